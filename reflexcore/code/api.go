@@ -23,29 +23,6 @@ import (
 //go:embed apis/*.txt
 var apiFiles embed.FS
 
-// A row is one fact of a table.
-type row struct {
-	action string
-	arg    int // index, receiver or none
-	bits   effect.Bits
-	taint  effect.Taint
-	param  string // the name of a fold or a language
-	result string // the type of the object that comes back
-}
-
-const (
-	argReceiver = -1
-	argNone     = -2
-)
-
-// A table is what the functions of one language do.
-type table struct {
-	rows    map[string][]row
-	methods map[string][]row // *.name
-	dangers map[string]bool  // first parts of paths below which something dangerous lies
-	roots   []string         // prefixes that mean nothing
-}
-
 // tables are read when their language first occurs.
 var tables = func() map[string]func() *table {
 	all := map[string]func() *table{}
@@ -58,7 +35,7 @@ var tables = func() map[string]func() *table {
 func tableOf(lang string) *table { return tables[lang]() }
 
 func load(lang string) *table {
-	t := &table{rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
+	t := &table{d: dialects[lang], rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
 	raw, err := apiFiles.ReadFile("apis/" + lang + ".txt")
 	if err != nil {
 		return t
@@ -68,13 +45,16 @@ func load(lang string) *table {
 		if len(fields) < 2 || fields[0][0] == '#' {
 			continue
 		}
-		path, r := fields[0], row{action: fields[1], arg: argNone}
+		path, r := fields[0], row{action: fields[1], do: actions[fields[1]], arg: argNone}
 		if r.action == "root" {
 			t.roots = append(t.roots, path)
 			continue
 		}
 		for _, word := range fields[2:] {
 			r.word(word)
+		}
+		if r.action == "fold" || r.action == "property" {
+			r.fold = foldOf(r.param)
 		}
 		if method, ok := strings.CutPrefix(path, "*."); ok {
 			t.methods[method] = append(t.methods[method], r)
@@ -108,50 +88,4 @@ func (r *row) word(word string) {
 	} else {
 		r.param = word
 	}
-}
-
-// dangerous reports whether a function is one that nobody should reach through a
-// name that is not known.
-func (r row) dangerous() bool {
-	switch r.action {
-	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
-		return true
-	}
-	return false
-}
-
-func (t *table) find(path string) []row {
-	return t.rows[path]
-}
-
-// module finds the rows for whatever else a module has.
-func (t *table) module(path string) []row {
-	if first, _, dotted := strings.Cut(path, "."); dotted {
-		return t.rows[first+".**"]
-	}
-	return nil
-}
-
-// method finds the rows of a method by its name alone.
-func (t *table) method(path string) []row {
-	dot := strings.LastIndexByte(path, '.')
-	if dot < 0 {
-		return nil
-	}
-	before := strings.LastIndexByte(path[:dot], '.')
-	if rows, ok := t.methods[path[before+1:]]; ok { // *.objects.all
-		return rows
-	}
-	return t.methods[path[dot+1:]]
-}
-
-// isDanger reports whether a name is that of a function that runs, deletes or
-// kills something.
-func (m *machine) isDanger(path string) bool {
-	for _, r := range m.api.find(path) {
-		if r.dangerous() {
-			return true
-		}
-	}
-	return false
 }

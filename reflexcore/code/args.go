@@ -1,6 +1,10 @@
 package code
 
-import "approver.example/reflexcore/effect"
+import (
+	"slices"
+
+	"approver.example/reflexcore/effect"
+)
 
 // An arg is one argument of a call; name is set for f(name=…).
 type arg struct {
@@ -45,7 +49,7 @@ func argument(args []arg, n int) (value, bool) {
 
 func named(args []arg, names ...string) (value, bool) {
 	for i := range args {
-		if args[i].name != "" && contains(names, args[i].name) {
+		if args[i].name != "" && slices.Contains(names, args[i].name) {
 			return args[i].value, true
 		}
 	}
@@ -58,104 +62,10 @@ func named(args []arg, names ...string) (value, bool) {
 	return value{}, false
 }
 
-// arguments evaluates what stands between the brackets of a call.
-func (m *machine) arguments() []arg {
-	m.i++
-	m.paren++
-	defer func() { m.paren-- }()
-	if m.d.name == "python" && m.isComprehension() {
-		items := m.elements(")")
-		if len(items) == 1 && items[0].kind == unknownValue {
-			return []arg{{value: items[0]}}
-		}
-		return []arg{{value: list(items, 0)}}
-	}
-	var out []arg
-	for m.step() && m.tok().kind != tkEnd && !m.is(")") {
-		before := m.i
-		out = m.oneArgument(out)
-		if !m.take(",") && m.i == before {
-			m.i++
-		}
-	}
-	m.take(")")
-	m.last = ""
-	return out
-}
-
-// bareArguments evaluates the arguments of a call without brackets.
-func (m *machine) bareArguments() []arg {
-	var out []arg
-	if m.is("{") && m.d.name == "perl" { // print {$fh} …, exec {"program"} …
-		out = m.perlBlock(out)
-	}
-	for m.step() && !m.ends() {
-		before, block := m.i, len(out)
-		out = m.oneArgument(out)
-		if m.i == before {
-			break
-		}
-		if m.take(",") || m.take("=>") {
-			continue
-		}
-		if block > 0 || len(out) != 1 || m.pipeOf(&out[0].value) == nil || m.is(";") { // print $pipe "text"
-			break
-		}
-	}
-	m.last = ""
-	return out
-}
-
-// perlProgram marks what a block before the arguments of system and exec gives.
-const perlProgram = "program {}"
-
-// perlBlock evaluates the block before the arguments of print, system and exec.
-func (m *machine) perlBlock(out []arg) []arg {
-	of, end := m.ahead(-1).text, m.match(m.i)
-	runs := of == "system" || of == "exec"
-	m.i++
-	v := m.subscript("}")
-	m.i = min(end+1, len(m.toks))
-	switch {
-	case runs:
-		return append(out, arg{name: perlProgram, value: v})
-	case m.pipeOf(&v) != nil:
-		return append(out, arg{value: v})
+func asArgs(vs []value) []arg {
+	out := make([]arg, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, arg{value: v})
 	}
 	return out
-}
-
-func (m *machine) oneArgument(out []arg) []arg {
-	t, next := m.tok(), m.ahead(1)
-	name := ""
-	switch {
-	case t.kind == tkName && next.kind == tkOp && next.text == "=" && m.d.name == "python",
-		t.kind == tkName && next.kind == tkOp && next.text == ":" && next.pos == t.end && (m.d.name == "ruby" || m.d.name == "php"):
-		name = t.text
-		m.i += 2
-	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && (m.d.name == "perl" || m.d.name == "ruby"):
-		m.i += 2
-		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
-	}
-	block := m.d.name == "ruby" && m.is("&")
-	splat := m.is("*") || m.is("...") || m.is("@")
-	v := m.expr(bindAssign)
-	if v.kind == nameValue {
-		m.kept()
-	}
-	if block { // map(&:system)
-		m.reaches(v)
-	}
-	if m.is("=>") && m.d.name != "node" { // a pair among the arguments
-		m.i++
-		name = v.str()
-		v = m.expr(bindAssign)
-	}
-	if (splat || m.d.name == "perl") && v.kind == listValue && v.keys == nil && name == "" {
-		for _, e := range v.list {
-			out = append(out, arg{value: e})
-		}
-		return out
-	}
-	return append(out, arg{name: name, value: v})
 }

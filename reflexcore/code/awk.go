@@ -6,19 +6,34 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// awk scans an awk program. Its expressions differ from those of the other
+// An awkScript evaluates an awk program. Its expressions differ from those of the other
 // languages in what they do most: two values beside each other are joined, and
 // print has redirections.
-func (m *machine) awk(src string) {
-	m.d, m.api = dialects["awk"], tableOf("awk")
-	m.variables()
-	lines := m.inputLines()
+type awkScript struct {
+	d        *dialect
+	budget   *budget
+	in       *cursor
+	scope    *scope
+	out      *report
+	given    *given
+	programs *programs
+	record   *value // $0, where it is known
+}
+
+func newAwk(m *machine) *awkScript {
+	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, given: &m.given, programs: &m.programs}
+}
+
+// run evaluates the program: once for each line of the input that it may hand to a shell.
+func (a *awkScript) run(src string) {
+	a.scope.variables(a.given.lim.Vars)
+	lines := a.given.inputLines()
 	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
-		m.awkProgram(src)
+		a.program(src)
 		return
 	}
-	yield, seen := m.yield, map[string]bool{}
-	m.yield = func(f Found) bool { // what every line does is said once
+	yield, seen := a.out.yield, map[string]bool{}
+	a.out.yield = func(f Found) bool { // what every line does is said once
 		key := f.Op.String() + "\x00" + f.Text + "\x00" + f.By + strings.Join(f.Args, "\x00")
 		if seen[key] {
 			return true
@@ -27,125 +42,125 @@ func (m *machine) awk(src string) {
 		return yield(f)
 	}
 	for i := range lines {
-		m.record = &lines[i]
-		m.record.taint |= effect.File
-		m.awkProgram(src)
+		a.record = &lines[i]
+		a.record.taint |= effect.File
+		a.program(src)
 	}
 }
 
-// awkProgram evaluates the program once.
-func (m *machine) awkProgram(src string) {
-	defer m.enter(src)()
-	m.findJoined()
-	for m.i < len(m.toks) && m.step() {
-		before := m.i
-		m.awkStatement()
-		if m.i == before {
-			m.i++
+// program evaluates the program once.
+func (a *awkScript) program(src string) {
+	defer a.in.enter(src)()
+	a.scope.findJoined(a.in.toks, a.d)
+	for a.in.i < len(a.in.toks) && a.budget.step() {
+		before := a.in.i
+		a.statement()
+		if a.in.i == before {
+			a.in.i++
 		}
 	}
 }
 
-func (m *machine) awkStatement() {
-	t := m.tok()
+func (a *awkScript) statement() {
+	t := a.in.tok()
 	switch {
 	case t.kind == tkOp && t.text == "@": // @include "file", @load "library"
-		m.i += 2
-		if m.is("(") { // @f(…) calls what f names
-			m.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + m.ahead(-1).text})
+		a.in.i += 2
+		if a.in.is("(") { // @f(…) calls what f names
+			a.out.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + a.in.ahead(-1).text})
 			return
 		}
-		if m.tok().kind == tkString {
-			m.found(Found{Op: Exec, Text: m.tok().text, By: "awk @" + m.ahead(-1).text})
+		if a.in.tok().kind == tkString {
+			a.out.found(Found{Op: Exec, Text: a.in.tok().text, By: "awk @" + a.in.ahead(-1).text})
 		}
 	case t.kind == tkOp && (t.text == "(" || t.text == "$" || t.text == "!" || t.text == "-"):
-		m.awkExpr(true)
+		a.expr(true)
 	case t.kind == tkOp:
-		m.i++
+		a.in.i++
 	case t.kind == tkName && (t.text == "print" || t.text == "printf"):
-		m.i++
-		m.awkPrint(t.text == "printf")
+		a.in.i++
+		a.print(t.text == "printf")
 	case t.kind == tkName && t.text == "function":
-		m.i += 2
-	case t.kind == tkName && m.d.isKeyword(t.text) && t.text != "getline":
-		m.i++
+		a.in.i += 2
+	case t.kind == tkName && a.d.isKeyword(t.text) && t.text != "getline":
+		a.in.i++
 	default:
-		m.awkExpr(true)
+		a.expr(true)
 	}
 }
 
-// awkPrint evaluates what is printed, and to where.
-func (m *machine) awkPrint(formatted bool) {
+// print evaluates what is printed, and to where.
+func (a *awkScript) print(formatted bool) {
 	var out []value
-	if m.is("(") { // print (a, b) > "x", but also print (a) b
-		end := m.match(m.i)
-		if next := end + 1; next >= len(m.toks) || m.toks[next].nl || m.toks[next].kind == tkOp && m.toks[next].text != "$" && m.toks[next].text != "(" {
-			m.i++
-			m.paren++
-			out = m.awkList(")")
-			m.paren--
-			m.take(")")
+	if a.in.is("(") { // print (a, b) > "x", but also print (a) b
+		end := a.in.match(a.in.i)
+		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].nl || a.in.toks[next].kind == tkOp && a.in.toks[next].text != "$" && a.in.toks[next].text != "(" {
+			a.in.i++
+			a.in.paren++
+			out = a.list(")")
+			a.in.paren--
+			a.in.take(")")
 		}
 	}
 	if out == nil {
-		out = m.awkList("")
+		out = a.list("")
 	}
 	body := text(concat(out, " "), taints(out))
 	if formatted && len(out) > 0 {
 		body = sprintf(out[0], out[1:])
 	}
 	if len(out) == 0 {
-		body = m.awkRecord()
+		body = a.line()
 	}
-	t := m.tok()
-	if t.kind != tkOp || m.ends() {
+	t := a.in.tok()
+	if t.kind != tkOp || a.in.ends() {
 		return
 	}
 	switch t.text {
 	case ">", ">>":
-		m.i++
-		m.awkWrite(m.awkConcat(), body, t.text == ">>")
+		a.in.i++
+		a.write(a.concat(), body, t.text == ">>")
 	case "|":
-		m.i++
-		if m.take("&") {
-			m.awkCoprocess(m.awkConcat(), body)
+		a.in.i++
+		if a.in.take("&") {
+			a.coprocess(a.concat(), body)
 			return
 		}
-		m.awkPipe(m.awkConcat(), body)
+		a.pipe(a.concat(), body)
 	}
 }
 
-// awkRecord is $0.
-func (m *machine) awkRecord() value {
-	if m.record == nil {
+// line is $0.
+func (a *awkScript) line() value {
+	if a.record == nil {
 		return unknown(effect.File)
 	}
-	return *m.record
+	return *a.record
 }
 
-func (m *machine) awkList(end string) []value {
+func (a *awkScript) list(end string) []value {
 	var out []value
-	for m.step() && !m.ends() && (end == "" || !m.is(end)) {
-		before := m.i
-		t := m.tok()
+	for a.budget.step() && !a.in.ends() && (end == "" || !a.in.is(end)) {
+		before := a.in.i
+		t := a.in.tok()
 		if t.kind == tkOp && (t.text == ";" || t.text == "}" || t.text == ">" || t.text == ">>" || t.text == "|") {
 			break
 		}
-		out = append(out, m.awkExpr(end != ""))
-		if !m.take(",") || m.i == before {
+		out = append(out, a.expr(end != ""))
+		if !a.in.take(",") || a.in.i == before {
 			break
 		}
 	}
 	return out
 }
 
-func (m *machine) awkWrite(path, body value, appends bool) {
+func (a *awkScript) write(path, body value, appends bool) {
 	p := path.str()
 	if strings.HasPrefix(p, "/dev/std") || strings.HasPrefix(p, "/dev/fd/") {
 		return
 	}
 	if strings.HasPrefix(p, "/inet") {
-		m.awkCoprocess(path, body)
+		a.coprocess(path, body)
 		return
 	}
 	f := Found{Op: Write, Text: p, Taint: body.taint, By: "awk print >"}
@@ -155,23 +170,23 @@ func (m *machine) awkWrite(path, body value, appends bool) {
 	if body.known() {
 		f.Args = []string{body.str() + "\n"}
 	}
-	m.found(f)
+	a.out.found(f)
 }
 
-// awkPipe is print | "command". A shell there executes what is printed.
-func (m *machine) awkPipe(command, body value) {
-	m.shell(command, "awk print |")
-	m.hasInput(command.str())
+// pipe is print | "command". A shell there executes what is printed.
+func (a *awkScript) pipe(command, body value) {
+	a.programs.shell(command, "awk print |")
+	a.programs.hasInput(command.str())
 	if isShellLine(command.str()) {
-		m.found(Found{Op: Shell, Text: body.str(), Taint: body.taint, By: "awk print |"})
+		a.out.found(Found{Op: Shell, Text: body.str(), Taint: body.taint, By: "awk print |"})
 	}
 }
 
-// awkCoprocess is |&: a command, or gawk's /inet/tcp/0/host/port.
-func (m *machine) awkCoprocess(command, body value) {
+// coprocess is |&: a command, or gawk's /inet/tcp/0/host/port.
+func (a *awkScript) coprocess(command, body value) {
 	rest, ok := strings.CutPrefix(command.str(), "/inet")
 	if !ok {
-		m.awkPipe(command, body)
+		a.pipe(command, body)
 		return
 	}
 	parts := strings.Split(strings.TrimLeft(rest, "46"), "/")
@@ -179,24 +194,24 @@ func (m *machine) awkCoprocess(command, body value) {
 	if len(parts) >= 5 {
 		where = parts[3] + ":" + parts[4]
 	}
-	m.connected = true
-	m.found(Found{Op: NetOut, Text: where, Taint: body.taint, By: "awk |&"})
+	a.programs.connected = true
+	a.out.found(Found{Op: NetOut, Text: where, Taint: body.taint, By: "awk |&"})
 }
 
-// awkExpr evaluates an expression; with redirects, > and | have their meaning
+// expr evaluates an expression; with redirects, > and | have their meaning
 // outside print.
-func (m *machine) awkExpr(redirects bool) value {
-	if !m.step() || !m.deeper() {
-		m.depth--
+func (a *awkScript) expr(redirects bool) value {
+	if !a.budget.step() || !a.budget.deeper() {
+		a.budget.depth--
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
-	left := m.awkConcat()
-	for m.step() && !m.ends() {
-		t := m.tok()
+	defer func() { a.budget.depth-- }()
+	left := a.concat()
+	for a.budget.step() && !a.in.ends() {
+		t := a.in.tok()
 		if t.kind == tkName && t.text == "in" {
-			m.i++
-			m.awkConcat()
+			a.in.i++
+			a.concat()
 			left = unknown(left.taint)
 			continue
 		}
@@ -205,29 +220,29 @@ func (m *machine) awkExpr(redirects bool) value {
 		}
 		switch t.text {
 		case "|":
-			amp := m.ahead(1).kind == tkOp && m.ahead(1).text == "&"
+			amp := a.in.ahead(1).kind == tkOp && a.in.ahead(1).text == "&"
 			skip := 1
 			if amp {
 				skip = 2
 			}
-			if next := m.ahead(skip); next.kind != tkName || next.text != "getline" {
+			if next := a.in.ahead(skip); next.kind != tkName || next.text != "getline" {
 				return left
 			}
-			m.i += skip
-			left = m.awkGetline(&left)
+			a.in.i += skip
+			left = a.getline(&left)
 		case "?":
-			m.i++
-			yes := m.awkExpr(redirects)
-			m.take(":")
-			left = join(yes, m.awkExpr(redirects))
+			a.in.i++
+			yes := a.expr(redirects)
+			a.in.take(":")
+			left = join(yes, a.expr(redirects))
 		case ">", "<", ">>":
 			if !redirects {
 				return left
 			}
 			fallthrough
 		case "==", "!=", "<=", ">=", "~", "!~", "&&", "||", "+", "-", "*", "/", "%", "^", "**":
-			m.i++
-			left = unknown(left.taint | m.awkConcat().taint)
+			a.in.i++
+			left = unknown(left.taint | a.concat().taint)
 		default:
 			return left
 		}
@@ -235,151 +250,151 @@ func (m *machine) awkExpr(redirects bool) value {
 	return left
 }
 
-// awkConcat evaluates values that stand beside each other.
-func (m *machine) awkConcat() value {
-	v := m.awkPrimary()
-	for m.step() && !m.ends() {
-		t := m.tok()
-		begins := t.kind == tkString || t.kind == tkNumber || t.kind == tkName && (!m.d.isKeyword(t.text)) ||
+// concat evaluates values that stand beside each other.
+func (a *awkScript) concat() value {
+	v := a.primary()
+	for a.budget.step() && !a.in.ends() {
+		t := a.in.tok()
+		begins := t.kind == tkString || t.kind == tkNumber || t.kind == tkName && !a.d.isKeyword(t.text) ||
 			t.kind == tkOp && (t.text == "$" || t.text == "(")
 		if !begins {
 			return v
 		}
-		v = add(v, m.awkPrimary(), true)
+		v = add(v, a.primary(), true)
 	}
 	return v
 }
 
-func (m *machine) awkPrimary() value {
-	if !m.deeper() {
-		m.depth--
+func (a *awkScript) primary() value {
+	if !a.budget.deeper() {
+		a.budget.depth--
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
-	t := m.tok()
-	m.i++
+	defer func() { a.budget.depth-- }()
+	t := a.in.tok()
+	a.in.i++
 	switch t.kind {
 	case tkString:
-		return text(m.unescape(t.text), 0)
+		return text(a.d.unescape(t.text), 0)
 	case tkNumber:
 		return number(t.text)
 	case tkName:
-		return m.awkName(t)
+		return a.name(t)
 	case tkOp:
 		switch t.text {
 		case "(":
-			m.paren++
-			out := m.awkList(")")
-			m.paren--
-			m.take(")")
+			a.in.paren++
+			out := a.list(")")
+			a.in.paren--
+			a.in.take(")")
 			if len(out) == 1 {
 				return out[0]
 			}
 			return list(out, 0)
 		case "$":
-			n := m.awkPrimary()
-			if isAssign(m.tok()) {
-				m.record = nil
+			n := a.primary()
+			if isAssign(a.in.tok()) {
+				a.record = nil
 			}
 			if n.kind == numberValue && n.n == 0 {
-				return m.awkRecord()
+				return a.line()
 			}
 			return unknown(effect.File)
 		case "!", "-", "+", "++", "--":
-			return unknown(m.awkPrimary().taint)
+			return unknown(a.primary().taint)
 		}
-		m.i--
+		a.in.i--
 	case tkEnd:
-		m.i--
+		a.in.i--
 	default:
 	}
 	return unknown(0)
 }
 
-func (m *machine) awkName(t *token) value {
-	next := m.tok()
+func (a *awkScript) name(t *token) value {
+	next := a.in.tok()
 	switch {
 	case t.text == "getline":
-		m.i--
-		return m.awkGetline(nil)
+		a.in.i--
+		return a.getline(nil)
 	case next.kind == tkOp && next.text == "(" && !next.sp:
-		m.i++
-		m.paren++
-		out := m.awkList(")")
-		m.paren--
-		m.take(")")
-		return m.awkCall(t.text, out)
+		a.in.i++
+		a.in.paren++
+		out := a.list(")")
+		a.in.paren--
+		a.in.take(")")
+		return a.call(t.text, out)
 	case next.kind == tkOp && next.text == "[":
-		m.i++
-		m.paren++
-		key := m.awkExpr(true)
-		for m.step() && m.tok().kind != tkEnd && !m.take("]") {
-			m.i++
+		a.in.i++
+		a.in.paren++
+		key := a.expr(true)
+		for a.budget.step() && a.in.tok().kind != tkEnd && !a.in.take("]") {
+			a.in.i++
 		}
-		m.paren--
+		a.in.paren--
 		if t.text == "ARGV" && key.kind == numberValue {
-			return at(m.operands(1), key.n)
+			return at(a.given.operands(1), key.n)
 		}
 		if t.text == "ENVIRON" {
-			return m.env(key.str(), "ENVIRON")
+			return a.given.env(key.str(), "ENVIRON")
 		}
-		if isAssign(m.tok()) {
-			m.i++
-			m.awkExpr(true)
+		if isAssign(a.in.tok()) {
+			a.in.i++
+			a.expr(true)
 		}
 		return unknown(0)
-	case isAssign(next) && !m.ends():
-		m.i++
-		v := m.awkExpr(true)
+	case isAssign(next) && !a.in.ends():
+		a.in.i++
+		v := a.expr(true)
 		if next.text != "=" {
 			v = unknown(v.taint)
 		}
-		m.set(t.text, v)
+		a.scope.set(t.text, v)
 		return v
 	}
-	if v, ok := m.get(t.text); ok {
+	if v, ok := a.scope.get(t.text); ok {
 		return v
 	}
 	return unknown(0)
 }
 
-// awkGetline is getline, with a command before it or a file behind it.
-func (m *machine) awkGetline(command *value) value {
-	m.i++
+// getline is getline, with a command before it or a file behind it.
+func (a *awkScript) getline(command *value) value {
+	a.in.i++
 	target := ""
-	if t := m.tok(); t.kind == tkName && !m.ends() && !m.d.isKeyword(t.text) {
+	if t := a.in.tok(); t.kind == tkName && !a.in.ends() && !a.d.isKeyword(t.text) {
 		target = t.text
-		m.i++
+		a.in.i++
 	}
 	taint := effect.File
 	switch {
 	case command != nil && strings.HasPrefix(command.str(), "/inet"):
-		m.awkCoprocess(*command, unknown(0))
+		a.coprocess(*command, unknown(0))
 		taint = effect.Network
 	case command != nil:
-		m.shell(*command, "awk | getline")
-	case m.take("<"):
-		path := m.awkPrimary()
-		m.found(Found{Op: Read, Text: path.str(), By: "awk getline <"})
+		a.programs.shell(*command, "awk | getline")
+	case a.in.take("<"):
+		path := a.primary()
+		a.out.found(Found{Op: Read, Text: path.str(), By: "awk getline <"})
 	}
 	if target != "" {
-		m.bind(target, unknown(taint))
+		a.scope.bind(target, unknown(taint))
 	} else {
-		m.record = nil
+		a.record = nil
 	}
 	return unknown(taint)
 }
 
-func (m *machine) awkCall(name string, args []value) value {
+func (a *awkScript) call(name string, args []value) value {
 	t := taints(args)
 	switch name {
 	case "sub", "gsub":
 		if len(args) < 3 {
-			m.record = nil
+			a.record = nil
 		}
 	case "system":
 		if len(args) > 0 {
-			m.shell(args[0], "awk system")
+			a.programs.shell(args[0], "awk system")
 		}
 	case "sprintf":
 		if len(args) > 0 {

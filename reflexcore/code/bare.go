@@ -12,43 +12,37 @@ import (
 // other processes, dup2. So where nothing says what such a program reads, it runs
 // something that nobody knows.
 
-// bareness is what a machine knows of the programs that run their input.
-type bareness struct {
-	bare []bareProgram
-	fedN []string // the programs of which the input was seen, or that have none
-}
-
 type bareProgram struct{ line, by string }
 
 const maxBare = 32
 
 // startsProgram notes a program that runs its input, if a command line is one.
-func (m *machine) startsProgram(line, by string) {
-	if len(m.bare) < maxBare && m.lang != "powershell" && isBare(line) {
-		m.bare = append(m.bare, bareProgram{line, by})
+func (ps *programs) startsProgram(line, by string) {
+	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
+		ps.bare = append(ps.bare, bareProgram{line, by})
 	}
 }
 
 // hasInput notes that the input of a program was judged, or that it has none.
-func (m *machine) hasInput(program string) {
-	if len(m.bare) > 0 {
-		m.fedN = append(m.fedN, program)
+func (ps *programs) hasInput(program string) {
+	if len(ps.bare) > 0 {
+		ps.fedN = append(ps.fedN, program)
 	}
 }
 
 // flushBare judges the programs of which nobody saw the input.
-func (m *machine) flushBare() {
-	for _, b := range m.bare {
-		if at := slices.Index(m.fedN, b.line); at >= 0 {
-			m.fedN = slices.Delete(m.fedN, at, at+1)
+func (ps *programs) flushBare() {
+	for _, b := range ps.bare {
+		if at := slices.Index(ps.fedN, b.line); at >= 0 {
+			ps.fedN = slices.Delete(ps.fedN, at, at+1)
 			continue
 		}
-		if !m.connected { // what the host sends is what it does, which was found
-			m.found(Found{Op: Shell, Text: effect.Unknown, By: b.by})
+		if !ps.connected { // what the host sends is what it does, which was found
+			ps.out.found(Found{Op: Shell, Text: effect.Unknown, By: b.by})
 			break
 		}
 	}
-	m.bare, m.fedN = nil, nil
+	ps.bare, ps.fedN = nil, nil
 }
 
 // bareWraps are words before a program that starts with the same input.
@@ -96,4 +90,96 @@ func onlyTells(words []string, reads string) bool {
 		}
 		return false
 	})
+}
+
+// isShellLine reports whether a command starts a shell that reads its commands
+// from what it is connected to.
+func isShellLine(line string) bool {
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return false
+	}
+	name := strings.ToLower(fields[0][strings.LastIndexAny(fields[0], `/\`)+1:])
+	switch strings.TrimSuffix(name, ".exe") {
+	case "sh", "bash", "zsh", "dash", "ksh", "ash", "csh", "tcsh", "fish", "busybox", "cmd", "powershell", "pwsh":
+	default:
+		return false
+	}
+	for _, f := range fields[1:] {
+		if f == "-c" || f == "/c" || f == "/C" {
+			return false
+		}
+	}
+	return true
+}
+
+// hasScript reports whether a shell is given a file to run, and so does not run its input.
+func hasScript(line string) bool {
+	fields := strings.Fields(line)
+	for i := 1; i < len(fields); i++ {
+		switch f := fields[i]; {
+		case f == "-s" || isInput(f):
+			return false
+		case f == "-o" || f == "-O" || f == "+o" || f == "--rcfile" || f == "--init-file":
+			i++
+		case strings.ContainsAny(f[:1], "-+<>|&;") || fields[0] == "busybox" && i == 1:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// runsInput reports whether a command line has a program that runs what it reads: a
+// shell or an interpreter without a script, by itself or behind a program that starts
+// another.
+func runsInput(line string) bool {
+	ends := func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }
+	for part := range strings.FieldsFuncSeq(line, ends) {
+		fields := strings.Fields(part)
+		for i, f := range fields {
+			name := f[strings.LastIndexByte(f, '/')+1:]
+			rest := strings.Join(fields[i:], " ")
+			switch lang := Language(name); {
+			case isShellLine(rest):
+				if !hasScript(rest) {
+					return true
+				}
+			case lang != "" && lang != "sed" && lang != "awk" && !givenCode(fields[i+1:]):
+				return true
+			}
+			if i == 0 && !slices.Contains(pipeWraps, name) && !strings.Contains(name, "=") {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// givenCode reports whether an interpreter has its code among its words.
+func givenCode(words []string) bool {
+	for _, w := range words {
+		switch {
+		case isInput(w):
+			return false
+		case w[0] != '-', w == "-c", w == "-m", w == "--version", w == "-V", w == "-n":
+			return true
+		case strings.HasPrefix(w, "-e"), strings.HasPrefix(w, "-p"):
+			return true
+		case strings.HasSuffix(w, "e") && !strings.HasPrefix(w, "--"):
+			return true
+		}
+	}
+	return false
+}
+
+// isInput reports whether a word stands for the standard input.
+func isInput(w string) bool {
+	return w == "-" || w == "/dev/stdin" || w == "/dev/fd/0" || w == "/proc/self/fd/0"
+}
+
+// pipeWraps are words before a program, with those that take a word of their own.
+var pipeWraps = []string{
+	"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox",
+	"ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee",
 }

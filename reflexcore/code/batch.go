@@ -6,47 +6,59 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// batch scans a line of cmd.exe: commands between &, && , || and |, words with
+// A batch reads a line of cmd.exe: commands between &, && , || and |, words with
 // carets and double quotes, %variables% that are not known.
-func (m *machine) batch(src string) {
+type batch struct {
+	budget   *budget
+	out      *report
+	given    *given
+	programs *programs
+}
+
+func newBatch(m *machine) *batch {
+	return &batch{budget: &m.budget, out: &m.out, given: &m.given, programs: &m.programs}
+}
+
+// run evaluates the line.
+func (b *batch) run(src string) {
 	var words []string
-	var b strings.Builder
+	var w strings.Builder
 	quoted, any := false, false
 	word := func() {
 		if any {
-			words = append(words, b.String())
+			words = append(words, w.String())
 		}
-		b.Reset()
+		w.Reset()
 		any = false
 	}
 	command := func() {
 		word()
-		m.batchCommand(words)
+		b.command(words)
 		words = nil
 	}
-	for i := 0; i < len(src) && m.step(); i++ {
+	for i := 0; i < len(src) && b.budget.step(); i++ {
 		switch c := src[i]; {
 		case c == '^' && !quoted && i+1 < len(src):
 			i++
-			b.WriteByte(src[i])
+			w.WriteByte(src[i])
 			any = true
 		case c == '"':
 			quoted, any = !quoted, true
 		case c == '%':
 			if end := strings.IndexByte(src[i+1:], '%'); end > 0 && isPlainName(src[i+1:i+1+end]) {
-				b.WriteString(m.batchVariable(src[i+1 : i+1+end]))
+				w.WriteString(b.variable(src[i+1 : i+1+end]))
 				i += end + 1
 			} else {
-				b.WriteByte(c)
+				w.WriteByte(c)
 			}
 			any = true
 		case quoted:
-			b.WriteByte(c)
+			w.WriteByte(c)
 		case c == '&' || c == '|' || c == '\n' || c == '(' && len(words) == 0 && !any || c == ')':
 			command()
 		case c == '>':
-			if s := b.String(); s == "1" || s == "2" {
-				b.Reset()
+			if s := w.String(); s == "1" || s == "2" {
+				w.Reset()
 				any = false
 			}
 			word()
@@ -54,25 +66,25 @@ func (m *machine) batch(src string) {
 		case c == ' ' || c == '\t' || c == '\r' || c == ',' || c == ';':
 			word()
 		default:
-			b.WriteByte(c)
+			w.WriteByte(c)
 			any = true
 		}
 	}
 	command()
 }
 
-func (m *machine) batchVariable(name string) string {
+func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
 	case "USERPROFILE":
-		return m.lim.Home
+		return b.given.lim.Home
 	case "COMSPEC":
 		return "cmd"
 	}
-	return m.env(name, "%"+name+"%").str()
+	return b.given.env(name, "%"+name+"%").str()
 }
 
-// batchCommand yields what one command does; what cmd has not itself is a program.
-func (m *machine) batchCommand(words []string) {
+// command yields what one command does; what cmd has not itself is a program.
+func (b *batch) command(words []string) {
 	for i := 0; i+1 < len(words); i++ { // redirections
 		if words[i] == ">" {
 			path, appends := words[i+1], effect.Bits(0)
@@ -82,7 +94,7 @@ func (m *machine) batchCommand(words []string) {
 			}
 			words = append(words[:i:i], words[i+2:]...)
 			if !strings.EqualFold(path, "nul") {
-				m.found(Found{Op: Write, Text: path, Bits: appends, By: "cmd >"})
+				b.out.found(Found{Op: Write, Text: path, Bits: appends, By: "cmd >"})
 			}
 			i--
 		}
@@ -122,19 +134,19 @@ func (m *machine) batchCommand(words []string) {
 	case "echo", "rem", "cd", "chdir", "set", "setlocal", "endlocal", "pause", "cls", "exit", "goto", "ver", "vol", "dir", "title", "pushd", "popd":
 		return
 	case "do", "else":
-		m.batchCommand(words[1:])
+		b.command(words[1:])
 		return
 	case "if", "for", "call", "start":
-		m.found(Found{Text: strings.Join(words, " "), By: "cmd " + name})
+		b.out.found(Found{Text: strings.Join(words, " "), By: "cmd " + name})
 		return
 	default:
-		m.argv(append([]string{name}, words[1:]...), 0, "cmd")
+		b.programs.argv(append([]string{name}, words[1:]...), 0, "cmd")
 		return
 	}
 	for _, path := range operands {
 		if len(path) > 1 && path[0] == '%' && isLetter(path[len(path)-1]) { // the variable of a loop
 			path = effect.Unknown
 		}
-		m.found(Found{Op: op, Text: path, Bits: bits, By: name})
+		b.out.found(Found{Op: op, Text: path, Bits: bits, By: name})
 	}
 }

@@ -8,51 +8,51 @@ import (
 
 // call evaluates a call: of a function of the code, or of one in the table.
 func (m *machine) call(callee value, args []arg) value {
-	if !m.step() {
+	if !m.budget.step() {
 		return unknown(0)
 	}
 	if callee.fn != nil {
-		return m.apply(callee.fn, m.inPlace(callee.fn, args))
+		return m.apply(callee.fn, m.loose.inPlace(callee.fn, args))
 	}
-	m.pipeWrites(callee, args)
+	m.programs.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.name == "php" && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
+	if m.d.callableTexts && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
 		if !callee.known() {
-			m.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
+			m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 			return unknown(taint)
 		}
 		callee = value{kind: nameValue, s: callee.str()}
 	}
-	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.name == "perl" { // &{"system"}(…)
+	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.textNames { // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
-		m.handsOver(callee, args)
-		m.calls(callee, args)
+		m.loose.handsOver(callee, args)
+		m.loose.calls(callee, args)
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.rowsOf(callee)
+	rows := m.api.rowsOf(callee)
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
-		m.handsOver(callee, args)
+		m.loose.handsOver(callee, args)
 	}
 	if remote, ok := named(args, "trust_remote_code"); ok && remote.truthy() {
-		m.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
+		m.out.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
 	}
 	if rows == nil {
 		if v, ok := m.indirect(callee, args); ok {
 			return v
 		}
-		m.calls(callee, args)
+		m.loose.calls(callee, args)
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)
 	}
 	result, folded := value{}, false
 	for _, r := range rows {
-		if v, ok := m.act(r, callee, args, taint); ok {
+		if v, ok := m.act(invocation{r, callee, args, taint}); ok {
 			result, folded = v, true
 		}
 	}
@@ -71,21 +71,6 @@ func (m *machine) call(callee value, args []arg) value {
 	return result
 }
 
-// rowsOf are the rows of the table for what a call calls.
-func (m *machine) rowsOf(callee value) []row {
-	rows := m.api.find(callee.s)
-	if rows == nil && callee.s != "" {
-		rows = m.api.method(callee.s)
-	}
-	if rows == nil && callee.of == nil {
-		rows = m.api.module(callee.s)
-	}
-	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
-		rows = m.api.find(callee.of.s + ".*")
-	}
-	return rows
-}
-
 // indirect finds what a call reaches in another way than by its name: a function
 // that a class took over, a member that is looked up in a module.
 func (m *machine) indirect(callee value, args []arg) (value, bool) {
@@ -94,7 +79,7 @@ func (m *machine) indirect(callee value, args []arg) (value, bool) {
 		return value{}, false
 	}
 	module, name := callee.s[:dot], callee.s[dot+1:]
-	if own, ok := m.get(name); ok && own.kind == nameValue && own.of == nil && m.isDanger(own.s) {
+	if own, ok := m.scope.get(name); ok && own.kind == nameValue && own.of == nil && m.api.isDanger(own.s) {
 		return m.call(own, args), true
 	}
 	first, _, _ := strings.Cut(module, ".")
@@ -109,7 +94,7 @@ func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 	if !effect.IsKnown(callee.s) {
 		first, _, _ := strings.Cut(callee.s, ".")
 		if callee.of == nil && (m.api.dangers[first] || first == effect.Unknown) || callee.of != nil && callee.of.kind == listValue && callee.of.keys == nil {
-			m.found(Found{Text: callee.s, Taint: taint, By: first})
+			m.out.found(Found{Text: callee.s, Taint: taint, By: first})
 		}
 	}
 	m.callbacks(callee, args, taint)
@@ -139,18 +124,12 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 	for i := range args {
 		switch a := &args[i].value; {
-		case a.kind == nameValue && a.of == nil && m.isDanger(a.s):
+		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.name == "php" && m.takesCallable(callee) && m.runs(strings.ToLower(a.s)):
+		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) && m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}
 	}
-}
-
-// takesCallable reports whether a function of PHP calls what one of its texts names.
-func (m *machine) takesCallable(callee value) bool {
-	rows := m.rowsOf(callee)
-	return len(rows) > 0 && rows[0].action == "callback"
 }
 
 // handedOver: a dangerous function is an argument. What it will be called with is
@@ -210,12 +189,12 @@ func (m *machine) resolved(v value) value {
 	for _, r := range m.api.find(v.s) {
 		switch r.action {
 		case "argv":
-			if m.executes(v.s) {
+			if m.api.executes(v.s) {
 				return v
 			}
-			return m.operands(r.arg)
+			return m.given.operands(r.arg)
 		case "stdin":
-			return m.stdin(r)
+			return m.given.stdin(r)
 		case "shift":
 			return m.shift()
 		case "const":
@@ -223,7 +202,7 @@ func (m *machine) resolved(v value) value {
 		case "home":
 			return text(m.lim.Home, 0)
 		case "environment":
-			m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: v.s})
+			m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: v.s})
 			return unknown(effect.Secret)
 		case "unknown":
 			return unknown(r.taint)
@@ -232,7 +211,7 @@ func (m *machine) resolved(v value) value {
 	if dot := strings.LastIndexByte(v.s, '.'); dot > 0 {
 		for _, r := range m.api.find(v.s[:dot]) {
 			if r.action == "environment" {
-				return m.env(v.s[dot+1:], v.s[:dot])
+				return m.given.env(v.s[dot+1:], v.s[:dot])
 			}
 		}
 	}
@@ -247,11 +226,11 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 			if key.kind != numberValue {
 				return unknown(0), true
 			}
-			return at(m.operands(r.arg), key.n), true
+			return at(m.given.operands(r.arg), key.n), true
 		case "modules":
-			return value{kind: nameValue, s: m.canonical(key.str())}, true
+			return value{kind: nameValue, s: m.api.canonical(key.str())}, true
 		case "environment":
-			return m.env(key.str(), path), true
+			return m.given.env(key.str(), path), true
 		case "unknown":
 			return unknown(r.taint), true
 		}

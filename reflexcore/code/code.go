@@ -128,39 +128,6 @@ func (l *Limits) defaults() {
 	}
 }
 
-// Scan says what src, code in lang, would do: one Found after the other, in no
-// promised order, until yield returns false. A language that it does not know, and
-// a source over the limits, are one Found that is opaque.
-func Scan(lang, src string, lim Limits, yield func(Found) bool) {
-	lim.defaults()
-	name := Language(lang)
-	switch {
-	case name == "":
-		yield(Found{Text: "code in " + lang})
-		return
-	case len(src) > lim.Bytes:
-		yield(Found{Text: name + " code over the limits"})
-		return
-	}
-	m := machine{lim: lim, yield: yield, left: lim.Tokens, lang: name}
-	switch name {
-	case "sed":
-		m.sed(src)
-	case "awk":
-		m.awk(src)
-	case "powershell":
-		m.powershell(src)
-	case "cmd":
-		m.batch(src)
-	default:
-		m.script(name, src)
-	}
-	m.flushBare()
-	if m.over && !m.stopped {
-		yield(Found{Text: name + " code over the limits"})
-	}
-}
-
 // Language returns the name under which Scan knows an interpreter, such as
 // "python" for python3.12, or "" if it does not know it.
 func Language(program string) string {

@@ -9,24 +9,24 @@ import (
 // entries is what lies in a folder, as os.walk, glob and their like give it: a list
 // whose one element stands for all. With param tree they are those of all folders
 // below it as well.
-func (m *machine) entries(r row, folder value, args []arg, by string) value {
-	m.files(row{action: "read"}, folder, args, 0, by)
+func (res *resources) entries(r row, folder value, args []arg, by string) value {
+	res.files(row{action: "read"}, folder, args, 0, by)
 	root := strings.TrimSuffix(folder.str(), "/")
 	one := text(root+"/"+effect.Unknown, effect.File)
 	switch r.param {
 	case "walk": // a folder, its folders and its files
 		any := value{kind: listValue, list: []value{unknown(effect.File)}, s: "entries"}
 		one = value{kind: listValue, list: []value{one, any, any}}
-		m.walked = append(m.walked, root)
+		res.walked = append(res.walked, root)
 	case "tree":
 		one = value{kind: objectValue, s: "path", from: one.s, taint: effect.File}
-		m.walked = append(m.walked, root)
+		res.walked = append(res.walked, root)
 	case "paths":
 		one = value{kind: objectValue, s: "path", from: one.s, taint: effect.File}
 	case "pattern":
 		one = text(folder.str(), effect.File)
 		if top, _, deep := strings.Cut(folder.str(), "/**"); deep {
-			m.walked = append(m.walked, top)
+			res.walked = append(res.walked, top)
 		}
 	}
 	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
@@ -34,20 +34,10 @@ func (m *machine) entries(r row, folder value, args []arg, by string) value {
 
 // deepens reports whether a path is one of all that lie below a folder, where
 // nothing chooses among them.
-func (m *machine) deepens(path string) bool {
-	for _, root := range m.walked {
+func (res *resources) deepens(path string) bool {
+	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok && (strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !m.chooses()
-		}
-	}
-	return false
-}
-
-// chooses reports whether there is a condition in the source.
-func (m *machine) chooses() bool {
-	for i := range m.toks {
-		if t := &m.toks[i]; t.kind == tkName && t.text == "if" {
-			return true
+			return !res.in.chooses()
 		}
 	}
 	return false
@@ -55,7 +45,7 @@ func (m *machine) chooses() bool {
 
 // rowsGone is a method of a mapper of objects to tables that deletes rows: all of
 // them, unless an argument says which.
-func (m *machine) rowsGone(args []arg, by string) {
+func (res *resources) rowsGone(args []arg, by string) {
 	f := Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by}
 	if first, ok := argument(args, 0); ok {
 		if where, ok := first.key("where"); ok {
@@ -65,12 +55,12 @@ func (m *machine) rowsGone(args []arg, by string) {
 			f.Bits = 0
 		}
 	}
-	m.found(f)
+	res.out.found(f)
 }
 
 // emptied is destroy and truncate of such a mapper, which other objects have too:
 // it is meant where its options are those of a query.
-func (m *machine) emptied(args []arg, by string) {
+func (res *resources) emptied(args []arg, by string) {
 	first, ok := argument(args, 0)
 	if !ok {
 		return
@@ -79,8 +69,8 @@ func (m *machine) emptied(args []arg, by string) {
 	where, chosen := first.key("where")
 	switch {
 	case whole.truthy():
-		m.found(Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by})
+		res.out.found(Found{Op: RemoteDelete, Text: "rows of a table", Bits: effect.Bulk, By: by})
 	case chosen:
-		m.rowsGone([]arg{{value: where}}, by)
+		res.rowsGone([]arg{{value: where}}, by)
 	}
 }

@@ -4,135 +4,56 @@ import (
 	"strings"
 )
 
-// The binding strengths of operators, one scale for all languages.
-const (
-	bindAssign = iota + 1
-	bindChoice
-	bindOr
-	bindCompare
-	bindBits
-	bindRange
-	bindShift
-	bindAdd
-	bindTimes
-	bindPower
-)
-
-// strength returns how strongly an operator binds, or 0.
-func (m *machine) strength(t *token) int {
-	if t.kind == tkName {
-		switch t.text {
-		case "or", "and", "xor":
-			return bindOr
-		case "in", "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
-			if t.text == "in" && m.d.name != "python" && m.d.name != "node" && m.d.name != "awk" {
-				return 0
-			}
-			return bindCompare
-		case "not":
-			if m.d.name == "python" && m.ahead(1).text == "in" {
-				return bindCompare
-			}
-		case "if":
-			if m.d.name == "python" {
-				return bindChoice
-			}
-		case "x":
-			if m.d.name == "perl" {
-				return bindTimes
-			}
-		}
-		return 0
-	}
-	if t.kind != tkOp {
-		return 0
-	}
-	if isAssign(t) {
-		return bindAssign
-	}
-	switch t.text {
-	case "?":
-		return bindChoice
-	case "||", "??", "&&", "//":
-		if t.text == "//" && m.d.name == "python" {
-			return bindTimes
-		}
-		return bindOr
-	case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "=~", "!~", "<=>", "~=", "~":
-		return bindCompare
-	case "|", "&", "^":
-		return bindBits
-	case "..", "...":
-		if m.d.name == "lua" {
-			return bindAdd
-		}
-		return bindRange
-	case "<<", ">>", ">>>":
-		return bindShift
-	case "+", "-":
-		return bindAdd
-	case ".":
-		if m.d.concat == "." {
-			return bindAdd
-		}
-	case "*", "/", "%":
-		return bindTimes
-	case "**":
-		return bindPower
-	}
-	return 0
-}
-
 // expr evaluates an expression whose operators bind at least as strongly as min.
 func (m *machine) expr(min int) value {
-	if !m.step() || !m.deeper() {
-		m.depth--
+	if !m.budget.step() || !m.budget.deeper() {
+		m.budget.depth--
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
+	defer func() { m.budget.depth-- }()
 	left := m.unary()
-	for m.step() {
-		t := m.tok()
-		if m.ends() {
+	for m.budget.step() {
+		t := m.in.tok()
+		if m.in.ends() {
 			return left
 		}
-		bind := m.strength(t)
+		bind := m.in.strength(t)
 		if bind == 0 || bind < min {
 			return left
 		}
 		target, base := m.last, m.base
 		if bind == bindAssign { // what is set is not used
-			m.kept()
+			m.loose.kept()
 		}
-		m.i++
+		m.in.i++
 		m.last = ""
 		switch {
 		case bind == bindAssign:
 			left = m.assign(target, t.text, left)
 			if target == "" {
-				m.spoil(base)
+				m.scope.spoil(base)
 			}
 		case t.text == "?":
 			yes := m.expr(bindChoice)
-			if m.take(":") {
+			if m.in.take(":") {
 				yes = join(yes, m.expr(bindChoice))
 			}
 			left = yes
 		case t.text == "if": // Python's a if b else c
 			m.expr(bindOr)
-			if m.isName("else") {
-				m.i++
+			if m.in.isName("else") {
+				m.in.i++
 				left = join(left, m.expr(bindChoice))
 			}
 		case t.text == "not": // not in
-			m.i++
+			m.in.i++
 			m.expr(bind + 1)
 			left = unknown(0)
 		default:
 			list := left.kind == listValue && t.text == "<<"
 			left = m.binary(t, left, bind)
 			if list {
-				m.spoil(max(target, base))
+				m.scope.spoil(max(target, base))
 			}
 		}
 		m.last = ""
@@ -142,14 +63,14 @@ func (m *machine) expr(min int) value {
 
 func (m *machine) assign(target, op string, old value) value {
 	v := m.expr(bindAssign)
-	if m.plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
-		m.kept()
+	if plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
+		m.loose.kept()
 	}
-	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.executes(v.s) {
+	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.api.executes(v.s) {
 		// __class_getitem__ = os.system
-		m.shell(unknown(v.taint), target)
+		m.programs.shell(unknown(v.taint), target)
 	}
-	m.usedAt = -1
+	m.loose.usedAt = -1
 	switch op {
 	case "+=", ".=":
 		v = add(old, v, op == ".=")
@@ -167,7 +88,7 @@ func (m *machine) assign(target, op string, old value) value {
 
 // plainName reports whether what is assigned to is a name that is followed: no member
 // of something, and no name by which the language itself calls.
-func (m *machine) plainName(target string) bool {
+func plainName(target string) bool {
 	return target != "" && !strings.HasPrefix(target, "__") && !strings.Contains(target, ".")
 }
 
@@ -180,7 +101,7 @@ func (m *machine) binary(t *token, left value, bind int) value {
 	case ".":
 		return add(left, right, true)
 	case "..":
-		if m.d.name == "lua" {
+		if m.d.concat == ".." {
 			return add(left, right, true)
 		}
 	case "<<":
@@ -203,11 +124,11 @@ func (m *machine) binary(t *token, left value, bind int) value {
 			return value{kind: numberValue, n: left.n - right.n, taint: taint}
 		}
 	case "^":
-		if left.kind == numberValue && right.kind == numberValue && m.d.name != "lua" {
+		if left.kind == numberValue && right.kind == numberValue && !m.d.caretPower {
 			return value{kind: numberValue, n: left.n ^ right.n, taint: taint}
 		}
 	case "||", "or", "??":
-		if left.known() && left.truthy() || left.kind == nameValue && left.of == nil && m.isDanger(left.s) {
+		if left.known() && left.truthy() || left.kind == nameValue && left.of == nil && m.api.isDanger(left.s) {
 			return left
 		}
 		return join(left, right)
@@ -239,23 +160,23 @@ func repeat(left, right value) value {
 
 // unary evaluates what stands before a value, the value, and what follows it.
 func (m *machine) unary() value {
-	t := m.tok()
+	t := m.in.tok()
 	m.last, m.base = "", ""
 	if t.kind == tkOp {
 		switch t.text {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":
-			m.i++
-			if !m.deeper() {
-				m.depth--
+			m.in.i++
+			if !m.budget.deeper() {
+				m.budget.depth--
 				return unknown(0)
 			}
 			var v value
-			if t.text == "&" && m.d.name == "perl" && m.take("{") { // &{"name"}(…)
+			if t.text == "&" && m.d.textNames && m.in.take("{") { // &{"name"}(…)
 				v = m.postfix(m.subscript("}"))
 			} else {
 				v = m.unary()
 			}
-			m.depth--
+			m.budget.depth--
 			m.last = ""
 			switch {
 			case t.text == "-" && v.kind == numberValue:
@@ -269,17 +190,17 @@ func (m *machine) unary() value {
 			return unknown(v.taint)
 		}
 	}
-	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && (t.text != "new" || m.d.name == "node" || m.d.name == "php") && m.d.isKeyword(t.text) {
-		m.i++
-		if !m.deeper() {
-			m.depth--
+	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && m.d.isKeyword(t.text) {
+		m.in.i++
+		if !m.budget.deeper() {
+			m.budget.depth--
 			return unknown(0)
 		}
 		v := m.unary()
-		m.depth--
+		m.budget.depth--
 		m.last = ""
 		if t.text == "yield" { // whoever goes through the generator may call it
-			m.usedAt = -1
+			m.loose.usedAt = -1
 		}
 		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
 			return unknown(v.taint)

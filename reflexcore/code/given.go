@@ -6,19 +6,27 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// What code is given from outside: the operands of the script and the environment.
+// A given is what code has from outside: the operands of the script, the environment and
+// the standard input.
+type given struct {
+	lim     *Limits
+	in      *cursor
+	out     *report
+	shifted int // the operands that were taken from the front
+	lineAt  int // the lines of the input that were read
+}
 
 // operands are the operands of the script, with skip names of programs before
 // them.
-func (m *machine) operands(skip int) value {
-	if m.lim.Args == nil {
+func (g *given) operands(skip int) value {
+	if g.lim.Args == nil {
 		return unknown(0)
 	}
-	out := make([]value, 0, len(m.lim.Args)+max(0, skip))
+	out := make([]value, 0, len(g.lim.Args)+max(0, skip))
 	for range max(0, skip) {
 		out = append(out, unknown(0))
 	}
-	for _, a := range m.lim.Args {
+	for _, a := range g.lim.Args {
 		out = append(out, text(a, 0))
 	}
 	return list(out, 0)
@@ -27,8 +35,8 @@ func (m *machine) operands(skip int) value {
 // shift is Perl's without a list: the first argument of a function, or else the next
 // operand.
 func (m *machine) shift() value {
-	if m.d.name != "perl" || m.within == 0 {
-		return m.nextOperand()
+	if m.d.argumentList == "" || m.within == 0 {
+		return m.given.nextOperand()
 	}
 	if len(m.passed) == 0 {
 		return unknown(0)
@@ -40,37 +48,37 @@ func (m *machine) shift() value {
 
 // nextOperand takes the operand of the script that is the first now. In a loop it may be
 // any of them.
-func (m *machine) nextOperand() value {
-	if m.shifted >= len(m.lim.Args) || len(m.lim.Args) > 1 && m.loops() {
+func (g *given) nextOperand() value {
+	if g.shifted >= len(g.lim.Args) || len(g.lim.Args) > 1 && g.in.loops() {
 		return unknown(0)
 	}
-	m.shifted++
-	return text(m.lim.Args[m.shifted-1], 0)
+	g.shifted++
+	return text(g.lim.Args[g.shifted-1], 0)
 }
 
 // areOperands reports whether a list is that of the operands.
-func (m *machine) areOperands(args []arg) bool {
+func (g *given) areOperands(args []arg) bool {
 	for i := range args {
-		if i >= len(m.lim.Args) || args[i].kind != textValue || args[i].s != m.lim.Args[i] {
+		if i >= len(g.lim.Args) || args[i].kind != textValue || args[i].s != g.lim.Args[i] {
 			return false
 		}
 	}
-	return len(args) == len(m.lim.Args)
+	return len(args) == len(g.lim.Args)
 }
 
 // env reads one variable of the environment. Only one whose name tells of a
 // secret is worth a word.
-func (m *machine) env(name, by string) value {
+func (g *given) env(name, by string) value {
 	switch name {
 	case "HOME", "USERPROFILE":
-		return text(m.lim.Home, 0)
+		return text(g.lim.Home, 0)
 	}
 	secret := effect.IsKnown(name) && isSecretName(name) || !effect.IsKnown(name)
 	if secret {
-		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+		g.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
 	}
-	if m.lim.Env != nil && effect.IsKnown(name) {
-		if s, from, ok := m.lim.Env(name); ok {
+	if g.lim.Env != nil && effect.IsKnown(name) {
+		if s, from, ok := g.lim.Env(name); ok {
 			return text(s, from|secretTaint(secret))
 		}
 	}
@@ -93,3 +101,51 @@ func isSecretName(name string) bool {
 	}
 	return false
 }
+
+// input is all of the standard input.
+func (g *given) input() value {
+	if !g.lim.HasInput {
+		return unknown(0)
+	}
+	return text(g.lim.Input, g.lim.InputTaint)
+}
+
+// inputLines are the lines of the standard input; nil if they are not known.
+func (g *given) inputLines() []value {
+	all := strings.TrimRight(g.lim.Input, "\n")
+	if !g.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
+		return nil
+	}
+	var out []value
+	for line := range strings.SplitSeq(all, "\n") {
+		out = append(out, text(line, g.lim.InputTaint))
+	}
+	return out
+}
+
+// inputLine is the next line. In a loop it may be any of them.
+func (g *given) inputLine() value {
+	lines := g.inputLines()
+	if g.lineAt >= len(lines) || len(lines) > 1 && g.in.loops() {
+		return unknown(g.lim.InputTaint)
+	}
+	g.lineAt++
+	return lines[g.lineAt-1]
+}
+
+// stdin is a function that reads the standard input as a row says.
+func (g *given) stdin(r row) value {
+	switch r.param {
+	case "line":
+		return g.inputLine()
+	case "lines":
+		if lines := g.inputLines(); lines != nil {
+			return list(lines, g.lim.InputTaint)
+		}
+		return unknown(g.lim.InputTaint)
+	}
+	return g.input()
+}
+
+// maxLines bounds the lines of an input that are looked at one by one.
+const maxLines = 16

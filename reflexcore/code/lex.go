@@ -112,14 +112,14 @@ func (l *lexer) blank() {
 			l.nl = true
 		case l.nl && l.d.pod && c == '=' && l.i == l.lineStart && len(rest) > 1 && isLetter(rest[1]):
 			end := "\n=cut"
-			if strings.HasPrefix(rest, "=begin") && l.d.name == "ruby" {
+			if l.d.podBegin && strings.HasPrefix(rest, "=begin") {
 				end = "\n=end"
 			}
 			l.skipPast(end)
 			l.skipLine()
 		case l.d.lineComment != "" && strings.HasPrefix(rest, l.d.lineComment),
 			l.d.hash && c == '#' && !l.hashIsName():
-			if l.d.name == "lua" && l.longComment() {
+			if l.d.longBrackets && l.longComment() {
 				continue
 			}
 			l.skipLine()
@@ -127,8 +127,7 @@ func (l *lexer) blank() {
 			l.i += len(l.d.blockOpen)
 			l.skipPast(l.d.blockClose)
 			l.sp = true
-		case l.nl && (l.d.name == "perl" || l.d.name == "ruby") && strings.HasPrefix(rest, "__END__"),
-			l.nl && l.d.name == "perl" && strings.HasPrefix(rest, "__DATA__"):
+		case l.nl && l.d.endMark && strings.HasPrefix(rest, "__END__"), l.nl && l.d.dataMark && strings.HasPrefix(rest, "__DATA__"):
 			l.i = len(l.src)
 		default:
 			return
@@ -138,7 +137,7 @@ func (l *lexer) blank() {
 
 // hashIsName: $#array in Perl.
 func (l *lexer) hashIsName() bool {
-	return l.d.name == "perl" && l.i > 0 && l.src[l.i-1] == '$'
+	return l.d.lastIndex && l.i > 0 && l.src[l.i-1] == '$'
 }
 
 func (l *lexer) newline() {
@@ -187,7 +186,7 @@ func (l *lexer) token() {
 	switch {
 	case isLetter(c) || c >= 0x80:
 		l.name()
-	case c == '\\' && l.d.name == "node" && l.i+1 < len(l.src) && l.src[l.i+1] == 'u': // \u0065val
+	case c == '\\' && l.d.nameEscapes && l.i+1 < len(l.src) && l.src[l.i+1] == 'u': // \u0065val
 		for l.i < len(l.src) && (isWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
 			l.i++
 		}
@@ -211,12 +210,12 @@ func (l *lexer) token() {
 		body := l.until('/', '/')
 		l.flags()
 		l.emit(tkRegex, start, body)
-	case c == '[' && l.d.name == "lua" && longBracket(l.src[l.i:]) >= 0:
+	case c == '[' && l.d.longBrackets && longBracket(l.src[l.i:]) >= 0:
 		body := l.longString(longBracket(l.src[l.i:]))
 		l.emit(tkString, start, strings.TrimPrefix(body, "\n")).how = qRaw
 	case c == '<' && l.d.heredoc && l.opensHeredoc():
-	case c == '%' && l.d.name == "ruby" && l.startsValue() && l.percent():
-	case c == ':' && l.d.name == "ruby" && l.symbol():
+	case c == '%' && l.d.percent && l.startsValue() && l.percent():
+	case c == ':' && l.d.symbols && l.symbol():
 	default:
 		l.op()
 	}
@@ -233,7 +232,7 @@ func (l *lexer) afterValue() bool {
 	}
 	switch t := &l.toks[len(l.toks)-1]; t.kind {
 	case tkOp:
-		return t.text == ")" || t.text == "]" || t.text == "}" && l.d.name != "awk"
+		return t.text == ")" || t.text == "]" || t.text == "}" && !l.d.blocksOnly
 	case tkName:
 		return !l.d.isKeyword(t.text)
 	default:
@@ -265,27 +264,26 @@ func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c >= 0x80 }
 // operator.
 func (l *lexer) name() {
 	start := l.i
-	for l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '$' && l.d.name == "node") {
+	for l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '$' && l.d.dollarNames) {
 		l.i++
 	}
 	text := l.src[start:l.i]
-	switch l.d.name {
-	case "node":
-		if l.i+1 < len(l.src) && l.src[l.i] == '\\' && l.src[l.i+1] == 'u' {
-			for l.i < len(l.src) && (isWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
-				l.i++
-			}
-			text = decode.Unescape(l.src[start:l.i])
-		}
-	case "python":
+	if l.d.foldedNames {
 		text = plainLetters(text)
-		if l.i < len(l.src) && (l.src[l.i] == '"' || l.src[l.i] == '\'') && len(text) <= 2 {
-			if how, ok := pythonPrefix(text); ok {
-				l.quoted(start, l.src[l.i], how)
-				return
-			}
+	}
+	next := byteAt(l.src, l.i)
+	switch {
+	case l.d.nameEscapes && next == '\\' && byteAt(l.src, l.i+1) == 'u':
+		for l.i < len(l.src) && (isWord(l.src[l.i]) || strings.IndexByte("\\{}$", l.src[l.i]) >= 0) {
+			l.i++
 		}
-	case "perl":
+		text = decode.Unescape(l.src[start:l.i])
+	case l.d.prefixes && (next == '"' || next == '\'') && len(text) <= 2:
+		if how, ok := pythonPrefix(text); ok {
+			l.quoted(start, next, how)
+			return
+		}
+	case l.d.quoteLike:
 		if !l.afterArrow() && l.quoteLike(start, text) {
 			return
 		}
@@ -294,11 +292,9 @@ func (l *lexer) name() {
 			}
 		}
 		text = l.src[start:l.i]
-	case "ruby":
-		if l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') && byteAt(l.src, l.i+1) != '=' {
-			l.i++
-			text = l.src[start:l.i]
-		}
+	case l.d.markedNames && (next == '?' || next == '!') && byteAt(l.src, l.i+1) != '=':
+		l.i++
+		text = l.src[start:l.i]
 	}
 	l.emit(tkName, start, text)
 }
@@ -310,10 +306,10 @@ func (l *lexer) sigil() bool {
 	if (c == '%' || c == '&') && l.afterValue() {
 		return false
 	}
-	for i < len(l.src) && (l.src[i] == '$' || l.src[i] == '@' && l.d.name == "ruby") { // $$x, @@x
+	for i < len(l.src) && (l.src[i] == '$' || l.src[i] == '@' && l.d.doubleAt) { // $$x, @@x
 		i++
 	}
-	if i < len(l.src) && l.src[i] == '{' && l.d.name != "ruby" { // ${x}
+	if i < len(l.src) && l.src[i] == '{' && l.d.bracedNames { // ${x}
 		j := i + 1
 		for j < len(l.src) && (isWord(l.src[j]) || l.src[j] == ':') {
 			j++
@@ -331,11 +327,11 @@ func (l *lexer) sigil() bool {
 		return true
 	}
 	from := i
-	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.name != "php" && l.d.name != "ruby" && i+2 < len(l.src) && (l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
+	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.colonSigils && i+2 < len(l.src) && (l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
 		i++
 	}
-	if i == from && l.d.name != "node" { // where $ is a name
-		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 || l.d.name != "perl" && l.d.name != "ruby" {
+	if i == from && !l.d.dollarNames { // where $ is a name
+		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 || !l.d.specialVars {
 			return false
 		}
 		i++ // $! and its like

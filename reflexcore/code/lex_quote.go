@@ -77,17 +77,17 @@ func (l *lexer) until(open, end byte) string {
 			depth--
 		case c == open && open != end:
 			depth++
-		case c == '[' && end == '/' && open == '/' && l.d.name == "node": // a class in a pattern
+		case c == '[' && end == '/' && open == '/' && l.d.regexClasses: // a class in a pattern
 			for l.i++; l.i < len(l.src) && l.src[l.i] != ']' && l.src[l.i] != '\n'; l.i++ {
 				if l.src[l.i] == '\\' {
 					l.i++
 				}
 			}
-		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) && (end == '`' || l.d.name != "node"):
+		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) && (end == '`' || !l.d.templates):
 			l.i += len(l.d.inner)
 			l.i = closing(l.src, l.i, l.d.inner[len(l.d.inner)-1])
 			continue
-		case c == '\n' && l.d.regex && open == '/' && end == '/' && l.d.name != "perl" && l.d.name != "ruby":
+		case c == '\n' && l.d.regex && open == '/' && end == '/' && l.d.regexLine:
 			return l.src[start:l.i] // no pattern after all
 		}
 		l.i++
@@ -259,14 +259,14 @@ func (l *lexer) symbol() bool {
 func (l *lexer) opensHeredoc() bool {
 	rest, start := l.src[l.i:], l.i
 	skip := "<<"
-	if l.d.name == "php" {
+	if l.d.inlineHeredoc {
 		skip = "<<<"
 	}
-	if !strings.HasPrefix(rest, skip) || l.d.name != "php" && l.afterValue() && !l.sp {
+	if !strings.HasPrefix(rest, skip) || !l.d.inlineHeredoc && l.afterValue() && !l.sp {
 		return false
 	}
 	i := len(skip)
-	for l.d.name == "php" && i < len(rest) && rest[i] == ' ' {
+	for l.d.inlineHeredoc && i < len(rest) && rest[i] == ' ' {
 		i++
 	}
 	if i < len(rest) && (rest[i] == '~' || rest[i] == '-') {
@@ -285,7 +285,7 @@ func (l *lexer) opensHeredoc() bool {
 		i++
 	}
 	tag := rest[from:i]
-	if tag == "" || isDigit(tag[0]) || l.d.name == "ruby" && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') && rest[2] != '~' && rest[2] != '-' {
+	if tag == "" || isDigit(tag[0]) || l.d.upperHeredoc && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') && rest[2] != '~' && rest[2] != '-' {
 		return false
 	}
 	if quote != 0 {
@@ -311,10 +311,10 @@ func (l *lexer) heredoc(at int) {
 			line, next = line[:n], l.i+n+1
 		}
 		trimmed := strings.Trim(line, " \t\r")
-		if trimmed == tag || l.d.name == "php" && strings.HasPrefix(trimmed, tag) && !isWord(byteAt(trimmed, len(tag))) {
+		if trimmed == tag || l.d.inlineHeredoc && strings.HasPrefix(trimmed, tag) && !isWord(byteAt(trimmed, len(tag))) {
 			l.toks[at].text = l.src[from:l.i]
 			l.i = next
-			if l.d.name == "php" {
+			if l.d.inlineHeredoc {
 				l.i -= len(line) - strings.Index(line, tag) - len(tag) + 1
 				l.i = max(from, min(l.i, len(l.src)))
 			}

@@ -3,8 +3,6 @@ package code
 import (
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // A function that runs commands may be reached in more ways than anybody can follow: it
@@ -31,79 +29,35 @@ type loose struct {
 	whole bool
 }
 
-// looseness is what a machine knows of functions that got loose.
+// looseness is what is known of functions that got loose.
 type looseness struct {
+	d        *dialect
+	api      *table
+	in       *cursor
+	programs *programs
+
 	loose           []loose // the functions that run commands and are not followed
 	unresolved      []unresolved
 	usedAt, usedLen int  // where the last of them got loose
 	judging         bool // their calls are judged
 }
 
-// executes reports whether a name is that of a function that runs something, in a language
-// in which a function is a value by its name alone.
-func (m *machine) executes(path string) bool {
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
-		return false
-	}
-	if m.d.name != "python" && m.d.name != "node" && m.d.name != "lua" {
-		return false
-	}
-	return m.runs(path) || m.deletes(path)
-}
-
-// deletes reports whether the table says that a function deletes files.
-func (m *machine) deletes(path string) bool {
-	return slices.ContainsFunc(m.api.find(path), func(r row) bool { return r.action == "delete" })
-}
-
-// runs reports whether the table says that a function runs a command or code.
-func (m *machine) runs(path string) bool {
-	return slices.ContainsFunc(m.api.find(path), func(r row) bool {
-		switch r.action {
-		case "shell", "process", "list", "execv", "execl", "code":
-			return true
-		case "argv":
-			return m.d.name != "ruby" // where it is what the script is given
-		}
-		return false
-	})
-}
-
-// looseModules are the modules that have such functions, each with one of them.
-var looseModules = map[string]string{
-	"os": "os.system", "posix": "posix.system", "subprocess": "subprocess.run", "pty": "pty.spawn",
-	"commands": "commands.getoutput", "child_process": "child_process.exec", "shelljs": "shelljs.exec",
-}
-
-// looseModule is one function that runs something of a module that has such.
-func (m *machine) looseModule(module string) string {
-	path := looseModules[module]
-	if m.d.name == "lua" {
-		path = map[string]string{"os": "os.execute", "io": "io.popen"}[module]
-	}
-	if path == "" || !m.executes(path) {
-		return ""
-	}
-	return path
-}
-
 // used notes a value that is not called where it stands.
-func (m *machine) used(v value) {
-	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || m.api == nil {
+func (l *looseness) used(v value) {
+	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || l.api == nil {
 		return
 	}
 	path, whole := v.s, false
-	if !m.executes(path) {
-		if m.d.name == "perl" && runsVariable(path) {
-			m.usedInPerl(path)
+	if !l.api.executes(path) {
+		if l.d.commandsAlone && runsVariable(path) {
+			l.usedInPerl(path)
 			return
 		}
-		if path, whole = m.looseModule(path), true; path == "" {
+		if path, whole = l.api.looseModule(path), true; path == "" {
 			return
 		}
 	}
-	m.loosen(loose{path, whole})
+	l.loosen(loose{path, whole})
 }
 
 // runsVariable reports whether a function of Perl runs a program, or what a variable has.
@@ -113,42 +67,42 @@ func runsVariable(path string) bool {
 
 // usedInPerl notes a function that starts a program where no arguments follow it: it is
 // taken as a value, \&system, or called with what a variable has.
-func (m *machine) usedInPerl(path string) {
+func (l *looseness) usedInPerl(path string) {
 	switch {
-	case m.is("=>"):
-	case strings.HasPrefix(m.ahead(-1).text, "&"):
-		m.loosen(loose{path: path})
+	case l.in.is("=>"):
+	case strings.HasPrefix(l.in.ahead(-1).text, "&"):
+		l.loosen(loose{path: path})
 	default:
-		m.shell(unknown(0), path)
+		l.programs.shell(unknown(0), path)
 	}
 }
 
 // loosen notes that a function got loose.
-func (m *machine) loosen(f loose) {
-	m.usedAt = -1
-	if !slices.Contains(m.loose, f) && len(m.loose) < maxLoose {
-		m.loose = append(m.loose, f)
-		m.usedAt, m.usedLen = m.i, len(m.loose)
+func (l *looseness) loosen(f loose) {
+	l.usedAt = -1
+	if !slices.Contains(l.loose, f) && len(l.loose) < maxLoose {
+		l.loose = append(l.loose, f)
+		l.usedAt, l.usedLen = l.in.i, len(l.loose)
 	}
 }
 
 // reaches notes that a text is the name of a function that runs something, where the code
 // reaches functions by their names.
-func (m *machine) reaches(v value) bool {
-	if v.kind != textValue || !m.runs(v.s) && !m.runs(strings.ToLower(v.s)) {
+func (l *looseness) reaches(v value) bool {
+	if v.kind != textValue || !l.api.runs(v.s) && !l.api.runs(strings.ToLower(v.s)) {
 		return false
 	}
-	m.loosen(loose{path: v.s})
+	l.loosen(loose{path: v.s})
 	return true
 }
 
 // kept takes back that the value that was just evaluated got loose: it has another name,
 // or is handed to a call that is followed.
-func (m *machine) kept() {
-	if m.usedAt == m.i && m.usedLen == len(m.loose) && len(m.loose) > 0 {
-		m.loose = m.loose[:len(m.loose)-1]
+func (l *looseness) kept() {
+	if l.usedAt == l.in.i && l.usedLen == len(l.loose) && len(l.loose) > 0 {
+		l.loose = l.loose[:len(l.loose)-1]
 	}
-	m.usedAt = -1
+	l.usedAt = -1
 }
 
 // quietCalls are functions that call nothing of what they get.
@@ -175,7 +129,7 @@ func readsModules(path, name string) bool {
 
 // handsOver looks at what a call gets: a module that has functions that run something may
 // be searched for them. A function itself is called with what the call has.
-func (m *machine) handsOver(callee value, args []arg) {
+func (l *looseness) handsOver(callee value, args []arg) {
 	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
 	if callee.kind == nameValue && readsModules(callee.s, name) {
 		return
@@ -184,21 +138,21 @@ func (m *machine) handsOver(callee value, args []arg) {
 		if args[i].kind != nameValue || args[i].of != nil {
 			continue
 		}
-		if path := m.looseModule(args[i].s); path != "" {
-			m.loosen(loose{path, true})
+		if path := l.api.looseModule(args[i].s); path != "" {
+			l.loosen(loose{path, true})
 		}
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, dotted := strings.Cut(callee.s, ".")
-		if path := m.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
-			m.loosen(loose{path, true})
+		if path := l.api.looseModule(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+			l.loosen(loose{path, true})
 		}
 	}
 }
 
 // calls notes a call of which nobody knows what it calls.
-func (m *machine) calls(callee value, args []arg) {
-	if m.d == nil || m.judging || len(m.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
+func (l *looseness) calls(callee value, args []arg) {
+	if l.d == nil || l.judging || len(l.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
 		return
 	}
 	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {
@@ -207,25 +161,13 @@ func (m *machine) calls(callee value, args []arg) {
 	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) {
 		return
 	}
-	m.unresolved = append(m.unresolved, unresolved{callee.s, args})
+	l.unresolved = append(l.unresolved, unresolved{callee.s, args})
 }
 
-// flushLoose judges the calls that are not resolved as calls of what is loose.
-func (m *machine) flushLoose() {
-	if len(m.loose) == 0 {
-		return
+// letLoose notes that values get to where they are not followed.
+func (l *looseness) letLoose(vs []value) {
+	for _, v := range vs {
+		l.used(v)
+		l.usedAt = -1
 	}
-	m.judging = true
-	for _, f := range m.loose {
-		for _, u := range m.unresolved {
-			if !m.step() {
-				return
-			}
-			m.call(value{kind: nameValue, s: f.path}, u.args)
-		}
-		if !f.whole && m.runs(f.path) || len(m.unresolved) > maxUnresolved {
-			m.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
-		}
-	}
-	m.judging = false
 }

@@ -14,38 +14,15 @@ var cellMagics = map[string]string{
 // quietMagics run the rest of their line, or the cell, as code of the same kind.
 var quietMagics = [...]string{"%time ", "%timeit ", "%prun ", "%lprun ", "%memit ", "%mprun ", "%capture "}
 
-// notebook finds what IPython hands to a shell: !command, %sx, %system, x = !command.
-// Python itself has no such lines, which may hide from it what stands behind them, as one
-// quote does. So the rest of the code is scanned without them here, besides the scan of
-// all of it: a text of several lines may have such lines as well.
-func (m *machine) notebook(src string) {
-	if !strings.ContainsAny(src, "!%") {
-		return
-	}
-	var rest strings.Builder
-	for line := range strings.Lines(src) {
-		bare := strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(bare, "%%"); ok {
-			_, cell, _ := strings.Cut(src, bare)
-			m.cell(name, strings.TrimPrefix(cell, "\n"))
-		}
-		if !m.magicLine(bare) {
-			rest.WriteString(line)
-			continue
-		}
-		rest.WriteString("\n")
-	}
-	if rest.Len() == len(src) {
-		return
-	}
-	m.source(rest.String())
-	m.vars = nil
-	m.variables()
+// The cells of a notebook have lines that are no Python.
+type cells struct {
+	out      *report
+	programs *programs
 }
 
 // magicLine judges a line that IPython does not take for Python, and reports whether it is
 // one.
-func (m *machine) magicLine(line string) bool {
+func (c *cells) magicLine(line string) bool {
 	for _, quiet := range quietMagics {
 		if rest, ok := strings.CutPrefix(line, quiet); ok {
 			line = strings.TrimSpace(rest)
@@ -55,7 +32,7 @@ func (m *machine) magicLine(line string) bool {
 	for _, l := range [...]string{line, strings.TrimSpace(assigned)} {
 		for _, start := range lineMagics {
 			if rest, ok := strings.CutPrefix(l, start); ok && !strings.HasPrefix(rest, "=") {
-				m.shell(text(rest, 0), start)
+				c.programs.shell(text(rest, 0), start)
 				return true
 			}
 		}
@@ -67,13 +44,13 @@ func (m *machine) magicLine(line string) bool {
 	switch rest = strings.TrimSpace(rest); name {
 	case "alias": // %alias name command
 		_, command, _ := strings.Cut(rest, " ")
-		m.shell(text(command, 0), "%alias")
+		c.programs.shell(text(command, 0), "%alias")
 	case "alias_magic", "rehashx", "macro":
-		m.found(Found{Text: "%" + name, By: "%" + name})
+		c.out.found(Found{Text: "%" + name, By: "%" + name})
 	case "run":
-		m.ranFile(rest)
+		c.ranFile(rest)
 	case "pip", "conda", "mamba", "uv", "micromamba", "rm", "mv", "cp", "ln", "mkdir", "rmdir", "cat", "ls", "less", "more", "man":
-		m.shell(text(name+" "+rest, 0), "%"+name)
+		c.programs.shell(text(name+" "+rest, 0), "%"+name)
 	default:
 		return false
 	}
@@ -81,24 +58,24 @@ func (m *machine) magicLine(line string) bool {
 }
 
 // ranFile is %run -i file arguments.
-func (m *machine) ranFile(words string) {
+func (c *cells) ranFile(words string) {
 	for w := range strings.FieldsSeq(words) {
 		if w[0] != '-' {
-			m.found(Found{Op: Exec, Text: w, By: "%run"})
+			c.out.found(Found{Op: Exec, Text: w, By: "%run"})
 			return
 		}
 	}
 }
 
 // cell judges a cell that begins with a magic, of which line is the rest.
-func (m *machine) cell(line, cell string) {
+func (c *cells) cell(line, cell string) {
 	name, options, _ := strings.Cut(line, " ")
 	program, ok := cellMagics[name]
 	switch {
 	case name == "writefile" || name == "file":
 		fields := strings.Fields(options)
 		if len(fields) > 0 {
-			m.found(Found{Op: Write, Text: fields[len(fields)-1], Args: []string{cell}, By: "%%" + name})
+			c.out.found(Found{Op: Write, Text: fields[len(fields)-1], Args: []string{cell}, By: "%%" + name})
 		}
 	case !ok:
 	case name == "script": // options of the magic may stand before the program
@@ -106,28 +83,28 @@ func (m *machine) cell(line, cell string) {
 		for len(fields) > 1 && strings.HasPrefix(fields[0], "--") {
 			fields = fields[1:]
 		}
-		m.inputOf(strings.Join(fields, " "), text(cell, 0), "%%script")
+		c.programs.inputOf(strings.Join(fields, " "), text(cell, 0), "%%script")
 	default:
-		m.inputOf(program, text(cell, 0), "%%"+name)
+		c.programs.inputOf(program, text(cell, 0), "%%"+name)
 	}
 }
 
 // magic is a magic of IPython that is called as a method.
-func (m *machine) magic(name string, line value, args []arg, by string) {
+func (c *cells) magic(name string, line value, args []arg, by string) {
 	cell, isCell := argument(args, 2)
 	known := line.known()
 	switch {
 	case isCell:
 		if program, ok := cellMagics[name]; ok && program != "" {
-			m.inputOf(program, cell, by)
+			c.programs.inputOf(program, cell, by)
 			return
 		}
-		m.cell(name+" "+line.str(), cell.str())
+		c.cell(name+" "+line.str(), cell.str())
 	case strings.Contains(name, " "): // magic("sx ls")
-		m.magicLine("%" + name)
+		c.magicLine("%" + name)
 	case known:
-		m.magicLine("%" + name + " " + line.str())
+		c.magicLine("%" + name + " " + line.str())
 	default:
-		m.found(Found{Text: by, Taint: line.taint, By: by})
+		c.out.found(Found{Text: by, Taint: line.taint, By: by})
 	}
 }

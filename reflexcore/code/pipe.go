@@ -34,16 +34,16 @@ const (
 
 // piped is the object that stands for a program that was started and whose input may be a
 // pipe. Programs over the limit share one pipe, which counts as that of a shell.
-func (m *machine) piped(kind string, program value, expected bool, by string) value {
+func (ps *programs) piped(kind string, program value, expected bool, by string) value {
 	v := value{kind: objectValue, s: kind, taint: effect.File | program.taint}
 	name := processName(program)
-	if len(m.pipes) >= maxPipes {
-		p := &m.pipes[maxPipes-1]
+	if len(ps.pipes) >= maxPipes {
+		p := &ps.pipes[maxPipes-1]
 		p.program, p.expected = "sh", p.expected || expected && runsInput(name)
 	} else {
-		m.pipes = append(m.pipes, pipe{program: name, expected: expected, by: by})
+		ps.pipes = append(ps.pipes, pipe{program: name, expected: expected, by: by})
 	}
-	v.n = int64(len(m.pipes))
+	v.n = int64(len(ps.pipes))
 	return v
 }
 
@@ -52,27 +52,27 @@ var noPipes = []string{"None", "subprocess.DEVNULL", "DEVNULL", "null", "undefin
 
 // started is the object that stands for a program that was started. Its input may be a
 // text, a pipe that code writes to, or what another program or file gives it.
-func (m *machine) started(kind string, program value, args []arg, by string) value {
+func (ps *programs) started(kind string, program value, args []arg, by string) value {
 	name := processName(program)
-	expected := m.hasPipe(args, by)
+	expected := ps.hasPipe(args, by)
 	in, ok := named(args, "input")
 	if !ok && by == "vim.fn.system" {
 		in, ok = argument(args, 1)
 	}
 	if ok {
-		m.fed(name, in, by)
-		m.inputOf(name, in, by)
+		ps.fed(name, in, by)
+		ps.inputOf(name, in, by)
 		expected = false
 	}
 	switch in, ok := named(args, "stdin"); {
 	case ok && in.kind == nameValue && slices.Contains(noPipes, in.s):
 		if strings.HasSuffix(in.s, "DEVNULL") {
-			m.hasInput(name)
+			ps.hasInput(name)
 		}
 		expected = false
 	case ok && in.kind == objectValue && in.s == "file" && isShellLine(name) && !hasScript(name):
-		m.found(Found{Op: Exec, Text: in.from, Taint: in.taint, By: by})
-		m.hasInput(name)
+		ps.out.found(Found{Op: Exec, Text: in.from, Taint: in.taint, By: by})
+		ps.hasInput(name)
 		expected = false
 	case ok:
 		expected = true
@@ -80,12 +80,12 @@ func (m *machine) started(kind string, program value, args []arg, by string) val
 	if waits(by) {
 		return value{kind: objectValue, s: kind, taint: effect.File}
 	}
-	return m.piped(kind, program, expected, by)
+	return ps.piped(kind, program, expected, by)
 }
 
 // hasPipe reports whether a call starts a program with a pipe as its input, without a
 // word that says so.
-func (m *machine) hasPipe(args []arg, by string) bool {
+func (ps *programs) hasPipe(args []arg, by string) bool {
 	switch by[strings.LastIndexByte(by, '.')+1:] {
 	case "popen": // os.popen("sh", "w")
 		mode, ok := argument(args, 1)
@@ -98,7 +98,7 @@ func (m *machine) hasPipe(args []arg, by string) bool {
 			stdio = stdio.list[0]
 		}
 		quiet := stdio.kind == textValue && (stdio.s == "ignore" || stdio.s == "inherit")
-		return !quiet && (m.d.name == "node" || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
+		return !quiet && (ps.d.pipesChildren || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
 	}
 	return false
 }
@@ -114,19 +114,11 @@ func waits(by string) bool {
 	}
 }
 
-func asValues(words []string) []value {
-	out := make([]value, 0, len(words))
-	for _, w := range words {
-		out = append(out, text(w, 0))
-	}
-	return out
-}
-
 // pipeOf is the pipe into a process, or into its input.
-func (m *machine) pipeOf(v *value) *pipe {
+func (ps *programs) pipeOf(v *value) *pipe {
 	for depth := 0; v != nil && depth < 8; v, depth = v.of, depth+1 {
-		if v.kind == objectValue && (v.s == processType || v.s == childType) && v.n > 0 && int(v.n) <= len(m.pipes) {
-			return &m.pipes[v.n-1]
+		if v.kind == objectValue && (v.s == processType || v.s == childType) && v.n > 0 && int(v.n) <= len(ps.pipes) {
+			return &ps.pipes[v.n-1]
 		}
 	}
 	return nil
@@ -134,14 +126,14 @@ func (m *machine) pipeOf(v *value) *pipe {
 
 // put adds what is written to a pipe. What gets too long is judged as far as it goes, and
 // the rest is not known.
-func (m *machine) put(p *pipe, v value) {
+func (ps *programs) put(p *pipe, v value) {
 	for _, w := range v.words() {
 		p.text = glue(p.text, w)
 	}
 	p.wrote = true
 	p.taint |= v.taint
 	if len(p.text) > maxText {
-		m.inputOf(p.program, value{kind: textValue, s: p.text, taint: p.taint}, p.by)
+		ps.inputOf(p.program, value{kind: textValue, s: p.text, taint: p.taint}, p.by)
 		p.text = effect.Unknown
 	}
 }
@@ -162,26 +154,26 @@ var pipeWords = []string{"write", "writelines", "communicate", "end", "print", "
 
 // pipeWrites notes what a call puts into a pipe. It is true if the call is a method of
 // the process or of its pipe.
-func (m *machine) pipeWrites(callee value, args []arg) bool {
-	if len(m.pipes) == 0 {
+func (ps *programs) pipeWrites(callee value, args []arg) bool {
+	if len(ps.pipes) == 0 {
 		return false
 	}
-	p := m.pipeOf(callee.of)
+	p := ps.pipeOf(callee.of)
 	for i := range args {
-		to := m.pipeOf(&args[i].value)
+		to := ps.pipeOf(&args[i].value)
 		switch {
 		case to == nil || to == p:
 		case args[i].name == "file" && callee.kind == nameValue && callee.s == "print":
-			m.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
-		case i == 0 && len(args) > 1 && m.d.name != "python" && slices.Contains(pipePrints, callee.s):
-			m.put(to, printed(callee.s, values(args[1:])))
-			if m.d.name == "perl" && len(args) > 2 { // $, may stand between them
-				m.inputOf(to.program, text(concat(values(args[1:]), " "), argTaint(args)), to.by)
+			ps.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
+		case i == 0 && len(args) > 1 && !ps.d.printsAll && slices.Contains(pipePrints, callee.s):
+			ps.put(to, printed(callee.s, values(args[1:])))
+			if ps.d.printSeparator && len(args) > 2 { // $, may stand between them
+				ps.inputOf(to.program, text(concat(values(args[1:]), " "), argTaint(args)), to.by)
 			}
 		case i == 0 && callee.s == "close", callee.s == "print" && args[i].name == "":
 		case args[i].name == "stdout", args[i].name == "stderr":
 		default:
-			m.put(to, unknown(0))
+			ps.put(to, unknown(0))
 		}
 	}
 	if p == nil || callee.kind != nameValue {
@@ -195,11 +187,11 @@ func (m *machine) pipeWrites(callee value, args []arg) bool {
 	switch {
 	case !given || slices.Contains(pipeQuiet, name) || first.fn != nil:
 	case slices.Contains(pipeWords, name):
-		m.put(p, first)
+		ps.put(p, first)
 	case name == "sendline":
-		m.put(p, add(first, text("\n", 0), true))
+		ps.put(p, add(first, text("\n", 0), true))
 	default:
-		m.put(p, unknown(first.taint))
+		ps.put(p, unknown(first.taint))
 	}
 	return true
 }
@@ -214,56 +206,56 @@ func printed(name string, vs []value) value {
 
 // settlePipes judges what went into the pipes before another program starts, which may run
 // what they wrote.
-func (m *machine) settlePipes() {
-	for i := range m.pipes {
-		if p := &m.pipes[i]; p.wrote && p.judged != len(p.text) && !isShellLine(p.program) {
+func (ps *programs) settlePipes() {
+	for i := range ps.pipes {
+		if p := &ps.pipes[i]; p.wrote && p.judged != len(p.text) && !isShellLine(p.program) {
 			p.judged = len(p.text)
-			m.inputOf(p.program, value{kind: textValue, s: p.text, taint: p.taint}, p.by)
+			ps.inputOf(p.program, value{kind: textValue, s: p.text, taint: p.taint}, p.by)
 		}
 	}
 }
 
 // flushPipes judges what went into the pipes.
-func (m *machine) flushPipes() {
-	for _, p := range m.pipes {
+func (ps *programs) flushPipes() {
+	for _, p := range ps.pipes {
 		in := value{kind: textValue, s: p.text, taint: p.taint}
 		if p.wrote && p.judged == len(p.text) && p.judged > 0 {
 			continue
 		}
 		if !p.wrote {
-			if !p.expected || m.connected && isShellLine(p.program) {
+			if !p.expected || ps.connected && isShellLine(p.program) {
 				continue // what the host sends is what it does, which was found
 			}
 			in = unknown(0)
 		}
-		m.inputOf(p.program, in, p.by)
+		ps.inputOf(p.program, in, p.by)
 	}
-	m.pipes = nil
+	ps.pipes = nil
 }
 
 // fed: what a shell is given as its input may be commands of it even if it runs a file,
 // which may read them.
-func (m *machine) fed(program string, in value, by string) {
+func (ps *programs) fed(program string, in value, by string) {
 	if isShellLine(program) && hasScript(program) {
-		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
+		ps.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: by})
 	}
 }
 
 // inputOf judges a program by its input.
-func (m *machine) inputOf(program string, in value, by string) {
-	m.hasInput(program)
+func (ps *programs) inputOf(program string, in value, by string) {
+	ps.hasInput(program)
 	line := in.str()
 	switch {
 	case isShellLine(program) && !hasScript(program):
 		if strings.TrimSpace(line) != "" {
-			m.found(Found{Op: Shell, Text: line, Taint: in.taint, By: by})
+			ps.out.found(Found{Op: Shell, Text: line, Taint: in.taint, By: by})
 		}
 		return
 	case !effect.IsKnown(line) && runsInput(program):
-		m.found(Found{Op: Shell, Text: effect.Unknown, Taint: in.taint, By: by})
+		ps.out.found(Found{Op: Shell, Text: effect.Unknown, Taint: in.taint, By: by})
 	}
 	if strings.Trim(line, effect.Unknown+" \n") != "" {
-		m.found(Found{Op: Shell, Text: withInput(program, line), Taint: in.taint, By: by})
+		ps.out.found(Found{Op: Shell, Text: withInput(program, line), Taint: in.taint, By: by})
 	}
 }
 
@@ -275,75 +267,4 @@ func withInput(program, in string) string {
 	}
 	in = strings.NewReplacer(`\`, `\\`, "$", `\$`, "`", "\\`").Replace(in)
 	return "{ " + program + "\n} <<" + end + "\n" + strings.TrimSuffix(in, "\n") + "\n" + end + "\n"
-}
-
-// pipeWraps are words before a program, with those that take a word of their own.
-var pipeWraps = []string{
-	"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox",
-	"ionice", "chroot", "ssh", "docker", "podman", "kubectl", "timeout", "unshare", "xargs", "cat", "tee",
-}
-
-// hasScript reports whether a shell is given a file to run, and so does not run its input.
-func hasScript(line string) bool {
-	fields := strings.Fields(line)
-	for i := 1; i < len(fields); i++ {
-		switch f := fields[i]; {
-		case f == "-s" || isInput(f):
-			return false
-		case f == "-o" || f == "-O" || f == "+o" || f == "--rcfile" || f == "--init-file":
-			i++
-		case strings.ContainsAny(f[:1], "-+<>|&;") || fields[0] == "busybox" && i == 1:
-		default:
-			return true
-		}
-	}
-	return false
-}
-
-// runsInput reports whether a command line has a program that runs what it reads: a
-// shell or an interpreter without a script, by itself or behind a program that starts
-// another.
-func runsInput(line string) bool {
-	ends := func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }
-	for part := range strings.FieldsFuncSeq(line, ends) {
-		fields := strings.Fields(part)
-		for i, f := range fields {
-			name := f[strings.LastIndexByte(f, '/')+1:]
-			rest := strings.Join(fields[i:], " ")
-			switch lang := Language(name); {
-			case isShellLine(rest):
-				if !hasScript(rest) {
-					return true
-				}
-			case lang != "" && lang != "sed" && lang != "awk" && !givenCode(fields[i+1:]):
-				return true
-			}
-			if i == 0 && !slices.Contains(pipeWraps, name) && !strings.Contains(name, "=") {
-				break
-			}
-		}
-	}
-	return false
-}
-
-// givenCode reports whether an interpreter has its code among its words.
-func givenCode(words []string) bool {
-	for _, w := range words {
-		switch {
-		case isInput(w):
-			return false
-		case w[0] != '-', w == "-c", w == "-m", w == "--version", w == "-V", w == "-n":
-			return true
-		case strings.HasPrefix(w, "-e"), strings.HasPrefix(w, "-p"):
-			return true
-		case strings.HasSuffix(w, "e") && !strings.HasPrefix(w, "--"):
-			return true
-		}
-	}
-	return false
-}
-
-// isInput reports whether a word stands for the standard input.
-func isInput(w string) bool {
-	return w == "-" || w == "/dev/stdin" || w == "/dev/fd/0" || w == "/proc/self/fd/0"
 }

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -10,68 +11,68 @@ import (
 func (m *machine) postfix(v value) value {
 	base := ""
 	defer func() { m.base = base }()
-	for m.step() && !m.stops() {
-		t := m.tok()
+	for m.budget.step() && !m.in.stops() {
+		t := m.in.tok()
 		target := m.last
 		m.last = ""
 		if target != "" {
 			base = target
 		}
 		switch {
-		case (t.kind != tkOp || t.text != "(") && m.callsItself(v) && !m.bareCall(v, t):
+		case (t.kind != tkOp || t.text != "(") && m.api.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
-		case t.kind == tkOp && m.isMember(t.text):
-			m.i++
+		case t.kind == tkOp && m.in.isMember(t.text):
+			m.in.i++
 			v = m.member(v)
 			if target != "" && v.kind == nameValue && v.of == nil {
 				m.last = v.s
 			}
-		case t.kind == tkOp && t.text == "(" && m.callable(t):
-			name := m.ahead(1).text
+		case t.kind == tkOp && t.text == "(" && m.in.callable(t):
+			name := m.in.ahead(1).text
 			callee, args := v, m.arguments()
 			v = m.call(callee, args)
 			m.changes(callee, args, base, name)
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
-		case t.kind == tkOp && t.text == "{" && m.d.name == "perl" && !t.sp && v.kind != textValue && !takesBlock(v):
-			m.i++
+		case t.kind == tkOp && t.text == "{" && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
+			m.in.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
 		case t.kind == tkOp && (t.text == "++" || t.text == "--"):
-			m.i++
+			m.in.i++
 			if target != "" {
 				m.set(target, unknown(v.taint))
 			}
 			v = unknown(v.taint)
-		case t.kind == tkOp && t.text == "=>" && m.d.name == "node" && target != "":
-			m.i++
+		case t.kind == tkOp && t.text == "=>" && m.d.arrows && target != "":
+			m.in.i++
 			v = m.arrow([]param{{name: target}})
-		case t.kind == tkString && m.d.name == "node" && t.how&qInter != 0 && !t.nl: // tag`…`
-			m.i++
+		case t.kind == tkString && m.d.templates && t.how&qInter != 0 && !t.nl: // tag`…`
+			m.in.i++
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
 			name := t.text
 			callee, args := v, m.bareArguments()
 			v = m.call(callee, args)
 			m.changes(callee, args, base, name)
-		case m.d.name == "ruby" && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
-			m.i++ // a block: its statements follow
-			if m.is("|") {
-				for m.i++; m.tok().kind != tkEnd && !m.is("|"); m.i++ {
+		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
+			m.in.i++ // a block: its statements follow
+			if m.in.is("|") {
+				for m.in.i++; m.in.tok().kind != tkEnd && !m.in.is("|"); m.in.i++ {
 				}
-				m.i++
+				m.in.i++
 			}
 			return unknown(v.taint)
 		default:
 			m.last = target
-			m.used(v)
+			m.loose.used(v)
 			return m.resolved(v)
 		}
 	}
-	if m.callsItself(v) {
+	if m.api.callsItself(v) {
 		v = m.call(v, nil)
 	}
-	m.used(v)
+	m.loose.used(v)
 	return m.resolved(v)
 }
 
@@ -85,96 +86,40 @@ func (m *machine) tagged(fn, literal value) value {
 	return join(v, m.call(fn, []arg{{value: list([]value{literal}, literal.taint)}}))
 }
 
-// callsItself reports whether a method is called although neither brackets nor
-// arguments follow, as in Ruby and Perl.
-func (m *machine) callsItself(v value) bool {
-	if !m.d.bareCalls || m.d.name == "php" || v.kind != nameValue || v.fn != nil {
-		return false
-	}
-	rows := m.api.find(v.s)
-	if !strings.Contains(v.s, ".") {
-		return len(rows) > 0 && rows[0].action == "fork"
-	}
-	if rows == nil {
-		rows = m.api.method(v.s)
-	}
-	if len(rows) == 0 {
-		return false
-	}
-	switch r := rows[0]; r.action {
-	case "fold", "object", "unknown", "stdin":
-		return true
-	case "environment":
-		return r.arg == argNone
-	case "reflected":
-		return r.arg == argReceiver
-	case "read", "delete", "write", "kill", "remotedelete":
-		return r.arg == argReceiver
-	}
-	return false
-}
-
-// stops reports whether the line's end ends the value: a member may follow on the
-// next line in some languages.
-func (m *machine) stops() bool {
-	t := m.tok()
-	if t.kind == tkEnd {
-		return true
-	}
-	if !t.nl || m.paren > 0 {
-		return false
-	}
-	if t.kind == tkOp && m.isMember(t.text) {
-		return m.d.name == "python"
-	}
-	return m.d.lineEnds || t.kind != tkOp || t.text == "[" || t.text == "(" || t.text == "++" || t.text == "--"
-}
-
-func (m *machine) isMember(op string) bool {
-	for _, d := range m.d.member {
-		if d == op {
-			return true
-		}
-	}
-	return false
-}
-
-// callable reports whether a bracket after a value is a call.
-func (m *machine) callable(t *token) bool {
-	return m.d.name != "ruby" || !t.sp || m.ahead(1).kind != tkEnd
-}
-
 // bareCall reports whether what follows a name is the arguments of a call without
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
 	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
-	if v.kind != nameValue || t.nl && m.d.name != "perl" || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
+	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
 	}
 	switch t.kind {
-	case tkString, tkNumber, tkCommand, tkWords, tkRegex:
-		return m.d.name != "lua" || t.kind == tkString
+	case tkString:
+		return true
+	case tkNumber, tkCommand, tkWords, tkRegex:
+		return !m.d.bareTextOnly
 	case tkName:
-		return m.d.name != "lua" && (!m.d.isKeyword(t.text) || t.text == "my" || t.text == "local" || t.text == "our" || t.text == "new" || t.text == "not") && m.strength(t) == 0 && t.text != "as"
+		return !m.d.bareTextOnly && (!m.d.isKeyword(t.text) || bareKeyword(t.text)) && m.in.strength(t) == 0 && t.text != "as"
 	case tkOp:
 		switch t.text {
-		case "*", "-", "&", ":":
-			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
-		case "$", "@", "\\":
-			return m.d.name == "perl"
-		case "<", "<>": // eval <STDIN>
-			return m.d.name == "perl" && (t.text == "<>" || m.ahead(1).text == "STDIN" || m.ahead(1).text == ">")
 		case "[": // run ["sh"] of IPC::Run
-			if m.d.name == "perl" {
-				return t.sp && m.isDanger(v.s)
+			if m.d.blockArgs {
+				return t.sp && m.api.isDanger(v.s)
 			}
-			return m.d.name == "ruby" && t.sp && m.ahead(1).pos == t.end
+		case "<", "<>": // eval <STDIN>
+			return m.d.angleInput && (t.text == "<>" || m.in.ahead(1).text == "STDIN" || m.in.ahead(1).text == ">")
 		case "{":
-			return m.d.name == "lua" || m.d.name == "perl" && takesBlock(v)
+			return m.d.bareTextOnly || m.d.blockArgs && takesBlock(v)
 		}
+		return slices.Contains(m.d.bareSigils, t.text) || t.sp && slices.Contains(m.d.bareOps, t.text) && m.in.ahead(1).pos == t.end
 	default:
 	}
 	return false
+}
+
+// bareKeyword reports whether a keyword may begin the arguments of a call without brackets.
+func bareKeyword(word string) bool {
+	return word == "my" || word == "local" || word == "our" || word == "new" || word == "not"
 }
 
 // takesBlock reports whether a name is that of a function of Perl that has a block
@@ -185,29 +130,29 @@ func takesBlock(v value) bool {
 
 // member reads the name after a dot, an arrow or a double colon.
 func (m *machine) member(v value) value {
-	t := m.tok()
+	t := m.in.tok()
 	switch {
-	case t.kind == tkName && (t.text[0] != '$' || m.d.name != "php" && m.d.name != "perl"):
-		m.i++
+	case t.kind == tkName && (t.text[0] != '$' || !m.d.dynamicMembers):
+		m.in.i++
 		return m.memberOf(v, t.text)
 	case t.kind == tkName: // ->$method
-		m.i++
-		name, _ := m.get(t.text)
+		m.in.i++
+		name, _ := m.scope.get(t.text)
 		return m.memberOf(v, name.str())
-	case t.kind == tkOp && t.text == "(" && (m.d.name == "ruby" || m.d.name == "perl" || m.d.name == "node"): // .() and ->() and ?.()
+	case t.kind == tkOp && t.text == "(": // .() and ->() and ?.()
 		return v
-	case t.kind == tkOp && (t.text == "[" || t.text == "{") && m.d.name != "php":
+	case t.kind == tkOp && (t.text == "[" || t.text == "{") && !m.d.braceMembers:
 		end := "]"
 		if t.text == "{" {
 			end = "}"
 		}
-		m.i++
+		m.in.i++
 		return m.elementOf(v, m.subscript(end))
 	case t.kind == tkOp && t.text == "{":
-		m.i++
+		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
 	case t.kind == tkOp && (t.text == "@" || t.text == "%"):
-		m.i++
+		m.in.i++
 	}
 	return v
 }
@@ -216,12 +161,12 @@ func (m *machine) memberOf(v value, name string) value {
 	switch {
 	case name == "__call__" && v.s == "function.__call__":
 		return v
-	case v.kind == nameValue && v.of == nil && m.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
+	case v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
 		recv := v
 		return value{kind: nameValue, s: "function." + name, of: &recv}
 	case v.fn != nil && (name == "call" || name == "()"):
 		return v
-	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.name == "node"):
+	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.defaultMember):
 		return v
 	case v.kind == nameValue && v.of == nil:
 		path := name
@@ -231,10 +176,10 @@ func (m *machine) memberOf(v value, name string) value {
 		if len(path) > 256 {
 			path = effect.Unknown
 		}
-		if known, ok := m.get(path); ok {
+		if known, ok := m.scope.get(path); ok {
 			return known
 		}
-		return value{kind: nameValue, s: m.canonical(path), taint: v.taint}
+		return value{kind: nameValue, s: m.api.canonical(path), taint: v.taint}
 	case v.keys != nil:
 		if e, ok := v.key(name); ok {
 			return e
@@ -264,50 +209,50 @@ func (m *machine) memberOf(v value, name string) value {
 // subscript evaluates what stands between brackets, where a bare word is a text
 // in some languages.
 func (m *machine) subscript(end string) value {
-	if t := m.tok(); t.kind == tkName && m.ahead(1).kind == tkOp && m.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
-		m.i += 2
+	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
+		m.in.i += 2
 		return text(t.text, 0)
 	}
-	m.paren++
+	m.in.paren++
 	v := m.expr(0)
-	for m.step() && m.tok().kind != tkEnd && !m.is(end) {
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
 		m.expr(0)
-		if !m.is(end) {
-			m.i++
+		if !m.in.is(end) {
+			m.in.i++
 		}
 	}
-	m.take(end)
-	m.paren--
+	m.in.take(end)
+	m.in.paren--
 	m.last = ""
 	return v
 }
 
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
-	m.i++
-	if v.kind == nameValue && v.of == nil && m.d.name == "python" { // sys.argv[1:]
+	m.in.i++
+	if v.kind == nameValue && v.of == nil && m.d.slices { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
-			v = m.operands(rows[0].arg)
+			v = m.given.operands(rows[0].arg)
 		}
 	}
-	if m.d.name != "python" || v.kind == nameValue {
+	if !m.d.slices || v.kind == nameValue {
 		return m.elementOf(v, m.subscript("]"))
 	}
-	m.paren++
-	defer func() { m.paren-- }()
+	m.in.paren++
+	defer func() { m.in.paren-- }()
 	var bounds [3]*int64
 	n, sliced := 0, false
 	var first value
-	for m.step() && m.tok().kind != tkEnd && !m.is("]") {
-		if m.take(":") {
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("]") {
+		if m.in.take(":") {
 			n, sliced = n+1, true
 			continue
 		}
-		if m.take("::") {
+		if m.in.take("::") {
 			n, sliced = n+2, true
 			continue
 		}
-		before := m.i
+		before := m.in.i
 		first = m.expr(0)
 		if n < 3 && first.kind == numberValue {
 			i := first.n
@@ -315,11 +260,11 @@ func (m *machine) element(v value) value {
 		} else if n > 0 {
 			v = unknown(v.taint | first.taint)
 		}
-		if m.i == before {
-			m.i++
+		if m.in.i == before {
+			m.in.i++
 		}
 	}
-	m.take("]")
+	m.in.take("]")
 	m.last = ""
 	if !sliced {
 		if first.kind != numberValue && v.kind == unknownValue {
@@ -341,7 +286,7 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case m.d.name == "ruby" && v.kind == nameValue && v.of == nil && key.kind == textValue && m.runs(v.s):
+	case m.d.blocks && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
 		// method(:system)["id"]
 		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:
@@ -362,11 +307,11 @@ func (m *machine) elementOf(v, key value) value {
 		if v.of.kind == listValue && !key.known() {
 			return m.memberOf(*v.of, effect.Unknown)
 		}
-	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.name == "node":
+	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.computedMembers:
 		return m.memberOf(v, effect.Unknown)
 	case key.kind == numberValue:
 		i := key.n
-		if m.d.name == "lua" {
+		if m.d.oneBased {
 			i--
 		}
 		return at(v, i)

@@ -15,16 +15,6 @@ type psReader struct {
 	i   int
 }
 
-// powershell scans PowerShell code.
-func (m *machine) powershell(src string) {
-	m.d, m.api = psDialect, tableOf("powershell")
-	p := psReader{m: m, src: src}
-	p.block(0)
-}
-
-// psDialect is what the shared calls of the machine need to know.
-var psDialect = &dialect{name: "powershell", member: []string{"."}}
-
 func (p *psReader) at(n int) byte { return byteAt(p.src, p.i+n) }
 
 // skip goes n bytes on, to the end at most.
@@ -57,17 +47,17 @@ func (p *psReader) space(lines bool) {
 // block evaluates statements up to a closing bracket, which it takes, or the end.
 func (p *psReader) block(end byte) (last value) {
 	m := p.m
-	if !m.deeper() {
-		m.depth--
+	if !m.budget.deeper() {
+		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	for p.space(true); p.i < len(p.src) && m.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && m.budget.step(); p.space(true) {
 		before := p.i
 		switch c := p.src[p.i]; {
 		case c == end && end != 0:
 			p.skip(1)
-			m.depth--
+			m.budget.depth--
 			return last
 		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' || c == '=':
 			p.skip(1)
@@ -84,14 +74,14 @@ func (p *psReader) block(end byte) (last value) {
 	if p.i < len(p.src) { // out of steps
 		p.i = len(p.src)
 	}
-	m.depth--
+	m.budget.depth--
 	return last
 }
 
 // pipeline evaluates a | b | c; each command has what the one before gives.
 func (p *psReader) pipeline() value {
 	in, piped := unknown(0), false
-	for p.m.step() {
+	for p.m.budget.step() {
 		p.space(piped)
 		out := p.element(in, piped)
 		p.space(false)
@@ -127,7 +117,7 @@ func (p *psReader) redirection(content value) {
 		if content.known() {
 			f.Args = []string{content.str()}
 		}
-		p.m.found(f)
+		p.m.out.found(f)
 	}
 }
 
@@ -173,7 +163,7 @@ func (p *psReader) element(in value, piped bool) value {
 		return unknown(0)
 	case "function", "filter", "workflow", "class":
 		p.space(false)
-		p.m.bind("function:"+strings.ToLower(p.word().str()), unknown(0))
+		p.m.scope.bind("function:"+strings.ToLower(p.word().str()), unknown(0))
 		p.space(true)
 		if p.at(0) == '(' {
 			p.skip(1)
@@ -194,7 +184,7 @@ func (p *psReader) loopHead() {
 		if len(p.src)-p.i > 3 && strings.EqualFold(p.src[p.i:p.i+2], "in") && p.src[p.i+2] <= ' ' {
 			p.skip(2)
 			v := p.block(')')
-			p.m.bind(strings.ToLower(name), unknown(v.taint))
+			p.m.scope.bind(strings.ToLower(name), unknown(v.taint))
 			return
 		}
 		p.i = start
@@ -218,7 +208,7 @@ func (p *psReader) startsExpression() bool {
 // and their mixtures.
 func (p *psReader) word() value {
 	out, any := text("", 0), false
-	for p.i < len(p.src) && p.m.step() {
+	for p.i < len(p.src) && p.m.budget.step() {
 		c := p.src[p.i]
 		switch {
 		case c <= ' ' || strings.IndexByte(";|{},", c) >= 0 || c == ')' || c == '&' && p.at(1) == '&', (c == '>' || c == '(') && any:
@@ -273,7 +263,7 @@ func (p *psReader) quoted() value {
 	flush := func() {
 		out = add(out, text(p.src[start:min(p.i, len(p.src))], 0), true)
 	}
-	for p.i < len(p.src) && p.m.step() {
+	for p.i < len(p.src) && p.m.budget.step() {
 		switch c := p.src[p.i]; {
 		case c == '"' && p.at(1) != '"':
 			flush()
@@ -335,17 +325,17 @@ func (p *psReader) variable() value {
 	name := strings.ToLower(p.variableName())
 	switch {
 	case strings.HasPrefix(name, "env:"):
-		return p.m.env(strings.ToUpper(name[4:]), "$env")
+		return p.m.given.env(strings.ToUpper(name[4:]), "$env")
 	case name == "home":
 		return text(p.m.lim.Home, 0)
 	case name == "true":
 		return value{kind: nameValue, s: "true"}
 	case name == "args":
-		return p.m.operands(0)
+		return p.m.given.operands(0)
 	case name == "pshome":
 		return text(`C:\Windows\System32\WindowsPowerShell\v1.0`, 0)
 	}
-	if v, ok := p.m.get(name); ok {
+	if v, ok := p.m.scope.get(name); ok {
 		return v
 	}
 	return unknown(0)

@@ -10,7 +10,7 @@ import (
 // command evaluates a command: its name and its words.
 func (p *psReader) command(name, in value, piped bool) value {
 	var words []psWord
-	for p.m.step() {
+	for p.m.budget.step() {
 		p.space(false)
 		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' || p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
 			break
@@ -21,7 +21,7 @@ func (p *psReader) command(name, in value, piped bool) value {
 			p.skip(1)
 		}
 	}
-	return p.m.psCommand(name, words, in, piped)
+	return p.run(name, words, in, piped)
 }
 
 // A psWord is a parameter, which begins with a dash, or an argument.
@@ -56,7 +56,7 @@ func (p *psReader) commandWord() psWord {
 		return psWord{value: v}
 	}
 	out := []value{v}
-	for p.at(0) == ',' && p.m.step() {
+	for p.at(0) == ',' && p.m.budget.step() {
 		p.skip(1)
 		p.space(true)
 		out = append(out, p.argumentWord())
@@ -77,30 +77,30 @@ func (p *psReader) argumentWord() value {
 	return p.word()
 }
 
-// psCommand does what a command does: a row of the table, or a program.
-func (m *machine) psCommand(name value, words []psWord, in value, piped bool) value {
+// run does what a command does: a row of the table, or a program.
+func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	switch {
 	case name.kind == objectValue && name.s == "scriptblock":
 		return unknown(in.taint)
 	case !name.known():
-		m.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
+		p.m.out.found(Found{Text: name.str(), Taint: name.taint, By: "&"})
 		return unknown(name.taint)
 	}
 	by := strings.TrimSuffix(strings.ToLower(name.str()), ".exe")
-	if alias, ok := m.get("alias:" + by); ok && alias.known() {
+	if alias, ok := p.m.scope.get("alias:" + by); ok && alias.known() {
 		by = strings.ToLower(alias.str())
 		name = alias
 	}
-	if _, own := m.get("function:" + by); own {
+	if _, own := p.m.scope.get("function:" + by); own {
 		return unknown(in.taint)
 	}
-	rows := m.api.find(by)
+	rows := p.m.api.find(by)
 	if rows == nil {
-		m.psProgram(name, words, in, piped)
+		p.program(name, words, in, piped)
 		return unknown(effect.File)
 	}
 	if unixWords(by, words) {
-		m.psProgram(name, words, in, piped)
+		p.program(name, words, in, piped)
 	}
 	args, bits, taint := psArguments(words, rows[0])
 	if piped && rows[0].param != "nopipe" {
@@ -112,7 +112,7 @@ func (m *machine) psCommand(name value, words []psWord, in value, piped bool) va
 	result := unknown(taint)
 	for _, r := range rows {
 		r.bits |= bits
-		if v, ok := m.act(r, value{kind: nameValue, s: by}, args, taint|in.taint); ok {
+		if v, ok := p.m.act(invocation{r, value{kind: nameValue, s: by}, args, taint | in.taint}); ok {
 			result = v
 		}
 	}
@@ -202,8 +202,8 @@ func psPosition(name, action string) int {
 	return -1
 }
 
-// psProgram is a command that is no cmdlet: its words go back to the caller.
-func (m *machine) psProgram(name value, words []psWord, in value, piped bool) {
+// program is a command that is no cmdlet: its words go back to the caller.
+func (p *psReader) program(name value, words []psWord, in value, piped bool) {
 	argv, taint := []string{name.str()}, name.taint
 	for _, w := range words {
 		taint |= w.taint
@@ -220,12 +220,12 @@ func (m *machine) psProgram(name value, words []psWord, in value, piped bool) {
 		if psHarmless(argv[0]) {
 			return
 		}
-		m.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
+		p.m.out.found(Found{Text: argv[0], Taint: taint | in.taint, By: argv[0]})
 		return
 	}
-	m.argv(argv, taint, argv[0])
+	p.m.programs.argv(argv, taint, argv[0])
 	if piped && isShellLine(strings.Join(argv, " ")) {
-		m.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
+		p.m.out.found(Found{Op: Shell, Text: in.str(), Taint: in.taint, By: "|" + argv[0]})
 	}
 }
 

@@ -7,12 +7,12 @@ import (
 // primary evaluates a value and the members, elements and calls behind it.
 func (p *psReader) primary() value {
 	m := p.m
-	if !m.deeper() {
-		m.depth--
+	if !m.budget.deeper() {
+		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
+	defer func() { m.budget.depth-- }()
 	var v value
 	switch c := p.at(0); {
 	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''): // a text of several lines
@@ -84,7 +84,7 @@ func (p *psReader) primary() value {
 // table evaluates @{ a = 1; 'b' = 2 }.
 func (p *psReader) table() value {
 	v := value{kind: listValue, keys: []string{}}
-	for p.space(true); p.i < len(p.src) && p.at(0) != '}' && p.m.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && p.at(0) != '}' && p.m.budget.step(); p.space(true) {
 		before := p.i
 		key := p.word()
 		p.space(true)
@@ -188,7 +188,7 @@ func mapValues(vs []value, f func(value) value) []value {
 
 // postfix evaluates .member, ::member, [index] and calls.
 func (p *psReader) postfix(v value) value {
-	for p.m.step() {
+	for p.m.budget.step() {
 		switch {
 		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' || p.at(1) == '('):
 			p.skip(1)
@@ -252,7 +252,7 @@ func (p *psReader) member(v value) value {
 	}
 	p.skip(1)
 	var args []arg
-	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.m.step(); p.space(true) {
+	for p.space(true); p.i < len(p.src) && p.at(0) != ')' && p.m.budget.step(); p.space(true) {
 		before := p.i
 		e := p.argument()
 		if e.kind == listValue && e.keys == nil {
@@ -268,7 +268,7 @@ func (p *psReader) member(v value) value {
 	p.i = min(p.i+1, len(p.src))
 	if v.kind == nameValue && v.of == nil && name.str() == "new" {
 		all := append([]arg{{value: text(v.s, 0)}}, args...)
-		return p.m.newObject(row{}, all, argTaint(args), v.s)
+		return p.m.resources.newObject(row{}, all, argTaint(args), v.s)
 	}
 	return p.m.call(method, args)
 }
@@ -283,12 +283,12 @@ func (p *psReader) argument() value {
 // expression evaluates an expression, with the assignment that may follow.
 func (p *psReader) expression() value {
 	m := p.m
-	if !m.deeper() {
-		m.depth--
+	if !m.budget.deeper() {
+		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}
-	defer func() { m.depth-- }()
+	defer func() { m.budget.depth-- }()
 	if p.at(0) == '$' && p.at(1) != '(' { // $x = …
 		start := p.i
 		name := strings.ToLower(p.variableName())
@@ -304,23 +304,23 @@ func (p *psReader) expression() value {
 			p.skip(len(op))
 			p.space(true)
 			v := p.pipeline()
-			old, _ := m.get(name)
+			old, _ := m.scope.get(name)
 			switch op {
 			case "+=":
 				v = add(old, v, false)
 			case "-=":
 				v = unknown(v.taint)
 			}
-			if _, set := m.get(name); set && m.depth > 2 && op == "=" {
+			if _, set := m.scope.get(name); set && m.budget.depth > 2 && op == "=" {
 				v = join(old, v) // set again in a branch
 			}
-			m.bind(name, v)
+			m.scope.bind(name, v)
 			return v
 		}
 		p.i = start
 	}
 	left := p.listOf()
-	for m.step() {
+	for m.budget.step() {
 		p.space(false)
 		switch c := p.at(0); {
 		case c == '+' && p.at(1) != '+':
@@ -366,7 +366,7 @@ func (p *psReader) listOf() value {
 		return v
 	}
 	out := []value{v}
-	for p.at(0) == ',' && p.m.step() {
+	for p.at(0) == ',' && p.m.budget.step() {
 		p.skip(1)
 		p.space(true)
 		out = append(out, p.primary())

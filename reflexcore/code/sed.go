@@ -10,16 +10,23 @@ import (
 // A sedScript is read command by command: addresses, a letter, what belongs to
 // it. Only e, s///e and the letters with a file do anything outside the stream.
 type sedScript struct {
-	m   *machine
-	src string
-	i   int
-	// changed says that a command before may have changed the stream.
-	changed bool
+	budget   *budget
+	out      *report
+	given    *given
+	programs *programs
+
+	src     string
+	i       int
+	changed bool // a command before may have changed the stream
 }
 
-func (m *machine) sed(src string) {
-	s := sedScript{m: m, src: src}
-	for s.i < len(s.src) && m.step() {
+func newSed(m *machine) *sedScript {
+	return &sedScript{budget: &m.budget, out: &m.out, given: &m.given, programs: &m.programs}
+}
+
+// run evaluates the script.
+func (s *sedScript) run(src string) {
+	for s.src = src; s.i < len(s.src) && s.budget.step(); {
 		s.command()
 	}
 }
@@ -77,7 +84,7 @@ func (s *sedScript) class() {
 }
 
 func (s *sedScript) address() {
-	for s.m.step() {
+	for s.budget.step() {
 		s.skip(" \t")
 		switch c := s.peek(); {
 		case isDigit(c), c == '$', c == '+', c == '~', c == ',', c == '!':
@@ -121,8 +128,8 @@ func (s *sedScript) command() {
 			s.stream()
 			return
 		}
-		s.m.found(Found{Op: Shell, Text: line, By: "sed e"})
-		s.m.startsProgram(line, "sed e")
+		s.out.found(Found{Op: Shell, Text: line, By: "sed e"})
+		s.programs.startsProgram(line, "sed e")
 	case 'r', 'R':
 		s.file(Read, "sed "+string(c))
 	case 'w', 'W':
@@ -136,7 +143,7 @@ func (s *sedScript) command() {
 			s.i++
 		}
 		s.i = min(s.i, len(s.src))
-		s.m.inserts(strings.TrimLeft(s.src[start:s.i], "\\ \t\n"))
+		s.out.inserts(strings.TrimLeft(s.src[start:s.i], "\\ \t\n"))
 	case '#', ':', 'v':
 		s.line()
 	case 'b', 't', 'T':
@@ -148,12 +155,12 @@ func (s *sedScript) command() {
 
 // stream is e without a command: what the stream has is one.
 func (s *sedScript) stream() {
-	lines := s.m.inputLines()
+	lines := s.given.inputLines()
 	if lines == nil || s.changed {
 		lines = []value{unknown(0)}
 	}
 	for _, line := range lines {
-		s.m.found(Found{Op: Shell, Text: line.str(), Taint: line.taint | effect.File, By: "sed e"})
+		s.out.found(Found{Op: Shell, Text: line.str(), Taint: line.taint | effect.File, By: "sed e"})
 	}
 }
 
@@ -162,7 +169,7 @@ func (s *sedScript) file(op Op, by string) {
 	if path == "" || strings.HasPrefix(path, "/dev/std") {
 		return
 	}
-	s.m.found(Found{Op: op, Text: path, By: by})
+	s.out.found(Found{Op: op, Text: path, By: by})
 }
 
 func (s *sedScript) substitute() {
@@ -173,12 +180,12 @@ func (s *sedScript) substitute() {
 	s.i++
 	pattern := s.delimited(d, true)
 	replacement := s.delimited(d, false)
-	s.m.inserts(plainText(replacement))
-	for s.i < len(s.src) && s.m.step() {
+	s.out.inserts(plainText(replacement))
+	for s.i < len(s.src) && s.budget.step() {
 		switch c := s.src[s.i]; {
 		case c == 'e':
 			s.i++
-			s.m.found(Found{Op: Shell, Text: replaced(pattern, replacement), Taint: effect.File, By: "sed s///e"})
+			s.out.found(Found{Op: Shell, Text: replaced(pattern, replacement), Taint: effect.File, By: "sed s///e"})
 		case c == 'w':
 			s.i++
 			s.file(Write, "sed s///w")
@@ -200,13 +207,6 @@ func replaced(pattern, replacement string) string {
 		return text
 	}
 	return glue(glue(effect.Unknown, text), effect.Unknown)
-}
-
-// inserts tells what is put into the stream.
-func (m *machine) inserts(text string) {
-	if m.lim.Insert != nil && text != "" && !m.quiet {
-		m.lim.Insert(text)
-	}
 }
 
 // plainText is what a replacement stands for, with effect.Unknown for what it takes

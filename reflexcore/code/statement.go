@@ -6,26 +6,26 @@ import (
 
 // statement evaluates the next statement, or skips one token that begins none.
 func (m *machine) statement() {
-	t := m.tok()
-	if len(m.visits) > 0 {
-		m.leaveBlocks(t)
+	t := m.in.tok()
+	if len(m.cwd.visits) > 0 {
+		m.cwd.leaveBlocks(t)
 	}
 	if t.kind == tkOp {
 		switch t.text {
 		case "@":
-			if m.d.name == "python" { // a decorator is called with what it decorates
-				m.i++
-				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.isDanger(v.s) {
-					m.found(Found{Text: v.s, By: "@" + v.s})
+			if m.d.decorators { // a decorator is called with what it decorates
+				m.in.i++
+				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) {
+					m.out.found(Found{Text: v.s, By: "@" + v.s})
 				}
 				return
 			}
 		case ";", "}", ")", "]", ",", ":", "?", ".", "=>", "|", "=":
-			m.i++
+			m.in.i++
 			return
 		case "{":
-			if m.d.braces || m.d.name == "ruby" {
-				m.i++
+			if m.d.braces || m.d.blocks {
+				m.in.i++
 				return
 			}
 		}
@@ -40,17 +40,17 @@ func (m *machine) statement() {
 
 // assignment evaluates a, b = c, d; what is no assignment is an expression.
 func (m *machine) assignment() {
-	first := m.tok()
+	first := m.in.tok()
 	targets := 0
-	for j := m.i; j < len(m.toks); j++ { // a, b, c =
-		t := &m.toks[j]
-		if t.kind != tkName || j > m.i && t.nl && m.d.lineEnds {
+	for j := m.in.i; j < len(m.in.toks); j++ { // a, b, c =
+		t := &m.in.toks[j]
+		if t.kind != tkName || j > m.in.i && t.nl && m.d.lineEnds {
 			break
 		}
 		targets++
 		next := endToken
-		if j+1 < len(m.toks) {
-			next = m.toks[j+1]
+		if j+1 < len(m.in.toks) {
+			next = m.in.toks[j+1]
 		}
 		if next.kind != tkOp || next.text != "," {
 			if targets < 2 || next.text != "=" || next.kind != tkOp {
@@ -61,17 +61,17 @@ func (m *machine) assignment() {
 		j++
 	}
 	if targets < 2 || first.kind != tkName {
-		part := m.goesOn()
+		part := m.in.goesOn()
 		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
-			m.kept()
+			m.loose.kept()
 		}
-		m.usedAt = -1
+		m.loose.usedAt = -1
 		return
 	}
 	names := make([]string, 0, targets)
 	for range targets {
-		names = append(names, m.tok().text)
-		m.i += 2
+		names = append(names, m.in.tok().text)
+		m.in.i += 2
 	}
 	m.spread(names, m.valueList())
 }
@@ -79,12 +79,12 @@ func (m *machine) assignment() {
 // valueList evaluates a, b, c.
 func (m *machine) valueList() value {
 	v := m.expr(bindAssign)
-	if !m.is(",") {
+	if !m.in.is(",") {
 		return v
 	}
 	out := []value{v}
-	for m.is(",") && m.step() {
-		m.i++
+	for m.in.is(",") && m.budget.step() {
+		m.in.i++
 		out = append(out, m.expr(bindAssign))
 	}
 	return list(out, 0)
@@ -103,79 +103,84 @@ func (m *machine) spread(names []string, v value) {
 func (m *machine) keyword(t *token) bool {
 	switch t.text {
 	case "import", "from":
-		if m.d.name == "python" || m.d.name == "node" {
+		switch m.d.importForm {
+		case importNames:
 			m.imports(t.text)
 			return true
+		case importFrom:
+			m.importsNode()
+			return true
+		case importNone:
 		}
 	case "def":
-		if m.d.name == "python" {
+		if m.d.indented {
 			m.pythonDef()
 			return true
 		}
-		if m.d.name == "ruby" {
-			m.i += 2
-			if m.is("(") {
-				end := m.match(m.i)
-				m.params(m.i+1, end)
-				m.i = min(end+1, len(m.toks))
+		if m.d.isKeyword("def") {
+			m.in.i += 2
+			if m.in.is("(") {
+				end := m.in.match(m.in.i)
+				m.params(m.in.i+1, end)
+				m.in.i = min(end+1, len(m.in.toks))
 			}
 			return true
 		}
 	case "class":
-		if m.d.name == "python" || m.d.name == "node" || m.d.name == "php" {
-			m.i += 2
+		if m.d.classNames {
+			m.in.i += 2
 			return true
 		}
 	case "function", "fn", "sub":
-		if m.d.name != "ruby" && m.d.name != "python" {
+		if m.d.functionWords {
 			m.function()
 			return true
 		}
 	case "const", "let", "var", "my", "our", "local":
 		if m.d.isKeyword(t.text) {
-			m.i++
+			m.in.i++
 			m.declaration()
-			for m.d.name == "node" && m.is(",") && m.step() {
-				m.i++
+			for m.d.letDeclares && m.in.is(",") && m.budget.step() {
+				m.in.i++
 				m.declaration()
 			}
 			return true
 		}
 	case "for", "foreach":
-		if m.d.name == "python" {
+		if m.d.indented {
 			m.pythonFor()
 			return true
 		}
 		if m.d.isKeyword(t.text) {
-			m.i++
+			m.in.i++
 			m.forHead()
 			return true
 		}
 	case "with":
-		if m.d.name == "python" {
-			m.i++
+		if m.d.indented {
+			m.in.i++
 			m.pythonWith()
 			return true
 		}
-		if next := m.ahead(1); m.d.name == "node" && next.kind == tkOp && next.text == "(" { // with (module) …
-			m.i++
+		if next := m.in.ahead(1); m.d.withScopes && next.kind == tkOp && next.text == "(" { // with (module) …
+			m.in.i++
 			if v := m.expr(bindPower); v.kind == nameValue {
 				m.star(v.s)
 			}
 			return true
 		}
 	case "throw", "raise":
-		if m.d.name == "node" || m.d.name == "python" || m.d.name == "php" {
-			if m.i++; !m.ends() && !m.is(";") && !m.is("}") {
+		if m.d.throws {
+			if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
 				m.expr(0) // whoever catches it may call it
-				m.usedAt = -1
+				m.loose.usedAt = -1
 			}
 			return true
 		}
 	case "return":
 		if m.d.isKeyword("return") {
-			m.i++
-			if m.ends() || m.is(";") || m.is("}") {
+			m.in.i++
+			if m.in.ends() || m.in.is(";") || m.in.is("}") {
 				return true
 			}
 			v := m.expr(0)
@@ -187,13 +192,13 @@ func (m *machine) keyword(t *token) bool {
 			return true
 		}
 	case "exec":
-		if n := m.ahead(1); m.d.name == "python" && n.kind == tkString { // Python 2
-			m.i++
+		if n := m.in.ahead(1); m.d.execWord && n.kind == tkString { // Python 2
+			m.in.i++
 			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
 			return true
 		}
 	case "use", "no", "namespace", "package":
-		if m.d.name == "perl" || m.d.name == "php" {
+		if m.d.uses {
 			m.use()
 			return true
 		}
@@ -201,17 +206,9 @@ func (m *machine) keyword(t *token) bool {
 		return m.include(t)
 	case "except", "catch", "as", "global", "nonlocal":
 	}
-	if m.d.isKeyword(t.text) && !m.beginsValue(t.text) {
-		m.i++
+	if m.d.isKeyword(t.text) && !m.in.beginsValue(t.text) {
+		m.in.i++
 		return true
-	}
-	return false
-}
-
-func (m *machine) beginsValue(word string) bool {
-	switch word {
-	case "not", "await", "new", "typeof", "void", "delete", "lambda", "async", "yield":
-		return m.d.name != "perl" || word == "not"
 	}
 	return false
 }
@@ -219,74 +216,67 @@ func (m *machine) beginsValue(word string) bool {
 // declaration reads what const, let, my and local declare: names, patterns and
 // their values.
 func (m *machine) declaration() {
-	t := m.tok()
+	t := m.in.tok()
 	switch {
 	case t.kind == tkName && t.text == "function":
 		m.function()
 	case t.kind == tkOp && (t.text == "{" || t.text == "[" || t.text == "("):
 		m.pattern(t.text)
-	case t.kind == tkName && m.ahead(1).kind == tkName && (m.ahead(1).text == "of" || m.ahead(1).text == "in"):
+	case t.kind == tkName && m.in.ahead(1).kind == tkName && (m.in.ahead(1).text == "of" || m.in.ahead(1).text == "in"):
 		name := t.text
-		m.i += 2
+		m.in.i += 2
 		v := m.expr(0)
-		m.bind(name, unknown(v.taint))
-	case t.kind == tkName && m.d.name == "node" && m.ahead(1).kind == tkOp && m.ahead(1).text == ";": // let a;
-		m.i++
-		m.bind(t.text, unknown(0))
+		m.scope.bind(name, unknown(v.taint))
+	case t.kind == tkName && m.d.letDeclares && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == ";": // let a;
+		m.in.i++
+		m.scope.bind(t.text, unknown(0))
 	default:
 		m.assignment()
 	}
 }
 
-// goesOn reports whether what begins here is a part of what stands before it: an element
-// of a tuple, a value of an object that was taken for a block.
-func (m *machine) goesOn() bool {
-	t := m.ahead(-1)
-	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
-}
-
 // pattern reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
 func (m *machine) pattern(open string) {
-	end := m.match(m.i)
+	end := m.in.match(m.in.i)
 	var from, to []string
 	computed, rest := false, ""
-	for m.i++; m.i < end && m.step(); {
-		t := m.tok()
+	for m.in.i++; m.in.i < end && m.budget.step(); {
+		t := m.in.tok()
 		if t.kind != tkName {
-			if next := m.ahead(1); open == "{" && t.text == "..." && next.kind == tkName {
+			if next := m.in.ahead(1); open == "{" && t.text == "..." && next.kind == tkName {
 				rest = next.text
-				m.i += 2
+				m.in.i += 2
 				continue
 			}
-			if t.kind == tkOp && t.text == "," && open == "[" && m.ahead(-1).kind == tkOp {
+			if t.kind == tkOp && t.text == "," && open == "[" && m.in.ahead(-1).kind == tkOp {
 				from, to = append(from, ""), append(to, "")
 			}
 			computed = computed || t.kind == tkOp && (t.text == "[" || t.text == "{")
-			m.i++
+			m.in.i++
 			continue
 		}
 		from, to = append(from, t.text), append(to, t.text)
-		m.i++
-		if open == "{" && m.take(":") {
-			computed = computed || m.tok().kind != tkName
-			to[len(to)-1] = m.tok().text
-			m.i++
+		m.in.i++
+		if open == "{" && m.in.take(":") {
+			computed = computed || m.in.tok().kind != tkName
+			to[len(to)-1] = m.in.tok().text
+			m.in.i++
 		}
-		if m.take("=") {
+		if m.in.take("=") {
 			m.expr(bindAssign)
 		}
 	}
-	m.i = min(end+1, len(m.toks))
+	m.in.i = min(end+1, len(m.in.toks))
 	v := unknown(0)
-	if m.take("=") || m.isName("of") {
-		if m.isName("of") {
-			m.i++
+	if m.in.take("=") || m.in.isName("of") {
+		if m.in.isName("of") {
+			m.in.i++
 		}
 		v = m.expr(bindAssign)
 		if !computed && open == "{" { // {["a" + "b"]: f} = v may take anything of v
-			m.kept()
+			m.loose.kept()
 		}
-		m.usedAt = -1
+		m.loose.usedAt = -1
 	}
 	if rest != "" { // has all of v that has no name of its own
 		m.set(rest, v)
@@ -306,55 +296,93 @@ func (m *machine) pattern(open string) {
 
 // forHead reads the head of a loop; its variable has no known value.
 func (m *machine) forHead() {
-	for m.isName("my") || m.isName("our") || m.isName("local") || m.isName("await") {
-		m.i++
+	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
+		m.in.i++
 	}
-	if m.d.name == "node" && m.is("(") && m.forOf() {
+	switch m.d.loop {
+	case loopOf:
+		if m.in.is("(") {
+			m.forOf()
+		}
+	case loopVariable:
+		if t := m.in.tok(); t.kind == tkName && t.text[0] == '$' {
+			m.scope.bind(t.text, unknown(0))
+			m.in.i++
+		}
+	case loopIn:
+		m.forIn()
+	case loopAs:
+		if m.in.is("(") {
+			m.forAs()
+		}
+	case loopNone:
+	}
+}
+
+// forOf reads the head of for (const a of b), of which the names may have any element of b.
+func (m *machine) forOf() {
+	end := m.in.match(m.in.i)
+	of := m.in.i + 1
+	for of < end && (m.in.toks[of].kind != tkName || m.in.toks[of].text != "of") {
+		of++
+	}
+	if of >= end {
 		return
 	}
-	if m.d.name == "perl" && m.tok().kind == tkName && m.tok().text[0] == '$' { // foreach $x (…)
-		m.bind(m.tok().text, unknown(0))
-		m.i++
-		return
+	head := m.in.toks[m.in.i+1 : of]
+	m.in.i = of + 1
+	m.in.paren++
+	v := m.expr(0)
+	m.in.paren--
+	m.loose.letLoose([]value{v})
+	for j := range head {
+		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
+			m.scope.bind(t.text, unknown(v.taint))
+		}
 	}
-	if m.d.name == "lua" || m.d.name == "ruby" { // for a, b in …
-		var names []string
-		for m.step() && m.tok().kind == tkName && m.tok().text != "in" {
-			names = append(names, m.tok().text)
-			m.i++
-			m.take(",")
-		}
-		t := effect.Taint(0)
-		if m.isName("in") || m.is("=") {
-			m.i++
-			t = m.expr(0).taint
-		}
-		for _, n := range names {
-			m.bind(n, unknown(t))
-		}
-		return
+	m.in.i = min(end+1, len(m.in.toks))
+}
+
+// forIn reads for a, b in v and for i = v.
+func (m *machine) forIn() {
+	var names []string
+	for m.budget.step() && m.in.tok().kind == tkName && m.in.tok().text != "in" {
+		names = append(names, m.in.tok().text)
+		m.in.i++
+		m.in.take(",")
 	}
-	if m.d.name == "php" && m.is("(") { // foreach ($list as $k => $v)
-		end := m.match(m.i)
-		for j := m.i; j < end; j++ {
-			if m.toks[j].kind == tkName && m.toks[j].text == "as" {
-				m.i++
-				v := m.expr(0)
-				for ; j < end; j++ {
-					if m.toks[j].kind == tkName && m.toks[j].text[0] == '$' {
-						m.bind(m.toks[j].text, unknown(v.taint))
-					}
-				}
-				m.i = min(end+1, len(m.toks))
-				return
+	t := effect.Taint(0)
+	if m.in.isName("in") || m.in.is("=") {
+		m.in.i++
+		t = m.expr(0).taint
+	}
+	for _, n := range names {
+		m.scope.bind(n, unknown(t))
+	}
+}
+
+// forAs reads foreach ($list as $k => $v).
+func (m *machine) forAs() {
+	end := m.in.match(m.in.i)
+	for j := m.in.i; j < end; j++ {
+		if m.in.toks[j].kind != tkName || m.in.toks[j].text != "as" {
+			continue
+		}
+		m.in.i++
+		v := m.expr(0)
+		for ; j < end; j++ {
+			if m.in.toks[j].kind == tkName && m.in.toks[j].text[0] == '$' {
+				m.scope.bind(m.in.toks[j].text, unknown(v.taint))
 			}
 		}
+		m.in.i = min(end+1, len(m.in.toks))
+		return
 	}
 }
 
 // appended notes what << adds to a list or a file.
 func (m *machine) appended(left, right value) {
 	if left.kind == objectValue && left.s == "file" {
-		m.content(value{s: "<<", of: &left}, []arg{{value: right}}, "<<")
+		m.resources.content(value{s: "<<", of: &left}, []arg{{value: right}}, "<<")
 	}
 }

@@ -218,7 +218,7 @@ func formatBraces(format value, args []arg) value {
 
 // substring is slice(from, to) of JavaScript, substr(s, from, length) of the
 // others; base is where the arguments begin.
-func (m *machine) substring(v value, args []value, arg int, taint effect.Taint) value {
+func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) value {
 	if arg != argReceiver && len(args) > 0 {
 		args = args[1:]
 	}
@@ -228,7 +228,7 @@ func (m *machine) substring(v value, args []value, arg int, taint effect.Taint) 
 			return unknown(taint)
 		}
 		i := args[0].n
-		if m.d.name == "lua" && i > 0 {
+		if d.oneBased && i > 0 {
 			i--
 		}
 		from = &i
@@ -238,7 +238,7 @@ func (m *machine) substring(v value, args []value, arg int, taint effect.Taint) 
 			return unknown(taint)
 		}
 		i := args[1].n
-		if arg != argReceiver && m.d.name != "lua" && from != nil && i >= 0 && *from >= 0 {
+		if arg != argReceiver && !d.oneBased && from != nil && i >= 0 && *from >= 0 {
 			i += *from
 		}
 		to = &i

@@ -269,3 +269,33 @@ func number(s string) value {
 	}
 	return value{kind: numberValue, n: n}
 }
+
+// A param is a parameter of a function: a name, or a pattern that takes apart what the
+// function is given.
+type param struct {
+	rest  bool // it gets all arguments from its place on
+	name  string
+	parts []part
+	other *value // the function that runs something which it is where the call gives nothing
+}
+
+// A part is a name that a pattern binds, and what of the argument it is bound to: a
+// member, or the element at an index. With neither it may be anything of the argument.
+type part struct {
+	name, member string
+	index        int
+}
+
+const anyPart = -1
+
+// isNothing reports whether a value is the one that stands for none.
+func isNothing(v value) bool {
+	if v.kind != nameValue {
+		return false
+	}
+	switch v.s {
+	case "None", "nil", "null", "NULL", "undefined":
+		return true
+	}
+	return false
+}

@@ -132,22 +132,6 @@ func (c *condition) primary() truth {
 	return c.compare(c.t[start:c.at])
 }
 
-// closing returns the index of the bracket that closes the one at i, or the
-// length.
-func closing(t []token, i int) int {
-	depth := 0
-	for ; i < len(t); i++ {
-		if t[i].is("(") {
-			depth++
-		} else if t[i].is(")") {
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(t)
-}
-
 // compare judges one comparison.
 func (c *condition) compare(t []token) truth {
 	for len(t) > 2 && t[0].is("(") && closing(t, 0) == len(t)-1 {

@@ -130,8 +130,8 @@ func (a *analysis) load(t []token, i int) {
 	}
 }
 
-// copy is COPY … FROM|TO 'file' | PROGRAM 'command', also psql's \copy.
-func (a *analysis) copy(t []token, i int, by string) {
+// copyRows is COPY … FROM|TO 'file' | PROGRAM 'command', also psql's \copy.
+func (a *analysis) copyRows(t []token, i int, by string) {
 	level := 0
 	for k := i; k < len(t); k++ {
 		switch {

@@ -22,7 +22,7 @@ func (a *analysis) meta(l *lexer) bool {
 	ok := false
 	switch c := rest[0]; {
 	case c == '\\':
-		ok = a.backslash(line)
+		ok = a.psqlCommand(line)
 	case c == '.' && len(rest) > 1 && rest[1]|0x20 >= 'a' && rest[1]|0x20 <= 'z':
 		ok = a.dot(line)
 	case c == '!' || strings.HasPrefix(rest, ":!!"):
@@ -68,8 +68,8 @@ func (a *analysis) output(arg, by string) {
 	}
 }
 
-// backslash is a command of psql or mysql. Backquotes in psql's arguments run.
-func (a *analysis) backslash(line string) bool {
+// psqlCommand is a command of psql or mysql. Backquotes in psql's arguments run.
+func (a *analysis) psqlCommand(line string) bool {
 	cmd, arg, _ := strings.Cut(line, " ")
 	if strings.HasPrefix(line, `\!`) {
 		cmd, arg = `\!`, line[2:]
@@ -123,14 +123,14 @@ func (a *analysis) backslash(line string) bool {
 	}
 	// Another command on the same line.
 	if i := strings.LastIndexByte(line, '\\'); i > 1 && line[i-1] == ' ' {
-		a.backslash(line[i:])
+		a.psqlCommand(line[i:])
 	}
 	return true
 }
 
 // copyArgs finds \copy's file: bare or quoted after TO or FROM.
 func (a *analysis) copyArgs(t []token, arg string) {
-	a.copy(t, 0, `\copy`)
+	a.copyRows(t, 0, `\copy`)
 	low := strings.ToLower(arg)
 	for _, to := range [...]string{" to ", " from "} {
 		i := strings.LastIndex(low, to)

@@ -41,23 +41,6 @@ func canonical(dialect string) string {
 	return ""
 }
 
-type tokenKind uint8
-
-const (
-	tWord   tokenKind = iota // a key word or a bare name, in lower case
-	tName                    // a quoted name
-	tText                    // a text, unquoted
-	tNumber                  //
-	tSign                    // one or two characters that are none of these
-)
-
-type token struct {
-	kind tokenKind
-	s    string
-}
-
-func (t token) is(s string) bool { return (t.kind == tWord || t.kind == tSign) && t.s == s }
-
 // A lexer cuts a text into tokens. Whatever is not closed ends with the text.
 type lexer struct {
 	s    string

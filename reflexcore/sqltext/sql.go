@@ -22,49 +22,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// Limits bound the work on one text. The zero value reads nothing, and says so
-// as an opaque effect.
-type Limits struct {
-	Bytes  int // of text
-	Tokens int // in all statements together
-	Depth  int // of texts that are run by texts, and of brackets in conditions
-}
-
-// DefaultLimits suit a tool call.
-func DefaultLimits() Limits { return Limits{Bytes: 256 << 10, Tokens: 50_000, Depth: 16} }
-
-// Where says which rows a statement is about. The zero value is all of them.
-type Where uint8
-
-// The answers.
-const (
-	Missing Where = iota // no condition
-	Always               // a condition that holds for every row
-	Some                 // a condition
-)
-
-// A Statement is one verb of a text.
-type Statement struct {
-	Verb   string // in capitals, such as "DROP TABLE" or "DELETE"
-	Object string // what is named, in lower case
-	Where  Where  // of DELETE and UPDATE
-	Rows   int    // that a LIMIT or TOP leaves; 0 is no limit
-	Lost   bool   // data, or a thing that holds it, is lost
-}
-
-// An analysis goes through one text.
-type analysis struct {
-	lim        Limits
-	dialect    string
-	dst        []effect.Effect
-	base       int // where its own effects begin in dst
-	payload    func(effect.Payload)
-	statement  func(Statement)
-	tokens     int
-	partial    bool // the statement has parts that are not known
-	payloadsOf map[string]bool
-}
-
 // Effects appends what a text does, in a dialect (psql, mysql, sqlite3, mssql,
 // sqlplus, redis-cli, mongosh and their servers' names; empty if it is not
 // known). Commands of a shell are also handed to payload, which may be nil.
@@ -76,18 +33,18 @@ func Effects(dst []effect.Effect, dialect, text string, lim Limits, payload func
 		return Mongo(dst, text, lim, payload)
 	}
 	a := &analysis{lim: lim, dst: dst, base: len(dst), payload: payload, payloadsOf: map[string]bool{}}
-	a.text(dialect, text)
+	a.judgeText(dialect, text)
 	return a.dst
 }
 
 // Statements hands out the verbs of a text.
 func Statements(dialect, text string, lim Limits, yield func(Statement)) {
 	a := &analysis{lim: lim, statement: yield, payloadsOf: map[string]bool{}}
-	a.text(dialect, text)
+	a.judgeText(dialect, text)
 }
 
-// text analyses a whole text, in each dialect that it may be.
-func (a *analysis) text(dialect, text string) {
+// judgeText analyses a whole text, in each dialect that it may be.
+func (a *analysis) judgeText(dialect, text string) {
 	if len(text) > a.lim.Bytes {
 		a.add(effect.Effect{Kind: effect.Opaque, By: "SQL", Bits: effect.Partial})
 		text = text[:max(a.lim.Bytes, 0)]
@@ -101,43 +58,6 @@ func (a *analysis) text(dialect, text string) {
 	if strings.ContainsAny(text, "\\#$`[\"") || strings.Contains(text, "/*") || strings.Contains(text, "--") {
 		a.run(text, dialects["mysql"], a.lim.Depth)
 		a.run(text, dialects["sqlite"], a.lim.Depth)
-	}
-}
-
-func (a *analysis) add(e effect.Effect) {
-	if a.partial {
-		e.Bits |= effect.Partial
-	}
-	for _, have := range a.dst[a.base:] {
-		if have == e {
-			return
-		}
-	}
-	a.dst = append(a.dst, e)
-}
-
-// shell is a command that the client or the server starts.
-func (a *analysis) shell(lang, command, by string) {
-	if lang != effect.Python {
-		command = strings.TrimSpace(command)
-	}
-	a.add(effect.Effect{Kind: effect.Exec, Target: command, By: by})
-	if a.payload != nil && command != "" && !a.payloadsOf[lang+command] {
-		a.payloadsOf[lang+command] = true
-		a.payload(effect.Payload{Lang: lang, Text: command, Why: by})
-	}
-}
-
-func (a *analysis) file(kind effect.Kind, path, by string) {
-	a.add(effect.Effect{Kind: kind, Target: path, By: by})
-}
-
-func (a *analysis) say(s Statement, kind effect.Kind, bits effect.Bits) {
-	if a.statement != nil {
-		a.statement(s)
-	}
-	if kind != effect.Opaque {
-		a.add(effect.Effect{Kind: kind, Target: s.Object, By: s.Verb, Bits: bits})
 	}
 }
 
@@ -208,51 +128,15 @@ func (a *analysis) statementOf(t []token, q quirks, depth int) {
 	}
 	for i := range t {
 		if i == 0 || t[i-1].kind != tText && t[i-1].kind != tName && starters[t[i-1].s] {
-			a.verb(t, i, q, depth)
+			a.judgeVerb(t, i, q, depth)
 		}
 	}
 	a.calls(t, q, depth)
 	a.files(t)
 }
 
-func has(t []token, w string) bool {
-	for _, x := range t {
-		if x.is(w) {
-			return true
-		}
-	}
-	return false
-}
-
-func at(t []token, i int) token {
-	if i >= 0 && i < len(t) {
-		return t[i]
-	}
-	return token{kind: tSign}
-}
-
-// noise are words between a verb and what it is about.
-var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true, "ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true, "fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
-
-// object reads a name with its dots from i on.
-func object(t []token, i int) (name string, after int) {
-	for i < len(t) && t[i].kind == tWord && noise[t[i].s] {
-		i++
-	}
-	for i < len(t) && (t[i].kind == tWord || t[i].kind == tName || t[i].kind == tText) {
-		name += t[i].s
-		i++
-		if !at(t, i).is(".") {
-			break
-		}
-		name += "."
-		i++
-	}
-	return name, i
-}
-
-// verb judges the statement that begins at i.
-func (a *analysis) verb(t []token, i int, q quirks, depth int) {
+// judgeVerb judges the statement that begins at i.
+func (a *analysis) judgeVerb(t []token, i int, q quirks, depth int) {
 	switch v := t[i]; v.s {
 	case "drop":
 		a.drop(t, i)
@@ -290,7 +174,19 @@ func (a *analysis) verb(t []token, i int, q quirks, depth int) {
 	case "do":
 		a.do(t, i, q, depth)
 	case "exec", "execute", "call", "prepare":
-		a.exec(t, i, q, depth)
+		a.execute(t, i, q, depth)
+	case "pragma":
+		if at(t, i+1).is("writable_schema") || at(t, i+1).is("journal_mode") && has(t, "off") {
+			a.say(Statement{Verb: "PRAGMA", Object: t[i+1].s}, effect.Permission, 0)
+		}
+	default:
+		a.fileVerb(t, i)
+	}
+}
+
+// fileVerb judges a statement that reads or writes files of the server.
+func (a *analysis) fileVerb(t []token, i int) {
+	switch v := t[i]; v.s {
 	case "attach":
 		for _, x := range t[i+1:] {
 			if x.kind != tWord {
@@ -303,7 +199,7 @@ func (a *analysis) verb(t []token, i int, q quirks, depth int) {
 			a.file(effect.Write, at(t, k+1).s, "VACUUM INTO")
 		}
 	case "copy":
-		a.copy(t, i, "COPY")
+		a.copyRows(t, i, "COPY")
 	case "load":
 		a.load(t, i)
 	case "install":
@@ -326,33 +222,5 @@ func (a *analysis) verb(t []token, i int, q quirks, depth int) {
 				break
 			}
 		}
-	case "pragma":
-		if at(t, i+1).is("writable_schema") || at(t, i+1).is("journal_mode") && has(t, "off") {
-			a.say(Statement{Verb: "PRAGMA", Object: t[i+1].s}, effect.Permission, 0)
-		}
-	}
-}
-
-func index(t []token, from int, w string) int {
-	for i := from; i < len(t); i++ {
-		if t[i].is(w) {
-			return i
-		}
-	}
-	return -1
-}
-
-// list says the same of each name in a list.
-func (a *analysis) list(t []token, i int, verb, prefix string, kind effect.Kind, bits effect.Bits) {
-	for {
-		name, after := object(t, i)
-		if name == "" {
-			name = "…"
-		}
-		a.say(Statement{Verb: verb, Object: prefix + name, Lost: true}, kind, bits)
-		if !at(t, after).is(",") {
-			return
-		}
-		i = after + 1
 	}
 }

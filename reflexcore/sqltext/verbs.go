@@ -1,7 +1,6 @@
 package sqltext
 
 import (
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -42,22 +41,6 @@ func (a *analysis) drop(t []token, i int) {
 	}
 }
 
-// until returns where the statement that begins at i ends: at the end, or at
-// the bracket that closes around it.
-func until(t []token, i int) int {
-	depth := 0
-	for k := i; k < len(t); k++ {
-		if t[k].is("(") {
-			depth++
-		} else if t[k].is(")") {
-			if depth--; depth < 0 {
-				return k
-			}
-		}
-	}
-	return len(t)
-}
-
 // where finds the condition of a statement, and its limit.
 func (a *analysis) where(t []token, table string, depth int) (w Where, rows int) {
 	level, from, to := 0, -1, len(t)
@@ -92,34 +75,6 @@ func (a *analysis) where(t []token, table string, depth int) (w Where, rows int)
 		return Always, rows
 	}
 	return Some, rows
-}
-
-func positive(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
-// few rows are not a whole table.
-const few = 1000
-
-func (a *analysis) rows(verb, table string, w Where, rows int) {
-	bits := effect.Bits(0)
-	if w != Some && (rows == 0 || rows > few) {
-		bits = effect.Bulk
-	}
-	what := "rows of " + table
-	if rows > 0 {
-		what = strconv.Itoa(rows) + " " + what
-	}
-	s := Statement{Verb: verb, Object: what, Where: w, Rows: rows, Lost: verb == "DELETE" || bits != 0}
-	kind := effect.RemoteDelete
-	if verb == "UPDATE" && bits == 0 {
-		kind = effect.Opaque // an honest update: nothing is said
-	}
-	a.say(s, kind, bits)
 }
 
 func (a *analysis) delete(t []token, i int, depth int) {
@@ -315,9 +270,9 @@ func (a *analysis) do(t []token, i int, q quirks, depth int) {
 // dialectOf gives the body of a dollar-quoted text the same quirks.
 func dialectOf(q quirks) quirks { return q }
 
-// exec runs text: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…',
+// execute runs text: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…',
 // sp_executesql N'…', EXECUTE format('…').
-func (a *analysis) exec(t []token, i int, q quirks, depth int) {
+func (a *analysis) execute(t []token, i int, q quirks, depth int) {
 	if at(t, i+1).kind == tWord && strings.HasPrefix(strings.TrimPrefix(procedure(t, i+1), "sys."), "xp_") || strings.HasPrefix(procedure(t, i+1), "sp_oa") {
 		return // calls knows it
 	}

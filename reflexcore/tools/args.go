@@ -37,26 +37,58 @@ const (
 )
 
 // roles of arguments by name, in lower case and without _ and -.
-var roles = map[string]role{
-	"path": rolePath, "file": rolePath, "filepath": rolePath, "filename": rolePath, "notebookpath": rolePath, "directory": rolePath, "dir": rolePath, "folder": rolePath, "targetfile": rolePath, "targetpath": rolePath, "targetdirectory": rolePath, "outputpath": rolePath, "outputfile": rolePath, "outfile": rolePath, "savepath": rolePath, "saveas": rolePath, "localpath": rolePath, "absolutepath": rolePath, "relativepath": rolePath, "paths": rolePath, "files": rolePath, "filepaths": rolePath, "fullpath": rolePath, "dirpath": rolePath, "directorypath": rolePath, "folderpath": rolePath, "relativeworkspacepath": rolePath, "attachment": rolePath, "attachments": rolePath, "scriptpath": rolePath, "configpath": rolePath, "root": rolePath, "rootpath": rolePath, "targetnotebook": rolePath, "image": rolePath, "imagepath": rolePath,
-	"source": roleSource, "src": roleSource, "sourcepath": roleSource, "oldpath": roleSource, "srcpath": roleSource, "sourcefile": roleSource, "frompath": roleSource, "oldname": roleSource,
-	"destination": roleDestination, "dest": roleDestination, "dst": roleDestination, "destinationpath": roleDestination, "newpath": roleDestination, "destpath": roleDestination, "topath": roleDestination, "newname": roleDestination, "linkpath": roleDestination,
-	"pattern": rolePattern, "glob": rolePattern, "globpattern": rolePattern, "include": rolePattern, "regex": rolePattern, "includepattern": rolePattern, "searchpattern": rolePattern,
-	"url": roleURL, "uri": roleURL, "urls": roleURL, "uris": roleURL, "endpoint": roleURL, "href": roleURL, "link": roleURL, "baseurl": roleURL, "webhook": roleURL, "webhookurl": roleURL, "callback": roleURL, "callbackurl": roleURL, "host": roleURL, "hostname": roleURL, "domain": roleURL, "website": roleURL, "target_url": roleURL, "targeturl": roleURL, "requesturl": roleURL, "proxy": roleURL, "repo": roleOther,
-	"sql": roleSQL, "statement": roleSQL, "statements": roleSQL, "sqlquery": roleSQL, "query": roleQuery, "queries": roleQuery, "q": roleQuery,
-	"dsn": roleDSN, "connectionstring": roleDSN, "databaseurl": roleDSN, "connectionuri": roleDSN, "connectionurl": roleDSN, "dburl": roleDSN,
-	"command": roleCommand, "cmd": roleCommand, "commandline": roleCommand, "shellcommand": roleCommand, "bash": roleCommand, "commands": roleCommand, "cmds": roleCommand, "shell": roleCommand, "bashcommand": roleCommand,
-	"code": roleCode, "script": roleCode, "js": roleCode, "javascript": roleCode, "expression": roleCode, "function": roleCode, "python": roleCode, "program": roleCode, "sourcecode": roleCode, "snippet": roleCode, "pagefunction": roleCode, "pythoncode": roleCode, "jscode": roleCode, "scriptcontent": roleCode, "codeblock": roleCode,
-	"content": roleContent, "contents": roleContent, "filetext": roleContent, "filecontent": roleContent, "body": roleContent, "data": roleContent, "payload": roleContent, "newsource": roleContent, "codeedit": roleContent, "json": roleContent, "form": roleContent, "formdata": roleContent, "html": roleContent, "newcontent": roleContent, "filecontents": roleContent,
-	"text": roleText, "message": roleText, "subject": roleText, "title": roleText, "description": roleText, "prompt": roleText, "comment": roleText, "summary": roleText, "instructions": roleText, "explanation": roleText, "note": roleText, "input": roleText, "commitmessage": roleText, "reason": roleText, "thought": roleText, "question": roleText, "answer": roleText, "patch": roleText, "diff": roleText, "value": roleText, "values": roleText,
-	"oldstring": roleOld, "oldstr": roleOld, "oldtext": roleOld, "search": roleOld, "newstring": roleNew, "newstr": roleNew, "newtext": roleNew, "replace": roleNew, "replacement": roleNew, "insertline": roleOther, "inserttext": roleNew,
-	"to": roleRecipient, "cc": roleRecipient, "bcc": roleRecipient, "recipients": roleRecipient, "recipient": roleRecipient, "emails": roleRecipient, "email": roleRecipient, "channel": roleRecipient, "channelid": roleRecipient, "channels": roleRecipient, "chatid": roleRecipient, "userids": roleRecipient, "invitees": roleRecipient, "attendees": roleRecipient, "phone": roleRecipient, "phonenumber": roleRecipient, "replyto": roleRecipient, "forwardto": roleRecipient,
-	"method": roleMethod, "httpmethod": roleMethod, "verb": roleMethod,
-	"headers": roleHeader, "header": roleHeader, "cookies": roleHeader, "cookie": roleHeader, "authorization": roleHeader, "auth": roleHeader,
-	"password": roleSecret, "token": roleSecret, "apikey": roleSecret, "secret": roleSecret, "accesstoken": roleSecret, "credentials": roleSecret, "passphrase": roleSecret, "privatekey": roleSecret,
-	"amount": roleMoney, "price": roleMoney, "currency": roleMoney, "quantity": roleMoney, "cents": roleMoney, "account": roleMoney,
-	"cwd": roleDir, "workingdirectory": roleDir, "workdir": roleDir, "workingdir": roleDir, "basedir": roleDir, "projectroot": roleDir, "workspace": roleDir,
-	"selector": roleField, "element": roleField, "ref": roleField, "field": roleField, "label": roleField, "placeholder": roleField, "xpath": roleField, "locator": roleField,
+var roles = func() map[string]role {
+	out := map[string]role{}
+	for r, names := range roleNames {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = r
+		}
+	}
+	return out
+}()
+
+var roleNames = map[role]string{
+	rolePath: `
+		path file filepath filename notebookpath directory dir folder targetfile targetpath targetdirectory
+		outputpath outputfile outfile savepath saveas localpath absolutepath relativepath paths files
+		filepaths fullpath dirpath directorypath folderpath relativeworkspacepath attachment attachments
+		scriptpath configpath root rootpath targetnotebook image imagepath
+	`,
+	roleSource:      "source src sourcepath oldpath srcpath sourcefile frompath oldname",
+	roleDestination: "destination dest dst destinationpath newpath destpath topath newname linkpath",
+	rolePattern:     "pattern glob globpattern include regex includepattern searchpattern",
+	roleURL: `
+		url uri urls uris endpoint href link baseurl webhook webhookurl callback callbackurl host hostname
+		domain website target_url targeturl requesturl proxy
+	`,
+	roleSQL:     "sql statement statements sqlquery",
+	roleQuery:   "query queries q",
+	roleDSN:     "dsn connectionstring databaseurl connectionuri connectionurl dburl",
+	roleCommand: "command cmd commandline shellcommand bash commands cmds shell bashcommand",
+	roleCode: `
+		code script js javascript expression function python program sourcecode snippet pagefunction
+		pythoncode jscode scriptcontent codeblock
+	`,
+	roleContent: `
+		content contents filetext filecontent body data payload newsource codeedit json form formdata html
+		newcontent filecontents
+	`,
+	roleText: `
+		text message subject title description prompt comment summary instructions explanation note input
+		commitmessage reason thought question answer patch diff value values
+	`,
+	roleOld: "oldstring oldstr oldtext search",
+	roleNew: "newstring newstr newtext replace replacement inserttext",
+	roleRecipient: `
+		to cc bcc recipients recipient emails email channel channelid channels chatid userids invitees
+		attendees phone phonenumber replyto forwardto
+	`,
+	roleMethod: "method httpmethod verb",
+	roleHeader: "headers header cookies cookie authorization auth",
+	roleSecret: "password token apikey secret accesstoken credentials passphrase privatekey",
+	roleMoney:  "amount price currency quantity cents account",
+	roleDir:    "cwd workingdirectory workdir workingdir basedir projectroot workspace",
+	roleField:  "selector element ref field label placeholder xpath locator",
 }
 
 // An arg is one value of a call, wherever it stands.
@@ -69,6 +101,13 @@ type arg struct {
 	number bool
 }
 
+// The arguments are the values of a call, wherever they stand.
+type arguments struct {
+	limit int // of values
+	args  []arg
+	lists []list
+}
+
 type list struct {
 	key  string
 	size int
@@ -76,32 +115,12 @@ type list struct {
 
 var errLimit = errors.New("more than is read")
 
-// read takes the arguments apart; false if they cannot be read.
-func (j *judge) read() bool {
-	if len(j.call.Args) > j.lim.Bytes || j.lim.Depth <= 0 {
-		return false
-	}
-	if len(j.call.Args) > 0 {
-		if err := j.document(j.call.Args, "", j.lim.Depth); err != nil {
-			return false
-		}
-	}
-	j.shapes()
-	for _, p := range j.call.Paths {
-		j.extra(p, rolePath)
-	}
-	for _, u := range j.call.URLs {
-		j.extra(u, roleURL)
-	}
-	return true
-}
-
 // extra adds what the agent's dialect found, unless it was found here too.
-func (j *judge) extra(text string, r role) {
-	if strings.ContainsRune(text, 0) && j.lim.Args <= 0 {
+func (in *arguments) extra(text string, r role) {
+	if strings.ContainsRune(text, 0) && in.limit <= 0 {
 		return
 	}
-	for _, a := range j.args {
+	for _, a := range in.args {
 		if a.text == text && a.role != roleText && a.role != roleOther {
 			return
 		}
@@ -109,17 +128,17 @@ func (j *judge) extra(text string, r role) {
 			return
 		}
 	}
-	j.args = append(j.args, arg{key: "path", text: text, role: r, item: -1})
+	in.args = append(in.args, arg{key: "path", text: text, role: r, item: -1})
 }
 
-func (j *judge) document(data []byte, key string, depth int) error {
+func (in *arguments) document(data []byte, key string, depth int) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	t, err := d.Token()
 	if err != nil {
 		return err
 	}
-	if err := j.value(d, t, key, "", -1, depth); err != nil {
+	if err := in.value(d, t, key, "", -1, depth); err != nil {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
@@ -128,8 +147,8 @@ func (j *judge) document(data []byte, key string, depth int) error {
 	return nil
 }
 
-func (j *judge) value(d *json.Decoder, t json.Token, key, parent string, item, depth int) error {
-	if depth <= 0 || len(j.args) >= j.lim.Args {
+func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, item, depth int) error {
+	if depth <= 0 || len(in.args) >= in.limit {
 		return errLimit
 	}
 	switch t := t.(type) {
@@ -157,13 +176,13 @@ func (j *judge) value(d *json.Decoder, t json.Token, key, parent string, item, d
 			if t == '[' {
 				up = parent
 			}
-			if err := j.value(d, v, inner, up, at, depth-1); err != nil {
+			if err := in.value(d, v, inner, up, at, depth-1); err != nil {
 				return err
 			}
 			size++
 		}
 		if t == '[' {
-			j.lists = append(j.lists, list{key, size})
+			in.lists = append(in.lists, list{key, size})
 		}
 		_, err := d.Token()
 		return err
@@ -174,17 +193,17 @@ func (j *judge) value(d *json.Decoder, t json.Token, key, parent string, item, d
 		}
 		// JSON in a string is arguments too, unless it is what is written.
 		if r != roleContent && r != roleText && r != roleCode && r != roleNew && r != roleOld && raw(t) {
-			return j.document([]byte(t), key, depth-1)
+			return in.document([]byte(t), key, depth-1)
 		}
-		j.args = append(j.args, arg{key: key, parent: parent, text: t, role: r, item: item})
+		in.args = append(in.args, arg{key: key, parent: parent, text: t, role: r, item: item})
 	case json.Number:
-		j.args = append(j.args, arg{key: key, parent: parent, text: t.String(), role: numberRole(key), item: item, number: true})
+		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: numberRole(key), item: item, number: true})
 	case bool:
 		text := "false"
 		if t {
 			text = "true"
 		}
-		j.args = append(j.args, arg{key: key, parent: parent, text: text, item: item, number: true})
+		in.args = append(in.args, arg{key: key, parent: parent, text: text, item: item, number: true})
 	}
 	return nil
 }
@@ -218,9 +237,9 @@ func fold(key string) string {
 
 // shapes gives a role to values whose name says nothing, and takes one away
 // from values that cannot have it.
-func (j *judge) shapes() {
-	for i := range j.args {
-		a := &j.args[i]
+func (in *arguments) shapes(wrapper bool) {
+	for i := range in.args {
+		a := &in.args[i]
 		if a.number {
 			continue
 		}
@@ -249,7 +268,7 @@ func (j *judge) shapes() {
 				a.role = rolePath
 			}
 		case roleCode: // "function": "name" of a wrapper
-			if j.verbs&verbWrapper != 0 && !strings.ContainsAny(a.text, " (){};=\n") {
+			if wrapper && !strings.ContainsAny(a.text, " (){};=\n") {
 				a.role = roleOther
 			}
 		case roleQuery:
@@ -280,8 +299,8 @@ func isPath(s string) bool {
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
-func (j *judge) has(r role) bool {
-	for _, a := range j.args {
+func (in *arguments) has(r role) bool {
+	for _, a := range in.args {
 		if a.role == r {
 			return true
 		}
@@ -290,8 +309,8 @@ func (j *judge) has(r role) bool {
 }
 
 // values are the texts of arguments by name.
-func (j *judge) values(keys ...string) (out []string) {
-	for _, a := range j.args {
+func (in *arguments) values(keys ...string) (out []string) {
+	for _, a := range in.args {
 		for _, k := range keys {
 			if a.key == k {
 				out = append(out, a.text)
@@ -302,8 +321,8 @@ func (j *judge) values(keys ...string) (out []string) {
 }
 
 // words are the items of a list by name.
-func (j *judge) words(keys ...string) (out []string) {
-	for _, a := range j.args {
+func (in *arguments) words(keys ...string) (out []string) {
+	for _, a := range in.args {
 		for _, k := range keys {
 			if a.key == k && a.item >= 0 {
 				out = append(out, a.text)
@@ -314,8 +333,8 @@ func (j *judge) words(keys ...string) (out []string) {
 }
 
 // flag reports whether one of the switches is on.
-func (j *judge) flag(keys ...string) bool {
-	for _, v := range j.values(keys...) {
+func (in *arguments) flag(keys ...string) bool {
+	for _, v := range in.values(keys...) {
 		if v == "true" || v == "1" || v == "yes" {
 			return true
 		}
@@ -324,19 +343,48 @@ func (j *judge) flag(keys ...string) bool {
 }
 
 // longest is the size of the longest list of things.
-func (j *judge) longest() int {
+func (in *arguments) longest() int {
 	n := 0
-	for _, l := range j.lists {
+	for _, l := range in.lists {
 		switch l.key {
 		case "args", "arguments", "argv", "command", "edits", "messages", "columns", "fields", "steps", "lines", "options", "headers", "tags", "labels", "content", "todos", "cmd":
 		default:
 			n = max(n, l.size)
 		}
 	}
-	for _, a := range j.args {
+	for _, a := range in.args {
 		if a.role == roleRecipient { // a, b, c in one text
 			n = max(n, strings.Count(a.text, "@"))
 		}
 	}
 	return n
+}
+
+// replacements are the old and new texts of the edits, each old one before its new one: in
+// JSON the keys may stand in any order.
+func (in *arguments) replacements() []arg {
+	var olds, news, all []arg
+	for _, a := range in.args {
+		switch a.role {
+		case roleOld:
+			olds, all = append(olds, a), append(all, a)
+		case roleNew:
+			news, all = append(news, a), append(all, a)
+		default:
+		}
+	}
+	if len(olds) != len(news) {
+		return all
+	}
+	all = all[:0]
+	for i := range olds {
+		all = append(all, olds[i], news[i])
+	}
+	return all
+}
+
+// raw reports whether a value is JSON.
+func raw(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']') && json.Valid([]byte(s))
 }

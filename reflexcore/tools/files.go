@@ -12,28 +12,28 @@ import (
 
 // files looks at paths.
 func (j *judge) files() {
-	if j.verbs&verbMove != 0 || j.verbs&verbCopy != 0 {
+	if j.meaning.verbs&verbMove != 0 || j.meaning.verbs&verbCopy != 0 {
 		j.move()
 		return
 	}
 	text, hasText := j.body()
-	for _, a := range j.args {
+	for _, a := range j.in.args {
 		if a.role != rolePath && a.role != roleSource && a.role != roleDestination && a.role != rolePattern {
 			continue
 		}
-		kind, bits := j.fileKind(a, hasText)
+		kind, bits := j.meaning.fileKind(a, hasText)
 		if a.role == rolePattern {
 			j.pattern(a.text)
 			continue
 		}
-		if kind == effect.Delete && (j.flag("recursive", "force") || j.nouns&nounFolder != 0) {
+		if kind == effect.Delete && (j.in.flag("recursive", "force") || j.meaning.nouns&nounFolder != 0) {
 			bits |= effect.Recursive
 		}
 		if kind == effect.Delete || kind == effect.Write {
 			bits |= j.bulk()
 		}
 		if kind == effect.Permission {
-			if modes := j.values("mode", "permissions", "permission", "owner", "acl"); len(modes) > 0 {
+			if modes := j.in.values("mode", "permissions", "permission", "owner", "acl"); len(modes) > 0 {
 				j.permission(a.text, modes[0])
 				continue
 			}
@@ -42,7 +42,7 @@ func (j *judge) files() {
 		if kind == effect.Write {
 			j.written(a.text, text, hasText || j.empty())
 		}
-		if j.verbs&(verbSend|verbUpload) != 0 && kind == effect.Read {
+		if j.meaning.verbs&(verbSend|verbUpload) != 0 && kind == effect.Read {
 			j.addTainted(effect.NetOut, j.subject(), 0, secretOf(a.text)|effect.File)
 		}
 	}
@@ -52,7 +52,7 @@ func (j *judge) files() {
 // Tools that save or unpack have the content from elsewhere.
 func (j *judge) empty() bool {
 	name := strings.ToLower(j.call.Tool)
-	return len(j.args) == 1 && (strings.Contains(name, "write") || strings.Contains(name, "create"))
+	return len(j.in.args) == 1 && (strings.Contains(name, "write") || strings.Contains(name, "create"))
 }
 
 // permission says the mode with the path.
@@ -66,46 +66,21 @@ func (j *judge) permission(p, mode string) {
 	case octal && m&0o002 != 0, strings.Contains(mode, "o+w"), strings.Contains(mode, "a+w"):
 		bits, what = effect.Force, "world"
 	}
-	if j.flag("recursive") {
+	if j.in.flag("recursive") {
 		bits |= effect.Recursive
 	}
 	paths, partial := j.locate(p)
 	for _, target := range paths {
 		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial, By: j.tool + " " + mode}
-		j.result.Effects = append(j.result.Effects, e)
+		j.effects = append(j.effects, e)
 	}
-}
-
-// fileKind is what the verbs do to a path.
-func (j *judge) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
-	switch v := j.verbs; {
-	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") || strings.HasPrefix(a.key, "out"):
-		return effect.Write, 0
-	case v&verbDelete != 0:
-		return effect.Delete, 0
-	case v&verbGrant != 0, v&verbWrite != 0 && j.nouns&nounAccess != 0 && !hasText: // set_permissions
-		return effect.Permission, 0
-	case v&verbAppend != 0:
-		return effect.Write, effect.Append
-	case v&verbUpload != 0, a.role == roleSource:
-		return effect.Read, 0
-	case v&verbWrite != 0, v&verbDownload != 0:
-		return effect.Write, 0
-	case v&verbExec != 0 && v&verbRead == 0:
-		return effect.Exec, 0
-	case v&(verbRead|verbSearch|verbSend) != 0:
-		return effect.Read, 0
-	case hasText:
-		return effect.Write, 0
-	}
-	return effect.Read, effect.Partial
 }
 
 // move reads a source and writes a destination; a move also takes the source
 // away.
 func (j *judge) move() {
 	var from, to []string
-	for _, a := range j.args {
+	for _, a := range j.in.args {
 		switch a.role {
 		case roleSource:
 			from = append(from, a.text)
@@ -122,7 +97,7 @@ func (j *judge) move() {
 	}
 	for _, p := range from {
 		j.file(effect.Read, p, j.bulk())
-		if j.verbs&verbMove != 0 {
+		if j.meaning.verbs&verbMove != 0 {
 			j.file(effect.Delete, p, j.bulk())
 		}
 	}
@@ -141,7 +116,7 @@ func (j *judge) loads(to string, from []string) bool {
 	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths, func(p string) bool { return content.Classify(j.as(p)).Prompts() }) {
 		return false
 	}
-	if j.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
+	if j.meaning.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
 		return false // what it leads to can change
 	}
 	for _, p := range from {
@@ -185,14 +160,14 @@ func secretOf(p string) effect.Taint {
 
 // pattern is what a search looks for: names of files, or texts in them.
 func (j *judge) pattern(p string) {
-	if j.nouns&nounText != 0 || j.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || secretText(p) {
+	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || secretText(p) {
 		if secretText(p) {
 			j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
 		}
 		return
 	}
 	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") {
-		for _, a := range j.args {
+		for _, a := range j.in.args {
 			if a.role == rolePath {
 				p = path.Join(a.text, p)
 				break
@@ -210,9 +185,9 @@ func (j *judge) written(p, text string, known bool) {
 		s := content.Classify(as)
 		before := len(j.result.Payloads)
 		switch {
-		case known && !j.edits():
+		case known && !j.in.has(roleNew):
 			content.Payloads(as, text, j.lim.Content, j.payload)
-		case j.edits():
+		case j.in.has(roleNew):
 			j.edited(target, as)
 		case s.Kind.RunsLater(), s.Prompts() && content.IsPrompt(as):
 			j.payload(effect.Payload{Why: s.Name, Path: as, Later: true})
@@ -222,8 +197,8 @@ func (j *judge) written(p, text string, known bool) {
 			j.add(effect.Persist, target, 0)
 		}
 	}
-	if j.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.values("celltype"), ""), "markdown") {
-		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.values("newsource"), "\n"), Why: "a cell of a notebook", Path: p, Later: true})
+	if j.meaning.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.in.values("celltype"), ""), "markdown") {
+		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.in.values("newsource"), "\n"), Why: "a cell of a notebook", Path: p, Later: true})
 	}
 }
 
@@ -239,39 +214,6 @@ func (j *judge) as(target string) string {
 	return target
 }
 
-// edits reports whether the call changes a part of a file.
-func (j *judge) edits() bool {
-	for _, a := range j.args {
-		if a.role == roleNew {
-			return true
-		}
-	}
-	return false
-}
-
-// replacements are the old and new texts of the edits, each old one before its new one: in
-// JSON the keys may stand in any order.
-func (j *judge) replacements() []arg {
-	var olds, news, all []arg
-	for _, a := range j.args {
-		switch a.role {
-		case roleOld:
-			olds, all = append(olds, a), append(all, a)
-		case roleNew:
-			news, all = append(news, a), append(all, a)
-		default:
-		}
-	}
-	if len(olds) != len(news) {
-		return all
-	}
-	all = all[:0]
-	for i := range olds {
-		all = append(all, olds[i], news[i])
-	}
-	return all
-}
-
 // edited applies the edits to the file, as far as it can be read, and hands out
 // what runs now and did not before. If it cannot be read, the new texts are
 // looked at by themselves. As is the path by which the content is read.
@@ -284,7 +226,7 @@ func (j *judge) edited(target, as string) {
 		}
 	}
 	after, old, fresh := before, "", ""
-	for _, a := range j.replacements() {
+	for _, a := range j.in.replacements() {
 		switch a.role {
 		case roleOld:
 			old = a.text
@@ -294,7 +236,7 @@ func (j *judge) edited(target, as string) {
 			case old == "" || !strings.Contains(after, old):
 				readable = readable && old == "" && before == ""
 				after += a.text
-			case j.flag("replaceall"):
+			case j.in.flag("replaceall"):
 				after = strings.ReplaceAll(after, old, a.text)
 			default:
 				after = strings.Replace(after, old, a.text, 1)
@@ -321,13 +263,13 @@ func (j *judge) edited(target, as string) {
 
 // body is the text that a call writes or sends.
 func (j *judge) body() (text string, ok bool) {
-	for _, a := range j.args {
+	for _, a := range j.in.args {
 		if a.role == roleContent {
 			return a.text, true
 		}
 	}
-	for _, a := range j.args {
-		if (a.role == roleText || a.role == roleCode) && j.verbs&verbWrite != 0 {
+	for _, a := range j.in.args {
+		if (a.role == roleText || a.role == roleCode) && j.meaning.verbs&verbWrite != 0 {
 			return a.text, true
 		}
 	}
@@ -337,7 +279,7 @@ func (j *judge) body() (text string, ok bool) {
 // patch reads the files of a patch: apply_patch's own form and unified diffs.
 func (j *judge) patch() bool {
 	text := ""
-	for _, a := range j.args {
+	for _, a := range j.in.args {
 		if strings.Contains(a.text, "*** ") || strings.Contains(a.text, "+++ ") {
 			text = a.text
 		}
@@ -401,4 +343,29 @@ func patchLine(line string) (effect.Kind, string) {
 		}
 	}
 	return effect.Opaque, ""
+}
+
+// fileKind is what the verbs do to a path.
+func (what *meaning) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
+	switch v := what.verbs; {
+	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") || strings.HasPrefix(a.key, "out"):
+		return effect.Write, 0
+	case v&verbDelete != 0:
+		return effect.Delete, 0
+	case v&verbGrant != 0, v&verbWrite != 0 && what.nouns&nounAccess != 0 && !hasText: // set_permissions
+		return effect.Permission, 0
+	case v&verbAppend != 0:
+		return effect.Write, effect.Append
+	case v&verbUpload != 0, a.role == roleSource:
+		return effect.Read, 0
+	case v&verbWrite != 0, v&verbDownload != 0:
+		return effect.Write, 0
+	case v&verbExec != 0 && v&verbRead == 0:
+		return effect.Exec, 0
+	case v&(verbRead|verbSearch|verbSend) != 0:
+		return effect.Read, 0
+	case hasText:
+		return effect.Write, 0
+	}
+	return effect.Read, effect.Partial
 }

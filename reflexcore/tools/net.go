@@ -9,39 +9,26 @@ import (
 	"approver.example/reflexcore/urls"
 )
 
-// method is the request's method, if the call names one.
-func (j *judge) method() string {
-	for _, a := range j.args {
-		if a.role == roleMethod {
-			switch m := strings.ToUpper(strings.TrimSpace(a.text)); m {
-			case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
-				return m
-			}
-		}
-	}
-	return ""
-}
-
 // requests looks at URLs.
 func (j *judge) requests() {
-	method := j.method()
+	method := j.in.method()
 	body, hasBody := "", false
-	for _, a := range j.args {
-		if a.role == roleContent || a.role == roleText && j.verbs&verbSend != 0 {
+	for _, a := range j.in.args {
+		if a.role == roleContent || a.role == roleText && j.meaning.verbs&verbSend != 0 {
 			body, hasBody = body+a.text, true
 		}
 	}
-	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" || j.verbs&(verbSend|verbUpload|verbPublish) != 0
-	for _, a := range j.args {
+	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" || j.meaning.verbs&(verbSend|verbUpload|verbPublish) != 0
+	for _, a := range j.in.args {
 		if a.role != roleURL {
 			continue
 		}
-		if method == "" && j.verbs&verbDelete != 0 && j.verbs&verbFetch != 0 {
+		if method == "" && j.meaning.verbs&verbDelete != 0 && j.meaning.verbs&verbFetch != 0 {
 			method = "DELETE"
 		}
 		j.url(a.text, out)
 		if method != "" {
-			j.result.Effects = sqltext.HTTP(j.result.Effects, method, a.text, body)
+			j.effects = sqltext.HTTP(j.effects, method, a.text, body)
 		}
 	}
 }
@@ -77,50 +64,22 @@ func (j *judge) url(text string, out bool) {
 	if u.Has(urls.Metadata | urls.SecretPath) {
 		in |= effect.Secret
 	}
-	if !out && j.verbs&verbDelete == 0 {
+	if !out && j.meaning.verbs&verbDelete == 0 {
 		j.addTainted(effect.NetIn, text, bits, in)
 		// A name, a path or a query can carry a secret out by itself.
-		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.secretHeader() {
-			j.addTainted(effect.NetOut, text, bits, taint|j.carried())
+		if u.Has(urls.SecretQuery|urls.Drop|urls.LongLabel) || j.in.secretHeader() {
+			j.addTainted(effect.NetOut, text, bits, taint|j.in.carried())
 		}
 		return
 	}
 	if u.Has(urls.Packages) {
-		j.addTainted(effect.Publish, text, bits, taint|j.carried())
+		j.addTainted(effect.Publish, text, bits, taint|j.in.carried())
 		return
 	}
-	j.addTainted(effect.NetOut, text, bits, taint|j.carried())
+	j.addTainted(effect.NetOut, text, bits, taint|j.in.carried())
 	if u.Has(urls.Access) {
 		j.add(effect.Permission, text, bits)
 	}
-}
-
-// carried says whether what is sent has a credential in it.
-func (j *judge) carried() effect.Taint {
-	if j.secretHeader() {
-		return effect.Secret
-	}
-	for _, a := range j.args {
-		if (a.role == roleContent || a.role == roleText || a.role == roleOther) && secretText(a.text) {
-			return effect.Secret
-		}
-	}
-	return 0
-}
-
-func (j *judge) secretHeader() bool {
-	for _, a := range j.args {
-		if a.role != roleHeader {
-			continue
-		}
-		switch k := a.key; {
-		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"), strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
-			return true
-		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"), strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
-			return true
-		}
-	}
-	return false
 }
 
 // secretText reports whether a text has a credential in it, by the shapes that
@@ -151,15 +110,15 @@ func secretText(s string) bool {
 
 // messages looks at what is sent to people.
 func (j *judge) messages() {
-	if j.verbs&(verbSend|verbPublish) == 0 {
+	if j.meaning.verbs&(verbSend|verbPublish) == 0 {
 		return
 	}
-	if j.has(roleURL) && j.verbs&verbPublish == 0 || j.has(rolePath) && j.verbs&verbSend == 0 && j.verbs&verbPublish == 0 {
+	if j.in.has(roleURL) && j.meaning.verbs&verbPublish == 0 || j.in.has(rolePath) && j.meaning.verbs&verbSend == 0 && j.meaning.verbs&verbPublish == 0 {
 		return
 	}
 	var to []string
 	domains := map[string]bool{}
-	for _, a := range j.args {
+	for _, a := range j.in.args {
 		if a.role != roleRecipient {
 			continue
 		}
@@ -176,10 +135,10 @@ func (j *judge) messages() {
 	}
 	j.result.Count = max(j.result.Count, len(to))
 	kind := effect.NetOut
-	if j.verbs&verbPublish != 0 {
+	if j.meaning.verbs&verbPublish != 0 {
 		kind = effect.Publish
 	}
-	taint := j.carried()
+	taint := j.in.carried()
 	switch {
 	case len(to) == 0:
 		j.addTainted(kind, j.subject(), j.bulk(), taint)
@@ -199,8 +158,8 @@ var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "cap
 
 // browser looks at what is typed into pages and screens.
 func (j *judge) browser() {
-	if j.verbs&verbType != 0 {
-		for _, a := range j.args {
+	if j.meaning.verbs&verbType != 0 {
+		for _, a := range j.in.args {
 			if a.role != roleField && a.key != "name" && a.key != "id" {
 				continue
 			}
@@ -213,7 +172,7 @@ func (j *judge) browser() {
 			}
 		}
 	}
-	if j.verbs&verbScreen != 0 {
+	if j.meaning.verbs&verbScreen != 0 {
 		j.add(effect.Read, "the screen", 0)
 	}
 }
@@ -221,30 +180,30 @@ func (j *judge) browser() {
 // secretNames say that a variable or an entry is a credential.
 var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private", "credential", "_key", "_pat", "dsn", "database_url"}
 
-// rest is what verbs do to things that are neither files nor addresses.
-func (j *judge) rest() {
-	switch v := j.verbs; {
-	case v&verbDelete != 0 && !j.has(rolePath) && !j.has(roleSource) && j.nouns&nounDatabase == 0 && !j.has(roleURL):
+// others is what verbs do to things that are neither files nor addresses.
+func (j *judge) others() {
+	switch v := j.meaning.verbs; {
+	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 && !j.in.has(roleURL):
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
-	case v&verbGrant != 0 && !j.has(rolePath), v&verbWrite != 0 && j.nouns&nounAccess != 0 && !j.has(rolePath):
+	case v&verbGrant != 0 && !j.in.has(rolePath), v&verbWrite != 0 && j.meaning.nouns&nounAccess != 0 && !j.in.has(rolePath):
 		j.add(effect.Permission, j.subject(), j.bulk())
-	case v&verbKill != 0 && (j.nouns&nounHost != 0 || v&verbRead == 0 && j.named("kill", "terminate", "shutdown", "reboot", "halt")):
+	case v&verbKill != 0 && (j.meaning.nouns&nounHost != 0 || v&verbRead == 0 && j.toolHas("kill", "terminate", "shutdown", "reboot", "halt")):
 		j.add(effect.Kill, j.subject(), j.bulk())
-	case v&verbInstall != 0 && j.nouns&nounPackage != 0 && !j.named("extension", "plugin") && !strings.ContainsAny(j.subject(), ":/@"):
+	case v&verbInstall != 0 && j.meaning.nouns&nounPackage != 0 && !j.toolHas("extension", "plugin") && !strings.ContainsAny(j.subject(), ":/@"):
 		j.add(effect.NetIn, j.subject(), 0) // by its name from the registry, as npm install does
 	case v&verbInstall != 0:
 		j.addTainted(effect.Exec, j.subject(), 0, effect.Network)
 	case v&verbSchedule != 0 && v&verbRead == 0:
 		j.add(effect.Persist, j.subject(), 0)
 	}
-	if j.verbs&verbPay != 0 && (j.has(roleMoney) || j.nouns&nounMoney != 0) || j.nouns&nounMoney != 0 && j.has(roleMoney) && j.verbs&(verbRead|verbSearch) == 0 {
+	if j.meaning.verbs&verbPay != 0 && (j.in.has(roleMoney) || j.meaning.nouns&nounMoney != 0) || j.meaning.nouns&nounMoney != 0 && j.in.has(roleMoney) && j.meaning.verbs&(verbRead|verbSearch) == 0 {
 		j.add(effect.Publish, "money: "+j.subject(), j.bulk())
 	}
-	if j.nouns&(nounEnv|nounSecret) != 0 && j.verbs&(verbRead|verbSearch) != 0 {
-		names := j.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret", "id")
+	if j.meaning.nouns&(nounEnv|nounSecret) != 0 && j.meaning.verbs&(verbRead|verbSearch) != 0 {
+		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret", "id")
 		for _, n := range names {
 			low := strings.ToLower(n)
-			secret := j.nouns&nounSecret != 0
+			secret := j.meaning.nouns&nounSecret != 0
 			for _, s := range secretNames {
 				secret = secret || strings.Contains(low, s)
 			}
@@ -252,17 +211,58 @@ func (j *judge) rest() {
 				j.addTainted(effect.Read, n, 0, effect.Secret)
 			}
 		}
-		if len(names) == 0 && !j.has(rolePath) && !j.has(roleURL) {
+		if len(names) == 0 && !j.in.has(rolePath) && !j.in.has(roleURL) {
 			j.addTainted(effect.Read, j.subject(), effect.Bulk, effect.Secret)
 		}
 	}
 }
 
-// named reports whether the tool's name has one of the words.
-func (j *judge) named(words ...string) bool {
+// toolHas reports whether the tool's name has one of the words.
+func (j *judge) toolHas(words ...string) bool {
 	low := strings.ToLower(j.tool)
 	for _, w := range words {
 		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// method is the request's method, if the call names one.
+func (in *arguments) method() string {
+	for _, a := range in.args {
+		if a.role == roleMethod {
+			switch m := strings.ToUpper(strings.TrimSpace(a.text)); m {
+			case "GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE":
+				return m
+			}
+		}
+	}
+	return ""
+}
+
+// carried says whether what is sent has a credential in it.
+func (in *arguments) carried() effect.Taint {
+	if in.secretHeader() {
+		return effect.Secret
+	}
+	for _, a := range in.args {
+		if (a.role == roleContent || a.role == roleText || a.role == roleOther) && secretText(a.text) {
+			return effect.Secret
+		}
+	}
+	return 0
+}
+
+func (in *arguments) secretHeader() bool {
+	for _, a := range in.args {
+		if a.role != roleHeader {
+			continue
+		}
+		switch k := a.key; {
+		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"), strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
+			return true
+		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"), strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
 			return true
 		}
 	}

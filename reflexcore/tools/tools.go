@@ -16,7 +16,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"strings"
 
 	"approver.example"
@@ -59,25 +58,27 @@ type Result struct {
 // path is only known in part.
 func Effects(call approver.ToolCall, lim Limits, fs FS) Result {
 	j := &judge{call: call, lim: lim, fs: fs}
-	j.name()
-	if !j.read() {
+	j.in.limit = lim.Args
+	j.readName()
+	if j.readArguments() {
+		j.collectTexts()
+		j.actions()
+		j.result.Count = j.in.longest()
+		j.judge()
+	} else {
 		j.add(effect.Opaque, "", effect.Partial)
-		return j.result
 	}
-	j.texts()
-	j.actions()
-	j.result.Count = j.longest()
-	j.judge()
+	j.result.Effects = j.effects
 	return j.result
 }
 
 // minText is the shortest value that can say something to a model.
 const minText = 12
 
-// texts collects what is read.
-func (j *judge) texts() {
-	for i := range j.args {
-		a := &j.args[i]
+// collectTexts collects what is read.
+func (j *judge) collectTexts() {
+	for i := range j.in.args {
+		a := &j.in.args[i]
 		if len(a.text) < minText || a.number {
 			continue
 		}
@@ -89,75 +90,9 @@ func (j *judge) texts() {
 	}
 }
 
-// A judge holds one call.
-type judge struct {
-	call   approver.ToolCall
-	lim    Limits
-	fs     FS
-	tool   string // the name without its server
-	verbs  verbs
-	nouns  nouns
-	args   []arg
-	lists  []list
-	paths  int
-	result Result
-}
-
-func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
-	j.addTainted(kind, target, bits, 0)
-}
-
-func (j *judge) addTainted(kind effect.Kind, target string, bits effect.Bits, taint effect.Taint) {
-	e := effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool}
-	for _, have := range j.result.Effects {
-		if have == e {
-			return
-		}
-	}
-	j.result.Effects = append(j.result.Effects, e)
-}
-
-func (j *judge) payload(p effect.Payload) {
-	if strings.TrimSpace(p.Text) == "" && p.Lang != "" {
-		return
-	}
-	for _, have := range j.result.Payloads {
-		if have == p {
-			return
-		}
-	}
-	j.result.Payloads = append(j.result.Payloads, p)
-}
-
-// bulk is Bulk if the call names many things, or all of them.
-func (j *judge) bulk() effect.Bits {
-	if j.result.Count >= max(j.lim.Bulk, 1) {
-		return effect.Bulk
-	}
-	for _, a := range j.args {
-		switch a.role {
-		case roleText, roleContent, rolePath, roleURL, roleSQL, roleCommand, roleCode:
-			continue
-		default:
-		}
-		switch strings.ToLower(a.text) {
-		case "*", "all", "everything", "_all":
-			return effect.Bulk
-		case "true":
-			if strings.HasPrefix(a.key, "all") || a.key == "everything" || strings.HasPrefix(a.key, "deleteall") {
-				return effect.Bulk
-			}
-		}
-	}
-	if j.nouns&nounAll != 0 {
-		return effect.Bulk
-	}
-	return 0
-}
-
 // judge turns arguments into effects.
 func (j *judge) judge() {
-	if j.verbs&verbPatch != 0 && j.patch() {
+	if j.meaning.verbs&verbPatch != 0 && j.patch() {
 		return
 	}
 	j.commands()
@@ -166,221 +101,92 @@ func (j *judge) judge() {
 	j.requests()
 	j.messages()
 	j.browser()
-	j.rest()
+	j.others()
 }
 
-// commands hands out what runs: the command of any tool, the code of one that
-// runs code.
-func (j *judge) commands() {
-	runs := j.verbs&verbExec != 0
-	given := false
-	if len(j.args) == 0 && j.call.Command != "" {
-		j.payload(effect.Payload{Lang: effect.Shell, Text: j.call.Command, Why: "command of " + j.tool})
-		given = true
+// readArguments takes the arguments apart; false if they cannot be read.
+func (j *judge) readArguments() bool {
+	if len(j.call.Args) > j.lim.Bytes || j.lim.Depth <= 0 {
+		return false
 	}
-	for i := 0; i < len(j.args); i++ {
-		a := j.args[i]
-		switch {
-		case a.role == roleCommand && j.verbs&verbEditor == 0:
-			text := a.text
-			// A list is one command, word by word, and so is a program with a list of
-			// arguments after it.
-			if a.item >= 0 {
-				var words []string
-				for ; i < len(j.args) && j.args[i].key == a.key && j.args[i].item >= 0; i++ {
-					words = append(words, j.args[i].text)
-				}
-				i--
-				text = j.join(a.key, words)
-			}
-			if more := j.words("args", "arguments", "argv"); a.item < 0 && len(more) > 0 {
-				text += " " + quoteWords(more)
-			}
-			lang := effect.Shell
-			switch {
-			case j.nouns&nounPowerShell != 0:
-				lang = effect.PowerShell
-			case j.nouns&nounDatabase != 0 && j.dialect() == "redis":
-				j.result.Effects = sqltext.RedisText(j.result.Effects, text, j.lim.SQL)
+	if len(j.call.Args) > 0 {
+		if err := j.in.document(j.call.Args, "", j.lim.Depth); err != nil {
+			return false
+		}
+	}
+	j.in.shapes(j.meaning.verbs&verbWrapper != 0)
+	for _, p := range j.call.Paths {
+		j.in.extra(p, rolePath)
+	}
+	for _, u := range j.call.URLs {
+		j.in.extra(u, roleURL)
+	}
+	return true
+}
+
+// readName reads the tool's name: what its server is called does not say what the
+// tool does, but which database it is.
+func (j *judge) readName() {
+	t := j.call.Tool[:min(len(j.call.Tool), maxName)]
+	for _, sep := range [...]string{"__", "::", ":", ".", "/"} {
+		if i := strings.LastIndex(t, sep); i >= 0 && i+len(sep) < len(t) {
+			t = t[i+len(sep):]
+		}
+	}
+	j.tool = t
+	j.meaning.mean(t)
+	switch strings.ToLower(t) {
+	case "apply_patch", "applypatch", "apply-patch", "apply_diff", "applydiff", "patch_file":
+		j.meaning.verbs |= verbPatch
+	case "str_replace", "multiedit":
+		j.meaning.verbs |= verbWrite
+	}
+	if strings.Contains(strings.ToLower(t), "str_replace") {
+		j.meaning.verbs |= verbEditor
+	}
+	if d := databaseOf(j.call.Tool); d != "" {
+		j.meaning.nouns |= nounDatabase
+	}
+}
+
+// maxName bounds the part of a tool's name that is read.
+const maxName = 256
+
+// actions adds what an argument says that the call does: the action of an
+// editor or a computer, the method of a wrapper.
+func (j *judge) actions() {
+	for _, a := range j.in.args {
+		switch a.key {
+		case "action", "operation", "op", "actiontype", "subcommand":
+		case "command":
+			if j.meaning.verbs&verbEditor == 0 && (!j.in.has(rolePath) || !editorWords[a.text]) {
 				continue
 			}
-			j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
-			given = true
-		case a.role == roleCode && (runs || j.verbs&verbWrite == 0):
-			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
-			given = true
-		case runs && (a.role == roleText || a.role == roleContent) && j.nouns&(nounShell|nounCode) != 0 && (a.key == "input" || a.key == "text" || a.key == "content"):
-			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
-			given = true
-		}
-	}
-	if more := j.words("args", "arguments", "argv"); !given {
-		line := strings.Join(j.values("args", "arguments"), " ")
-		switch program := j.program(); {
-		case program != "" && len(more) == 0 && line != "":
-			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + line, Why: "arguments of " + j.tool})
-			given = true
-		case len(more) == 0:
-		case program != "":
-			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + quoteWords(more), Why: "arguments of " + j.tool})
-			given = true
-		case runs && (j.nouns&nounShell != 0 || len(j.words("argv")) > 0):
-			j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(more), Why: "arguments of " + j.tool})
-			given = true
-		case j.nouns&nounDatabase != 0 && j.dialect() == "redis":
-			j.result.Effects = sqltext.RedisText(j.result.Effects, quoteWords(more), j.lim.SQL)
-		}
-	}
-	if runs && !given && j.nouns&(nounShell|nounCode) != 0 && !j.has(rolePath) && !j.has(roleSQL) {
-		j.add(effect.Opaque, "", effect.Partial)
-	}
-}
-
-// program is the command line program that the tool is named after, or "".
-func (j *judge) program() string {
-	name := strings.ToLower(j.call.Tool)
-	if i := strings.LastIndex(name, "__"); i >= 0 {
-		name = name[i+2:]
-	}
-	for _, p := range [...]string{"kubectl", "docker", "podman", "helm", "terraform", "git", "gh", "aws", "gcloud", "az", "npm", "redis-cli", "psql"} {
-		if name == p || name == "run_"+p || name == p+"_command" || name == "run_"+p+"_command" {
-			return p
-		}
-	}
-	return ""
-}
-
-// join makes one command of a list: words of one, or several commands.
-func (j *judge) join(key string, words []string) string {
-	if key == "commands" || key == "cmds" {
-		return strings.Join(words, "\n")
-	}
-	return quoteWords(words)
-}
-
-// quoteWords writes words as a shell reads them back.
-func quoteWords(words []string) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if w != "" && !strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}~#!") {
-			b.WriteString(w)
-			continue
-		}
-		b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "'")
-	}
-	return b.String()
-}
-
-// language is what a piece of code is written in.
-func (j *judge) language(a arg) string {
-	for _, l := range j.values("language", "lang", "runtime", "interpreter", "kernel") {
-		if lang := content.Shebang("#!" + l); lang != "" {
-			return lang
-		}
-		switch strings.ToLower(l) {
-		case "javascript", "typescript", "js", "ts":
-			return effect.JavaScript
-		case "shell":
-			return effect.Shell
-		case "py", "ipython":
-			return effect.Python
-		}
-	}
-	if strings.HasPrefix(a.text, "#!") {
-		line, _, _ := strings.Cut(a.text, "\n")
-		return content.Shebang(line)
-	}
-	switch {
-	case a.key == "python" || j.nouns&nounPython != 0:
-		return effect.Python
-	case a.key == "javascript" || a.key == "js" || a.key == "expression" || a.key == "function" || a.key == "pagefunction" || j.nouns&(nounBrowser|nounScript) != 0:
-		return effect.JavaScript
-	case j.nouns&nounPowerShell != 0:
-		return effect.PowerShell
-	case j.nouns&nounShell != 0 || a.key == "bash":
-		return effect.Shell
-	}
-	return "" // some language
-}
-
-// dialect is the database that the tool or its server is named after.
-func (j *judge) dialect() string {
-	name := strings.ToLower(j.call.Tool)
-	for _, d := range [...]string{"postgres", "mysql", "mariadb", "sqlite", "mssql", "sqlserver", "oracle", "redis", "mongo", "psql", "duckdb"} {
-		if strings.Contains(name, d) {
-			return d
-		}
-	}
-	return ""
-}
-
-// statements looks at texts for databases.
-func (j *judge) statements() {
-	for _, a := range j.args {
-		switch {
-		case a.role == roleQuery && deletingMutation(a.text):
-			j.add(effect.RemoteDelete, j.subject(), j.bulk())
-		case a.role == roleSQL, a.role == roleQuery && (j.nouns&nounDatabase != 0 || j.verbs&verbQuery != 0 || j.verbs&verbExec != 0) && j.verbs&verbWeb == 0, a.role == roleQuery && j.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
-			j.result.Effects = sqltext.Effects(j.result.Effects, j.dialect(), a.text, j.lim.SQL, j.payload)
-		case a.role == roleDSN:
-			j.url(a.text, false)
-		}
-	}
-	if j.nouns&nounDatabase != 0 && j.verbs&verbDelete != 0 && !j.has(roleSQL) && !j.has(roleQuery) {
-		for _, a := range j.args {
-			if (a.role == roleOther || a.role == roleText) && (a.key == "filter" || a.key == "where" || a.key == "condition") {
-				return
+			j.meaning.verbs |= verbEditor
+		case "toolname", "tool", "functionname", "methodname", "name", "function":
+			if j.meaning.verbs&verbWrapper == 0 {
+				continue
 			}
-		}
-		j.add(effect.RemoteDelete, j.subject(), j.bulk())
-	}
-}
-
-// deletingMutation reports whether a text is a change in GraphQL that deletes.
-func deletingMutation(s string) bool {
-	s = strings.ToLower(strings.TrimSpace(s))
-	_, body, found := strings.Cut(s, "{")
-	return found && strings.HasPrefix(s, "mutation") && (strings.Contains(body, "delete") || strings.Contains(body, "remove"))
-}
-
-// looksSQL reports whether a text begins like a statement.
-func looksSQL(s string) bool {
-	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
-	switch word {
-	case "drop", "delete", "truncate", "alter", "grant", "revoke", "update", "insert", "select", "with", "exec", "execute", "copy", "merge", "create", "attach":
-		return strings.Contains(strings.TrimSpace(s), " ")
-	}
-	return false
-}
-
-// subject is what a call is about, for people: the first telling values.
-func (j *judge) subject() string {
-	var b strings.Builder
-	for _, a := range j.args {
-		switch a.role {
-		case roleContent, roleText, roleCode, roleHeader, roleSecret, roleOld, roleNew, roleMethod:
-			continue
 		default:
-		}
-		if a.text == "" || len(a.text) > 200 || b.Len() > 200 {
 			continue
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if len(a.text) <= maxName && !strings.ContainsAny(a.text, " \n/") {
+			if a.key == "command" && a.text == "view" {
+				j.meaning.verbs &^= verbWrite
+			}
+			j.meaning.mean(a.text)
 		}
-		b.WriteString(a.text)
 	}
-	if b.Len() == 0 {
-		return j.tool
+	// An editor's name has a verb of its own; what it was told counts.
+	if j.meaning.verbs&verbEditor != 0 && j.meaning.verbs&verbRead != 0 {
+		j.meaning.verbs &^= verbWrite
+	} else if j.meaning.verbs&verbEditor != 0 {
+		j.meaning.verbs |= verbWrite
 	}
-	return b.String()
+	if j.meaning.verbs&verbEditor != 0 {
+		j.meaning.verbs &^= verbExec
+		j.meaning.nouns &^= nounShell
+	}
 }
 
-// raw reports whether a value is JSON.
-func raw(s string) bool {
-	s = strings.TrimSpace(s)
-	return len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']') && json.Valid([]byte(s))
-}
+var editorWords = map[string]bool{"view": true, "create": true, "str_replace": true, "insert": true, "undo_edit": true, "append": true, "delete": true}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/effect"
 )
 
 // literal is the value of a string token.
@@ -22,14 +23,14 @@ func (m *machine) literal(t *token) value {
 	case t.how&qInter != 0 && strings.ContainsAny(s, "$#@"):
 		return m.interpolated(s)
 	}
-	return text(m.unescape(s), 0)
+	return text(m.d.unescape(s), 0)
 }
 
-func (m *machine) unescape(s string) string {
+func (d *dialect) unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
 	}
-	if m.d.keepEscapes {
+	if d.keepEscapes {
 		return decode.UnescapeKnown(s)
 	}
 	return decode.Unescape(s)
@@ -41,40 +42,40 @@ func (m *machine) inside(src string) value { return m.nested(src, 1) }
 // nested evaluates another source among the variables that there are. Its value
 // is that of its first expression, if it is one expression.
 func (m *machine) nested(src string, paren int) value {
-	if strings.TrimSpace(src) == "" || !m.deeper() {
-		m.depth--
+	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
+		m.budget.depth--
 		return unknown(0)
 	}
-	if m.d.name == "powershell" {
+	if m.d.ownReader {
 		p := psReader{m: m, src: src}
 		v := p.block(0)
-		m.depth--
+		m.budget.depth--
 		return v
 	}
-	back := m.enter(src)
-	if m.over {
+	back := m.in.enter(src)
+	if m.budget.over {
 		back()
-		m.depth--
+		m.budget.depth--
 		return unknown(0)
 	}
-	m.paren = paren
+	m.in.paren = paren
 	if paren == 0 {
-		m.findJoined()
+		m.scope.findJoined(m.in.toks, m.d)
 	}
 	v := unknown(0)
-	if t := m.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
+	if t := m.in.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
 		v = m.expr(0)
 	}
-	for m.i < len(m.toks) && m.step() {
-		before := m.i
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
 		m.statement()
-		if m.i == before {
-			m.i++
+		if m.in.i == before {
+			m.in.i++
 		}
 		v = unknown(v.taint)
 	}
 	back()
-	m.depth--
+	m.budget.depth--
 	return v
 }
 
@@ -83,11 +84,11 @@ func (m *machine) format(s string, raw bool) value {
 	out := text("", 0)
 	plain := func(part string) {
 		if !raw {
-			part = m.unescape(part)
+			part = m.d.unescape(part)
 		}
 		out = add(out, text(part, 0), true)
 	}
-	for m.step() {
+	for m.budget.step() {
 		at := strings.IndexAny(s, "{}")
 		if at < 0 {
 			plain(s)
@@ -142,10 +143,10 @@ func (m *machine) interpolated(s string) value {
 	start := 0
 	flush := func(to int) {
 		if to > start {
-			out = add(out, text(m.unescape(s[start:to]), 0), true)
+			out = add(out, text(m.d.unescape(s[start:to]), 0), true)
 		}
 	}
-	for i := 0; i < len(s) && m.step(); {
+	for i := 0; i < len(s) && m.budget.step(); {
 		switch {
 		case s[i] == '\\':
 			i += 2
@@ -154,7 +155,7 @@ func (m *machine) interpolated(s string) value {
 			end := closing(s, i+len(m.d.inner), '{')
 			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
 			i, start = end, end
-		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.name == "perl" || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.name == "php"):
+		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.braceVars):
 			end, v := m.variable(s, i)
 			if end == i {
 				i++
@@ -195,20 +196,20 @@ func (m *machine) variable(s string, i int) (int, value) {
 		j++
 	}
 	if j == i+1 {
-		if s[i] == '$' && m.d.name == "perl" && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
+		if s[i] == '$' && m.d.specialVars && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
 			return j + 1, unknown(0)
 		}
 		return i, value{}
 	}
 	for j < len(s) { // elements
 		switch {
-		case s[j] == '[' || s[j] == '{' && m.d.name == "perl":
+		case s[j] == '[' || s[j] == '{' && m.d.hashElements:
 			end, open := j+1, s[j]
 			for end < len(s) && s[end] != open+2 {
 				end++
 			}
 			j = min(end+1, len(s))
-		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.name == "php" && isLetter(byteAt(s, j+2))):
+		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars && isLetter(byteAt(s, j+2))):
 			j += 2
 			for j < len(s) && isWord(s[j]) {
 				j++
@@ -231,4 +232,82 @@ func isPlainName(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// code runs nested code: at once where it is all known and in this language.
+func (m *machine) code(r row, v value, by string) value {
+	lang := r.param
+	if lang == "" {
+		lang = m.lang
+	}
+	switch {
+	case v.fn != nil:
+		return m.apply(v.fn, nil)
+	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
+		return unknown(v.taint) // what compile() gave has been looked into
+	case !v.known():
+		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
+		return unknown(v.taint)
+	case lang != m.lang:
+		m.out.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
+		return unknown(v.taint)
+	}
+	m.out.found(Found{Op: Code, Text: v.s, Taint: v.taint, By: by})
+	outer := m.out.taint
+	m.out.taint |= v.taint
+	result := m.nested(v.s, 0)
+	m.out.taint = outer
+	if r.result != "" {
+		return value{kind: objectValue, s: r.result, taint: v.taint}
+	}
+	return result
+}
+
+// runsStdin runs what the code is given as its input, where a path is that of the input.
+func (m *machine) runsStdin(v value, by string) bool {
+	if !isStdinPath(v) {
+		return false
+	}
+	m.code(row{}, m.given.input(), by)
+	return true
+}
+
+// imported gives the name of a module. One that is a file runs.
+func (m *machine) imported(v value, by string) value {
+	name := v.str()
+	if v.kind != textValue || !effect.IsKnown(name) {
+		m.out.found(Found{Text: by, Taint: v.taint, By: by})
+		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
+	}
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
+		op := Exec
+		if strings.HasSuffix(name, ".json") {
+			op = Read
+		}
+		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
+		return unknown(v.taint | effect.File)
+	}
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
+		m.out.found(Found{Op: NetIn, Text: name, By: by})
+	}
+	if m.d.importsNothing {
+		return unknown(0)
+	}
+	return value{kind: nameValue, s: m.api.canonical(name)}
+}
+
+// methodNamed is the method of callee's receiver that a value names.
+func (m *machine) methodNamed(callee, name value) value {
+	if callee.of != nil && callee.of.kind != unknownValue {
+		return m.memberOf(*callee.of, name.str())
+	}
+	if dot := strings.LastIndexByte(callee.s, '.'); dot > 0 && callee.of == nil {
+		return m.memberOf(value{kind: nameValue, s: callee.s[:dot]}, name.str())
+	}
+	if !name.known() {
+		m.out.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
+		return unknown(name.taint)
+	}
+	return value{kind: nameValue, s: name.str()}
 }

@@ -7,11 +7,24 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-func (m *machine) connect(r row, args []arg, taint effect.Taint, by string) value {
-	if m.shellRan != "" && !m.connected {
-		m.found(Found{Op: Exec, Text: m.shellRan, Taint: effect.Network, By: by})
+// The resources are the files and hosts that code reaches.
+type resources struct {
+	d        *dialect
+	lim      *Limits
+	in       *cursor
+	cwd      *workdir
+	out      *report
+	given    *given
+	programs *programs
+	walked   []string // the folders of which all that is below them is gone through
+}
+
+// connect opens a socket to another host.
+func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) value {
+	if res.programs.shellRan != "" && !res.programs.connected {
+		res.out.found(Found{Op: Exec, Text: res.programs.shellRan, Taint: effect.Network, By: by})
 	}
-	m.connected = true
+	res.programs.connected = true
 	first, _ := argument(args, 0)
 	second, ok := argument(args, 1)
 	switch {
@@ -23,12 +36,12 @@ func (m *machine) connect(r row, args []arg, taint effect.Taint, by string) valu
 		r.arg = 0
 	}
 	r.action = "netin"
-	return m.network(r, first, args, taint, by)
+	return res.network(r, first, args, taint, by)
 }
 
 // open is a function that reads or writes depending on its mode, which follows
 // the path.
-func (m *machine) open(r row, path value, args []arg, by string) value {
+func (res *resources) open(r row, path value, args []arg, by string) value {
 	mode, ok := argument(args, r.arg+1)
 	if r.arg == argReceiver {
 		mode, ok = argument(args, 0)
@@ -39,16 +52,16 @@ func (m *machine) open(r row, path value, args []arg, by string) value {
 	if mode.keys != nil || mode.fn != nil {
 		ok = false
 	}
-	if p := path.str(); strings.HasPrefix(p, "|") && (m.d.name == "ruby" || m.d.name == "perl") {
+	if p := path.str(); strings.HasPrefix(p, "|") && res.d.pipeOpens {
 		program := text(p[1:], path.taint)
-		m.shell(program, by)
-		return m.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
+		res.programs.shell(program, by)
+		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
 	}
-	if m.d.name == "python" && isStdinPath(path) {
-		return value{kind: objectValue, s: "stdin", taint: m.lim.InputTaint}
+	if res.d.opensInput && isStdinPath(path) {
+		return value{kind: objectValue, s: "stdin", taint: res.lim.InputTaint}
 	}
-	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && m.d.name == "php" {
-		m.shell(text(cmd, path.taint), by)
+	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && res.d.expectURLs {
+		res.programs.shell(text(cmd, path.taint), by)
 	}
 	kind := row{action: "read"}
 	readOnly := mode.kind == nameValue && strings.Contains(mode.s, "RDONLY")
@@ -58,34 +71,34 @@ func (m *machine) open(r row, path value, args []arg, by string) value {
 			kind.bits = effect.Append
 		}
 	}
-	v, _ := m.files(kind, path, nil, 0, by)
+	v, _ := res.files(kind, path, nil, 0, by)
 	return value{kind: objectValue, s: "file", from: path.str(), taint: v.taint}
 }
 
 var fileOps = map[string]Op{"read": Read, "write": Write, "delete": Delete, "chmod": Permission}
 
 // files is a function on paths. A path with a scheme is the network.
-func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by string) (value, bool) {
+func (res *resources) files(r row, path value, args []arg, taint effect.Taint, by string) (value, bool) {
 	if path.kind == listValue && path.keys == nil {
 		for _, p := range path.list {
-			m.files(r, p, args, taint, by)
+			res.files(r, p, args, taint, by)
 		}
 		return unknown(effect.File), true
 	}
 	p := path.str()
-	if m.d.name == "powershell" && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
-		m.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
+	if res.d.environmentDrive && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
+		res.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
 		return unknown(effect.Secret), true
 	}
-	if strings.HasPrefix(p, "|") && m.d.name == "ruby" {
-		m.shell(text(p[1:], path.taint), by)
+	if strings.HasPrefix(p, "|") && res.d.pipeReads {
+		res.programs.shell(text(p[1:], path.taint), by)
 		return unknown(effect.File), true
 	}
 	if isURL(p) {
-		return m.network(row{action: "netin"}, path, args, taint, by), true
+		return res.network(row{action: "netin"}, path, args, taint, by), true
 	}
-	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && m.lim.HasInput {
-		return m.input(), true
+	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && res.lim.HasInput {
+		return res.given.input(), true
 	}
 	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
 		return unknown(0), true
@@ -100,12 +113,12 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 	result := r.taint
 	switch f.Op {
 	case Delete:
-		if m.deepens(p) {
+		if res.deepens(p) {
 			f.Bits |= effect.Recursive
 		}
 	case Read:
 		result |= effect.File
-		if m.lim.Secret != nil && effect.IsKnown(p) && m.lim.Secret(m.below(p)) {
+		if res.lim.Secret != nil && effect.IsKnown(p) && res.lim.Secret(res.cwd.below(p)) {
 			result |= effect.Secret
 			f.Taint = effect.Secret
 		}
@@ -117,24 +130,24 @@ func (m *machine) files(r row, path value, args []arg, taint effect.Taint, by st
 		}
 	default:
 	}
-	m.found(f)
+	res.out.found(f)
 	return unknown(result), r.action == "read"
 }
 
 // answers is a call of a client of a model: what it is given goes to the model's
 // host, and what comes back is what somebody else wrote.
-func (m *machine) answers(r row, args []arg, taint effect.Taint, by string) value {
+func (res *resources) answers(r row, args []arg, taint effect.Taint, by string) value {
 	carried := taint
 	for i := range args {
 		for _, e := range args[i].list {
 			carried |= e.taint
 		}
 	}
-	return m.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
+	return res.network(row{action: "netin", result: "answer"}, text(r.param, 0), nil, carried, by)
 }
 
 // content is what is written to a file that is open.
-func (m *machine) content(callee value, args []arg, by string) {
+func (res *resources) content(callee value, args []arg, by string) {
 	if callee.of == nil || callee.of.from == "" {
 		return
 	}
@@ -147,7 +160,7 @@ func (m *machine) content(callee value, args []arg, by string) {
 		f.Args = []string{body.str()}
 	}
 	if f.Args != nil || f.Taint != 0 {
-		m.found(f)
+		res.out.found(f)
 	}
 }
 
@@ -162,9 +175,9 @@ func isURL(s string) bool {
 
 // network is a function that talks to a host. What is tainted by secrets or files
 // goes out, whatever the function is for.
-func (m *machine) network(r row, target value, args []arg, taint effect.Taint, by string) value {
-	if line, ok := strings.CutPrefix(target.str(), "|"); ok && m.d.name == "ruby" { // URI.open("|ls")
-		m.shell(text(line, target.taint), by)
+func (res *resources) network(r row, target value, args []arg, taint effect.Taint, by string) value {
+	if line, ok := strings.CutPrefix(target.str(), "|"); ok && res.d.pipeReads { // URI.open("|ls")
+		res.programs.shell(text(line, target.taint), by)
 	}
 	op := NetIn
 	if r.action == "netout" {
@@ -192,9 +205,9 @@ func (m *machine) network(r row, target value, args []arg, taint effect.Taint, b
 	if op == NetIn {
 		carried &^= effect.Network // which the object has that it is called on
 	}
-	m.found(Found{Op: op, Text: where, Taint: carried, By: by})
+	res.out.found(Found{Op: op, Text: where, Taint: carried, By: by})
 	if file, ok := named(args, "outfile"); ok {
-		m.found(Found{Op: Write, Text: file.str(), Taint: effect.Network, By: by})
+		res.out.found(Found{Op: Write, Text: file.str(), Taint: effect.Network, By: by})
 	}
 	result := value{kind: objectValue, s: "response", taint: effect.Network}
 	if r.result != "" {
@@ -231,4 +244,54 @@ func address(v value) string {
 		return v.list[0].str() + ":" + v.list[1].str()
 	}
 	return v.str()
+}
+
+func (res *resources) curlOption(option string, args []arg, by string) {
+	v, _ := argument(args, 2)
+	switch option {
+	case "CURLOPT_URL":
+		res.out.found(Found{Op: NetIn, Text: v.str(), Taint: v.taint, By: by})
+	case "CURLOPT_POSTFIELDS", "CURLOPT_UPLOAD", "CURLOPT_INFILE":
+		res.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: v.taint, By: by})
+	}
+}
+
+func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string) value {
+	name, _ := argument(args, 0)
+	if com, ok := named(args, "comobject", "com", "comobj"); ok {
+		name = com
+	}
+	s := strings.TrimPrefix(strings.ToLower(name.str()), "system.")
+	if rest, _ := argument(args, 1); s == "net.sockets.tcpclient" {
+		list := []arg{{value: rest}}
+		if rest.kind == listValue {
+			list = asArgs(rest.list)
+		}
+		return res.connect(row{action: "connect", result: "socket"}, list, taint, by)
+	}
+	if t, ok := netTypes[s]; ok {
+		s = t
+	}
+	v := value{kind: objectValue, s: s, taint: taint | r.taint}
+	if strings.HasPrefix(s, "io.") { // a stream around what it is made of
+		v.taint |= effect.Decoded
+	}
+	return v
+}
+
+// netTypes are the types of New-Object that have rows of their own.
+var netTypes = map[string]string{
+	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp", "wscript.shell": "wscript", "shell.application": "shellapplication",
+}
+
+// isStdinPath reports whether a path or number stands for the standard input.
+func isStdinPath(v value) bool {
+	if v.kind == numberValue {
+		return v.n == 0
+	}
+	switch v.str() {
+	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
+		return true
+	}
+	return false
 }

@@ -1,0 +1,229 @@
+package code
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+func openFile(m *machine, c invocation) (value, bool) {
+	return m.resources.open(c.row, c.target(), c.args, c.by()), true
+}
+
+// useFiles reads, writes or deletes files, or changes who may.
+func useFiles(m *machine, c invocation) (value, bool) {
+	if c.param == "all" {
+		return m.resources.files(c.row, list(values(c.args), 0), nil, c.taint, c.by())
+	}
+	return m.resources.files(c.row, c.target(), c.args, c.taint, c.by())
+}
+
+// writeContent writes to what the method is called on.
+func writeContent(m *machine, c invocation) (value, bool) {
+	m.resources.content(c.callee, c.args, c.by())
+	return unknown(0), true
+}
+
+// writeTo writes to its first argument.
+func writeTo(m *machine, c invocation) (value, bool) {
+	if first := c.first(); first.kind == objectValue && first.s == "file" {
+		m.resources.content(value{of: &first}, []arg{{value: c.second()}}, c.by())
+	}
+	return value{}, false
+}
+
+func listFolder(m *machine, c invocation) (value, bool) {
+	return m.resources.entries(c.row, c.target(), c.args, c.by()), true
+}
+
+// globFiles matches names. Some shells expand what is matched.
+func globFiles(m *machine, c invocation) (value, bool) {
+	if strings.ContainsAny(c.first().str(), "`|;$") {
+		m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
+	}
+	return unknown(effect.File), true
+}
+
+func changeFolder(m *machine, c invocation) (value, bool) { return m.cwd.chdir(c.row, c.args), true }
+
+func useNetwork(m *machine, c invocation) (value, bool) {
+	return m.resources.network(c.row, c.target(), c.args, c.taint, c.by()), true
+}
+
+func connectTo(m *machine, c invocation) (value, bool) {
+	return m.resources.connect(c.row, c.args, c.taint, c.by()), true
+}
+
+// sendData sends data through a socket that is open.
+func sendData(m *machine, c invocation) (value, bool) {
+	if taint := argTaint(c.args); taint&(effect.Secret|effect.File) != 0 {
+		m.out.found(Found{Op: NetOut, Text: effect.Unknown, Taint: taint, By: c.by()})
+	}
+	return unknown(0), true
+}
+
+// getURL is get of LWP::Simple: only a URL makes it that.
+func getURL(m *machine, c invocation) (value, bool) {
+	if first := c.first(); isURL(first.str()) {
+		return m.resources.network(row{action: "netin"}, first, c.args[:1], c.taint, c.by()), true
+	}
+	return unknown(c.taint), true
+}
+
+func setCurlOption(m *machine, c invocation) (value, bool) {
+	if option := c.second(); option.kind == nameValue {
+		m.resources.curlOption(option.s, c.args, c.by())
+	}
+	return unknown(c.taint), true
+}
+
+func askModel(m *machine, c invocation) (value, bool) {
+	return m.resources.answers(c.row, c.args, c.taint, c.by()), true
+}
+
+func newObject(m *machine, c invocation) (value, bool) {
+	return m.resources.newObject(c.row, c.args, c.taint, c.by()), true
+}
+
+// makeObject makes an object of the row's type.
+func makeObject(_ *machine, c invocation) (value, bool) {
+	v := value{kind: objectValue, s: c.result, taint: c.taint | c.row.taint}
+	if len(c.args) > 0 && c.row.arg >= 0 {
+		from := c.target()
+		v.from = from.str()
+		if c.param == "join" {
+			v.from = joinPath(values(c.args))
+		}
+	}
+	return v, true
+}
+
+// unpickle reads a file that may run code.
+func unpickle(m *machine, c invocation) (value, bool) {
+	weights, _ := named(c.args, "weights_only")
+	pickle, given := named(c.args, "allow_pickle")
+	if !weights.truthy() && (c.by() == "torch.load" || given && (pickle.kind != nameValue || pickle.truthy())) {
+		m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
+	}
+	return unknown(c.taint | effect.File), true
+}
+
+// deleteRemote deletes what lies elsewhere.
+func deleteRemote(m *machine, c invocation) (value, bool) {
+	switch c.param {
+	case "rows":
+		m.resources.rowsGone(c.args, c.by())
+		return unknown(c.taint), true
+	case "options":
+		m.resources.emptied(c.args, c.by())
+		return unknown(c.taint), true
+	}
+	m.out.found(Found{Op: RemoteDelete, Text: c.target().str(), By: c.by()})
+	return value{}, false
+}
+
+func runSQL(m *machine, c invocation) (value, bool) {
+	if a := c.target(); a.kind == textValue {
+		m.out.found(Found{Op: SQL, Text: a.str(), Taint: a.taint, By: c.by()})
+	}
+	return value{}, false
+}
+
+func killProcess(m *machine, c invocation) (value, bool) {
+	m.out.found(Found{Op: Kill, Text: c.target().str(), Bits: c.bits, By: c.by()})
+	return value{}, false
+}
+
+func takePrivilege(m *machine, c invocation) (value, bool) {
+	m.out.found(Found{Op: Privilege, Text: c.target().str(), By: c.by()})
+	return value{}, false
+}
+
+func readStdin(m *machine, c invocation) (value, bool) { return m.given.stdin(c.row), true }
+
+// shiftOperand takes the first operand, or the first of a list.
+func shiftOperand(m *machine, c invocation) (value, bool) {
+	if len(c.args) == 0 {
+		return m.shift(), true
+	}
+	if !m.given.areOperands(c.args) {
+		return c.args[0].value, true
+	}
+	return m.given.nextOperand(), true
+}
+
+// popOperand is sys.argv.pop(1).
+func popOperand(m *machine, c invocation) (value, bool) {
+	if first, ok := argument(c.args, 0); ok && first.kind == numberValue {
+		return at(m.given.operands(1), first.n), true
+	}
+	return at(m.given.operands(1), -1), true
+}
+
+func allOperands(m *machine, _ invocation) (value, bool) { return m.given.operands(0), true }
+
+func readEnvironment(m *machine, c invocation) (value, bool) {
+	if a := c.target(); c.row.arg >= 0 && a.kind == textValue {
+		return m.given.env(a.s, c.by()), true
+	}
+	m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: c.by()})
+	return unknown(effect.Secret), true
+}
+
+// perlOpen reads the forms of open: a mode and a path or command apart, or in one
+// text.
+func perlOpen(m *machine, c invocation) (value, bool) {
+	vs, by := values(c.args), c.by()
+	if len(vs) < 2 {
+		return unknown(effect.File), true
+	}
+	mode, rest := vs[1], vs[2:]
+	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
+		m.handle(vs[0], unknown(0), by)
+	}
+	spec := strings.TrimSpace(mode.str())
+	if len(rest) == 0 {
+		switch {
+		case strings.HasPrefix(spec, "|"):
+			m.programs.shell(text(spec[1:], mode.taint), by)
+			m.handle(vs[0], text(spec[1:], mode.taint), by)
+			return unknown(effect.File), true
+		case strings.HasSuffix(spec, "|"):
+			m.programs.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
+			return unknown(effect.File), true
+		}
+		n := 0
+		for n < len(spec) && strings.IndexByte("<>+&=", spec[n]) >= 0 {
+			n++
+		}
+		rest = []value{text(strings.TrimSpace(spec[n:]), mode.taint)}
+		spec = spec[:n]
+	}
+	switch {
+	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
+		m.programs.systemList(asArgs(rest), 0, by)
+		if strings.Contains(spec, "|-") || spec == "|" {
+			m.handle(vs[0], list(rest, 0), by)
+		}
+	case strings.Contains(spec, "&"):
+	case strings.ContainsAny(spec, ">+"):
+		bits := effect.Bits(0)
+		if strings.HasPrefix(spec, ">>") {
+			bits = effect.Append
+		}
+		m.resources.files(row{action: "write", bits: bits, arg: 9}, rest[0], nil, 0, by)
+	case !effect.IsKnown(spec):
+		m.out.found(Found{Text: by, By: by})
+	default:
+		m.resources.files(row{action: "read"}, rest[0], nil, 0, by)
+	}
+	return unknown(effect.File), true
+}
+
+// handle names a pipe into a program as Perl's open does.
+func (m *machine) handle(name, program value, by string) {
+	p := m.programs.piped(processType, program, true, by)
+	if name.kind == nameValue && name.s != "" {
+		m.scope.bind(name.s, p)
+	}
+}

@@ -1,0 +1,166 @@
+package code
+
+import "slices"
+
+// apply evaluates the body of a function with its parameters bound.
+func (m *machine) apply(f *function, args []value) value {
+	f.called = true
+	if f.active || !m.budget.deeper() {
+		m.loose.letLoose(args)
+		m.budget.depth--
+		return unknown(taints(args))
+	}
+	f.active = true
+	src, toks, i, paren, vars, outer := m.in.src, m.in.toks, m.in.i, m.in.paren, len(m.scope.vars), m.result
+	funcs := len(m.funcs)
+	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
+	m.bindParams(f.params, args)
+	if f.names("arguments") || len(args) > len(f.params) && m.d.argumentList == "" && !f.rest() {
+		m.loose.letLoose(args)
+	}
+	if m.d.argumentList != "" {
+		m.scope.local(m.d.argumentList, list(args, 0))
+	}
+	passed := m.passed
+	m.passed, m.within = args, m.within+1
+	result := unknown(taints(args))
+	if f.isExpr {
+		m.in.paren = 1
+		result = m.expr(0)
+	} else {
+		m.result = nil
+		m.run()
+		if m.result != nil {
+			result = *m.result
+		}
+	}
+	m.escapes(f, vars, funcs)
+	m.passed, m.within = passed, m.within-1
+	m.result = outer
+	if vars <= len(m.scope.vars) {
+		m.scope.vars = m.scope.vars[:vars]
+	}
+	m.in.src, m.in.toks, m.in.i, m.in.paren = src, toks, i, paren
+	f.active = false
+	m.budget.depth--
+	return result
+}
+
+// bindParams gives the parameters of a function what a call gives it.
+func (m *machine) bindParams(params []param, args []value) {
+	for n := range params {
+		p, v := &params[n], value{}
+		switch {
+		case n < len(args):
+			v = args[n]
+		case p.other == nil:
+			continue
+		}
+		if p.other != nil && (v.kind == unknownValue || v.keys != nil || isNothing(v)) && v.fn == nil {
+			v = *p.other
+		}
+		if p.rest && n < len(args) {
+			m.loose.letLoose(args[n:])
+			v = list(args[n:], 0)
+		}
+		if p.parts == nil {
+			m.scope.local(p.name, v)
+			continue
+		}
+		for _, part := range p.parts {
+			m.scope.local(part.name, m.partOf(v, part))
+		}
+	}
+}
+
+// partOf is what a name of a pattern is bound to.
+func (m *machine) partOf(v value, p part) value {
+	switch {
+	case p.member != "" && v.kind != unknownValue:
+		return m.memberOf(v, p.member)
+	case p.member == "" && p.index >= 0 && v.kind == listValue:
+		return at(v, int64(p.index))
+	default:
+		m.loose.letLoose([]value{v})
+	}
+	return unknown(v.taint)
+}
+
+// escapes looks at what the body of a function has bound, which ends with it: a function
+// that was written in the body keeps it, and so does a name that is not the body's own.
+func (m *machine) escapes(f *function, vars, funcs int) {
+	for j := vars; j < len(m.scope.vars); j++ {
+		b := m.scope.vars[j]
+		if b.kind != nameValue || b.of != nil {
+			continue
+		}
+		kept := !f.declares(m.d, b.name)
+		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !kept; k++ {
+			kept = m.funcs[k].names(b.name)
+		}
+		if kept {
+			m.loose.letLoose([]value{b.value})
+		}
+	}
+}
+
+// inPlace puts the arguments of a call at the places of the parameters, those with names
+// too. One that has no such place gets loose.
+func (l *looseness) inPlace(f *function, args []arg) []value {
+	out := values(args)
+	for _, a := range args {
+		if a.name == "" {
+			continue
+		}
+		at := slices.IndexFunc(f.params, func(p param) bool { return p.name == a.name && p.parts == nil && !p.rest })
+		if at < 0 || at > maxUnroll {
+			l.letLoose([]value{a.value})
+			continue
+		}
+		for len(out) <= at {
+			out = append(out, unknown(0))
+		}
+		out[at] = a.value
+	}
+	return out
+}
+
+// names reports whether a name stands in the body of a function.
+func (f *function) names(name string) bool {
+	for j := f.start; j < len(f.toks); j++ {
+		if t := &f.toks[j]; t.kind == tkName && t.text == name {
+			return true
+		}
+	}
+	return false
+}
+
+// rest reports whether a parameter of a function gets all arguments from its place on.
+func (f *function) rest() bool {
+	return slices.ContainsFunc(f.params, func(p param) bool { return p.rest })
+}
+
+// declares reports whether a function declares a name of its own.
+func (f *function) declares(d *dialect, name string) bool {
+	if slices.ContainsFunc(f.params, func(p param) bool {
+		return p.name == name || slices.ContainsFunc(p.parts, func(q part) bool { return q.name == name })
+	}) {
+		return true
+	}
+	if !d.letDeclares {
+		return !slices.ContainsFunc(d.outerWords, f.names)
+	}
+	declared := false
+	for j := f.start; j < len(f.toks); j++ {
+		switch t := &f.toks[j]; {
+		case t.kind == tkOp && t.text == ";":
+			declared = false
+		case t.kind != tkName:
+		case t.text == "const" || t.text == "let" || t.text == "var":
+			declared = true
+		case t.text == name && declared:
+			return true
+		}
+	}
+	return false
+}

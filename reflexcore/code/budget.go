@@ -1,0 +1,27 @@
+package code
+
+// A budget bounds the evaluation of a piece of code.
+type budget struct {
+	steps, maxSteps int
+	depth, maxDepth int
+	over            bool // a bound was passed
+	stopped         bool // the caller wants no more findings
+}
+
+// step counts one step of evaluation. It is false when it is time to end.
+func (b *budget) step() bool {
+	b.steps++
+	if b.steps > b.maxSteps {
+		b.over = true
+	}
+	return !b.over && !b.stopped
+}
+
+// deeper counts one level of nesting; the caller must call shallower.
+func (b *budget) deeper() bool {
+	b.depth++
+	if b.depth > b.maxDepth {
+		b.over = true
+	}
+	return !b.over && !b.stopped
+}

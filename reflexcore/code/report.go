@@ -1,0 +1,31 @@
+package code
+
+import "approver.example/reflexcore/effect"
+
+// A report hands what is found to the caller of Scan.
+type report struct {
+	budget *budget
+	cwd    *workdir
+	yield  func(Found) bool
+	insert func(text string)
+	taint  effect.Taint // where the code came from that is being evaluated
+	quiet  bool         // what is inserted has been told before
+}
+
+func (r *report) found(f Found) {
+	if r.budget.stopped {
+		return
+	}
+	f.Taint |= r.taint
+	if r.cwd.dir != "" {
+		r.cwd.placed(&f)
+	}
+	r.budget.stopped = !r.yield(f)
+}
+
+// inserts tells what is put into the stream.
+func (r *report) inserts(text string) {
+	if r.insert != nil && text != "" && !r.quiet {
+		r.insert(text)
+	}
+}

@@ -1,0 +1,148 @@
+package code
+
+import "slices"
+
+// A scope has the variables of the code, the innermost last.
+type scope struct {
+	budget  *budget
+	vars    []binding
+	joined  []string // names that are set in a branch or loop besides elsewhere
+	joinAll bool
+}
+
+type binding struct {
+	name string
+	value
+}
+
+// get returns a variable's value, the innermost first.
+func (s *scope) get(name string) (value, bool) {
+	for i := len(s.vars) - 1; i >= 0; i-- {
+		if s.vars[i].name == name {
+			return s.vars[i].value, true
+		}
+	}
+	return value{}, false
+}
+
+// maxVars bounds the variables, which are searched one after the other.
+const maxVars = 256
+
+func (s *scope) bind(name string, v value) {
+	for i := len(s.vars) - 1; i >= 0; i-- {
+		if s.vars[i].name == name {
+			s.vars[i].value = v
+			return
+		}
+	}
+	if len(s.vars) >= maxVars {
+		s.budget.over = true
+		return
+	}
+	s.vars = append(s.vars, binding{name, v})
+}
+
+func (s *scope) local(name string, v value) {
+	switch {
+	case name == "":
+	case len(s.vars) < maxVars:
+		s.vars = append(s.vars, binding{name, v})
+	default:
+		s.budget.over = true
+	}
+}
+
+// variables binds those that are set from outside.
+func (s *scope) variables(vars map[string]string) {
+	for name, v := range vars {
+		s.bind(name, text(v, 0))
+	}
+}
+
+// spoil takes the value from a list that is changed, and from every name that has it too.
+func (s *scope) spoil(base string) {
+	old, ok := s.get(base)
+	if !ok || old.kind != listValue {
+		return
+	}
+	for j := range s.vars {
+		if b := &s.vars[j]; same(b.value, old) {
+			b.value = unknown(old.taint)
+		}
+	}
+}
+
+// findJoined looks for names that are set more than once, and at least once in a
+// branch, a loop or a function.
+func (s *scope) findJoined(toks []token, d *dialect) {
+	type seen struct {
+		name   string
+		times  int
+		nested bool
+	}
+	var buf [16]seen
+	names, nest, line, last := buf[:0], 0, false, -1
+	for i := range toks {
+		t := &toks[i]
+		if t.nl && !d.braces {
+			line = t.col > 0
+		}
+		switch {
+		case t.kind == tkOp && d.braces && t.text == "{":
+			nest++
+		case t.kind == tkOp && d.braces && t.text == "}":
+			nest--
+		case t.kind != tkName:
+		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else", t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do", t.text == "foreach":
+			line = true
+			if last >= 0 && !t.nl { // x = 1 if y
+				names[last].nested = true
+			}
+		case i+1 < len(toks) && isAssign(&toks[i+1]):
+			at := len(names)
+			for j := range names {
+				if names[j].name == t.text {
+					at = j
+				}
+			}
+			if at == len(names) {
+				if at == 64 {
+					s.joinAll = true
+					return
+				}
+				names = append(names, seen{name: t.text})
+			}
+			names[at].times++
+			last = at
+			names[at].nested = names[at].nested || nest > 0 || line
+		}
+		if t.kind == tkOp && t.text == ";" {
+			line, last = line && !d.braces, -1
+		}
+	}
+	for _, n := range names {
+		if n.times > 1 && n.nested {
+			s.joined = append(s.joined, n.name)
+		}
+	}
+}
+
+// same reports whether two values are one list.
+func same(a, b value) bool {
+	if a.kind != listValue || b.kind != listValue || len(a.list) == 0 || len(b.list) == 0 {
+		return a.kind == b.kind && len(a.list) == len(b.list)
+	}
+	return &a.list[0] == &b.list[0]
+}
+
+// set gives a variable its value, and reports whether it is followed: one that is set in a
+// branch or loop as well as elsewhere has no known value, only where its values came from.
+func (s *scope) set(name string, v value) (followed bool) {
+	joined := v.fn == nil && (s.joinAll || slices.Contains(s.joined, name))
+	if joined {
+		old, _ := s.get(name)
+		v = unknown(v.taint | old.taint)
+	}
+	s.bind(name, v)
+	return !joined
+}

@@ -1,0 +1,194 @@
+package code
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A row is one fact of a table.
+type row struct {
+	action string
+	do     action // what the action's name stands for; nil: nothing
+	fold   fold   // for the actions that compute a value
+	arg    int    // index, receiver or none
+	bits   effect.Bits
+	taint  effect.Taint
+	param  string // the name of a fold or a language
+	result string // the type of the object that comes back
+}
+
+const (
+	argReceiver = -1
+	argNone     = -2
+)
+
+// A table is what the functions of one language do.
+type table struct {
+	d       *dialect
+	rows    map[string][]row
+	methods map[string][]row // *.name
+	dangers map[string]bool  // first parts of paths below which something dangerous lies
+	roots   []string         // prefixes that mean nothing
+}
+
+func (t *table) find(path string) []row {
+	return t.rows[path]
+}
+
+// module finds the rows for whatever else a module has.
+func (t *table) module(path string) []row {
+	if first, _, dotted := strings.Cut(path, "."); dotted {
+		return t.rows[first+".**"]
+	}
+	return nil
+}
+
+// method finds the rows of a method by its name alone.
+func (t *table) method(path string) []row {
+	dot := strings.LastIndexByte(path, '.')
+	if dot < 0 {
+		return nil
+	}
+	before := strings.LastIndexByte(path[:dot], '.')
+	if rows, ok := t.methods[path[before+1:]]; ok { // *.objects.all
+		return rows
+	}
+	return t.methods[path[dot+1:]]
+}
+
+// executes reports whether a name is that of a function that runs something, in a language
+// in which a function is a value by its name alone.
+func (t *table) executes(path string) bool {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
+		return false
+	}
+	if !t.d.functionValues {
+		return false
+	}
+	return t.runs(path) || t.deletes(path)
+}
+
+// deletes reports whether the table says that a function deletes files.
+func (t *table) deletes(path string) bool {
+	return slices.ContainsFunc(t.find(path), func(r row) bool { return r.action == "delete" })
+}
+
+// runs reports whether the table says that a function runs a command or code.
+func (t *table) runs(path string) bool {
+	return slices.ContainsFunc(t.find(path), func(r row) bool {
+		switch r.action {
+		case "shell", "process", "list", "execv", "execl", "code":
+			return true
+		case "argv":
+			return !t.d.argvOperands // where it is what the script is given
+		}
+		return false
+	})
+}
+
+// looseModule is one function that runs something of a module that has such.
+func (t *table) looseModule(module string) string {
+	path := t.d.runners[module]
+	if path == "" || !t.executes(path) {
+		return ""
+	}
+	return path
+}
+
+// isRunner reports whether a value is a function that runs something or deletes files.
+func (t *table) isRunner(v value) bool {
+	switch {
+	case v.kind == nameValue && v.of == nil && v.fn == nil:
+		return t.executes(v.s)
+	case v.kind == textValue && t.d.callableTexts:
+		return t.runs(strings.ToLower(v.s))
+	}
+	return false
+}
+
+// canonical removes what only says where a name is looked up.
+func (t *table) canonical(s string) string {
+	for strings.HasSuffix(s, ".__call__") {
+		s = strings.TrimSuffix(s, ".__call__")
+	}
+	for _, prefix := range t.roots {
+		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
+			return t.canonical(rest)
+		}
+	}
+	return s
+}
+
+// rowsOf are the rows of the table for what a call calls.
+func (t *table) rowsOf(callee value) []row {
+	rows := t.find(callee.s)
+	if rows == nil && callee.s != "" {
+		rows = t.method(callee.s)
+	}
+	if rows == nil && callee.of == nil {
+		rows = t.module(callee.s)
+	}
+	if rows == nil && callee.of != nil && callee.of.kind == objectValue {
+		rows = t.find(callee.of.s + ".*")
+	}
+	return rows
+}
+
+// takesCallable reports whether a function of PHP calls what one of its texts names.
+func (t *table) takesCallable(callee value) bool {
+	rows := t.rowsOf(callee)
+	return len(rows) > 0 && rows[0].action == "callback"
+}
+
+// callsItself reports whether a method is called although neither brackets nor
+// arguments follow, as in Ruby and Perl.
+func (t *table) callsItself(v value) bool {
+	if !t.d.selfCalls || v.kind != nameValue || v.fn != nil {
+		return false
+	}
+	rows := t.find(v.s)
+	if !strings.Contains(v.s, ".") {
+		return len(rows) > 0 && rows[0].action == "fork"
+	}
+	if rows == nil {
+		rows = t.method(v.s)
+	}
+	if len(rows) == 0 {
+		return false
+	}
+	switch r := rows[0]; r.action {
+	case "fold", "object", "unknown", "stdin":
+		return true
+	case "environment":
+		return r.arg == argNone
+	case "reflected":
+		return r.arg == argReceiver
+	case "read", "delete", "write", "kill", "remotedelete":
+		return r.arg == argReceiver
+	}
+	return false
+}
+
+// isDanger reports whether a name is that of a function that runs, deletes or
+// kills something.
+func (t *table) isDanger(path string) bool {
+	for _, r := range t.find(path) {
+		if r.dangerous() {
+			return true
+		}
+	}
+	return false
+}
+
+// dangerous reports whether a function is one that nobody should reach through a
+// name that is not known.
+func (r row) dangerous() bool {
+	switch r.action {
+	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package code
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A visit is a folder to go back to where the block ends for which the code left it.
+type visit struct {
+	dir string
+	src string // the block is in this source
+	end int    // the token behind the block, or 0
+	col int32  // without end: the first line that begins no further right than this
+}
+
+// A workdir is the folder that the code went to.
+type workdir struct {
+	in     *cursor
+	d      *dialect
+	lim    *Limits
+	dir    string  // empty: it stayed
+	visits []visit // the folders to go back to, where blocks end
+}
+
+// chdir is a function that changes the folder, for good or, with a block behind it or
+// the param block, up to the block's end.
+func (w *workdir) chdir(r row, args []arg) value {
+	before := w.dir
+	to, ok := argument(args, max(0, r.arg))
+	switch {
+	case ok:
+		w.goTo(to)
+	case r.param == "home":
+		w.goTo(text(w.lim.Home, 0))
+	default:
+		return unknown(0)
+	}
+	v := visit{dir: before, src: w.in.src, col: w.in.indent()}
+	switch next := w.in.tok(); {
+	case r.param == "block":
+	case w.d.blocks && next.kind == tkOp && next.text == "{":
+		v.end = w.in.match(w.in.i) + 1
+	case w.d.blocks && next.kind == tkName && next.text == "do" && !next.nl:
+	default:
+		return unknown(0)
+	}
+	w.visits = append(w.visits, v)
+	return unknown(0)
+}
+
+// goTo enters a folder. One of which nothing is known is effect.Unknown.
+func (w *workdir) goTo(to value) {
+	p := to.str()
+	if p == "" {
+		return
+	}
+	if w.dir = w.below(p); w.dir == "" || len(w.dir) > maxText {
+		w.dir = effect.Unknown
+	}
+}
+
+// below is a path as it is seen from the folder in which the code began.
+func (w *workdir) below(p string) string {
+	switch {
+	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown), len(p) > 1 && p[1] == ':':
+		return p
+	case strings.Contains(p, "..") && !effect.IsKnown(w.dir): // .. may leave what is not known
+		return effect.Unknown
+	}
+	return path.Join(w.dir, p)
+}
+
+// folder is the present folder.
+func (w *workdir) folder(taint effect.Taint) value {
+	p := w.dir
+	if p == "" || p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, effect.Unknown) {
+		if w.lim.Dir == "" {
+			return unknown(taint)
+		}
+		p = path.Join(w.lim.Dir, p)
+	}
+	return text(p, taint)
+}
+
+// leaveBlocks goes back to the folders that blocks left which end before t.
+func (w *workdir) leaveBlocks(t *token) {
+	for n := len(w.visits) - 1; n >= 0; n-- {
+		v := w.visits[n]
+		over := v.end > 0 && w.in.i >= v.end || v.end == 0 && t.nl && t.col <= v.col
+		if v.src != w.in.src || !over {
+			return
+		}
+		w.dir, w.visits = v.dir, w.visits[:n]
+	}
+}
+
+// elsewhere enters the folder that is named for a command, and returns how to leave it.
+func (w *workdir) elsewhere(args []arg) func() {
+	before := w.dir
+	if to, ok := named(args, "cwd", "chdir", "workdir"); ok && !isNothing(to) {
+		w.goTo(to)
+	}
+	return func() { w.dir = before }
+}
+
+// placed says of a finding what the present folder means for it.
+func (w *workdir) placed(f *Found) {
+	switch f.Op {
+	case Shell, Argv, Code:
+		f.Dir = w.dir
+	case Delete, Write, Permission:
+		f.Text = w.below(f.Text)
+	case Read:
+		if f.Text != "environment" {
+			f.Text = w.below(f.Text)
+		}
+	default: // nothing for the others
+	}
+}

@@ -1,0 +1,106 @@
+package sqltext
+
+import "strconv"
+
+type tokenKind uint8
+
+const (
+	tWord   tokenKind = iota // a key word or a bare name, in lower case
+	tName                    // a quoted name
+	tText                    // a text, unquoted
+	tNumber                  //
+	tSign                    // one or two characters that are none of these
+)
+
+// A token is a word, a text or a sign of a statement.
+type token struct {
+	kind tokenKind
+	s    string
+}
+
+func (t token) is(s string) bool { return (t.kind == tWord || t.kind == tSign) && t.s == s }
+
+func at(t []token, i int) token {
+	if i >= 0 && i < len(t) {
+		return t[i]
+	}
+	return token{kind: tSign}
+}
+
+func has(t []token, w string) bool {
+	for _, x := range t {
+		if x.is(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func index(t []token, from int, w string) int {
+	for i := from; i < len(t); i++ {
+		if t[i].is(w) {
+			return i
+		}
+	}
+	return -1
+}
+
+// noise are words between a verb and what it is about.
+var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true, "ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true, "fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
+
+// object reads a name with its dots from i on.
+func object(t []token, i int) (name string, after int) {
+	for i < len(t) && t[i].kind == tWord && noise[t[i].s] {
+		i++
+	}
+	for i < len(t) && (t[i].kind == tWord || t[i].kind == tName || t[i].kind == tText) {
+		name += t[i].s
+		i++
+		if !at(t, i).is(".") {
+			break
+		}
+		name += "."
+		i++
+	}
+	return name, i
+}
+
+// until returns where the statement that begins at i ends: at the end, or at
+// the bracket that closes around it.
+func until(t []token, i int) int {
+	depth := 0
+	for k := i; k < len(t); k++ {
+		if t[k].is("(") {
+			depth++
+		} else if t[k].is(")") {
+			if depth--; depth < 0 {
+				return k
+			}
+		}
+	}
+	return len(t)
+}
+
+// closing returns the index of the bracket that closes the one at i, or the
+// length.
+func closing(t []token, i int) int {
+	depth := 0
+	for ; i < len(t); i++ {
+		if t[i].is("(") {
+			depth++
+		} else if t[i].is(")") {
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(t)
+}
+
+func positive(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,185 @@
+package tools
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/sqltext"
+)
+
+// commands hands out what runs: the command of any tool, the code of one that
+// runs code.
+func (j *judge) commands() {
+	runs := j.meaning.verbs&verbExec != 0
+	given := false
+	if len(j.in.args) == 0 && j.call.Command != "" {
+		j.payload(effect.Payload{Lang: effect.Shell, Text: j.call.Command, Why: "command of " + j.tool})
+		given = true
+	}
+	for i := 0; i < len(j.in.args); i++ {
+		a := j.in.args[i]
+		switch {
+		case a.role == roleCommand && j.meaning.verbs&verbEditor == 0:
+			text := a.text
+			// A list is one command, word by word, and so is a program with a list of
+			// arguments after it.
+			if a.item >= 0 {
+				var words []string
+				for ; i < len(j.in.args) && j.in.args[i].key == a.key && j.in.args[i].item >= 0; i++ {
+					words = append(words, j.in.args[i].text)
+				}
+				i--
+				text = joinCommand(a.key, words)
+			}
+			if more := j.in.words("args", "arguments", "argv"); a.item < 0 && len(more) > 0 {
+				text += " " + quoteWords(more)
+			}
+			lang := effect.Shell
+			switch {
+			case j.meaning.nouns&nounPowerShell != 0:
+				lang = effect.PowerShell
+			case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
+				j.effects = sqltext.RedisText(j.effects, text, j.lim.SQL)
+				continue
+			}
+			j.payload(effect.Payload{Lang: lang, Text: text, Why: a.key + " of " + j.tool})
+			given = true
+		case a.role == roleCode && (runs || j.meaning.verbs&verbWrite == 0):
+			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
+			given = true
+		case runs && (a.role == roleText || a.role == roleContent) && j.meaning.nouns&(nounShell|nounCode) != 0 && (a.key == "input" || a.key == "text" || a.key == "content"):
+			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
+			given = true
+		}
+	}
+	if more := j.in.words("args", "arguments", "argv"); !given {
+		line := strings.Join(j.in.values("args", "arguments"), " ")
+		switch program := programOf(j.call.Tool); {
+		case program != "" && len(more) == 0 && line != "":
+			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + line, Why: "arguments of " + j.tool})
+			given = true
+		case len(more) == 0:
+		case program != "":
+			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + quoteWords(more), Why: "arguments of " + j.tool})
+			given = true
+		case runs && (j.meaning.nouns&nounShell != 0 || len(j.in.words("argv")) > 0):
+			j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(more), Why: "arguments of " + j.tool})
+			given = true
+		case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
+			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
+		}
+	}
+	if runs && !given && j.meaning.nouns&(nounShell|nounCode) != 0 && !j.in.has(rolePath) && !j.in.has(roleSQL) {
+		j.add(effect.Opaque, "", effect.Partial)
+	}
+}
+
+// programOf is the command line program that a tool is named after, or "".
+func programOf(tool string) string {
+	name := strings.ToLower(tool)
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	for _, p := range [...]string{"kubectl", "docker", "podman", "helm", "terraform", "git", "gh", "aws", "gcloud", "az", "npm", "redis-cli", "psql"} {
+		if name == p || name == "run_"+p || name == p+"_command" || name == "run_"+p+"_command" {
+			return p
+		}
+	}
+	return ""
+}
+
+// joinCommand makes one command of a list: words of one, or several commands.
+func joinCommand(key string, words []string) string {
+	if key == "commands" || key == "cmds" {
+		return strings.Join(words, "\n")
+	}
+	return quoteWords(words)
+}
+
+// quoteWords writes words as a shell reads them back.
+func quoteWords(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w != "" && !strings.ContainsAny(w, " \t\n'\"\\$`;&|<>()*?[]{}~#!") {
+			b.WriteString(w)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+// language is what a piece of code is written in.
+func (j *judge) language(a arg) string {
+	for _, l := range j.in.values("language", "lang", "runtime", "interpreter", "kernel") {
+		if lang := content.Shebang("#!" + l); lang != "" {
+			return lang
+		}
+		switch strings.ToLower(l) {
+		case "javascript", "typescript", "js", "ts":
+			return effect.JavaScript
+		case "shell":
+			return effect.Shell
+		case "py", "ipython":
+			return effect.Python
+		}
+	}
+	if strings.HasPrefix(a.text, "#!") {
+		line, _, _ := strings.Cut(a.text, "\n")
+		return content.Shebang(line)
+	}
+	switch {
+	case a.key == "python" || j.meaning.nouns&nounPython != 0:
+		return effect.Python
+	case a.key == "javascript" || a.key == "js" || a.key == "expression" || a.key == "function" || a.key == "pagefunction" || j.meaning.nouns&(nounBrowser|nounScript) != 0:
+		return effect.JavaScript
+	case j.meaning.nouns&nounPowerShell != 0:
+		return effect.PowerShell
+	case j.meaning.nouns&nounShell != 0 || a.key == "bash":
+		return effect.Shell
+	}
+	return "" // some language
+}
+
+// statements looks at texts for databases.
+func (j *judge) statements() {
+	for _, a := range j.in.args {
+		switch {
+		case a.role == roleQuery && deletingMutation(a.text):
+			j.add(effect.RemoteDelete, j.subject(), j.bulk())
+		case a.role == roleSQL, a.role == roleQuery && (j.meaning.nouns&nounDatabase != 0 || j.meaning.verbs&verbQuery != 0 || j.meaning.verbs&verbExec != 0) && j.meaning.verbs&verbWeb == 0, a.role == roleQuery && j.meaning.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
+			j.effects = sqltext.Effects(j.effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
+		case a.role == roleDSN:
+			j.url(a.text, false)
+		}
+	}
+	if j.meaning.nouns&nounDatabase != 0 && j.meaning.verbs&verbDelete != 0 && !j.in.has(roleSQL) && !j.in.has(roleQuery) {
+		for _, a := range j.in.args {
+			if (a.role == roleOther || a.role == roleText) && (a.key == "filter" || a.key == "where" || a.key == "condition") {
+				return
+			}
+		}
+		j.add(effect.RemoteDelete, j.subject(), j.bulk())
+	}
+}
+
+// deletingMutation reports whether a text is a change in GraphQL that deletes.
+func deletingMutation(s string) bool {
+	s = strings.ToLower(strings.TrimSpace(s))
+	_, body, found := strings.Cut(s, "{")
+	return found && strings.HasPrefix(s, "mutation") && (strings.Contains(body, "delete") || strings.Contains(body, "remove"))
+}
+
+// looksSQL reports whether a text begins like a statement.
+func looksSQL(s string) bool {
+	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
+	switch word {
+	case "drop", "delete", "truncate", "alter", "grant", "revoke", "update", "insert", "select", "with", "exec", "execute", "copy", "merge", "create", "attach":
+		return strings.Contains(strings.TrimSpace(s), " ")
+	}
+	return false
+}

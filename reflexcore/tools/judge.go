@@ -1,0 +1,96 @@
+package tools
+
+import (
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+)
+
+// A judge holds one call.
+type judge struct {
+	call    approver.ToolCall
+	lim     Limits
+	fs      FS
+	tool    string // the name without its server
+	meaning meaning
+	in      arguments
+	paths   int
+	effects []effect.Effect
+	result  Result // but for the effects
+}
+
+func (j *judge) add(kind effect.Kind, target string, bits effect.Bits) {
+	j.addTainted(kind, target, bits, 0)
+}
+
+func (j *judge) addTainted(kind effect.Kind, target string, bits effect.Bits, taint effect.Taint) {
+	e := effect.Effect{Kind: kind, Target: target, Bits: bits, Taint: taint, By: j.tool}
+	for _, have := range j.effects {
+		if have == e {
+			return
+		}
+	}
+	j.effects = append(j.effects, e)
+}
+
+func (j *judge) payload(p effect.Payload) {
+	if strings.TrimSpace(p.Text) == "" && p.Lang != "" {
+		return
+	}
+	for _, have := range j.result.Payloads {
+		if have == p {
+			return
+		}
+	}
+	j.result.Payloads = append(j.result.Payloads, p)
+}
+
+// bulk is Bulk if the call names many things, or all of them.
+func (j *judge) bulk() effect.Bits {
+	if j.result.Count >= max(j.lim.Bulk, 1) {
+		return effect.Bulk
+	}
+	for _, a := range j.in.args {
+		switch a.role {
+		case roleText, roleContent, rolePath, roleURL, roleSQL, roleCommand, roleCode:
+			continue
+		default:
+		}
+		switch strings.ToLower(a.text) {
+		case "*", "all", "everything", "_all":
+			return effect.Bulk
+		case "true":
+			if strings.HasPrefix(a.key, "all") || a.key == "everything" || strings.HasPrefix(a.key, "deleteall") {
+				return effect.Bulk
+			}
+		}
+	}
+	if j.meaning.nouns&nounAll != 0 {
+		return effect.Bulk
+	}
+	return 0
+}
+
+// subject is what a call is about, for people: the first telling values.
+func (j *judge) subject() string {
+	var b strings.Builder
+	for _, a := range j.in.args {
+		switch a.role {
+		case roleContent, roleText, roleCode, roleHeader, roleSecret, roleOld, roleNew, roleMethod:
+			continue
+		default:
+		}
+		if a.text == "" || len(a.text) > 200 || b.Len() > 200 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.text)
+	}
+	if b.Len() == 0 {
+		return j.tool
+	}
+	return b.String()
+}
