@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -56,7 +58,7 @@ func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approv
 	worst = approver.Pass
 	if p.Named { // most are what they are called
 		info, err := e.files.Lstat(file)
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (links1(info) && info.Size() < smallest) {
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (disk.HasOneName(info) && info.Size() < smallest) {
 			return worst, ""
 		}
 	}
@@ -92,7 +94,7 @@ func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approv
 // agentNames are the names under which a file may be an agent: where its links lead, and
 // the programs of agents that are the same file.
 func (e *Engine) agentNames(w *work, file string) []string {
-	to, ok := w.links.real(e.files, file)
+	to, ok := w.links.Real(e.files, file)
 	if !ok {
 		return nil
 	}
@@ -111,7 +113,7 @@ var programFolders = [...]string{
 // agentsByInode are the programs of agents that a file is by a hard link.
 func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 	info, err := e.files.Lstat(file)
-	if err != nil || links1(info) || info.Mode()&0o111 == 0 {
+	if err != nil || disk.HasOneName(info) || info.Mode()&0o111 == 0 {
 		return nil
 	}
 	for _, dir := range programFolders {
@@ -129,7 +131,7 @@ func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 }
 
 func (e *Engine) sameFile(w *work, p string, info fs.FileInfo) bool {
-	to, ok := w.links.real(e.files, p)
+	to, ok := w.links.Real(e.files, p)
 	if !ok {
 		return false
 	}

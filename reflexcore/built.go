@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/disk"
 )
 
 // A making is how sure the name of a folder is that a build or a tool made what is
@@ -122,7 +124,7 @@ func isCache(home, p string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(homeCaches, func(c string) bool { return below(rest, c) })
+	return slices.ContainsFunc(homeCaches, func(c string) bool { return disk.Below(rest, c) })
 }
 
 // isBuilt reports whether a path is made by builds and tools, as far as names
@@ -155,7 +157,7 @@ func (s *surroundings) isBuilt(p string) bool {
 // isProject reports whether a working directory can be one: nobody's home, and no
 // folder of the system.
 func isProject(dir, home string) bool {
-	if dir == "" || dir == home || isTop(dir) || slices.Contains(systemDirs, dir) || home != "" && below(home, dir) {
+	if dir == "" || dir == home || isTop(dir) || slices.Contains(systemDirs, dir) || home != "" && disk.Below(home, dir) {
 		return false
 	}
 	for _, homes := range []string{"/home/", "/Users/"} {
@@ -164,7 +166,7 @@ func isProject(dir, home string) bool {
 		}
 	}
 	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib", "/private/var/db"} {
-		if below(dir, d) {
+		if disk.Below(dir, d) {
 			return false
 		}
 	}

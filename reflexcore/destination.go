@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/memory"
@@ -170,7 +172,7 @@ func (e *Engine) pushedLabel(w *work) flow.Label {
 				}
 			}
 			if name := r.name(f.Path); r.index == nil || !r.index.tracked(name) {
-				if r.common != "" && look.ignored(r, name) || !e.exists(f.Path) {
+				if r.common != "" && look.ignored(r, name) || !disk.Exists(e.files, f.Path) {
 					continue
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/disk"
 )
 
 // A change is what a difference says of one file.
@@ -56,11 +58,11 @@ func namesIn(text string) (out []string, ok bool) {
 		name, readable := unquoteName(s)
 		out, ok = append(out, name), ok && readable
 	}
-	for _, m := range named.FindAllStringSubmatch(text, maxListed) {
+	for _, m := range named.FindAllStringSubmatch(text, disk.MaxListed) {
 		add(m[1])
 	}
 	for line := range strings.Lines(text) {
-		if rest, is := strings.CutPrefix(line, "diff --git "); is && len(out) < 2*maxListed {
+		if rest, is := strings.CutPrefix(line, "diff --git "); is && len(out) < 2*disk.MaxListed {
 			for _, name := range gitNames(strings.TrimRight(rest, "\r\n")) {
 				add(name)
 			}
@@ -86,7 +88,7 @@ func gitNames(s string) []string {
 // decoded is a message with its body as it is applied; false if it is written in a way
 // that is not read.
 func decoded(text string) (string, bool) {
-	for _, m := range charset.FindAllStringSubmatch(text, maxListed) {
+	for _, m := range charset.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch c := strings.ToLower(m[1]); {
 		case c == "utf-8", c == "utf8", c == "us-ascii":
 		case strings.HasPrefix(c, "iso-8859-"), strings.HasPrefix(c, "windows-125"):
@@ -95,7 +97,7 @@ func decoded(text string) (string, bool) {
 		}
 	}
 	out := text
-	for _, m := range encoding.FindAllStringSubmatch(text, maxListed) {
+	for _, m := range encoding.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch strings.ToLower(m[1]) {
 		case "7bit", "8bit", "binary":
 		case "quoted-printable":
@@ -107,7 +109,7 @@ func decoded(text string) (string, bool) {
 				return string([]byte{byte(c)})
 			})
 		case "base64":
-			for _, block := range packed.FindAllString(text, maxListed) {
+			for _, block := range packed.FindAllString(text, disk.MaxListed) {
 				if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(block), "")); err == nil {
 					out += "\n" + string(b)
 				}

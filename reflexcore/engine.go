@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
@@ -38,7 +40,7 @@ type Engine struct {
 	shell  shell.Analyzer
 	limits Limits
 	rules  atomic.Pointer[Rules]
-	files  Disk
+	files  disk.Disk
 	index  atomic.Pointer[keptIndex]
 	paths  *memo
 	flow   atomic.Pointer[flow.Policy]
@@ -85,7 +87,7 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, files: OS{}, paths: newMemo()}
+	e := &Engine{limits: limits, files: disk.OS{}, paths: newMemo()}
 	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
 		e.program = program
 	}
@@ -120,7 +122,7 @@ type work struct {
 	places            []Place
 	complete          bool // patterns were all tried
 	looked, bytesRead int  // of the disk
-	links             links
+	links             disk.Links
 	reach             reach
 	findings          []finding
 	explain           bool
@@ -206,7 +208,7 @@ func (w *work) forget() {
 	clear(w.trips)
 	clear(w.texts)
 	w.facts.of(nil)
-	w.links.forget()
+	w.links.Forget()
 	w.reach.forget()
 	w.trees.Forget()
 	*w = work{
@@ -446,4 +448,16 @@ func (w *work) made(e *effect.Effect) bool {
 	}
 	by, made := w.facts.made[target]
 	return made && (by != e.By || by == "") || w.madeBefore(target)
+}
+
+// WithDisk returns an engine with the same rules that looks at another file
+// system.
+func (e *Engine) WithDisk(d disk.Disk) *Engine {
+	other, err := NewWith(e.rules.Load(), e.limits)
+	if err != nil {
+		return e // it cannot fail twice
+	}
+	other.files, other.Project = d, e.Project
+	other.SetFlow(e.flow.Load())
+	return other
 }

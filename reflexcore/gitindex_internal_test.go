@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"approver.example/reflexcore/disk"
 )
 
 // git runs git in a folder, with none of the machine's settings.
@@ -173,7 +175,7 @@ func TestRecoverableOnlyIfGitSaysClean(t *testing.T) {
 				_ = os.Chtimes(p, time.Now(), time.Now())
 			}
 		}
-		e := &Engine{files: OS{}}
+		e := &Engine{files: disk.OS{}}
 		for _, folder := range folders {
 			w := &work{}
 			look := looking{engine: e, disk: e.files, around: &surroundings{dir: dir}, links: &w.links, left: &w.looked, bytes: &w.bytesRead}

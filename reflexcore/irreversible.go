@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -264,11 +266,11 @@ func saved(e *effect.Effect, before []effect.Effect) bool {
 		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) && r.Target != "/dev/null" {
 			return true
 		}
-		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !below(e.Target, r.Target) {
+		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !disk.Below(e.Target, r.Target) {
 			continue
 		}
 		for j := range before {
-			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
+			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !disk.Below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
 				return true
 			}
 		}

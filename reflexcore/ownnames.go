@@ -1,6 +1,10 @@
 package reflexcore
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/reflexcore/disk"
+)
 
 // A hard link is the same file, and nothing in its name says so. Approver's own files have
 // one name each, so the few that have two are looked for under the other.
@@ -26,14 +30,14 @@ func (e *Engine) ownNames(g *guarded) {
 			case err != nil:
 			case info.IsDir() && deep > 0:
 				walk(dir+"/"+name, own+"/"+name, deep-1)
-			case !links1(info):
+			case !disk.HasOneName(info):
 				g.names, g.twice = append(g.names, own+"/"+name), true
 			}
 		}
 	}
 	for _, dir := range [...]string{g.home + "/.approver", "/var/lib/approver", "/etc/approver", "/run/approver"} {
 		if strings.HasPrefix(dir, "/") {
-			if to, ok := real(e.files, dir); ok {
+			if to, ok := disk.Real(e.files, dir); ok {
 				walk(to, dir, 1)
 			}
 		}

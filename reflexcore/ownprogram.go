@@ -24,7 +24,7 @@ func isOwnName(base string) bool { return base == "approver" || base == "approve
 
 // isOwnProgram reports whether a file is approver's program.
 func (e *Engine) isOwnProgram(w *work, file string) bool {
-	to, ok := w.links.real(e.files, file)
+	to, ok := w.links.Real(e.files, file)
 	if !ok {
 		return false
 	}
@@ -39,7 +39,7 @@ func (e *Engine) isOwnProgram(w *work, file string) bool {
 		return e.isCopiedOwn(w, to)
 	}
 	for _, own := range e.ownPrograms(w) {
-		if own, ok := w.links.real(e.files, own); ok {
+		if own, ok := w.links.Real(e.files, own); ok {
 			other, err := e.files.Lstat(own)
 			if err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size()) {
 				return true
@@ -86,7 +86,7 @@ func (e *Engine) isCopiedOwn(w *work, file string) bool {
 		if n++; n > looks {
 			break
 		}
-		if to, ok := w.links.real(e.files, path.Clean(ef.Target)); ok && isOwnName(path.Base(to)) {
+		if to, ok := w.links.Real(e.files, path.Clean(ef.Target)); ok && isOwnName(path.Base(to)) {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (e *Engine) isInstalledClaude(w *work, file string) bool {
 	if shell.ClaudeProgram(file) && inBin(file) {
 		return true
 	}
-	to, ok := w.links.real(e.files, path.Clean(file))
+	to, ok := w.links.Real(e.files, path.Clean(file))
 	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && inBin(to))
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -98,7 +100,7 @@ func (e *Engine) differences(w *work) (texts []string, ok bool) {
 			if read++; read > maxPatches {
 				return texts, ok
 			}
-			to, is := w.links.real(e.files, name)
+			to, is := w.links.Real(e.files, name)
 			if !is {
 				continue
 			}
@@ -223,7 +225,7 @@ func (p *patchPlace) flags(words []string) {
 				value = word[2:]
 			}
 			for j := range p.dirs {
-				p.dirs[j] = absolute(value, p.dirs[j])
+				p.dirs[j] = disk.Absolute(value, p.dirs[j])
 			}
 		case backwards.MatchString(word):
 			p.back = true

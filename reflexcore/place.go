@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
@@ -199,11 +201,6 @@ func isFilled(p string, e *effect.Effect) bool {
 	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
 
-// below reports whether p is dir or lies in it.
-func below(p, dir string) bool {
-	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
-}
-
 func (s *surroundings) local(p string, e *effect.Effect) Place {
 	switch {
 	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(p, e)):
@@ -225,10 +222,10 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if isTop(p) {
 		out |= Top
 	}
-	if s.home != "" && (bare == s.home || matches(bare, s.home)) || below(s.home, bare) && bare != "" {
+	if s.home != "" && (bare == s.home || matches(bare, s.home)) || disk.Below(s.home, bare) && bare != "" {
 		out |= Top
 	}
-	if s.dir != "" && below(s.dir, bare) {
+	if s.dir != "" && disk.Below(s.dir, bare) {
 		out |= Whole
 	}
 	if strings.Contains(p, "/.git/") || strings.HasSuffix(p, "/.git") {
@@ -249,12 +246,12 @@ var served = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
 // inTree reports whether a folder is in a working tree of git in one of those folders: a
 // name alone says nothing, since programs are installed there too.
 func (e *Engine) inTree(dir string) bool {
-	i := slices.IndexFunc(served, func(s string) bool { return below(dir, s) })
-	if i < 0 || below(dir, "/opt/homebrew") {
+	i := slices.IndexFunc(served, func(s string) bool { return disk.Below(dir, s) })
+	if i < 0 || disk.Below(dir, "/opt/homebrew") {
 		return false
 	}
 	for at := dir; at != served[i]; at = path.Dir(at) {
-		if _, err := e.files.Lstat(path.Join(at, ".git")); err == nil || !isMissing(err) {
+		if _, err := e.files.Lstat(path.Join(at, ".git")); err == nil || !disk.IsMissing(err) {
 			return err == nil
 		}
 	}
@@ -269,29 +266,29 @@ func (s *surroundings) folder(p, bare string) Place {
 		if isDisk(p) {
 			return Device | Outside
 		}
-		if below(p, "/dev/shm") {
+		if disk.Below(p, "/dev/shm") {
 			return Temp
 		}
 		return 0
-	case below(p, "/tmp"), below(p, "/var/tmp"), below(p, "/private/tmp"), below(p, "/var/folders"), below(p, "/private/var/folders"):
+	case disk.Below(p, "/tmp"), disk.Below(p, "/var/tmp"), disk.Below(p, "/private/tmp"), disk.Below(p, "/var/folders"), disk.Below(p, "/private/var/folders"):
 		if bare == "/tmp" || bare == "/var/tmp" {
 			return Temp | Outside
 		}
 		return Temp
-	case s.dir != "" && s.dir != "/" && below(p, s.dir):
+	case s.dir != "" && s.dir != "/" && disk.Below(p, s.dir):
 		out = Project
 	default:
 		out = Outside
 	}
 	for _, d := range systemDirs {
-		if below(p, d) {
+		if disk.Below(p, d) {
 			return out | System
 		}
 	}
 	if findsTop(p, systemDirs) {
 		return out | System
 	}
-	if s.home != "" && below(p, s.home) || below(p, "/root") {
+	if s.home != "" && disk.Below(p, s.home) || disk.Below(p, "/root") {
 		out |= Home
 	}
 	return out

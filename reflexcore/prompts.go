@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -38,7 +40,7 @@ func (w *work) unseen(file string) {
 // listed are the names in a folder from which something is loaded. Where there is a folder
 // whose names cannot be read, or are too many, the call is a question.
 func (e *Engine) listed(w *work, dir string) ([]string, bool) {
-	names, err := e.files.ReadDir(dir, maxListed)
+	names, err := e.files.ReadDir(dir, disk.MaxListed)
 	if err == nil {
 		return names, true
 	}
@@ -93,7 +95,7 @@ func (e *Engine) promptHanded(w *work, target string, place shell.Context) {
 // inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
 func (w *work) inConfig(p string) (string, bool) {
 	config := path.Clean(w.call.Env["CLAUDE_CONFIG_DIR"])
-	if len(config) < 2 || !below(p, config) {
+	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
 	return "/.claude" + p[len(config):], true
@@ -142,7 +144,7 @@ func (e *Engine) promptNames(w *work, ef *effect.Effect) (out []string) {
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
 		return nil
 	}
-	if to, ok := w.links.real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
+	if to, ok := w.links.Real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
 		return []string{to}
 	}
 	return nil
@@ -272,7 +274,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 		return found
 	}
 	for i := range w.effects { // the call itself makes it
-		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (below(made.Target, from) || made.Target == from) && !makesFolder(made) && !w.takenAway(i) {
+		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !makesFolder(made) && !w.takenAway(i) {
 			for _, t := range w.texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					e.promptText(w, target, "", t.Text, place)
@@ -282,7 +284,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 			return false
 		}
 	}
-	to, ok := w.links.real(e.files, path.Clean(from))
+	to, ok := w.links.Real(e.files, path.Clean(from))
 	if !ok {
 		return false
 	}
@@ -291,7 +293,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 		return false
 	}
 	if info.IsDir() {
-		names, err := e.files.ReadDir(to, maxListed)
+		names, err := e.files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}

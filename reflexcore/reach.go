@@ -1,13 +1,13 @@
 package reflexcore
 
 import (
-	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
+
+	"approver.example/reflexcore/disk"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -22,7 +22,6 @@ import (
 const (
 	maxReaches = 4096 // targets of one call that are looked up
 	maxMatches = 512  // names that the patterns of one call find
-	maxListed  = 8192 // names of a folder that a pattern is compared with
 )
 
 // An alias is a place of the disk that is protected under another name.
@@ -85,15 +84,15 @@ func (e *Engine) isPlain(w *work, p string, follow, changes bool) bool {
 		cut := strings.LastIndexByte(p[:i], '/')
 		static, pattern = p[:max(cut, 1)], true
 	}
-	r := w.links.look(e.files, static)
-	if r.ok && r.to != static || !r.ok && (follow || pattern) {
+	r := w.links.Look(e.files, static)
+	if r.Seen && r.To != static || !r.Seen && (follow || pattern) {
 		return false
 	}
 	e.protect(w)
-	if slices.ContainsFunc(w.reach.aliases, func(a alias) bool { return below(p, a.at) }) {
+	if slices.ContainsFunc(w.reach.aliases, func(a alias) bool { return disk.Below(p, a.at) }) {
 		return false
 	}
-	if !changes || r.gone {
+	if !changes || r.Gone {
 		return true
 	}
 	if pattern {
@@ -103,13 +102,7 @@ func (e *Engine) isPlain(w *work, p string, follow, changes bool) bool {
 		return true
 	}
 	info, err := e.files.Lstat(p)
-	return err != nil || links1(info)
-}
-
-// links1 reports whether a file has no other name by a hard link.
-func links1(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return info.IsDir() || ok && st.Nlink < 2
+	return err != nil || disk.HasOneName(info)
 }
 
 // removesLink are the programs that take a link away, and not what it leads to.
@@ -179,8 +172,8 @@ func (e *Engine) seen(w *work, p string, follow, wild bool) (out []string) {
 		out = append(out, e.protectedNames(w, name)...)
 	}
 	for _, d := range w.reach.dotted { // .. goes up from where the link leads
-		if below(p, d.Path) {
-			if to, ok := real(e.files, w.ofProcess(d.Written)+p[len(d.Path):]); ok {
+		if disk.Below(p, d.Path) {
+			if to, ok := disk.Real(e.files, w.ofProcess(d.Written)+p[len(d.Path):]); ok {
 				add(to)
 			}
 		}
@@ -191,7 +184,7 @@ func (e *Engine) seen(w *work, p string, follow, wild bool) (out []string) {
 		return out
 	}
 	cut := strings.LastIndexByte(p[:i], '/')
-	if to, ok := w.links.real(e.files, path.Clean("/"+p[:cut])); ok {
+	if to, ok := w.links.Real(e.files, path.Clean("/"+p[:cut])); ok {
 		add(strings.TrimSuffix(to, "/") + p[cut:])
 	}
 	if wild {
@@ -206,13 +199,13 @@ func (e *Engine) seen(w *work, p string, follow, wild bool) (out []string) {
 // itself.
 func (e *Engine) through(w *work, p string, follow bool, add func(string)) {
 	p = path.Clean(p)
-	if dir, ok := w.links.real(e.files, path.Dir(p)); ok && p != "/" {
+	if dir, ok := w.links.Real(e.files, path.Dir(p)); ok && p != "/" {
 		add(path.Join(dir, path.Base(p)))
 	}
 	if !follow {
 		return
 	}
-	if to, ok := w.links.real(e.files, p); ok {
+	if to, ok := w.links.Real(e.files, p); ok {
 		add(to)
 		e.hardLinks(w, to, add)
 	}
@@ -233,11 +226,11 @@ func (e *Engine) matches(w *work, dir string, rest []string, found func(string))
 		e.matches(w, dir+"/"+name, rest[1:], found)
 		return
 	}
-	to, ok := w.links.real(e.files, path.Clean(dir))
+	to, ok := w.links.Real(e.files, path.Clean(dir))
 	if !ok {
 		return
 	}
-	names, err := e.files.ReadDir(to, maxListed)
+	names, err := e.files.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return
 	}
@@ -255,7 +248,7 @@ func (e *Engine) matches(w *work, dir string, rest []string, found func(string))
 // hardLinks hands on the settings file that a file is, under another name.
 func (e *Engine) hardLinks(w *work, p string, add func(string)) {
 	info, err := e.files.Lstat(p)
-	if err != nil || links1(info) {
+	if err != nil || disk.HasOneName(info) {
 		return
 	}
 	e.protect(w)
@@ -270,7 +263,7 @@ func (e *Engine) hardLinks(w *work, p string, add func(string)) {
 func (e *Engine) protectedNames(w *work, p string) (out []string) {
 	e.protect(w)
 	for _, a := range w.reach.aliases {
-		if below(p, a.at) {
+		if disk.Below(p, a.at) {
 			out = append(out, a.name+p[len(a.at):])
 		}
 	}
@@ -332,7 +325,7 @@ func (g *guarded) holds(w *work, now time.Time) bool {
 
 // aliasOf adds where a place is on the disk, if that is another one than its name says.
 func (e *Engine) aliasOf(w *work, list []alias, p, name string) []alias {
-	to, ok := w.links.real(e.files, p)
+	to, ok := w.links.Real(e.files, p)
 	if !ok {
 		to = p
 	}

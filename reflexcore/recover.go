@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -17,7 +19,6 @@ const (
 	maxRead    = 4 << 20 // bytes of files that are read for one call
 	maxReadOne = 1 << 20
 	maxMoves   = 64 // moves that are compared with a delete; of more, any may be into it
-	maxUp      = 64 // folders above, in which a repository is looked for
 )
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
@@ -67,7 +68,7 @@ func (w *work) movedIn(i int) bool {
 			return true
 		}
 		switch e := &w.effects[j]; {
-		case below(e.Target, target), below(target, e.Target), !effect.IsKnown(e.Target):
+		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
 			from = from || j >= len(w.places) || w.places[j]&(Temp|Build|Recoverable) == 0
@@ -79,9 +80,9 @@ func (w *work) movedIn(i int) bool {
 // looking is one look at the disk.
 type looking struct {
 	engine *Engine
-	disk   Disk
+	disk   disk.Disk
 	around *surroundings
-	links  *links
+	links  *disk.Links
 	left   *int // how much was looked at
 	bytes  *int // how much was read
 	repo   *repository
@@ -98,11 +99,11 @@ func (l *looking) through(ef *effect.Effect, p Place) (string, Place) {
 	} else if ef.Bits&effect.Recursive == 0 { // the link itself is deleted
 		static, rest = path.Dir(named), "/"+path.Base(named)
 	}
-	seen, ok := l.links.real(l.disk, static)
+	seen, ok := l.links.Real(l.disk, static)
 	if !ok || seen == path.Clean(static) {
 		return named, p
 	}
-	if dir, ok := l.links.real(l.disk, l.around.dir); ok && l.around.dir != "" && below(seen, dir) {
+	if dir, ok := l.links.Real(l.disk, l.around.dir); ok && l.around.dir != "" && disk.Below(seen, dir) {
 		seen = l.around.dir + seen[len(dir):]
 	}
 	if seen == path.Clean(static) {
@@ -207,7 +208,7 @@ func (l *looking) unborn(w *work, target string) bool {
 		return false
 	}
 	_, err := l.disk.Lstat(target)
-	return isMissing(err)
+	return disk.IsMissing(err)
 }
 
 // recoverable reports whether version control has all that is deleted. A pattern
@@ -226,7 +227,7 @@ func (l *looking) recoverable(target string) bool {
 		dir = path.Dir(target)
 	}
 	r := l.repository(dir)
-	if r == nil || r.index == nil || !below(target, r.root) || target == r.root && pattern == "" {
+	if r == nil || r.index == nil || !disk.Below(target, r.root) || target == r.root && pattern == "" {
 		return false
 	}
 	if pattern == "" {
@@ -320,13 +321,13 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	default:
 		return 0
 	}
-	dir, ok := w.links.real(e.files, ef.Dir)
+	dir, ok := w.links.Real(e.files, ef.Dir)
 	if !ok {
 		return 0
 	}
 	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
 	r := look.repository(dir)
-	if r == nil || r.index == nil || !below(dir, r.root) {
+	if r == nil || r.index == nil || !disk.Below(dir, r.root) {
 		return 0
 	}
 	if ef.Target == "uncommitted" {
@@ -342,10 +343,10 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	if strings.HasPrefix(ef.Target, "/") {
 		target = path.Clean(ef.Target)
 	}
-	if !below(target, r.root) {
+	if !disk.Below(target, r.root) {
 		return 0
 	}
-	if _, err := e.files.Lstat(target); isMissing(err) && !r.index.tracked(r.name(target)) || look.clean(r, r.name(target)) {
+	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.index.tracked(r.name(target)) || look.clean(r, r.name(target)) {
 		return Recoverable
 	}
 	return 0
@@ -360,7 +361,7 @@ func (l *looking) clean(r *repository, name string) bool {
 		}
 		p := r.root + "/" + entry.name
 		info, err := l.disk.Lstat(p)
-		return isMissing(err) || err == nil && l.unchanged(r, p, info, true)
+		return disk.IsMissing(err) || err == nil && l.unchanged(r, p, info, true)
 	}
 	if entry := r.index.entry(name); entry != nil {
 		return check(entry)

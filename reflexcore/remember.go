@@ -2,12 +2,12 @@ package reflexcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/disk"
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
@@ -63,18 +63,12 @@ func (e *Engine) project(dir string) string {
 		if len(at) < 2 || at[0] != '/' {
 			break
 		}
-		if e.exists(at + "/.git") {
+		if disk.Exists(e.files, at+"/.git") {
 			return at
 		}
 		at = path.Dir(at)
 	}
 	return dir
-}
-
-// exists reports whether something is there, as far as can be seen.
-func (e *Engine) exists(p string) bool {
-	_, err := e.files.Readlink(p)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // remember puts a call that is not denied into the memory, and adds to the verdict
@@ -139,7 +133,7 @@ func (w *work) opens() bool {
 func (w *work) leaves() []memory.File {
 	var out []memory.File
 	for _, f := range w.left {
-		if !below(w.around.dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+		if !disk.Below(w.around.dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
 			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}
@@ -184,7 +178,7 @@ func (w *work) tainted(effects []effect.Effect) {
 
 // madeBefore reports whether an earlier call of the session made the file.
 func (w *work) madeBefore(target string) bool {
-	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return below(to, target) }) {
+	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
 		return false
 	}
 	p := w.around.local(target, &effect.Effect{Kind: effect.Delete, Target: target})
@@ -220,7 +214,7 @@ func (e *Engine) makes(w *work) []string {
 		if i >= looks || len(out) == most {
 			break
 		}
-		if !e.exists(ef.Target) {
+		if !disk.Exists(e.files, ef.Target) {
 			out = append(out, ef.Target)
 		}
 	}

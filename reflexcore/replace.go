@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -231,7 +233,7 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 // working directory, or a folder above it.
 func (w *work) isLive(folder string) bool {
 	dir := path.Clean(w.call.Dir)
-	return folder == w.around.home || strings.HasPrefix(dir, "/") && below(dir, path.Clean(folder))
+	return folder == w.around.home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
 // holds says whether a folder that becomes an agent's, or lies in one, has settings or
@@ -242,7 +244,7 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
-	to, ok := w.links.real(e.files, path.Clean(p))
+	to, ok := w.links.Real(e.files, path.Clean(p))
 	if !ok {
 		return e.unseen(w, from)
 	}
@@ -253,7 +255,7 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 	case !info.IsDir():
 		return approver.Pass
 	}
-	names, err := e.files.ReadDir(to, maxListed)
+	names, err := e.files.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return approver.Ask
 	}
@@ -263,7 +265,7 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 		return approver.Deny
 	}
 	for i := range w.effects { // what the call puts into it first
-		if f := &w.effects[i]; f.Kind == effect.Write && below(f.Target, p) && f.Target != p && settings("/.claude"+f.Target[len(p):], e.paths) {
+		if f := &w.effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && settings("/.claude"+f.Target[len(p):], e.paths) {
 			return approver.Deny
 		}
 	}
@@ -284,7 +286,7 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 		if f == from {
 			break
 		}
-		if f.Kind != effect.Write || !below(f.Target, from.Target) || moves(f) {
+		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || moves(f) {
 			continue
 		}
 		if settings("/.claude"+f.Target[len(from.Target):], e.paths) {

@@ -5,13 +5,13 @@ import (
 	"compress/zlib"
 	"crypto/sha1" //nolint:gosec // git's own hash
 	"encoding/hex"
-	"errors"
 	"io"
 	"io/fs"
 	"path"
 	"strings"
-	"syscall"
 	"time"
+
+	"approver.example/reflexcore/disk"
 )
 
 // A repository is a working tree of git, as it lies on the disk. No git runs, and
@@ -36,14 +36,10 @@ type keptIndex struct {
 	index   *gitIndex
 }
 
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-}
-
 // repository finds the repository of a folder; nil: there is none. Without an
 // index that is understood, the index is nil.
 func (e *Engine) repository(dir string) *repository {
-	for range maxUp {
+	for range disk.MaxUp {
 		info, err := e.files.Lstat(path.Join(dir, ".git"))
 		switch {
 		case err == nil && info.IsDir():
@@ -69,11 +65,11 @@ func (e *Engine) repository(dir string) *repository {
 // is in none; it is empty if that cannot be told.
 func (e *Engine) top(dir string) string {
 	at := dir
-	for range maxUp {
+	for range disk.MaxUp {
 		switch _, err := e.files.Lstat(path.Join(at, ".git")); {
 		case err == nil:
 			return at
-		case !isMissing(err):
+		case !disk.IsMissing(err):
 			return ""
 		case at == "/":
 			return dir
@@ -132,7 +128,7 @@ func (e *Engine) indexOf(r *repository) *gitIndex {
 
 // branch is the branch that is checked out; empty: it is not known.
 func (e *Engine) branch(dir string) string {
-	dir, ok := real(e.files, dir)
+	dir, ok := disk.Real(e.files, dir)
 	if !ok {
 		return ""
 	}

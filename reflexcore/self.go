@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
@@ -280,7 +282,7 @@ func perhaps(p string) bool {
 // movesAway reports whether a folder is moved that approver's own lies in.
 func (w *work) movesAway(ef *effect.Effect) bool {
 	home := w.around.home
-	if home == "" || !strings.HasPrefix(ef.Target, "/") || !below(home+"/.approver", path.Clean(ef.Target)) {
+	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
 		return false
 	}
 	return slices.ContainsFunc(w.effects, func(r effect.Effect) bool {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/shell"
 )
 
@@ -45,7 +47,7 @@ func (l *loader) beside() {
 				if below, ok := strings.CutPrefix(folder, "~/"); ok {
 					folder = l.w.around.home + "/" + below
 				}
-				l.added = append(l.added, absolute(folder, cmp.Or(l.project, l.dir)))
+				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -269,7 +271,7 @@ func (l *loader) roots() (out []string) {
 			continue
 		}
 		dir = path.Clean(dir)
-		for range maxUp {
+		for range disk.MaxUp {
 			add(dir + "/.claude")
 			if dir == "/" {
 				break
@@ -365,7 +367,7 @@ func (l *loader) gives(front *content.Front) bool {
 func (l *loader) owns(name string) bool {
 	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
-	for range maxUp {
+	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
 		if _, err := l.e.files.Lstat(dir + "/.git"); err == nil || dir == "/" {
 			break
@@ -387,7 +389,7 @@ func (l *loader) owns(name string) bool {
 
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.w.links.real(l.e.files, p); ok {
+	if to, ok := l.w.links.Real(l.e.files, p); ok {
 		return to
 	}
 	return p

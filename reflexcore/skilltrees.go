@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/disk"
 )
 
 // In a further working tree of git Claude Code loads the texts of the main one, too: of each
@@ -39,11 +41,11 @@ func (l *loader) tree(root string) (tree, bool) {
 	if err != nil {
 		return tree{}, false // most have a folder
 	}
-	git := absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
+	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
 	if b, err = l.e.files.ReadFile(l.follow(git)+"/commondir", maxIndexPath); err != nil {
 		return tree{}, false // a submodule
 	}
-	common := absolute(strings.TrimSpace(string(b)), l.follow(git))
+	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
 	r := repository{root: root}
 	l.e.worktree(&r)
 	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.common == common && path.Base(common) == ".git"}
@@ -67,7 +69,7 @@ func (l *loader) mains() (out []string) {
 // of a kind for certain.
 func (l *loader) mainOwns(kind string) (out []string) {
 	for _, t := range l.trees() {
-		if _, err := l.e.files.Lstat(t.root + "/.claude/" + kind); t.sure && isMissing(err) {
+		if _, err := l.e.files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -23,7 +25,7 @@ func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Deny
 	case ef.By == "fuser" && e.isOwnFile(w, ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && w.around.home != "" && below(w.around.home+"/.approver", ef.Target):
+	case ef.By == "fuser" && w.around.home != "" && disk.Below(w.around.home+"/.approver", ef.Target):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on

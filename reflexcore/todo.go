@@ -100,7 +100,7 @@ func (e *Engine) textOf(w *work, file string) (string, bool) {
 	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
 		return "", false
 	}
-	to, ok := w.links.real(e.files, path.Clean(file))
+	to, ok := w.links.Real(e.files, path.Clean(file))
 	if !ok {
 		return "", false
 	}
