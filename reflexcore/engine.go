@@ -9,14 +9,14 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/match"
 	"approver.example/reflexcore/memory"
@@ -41,7 +41,7 @@ type Engine struct {
 	limits Limits
 	rules  atomic.Pointer[Rules]
 	files  disk.Disk
-	index  atomic.Pointer[keptIndex]
+	git    *gitrepo.Reader
 	paths  *memo
 	flow   atomic.Pointer[flow.Policy]
 
@@ -87,12 +87,12 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, files: disk.OS{}, paths: newMemo()}
+	e := &Engine{limits: limits, files: disk.OS{}, git: &gitrepo.Reader{Disk: disk.OS{}}, paths: newMemo()}
 	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
 		e.program = program
 	}
 	e.rules.Store(r)
-	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.top}
+	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.git.Top}
 	return e, nil
 }
 
@@ -110,22 +110,22 @@ type work struct {
 	folded  []byte
 	matched []int
 
-	result            shell.Result // of the command
-	part              shell.Result // of a payload
-	trees             shell.Trees  // of the texts of both
-	steps             []shell.Step // with explain, or where git may run: the commands that run, of the command and of payloads
-	sure              bool         // nothing that is only suspected to run is analysed
-	binds             bool         // it is for those who bind an approval: files that are loaded are said, too
-	other             tools.Result
-	effects           []effect.Effect
-	facts             facts // of the effects
-	places            []Place
-	complete          bool // patterns were all tried
-	looked, bytesRead int  // of the disk
-	links             disk.Links
-	reach             reach
-	findings          []finding
-	explain           bool
+	result    shell.Result // of the command
+	part      shell.Result // of a payload
+	trees     shell.Trees  // of the texts of both
+	steps     []shell.Step // with explain, or where git may run: the commands that run, of the command and of payloads
+	sure      bool         // nothing that is only suspected to run is analysed
+	binds     bool         // it is for those who bind an approval: files that are loaded are said, too
+	other     tools.Result
+	effects   []effect.Effect
+	facts     facts // of the effects
+	places    []Place
+	complete  bool // patterns were all tried
+	gitBudget gitrepo.Budget
+	links     disk.Links
+	reach     reach
+	findings  []finding
+	explain   bool
 
 	odd     shell.Oddity // how the texts were written that run
 	oddName string
@@ -457,7 +457,7 @@ func (e *Engine) WithDisk(d disk.Disk) *Engine {
 	if err != nil {
 		return e // it cannot fail twice
 	}
-	other.files, other.Project = d, e.Project
+	other.files, other.git, other.Project = d, &gitrepo.Reader{Disk: d}, e.Project
 	other.SetFlow(e.flow.Load())
 	return other
 }

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -205,7 +204,7 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 		return h
 	}
 	dir, _ := w.links.Real(e.files, path.Clean(at))
-	if h.top = e.top(dir); h.top == "" {
+	if h.top = e.git.Top(dir); h.top == "" {
 		return h
 	}
 	git := h.top + "/.git"
@@ -213,7 +212,7 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 	if info, err := e.files.Lstat(git); err == nil && !info.IsDir() {
 		if to, _ := w.links.Real(e.files, git); to != git {
 			git, own = to, to
-		} else if git, own = e.gitLink(git, h.top); git == "" {
+		} else if git, own = e.git.Link(git, h.top); git == "" {
 			w.hiddenHooks(own)
 			return h
 		}
@@ -236,25 +235,6 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 		h.dirs = append(h.dirs, h.sure)
 	}
 	return h
-}
-
-// gitLink is where a file .git leads: to what all working trees share, and to what one has
-// for itself. Common is empty if that is not known.
-func (e *Engine) gitLink(file, top string) (common, own string) {
-	b, err := e.files.ReadFile(file, maxIndexPath)
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
-	if err != nil || !ok {
-		return "", file
-	}
-	own = disk.Absolute(to, top)
-	b, err = e.files.ReadFile(own+"/commondir", maxIndexPath)
-	switch {
-	case err == nil:
-		return disk.Absolute(strings.TrimSpace(string(b)), own), own
-	case disk.IsMissing(err): // a submodule
-		return own, own
-	}
-	return "", own
 }
 
 // gitSettings reads what one file of settings, and those that it includes, say of hooks. Of

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -183,7 +182,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 			}
 			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
 			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
-				if top := e.top(dir); top != "" && top != dir {
+				if top := e.git.Top(dir); top != "" && top != dir {
 					p.dirs = append(p.dirs, top)
 				}
 			}

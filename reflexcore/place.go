@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
+	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
 )
@@ -311,4 +311,58 @@ func isDisk(p string) bool {
 		}
 	}
 	return false
+}
+
+// isBuilt reports whether a path is made by builds and tools, as far as names
+// tell. Outside the project only caches are, and names that mean nothing else.
+func (s *surroundings) isBuilt(p string) bool {
+	if s.dir == "" && s.home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
+		m, _ := buildnames.First(p)
+		return m != buildnames.ByHand || buildnames.IsFile(path.Base(p))
+	}
+	if rest, ok := strings.CutPrefix(p, s.dir+"/"); ok && s.dir != "" {
+		if strings.Contains(rest, ":") { // on another machine
+			return false
+		}
+		m, _ := buildnames.First(rest)
+		return m != buildnames.ByHand || buildnames.IsFile(path.Base(rest))
+	}
+	if buildnames.IsCache(s.home, p) || buildnames.IsCache("/root", p) {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(p, s.home+"/"); ok && s.home != "" {
+		for part := range strings.SplitSeq(strings.TrimRight(rest, "/*"), "/") {
+			if buildnames.Of(part) == buildnames.Always && part != ".cache" && part != ".npm" && part != ".gradle" && part != ".ivy2" && part != ".pub-cache" && part != ".tmp" && part != ".temp" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isProject reports whether a working directory can be one: nobody's home, and no
+// folder of the system.
+func isProject(dir, home string) bool {
+	if dir == "" || dir == home || isTop(dir) || slices.Contains(systemDirs, dir) || home != "" && disk.Below(home, dir) {
+		return false
+	}
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(dir, homes); ok && !strings.Contains(rest, "/") {
+			return false
+		}
+	}
+	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib", "/private/var/db"} {
+		if disk.Below(dir, d) {
+			return false
+		}
+	}
+	if !strings.Contains(dir, "/.") {
+		return true
+	}
+	for _, secret := range []string{"/.ssh", "/.gnupg", "/.aws", "/.kube", "/.git"} {
+		if strings.HasSuffix(dir, secret) || strings.Contains(dir, secret+"/") {
+			return false
+		}
+	}
+	return true
 }

@@ -1,13 +1,13 @@
 package reflexcore
 
 import (
-	"io/fs"
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 )
 
 // What a delete loses can be found out, as far as the disk can be read: where its
@@ -15,10 +15,7 @@ import (
 // version control has all of it. Everything else counts as lost.
 
 const (
-	maxLooked  = 2000    // files and folders that are looked at for one call
-	maxRead    = 4 << 20 // bytes of files that are read for one call
-	maxReadOne = 1 << 20
-	maxMoves   = 64 // moves that are compared with a delete; of more, any may be into it
+	maxMoves = 64 // moves that are compared with a delete; of more, any may be into it
 )
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
@@ -36,13 +33,13 @@ func (e *Engine) onDisk(w *work, i int, p Place) Place {
 		}
 		return p &^ (Build | Temp)
 	}
-	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
+	look := looking{disk: e.files, around: &w.around, links: &w.links, git: gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}}
 	target, q := look.through(ef, p)
 	if q&Project != 0 && q&Temp == 0 {
 		if q&Build != 0 && !look.output(target) {
 			q &^= Build
 		}
-		if q&(Build|Whole|Git|System|Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.recoverable(target)) {
+		if q&(Build|Whole|Git|System|Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.git.Recoverable(target)) {
 			q |= Recoverable
 		}
 	}
@@ -79,13 +76,10 @@ func (w *work) movedIn(i int) bool {
 
 // looking is one look at the disk.
 type looking struct {
-	engine *Engine
 	disk   disk.Disk
 	around *surroundings
 	links  *disk.Links
-	left   *int // how much was looked at
-	bytes  *int // how much was read
-	repo   *repository
+	git    gitrepo.Look
 }
 
 // through follows the links of a target, and returns it as a path of the project
@@ -126,8 +120,8 @@ func (l *looking) output(target string) bool {
 	rest := strings.TrimPrefix(target, l.around.dir+"/")
 	named := false
 	for at := 0; at < len(rest); {
-		level, end := built(rest[at:])
-		if level == byHand {
+		level, end := buildnames.First(rest[at:])
+		if level == buildnames.ByHand {
 			break
 		}
 		at += end
@@ -135,24 +129,24 @@ func (l *looking) output(target string) bool {
 			return true
 		}
 	}
-	return !named || builtFile(path.Base(rest)) // the name of a file
+	return !named || buildnames.IsFile(path.Base(rest)) // the name of a file
 }
 
 // outputFolder is the same of one folder by its name.
-func (l *looking) outputFolder(folder string, level making) bool {
+func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
 	if strings.ContainsAny(folder, "*?[{\x00") {
 		return true
 	}
-	r := l.repository(path.Dir(folder))
+	r := l.git.Repository(path.Dir(folder))
 	switch {
 	case r == nil:
-		return level != maybe || l.manifest(path.Dir(folder))
-	case r.index == nil:
-		return level == always
-	case r.index.tracked(r.name(folder)):
+		return level != buildnames.Maybe || l.manifest(path.Dir(folder))
+	case r.Index == nil:
+		return level == buildnames.Always
+	case r.Index.Tracked(r.Name(folder)):
 		return false
 	}
-	return level != maybe || l.ignored(r, r.name(folder))
+	return level != buildnames.Maybe || l.git.Reader.Ignored(r, r.Name(folder))
 }
 
 // manifests lie beside what builds make.
@@ -167,7 +161,7 @@ func (l *looking) manifest(dir string) bool {
 			return true
 		}
 	}
-	names, err := l.disk.ReadDir(dir, maxLooked)
+	names, err := l.disk.ReadDir(dir, gitrepo.MaxLooked)
 	if err != nil {
 		return false
 	}
@@ -178,14 +172,6 @@ func (l *looking) manifest(dir string) bool {
 		}
 	}
 	return false
-}
-
-// repository finds the repository that a folder belongs to.
-func (l *looking) repository(dir string) *repository {
-	if l.repo == nil {
-		l.repo = l.engine.repository(dir)
-	}
-	return l.repo
 }
 
 // single reports whether a delete with all that is below is one of a single file,
@@ -211,98 +197,6 @@ func (l *looking) unborn(w *work, target string) bool {
 	return disk.IsMissing(err)
 }
 
-// recoverable reports whether version control has all that is deleted. A pattern
-// may stand for the names of one folder.
-func (l *looking) recoverable(target string) bool {
-	pattern := ""
-	if i := strings.IndexAny(target, "*?[{\x00"); i >= 0 {
-		cut := strings.LastIndexByte(target[:i], '/')
-		target, pattern = target[:cut], target[cut+1:]
-		if strings.ContainsAny(pattern, "/{\x00") {
-			return false
-		}
-	}
-	dir := target
-	if pattern == "" {
-		dir = path.Dir(target)
-	}
-	r := l.repository(dir)
-	if r == nil || r.index == nil || !disk.Below(target, r.root) || target == r.root && pattern == "" {
-		return false
-	}
-	if pattern == "" {
-		return l.unlost(r, target, true)
-	}
-	names, err := l.disk.ReadDir(target, maxLooked)
-	if err != nil {
-		return false
-	}
-	any := false
-	for _, name := range names {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return false
-		} else if ok {
-			if any = true; !l.unlost(r, target+"/"+name, true) {
-				return false
-			}
-		}
-	}
-	return any
-}
-
-// unlost reports whether git has the file, or all files of the folder, as they
-// are. Others may lie between them if they are not to be deleted with it, or a
-// build makes them.
-func (l *looking) unlost(r *repository, p string, all bool) bool {
-	if *l.left++; *l.left > maxLooked || path.Base(p) == ".git" {
-		return false
-	}
-	info, err := l.disk.Lstat(p)
-	if err != nil {
-		return false // also if it is not there: until the call runs, it may be
-	}
-	if !info.IsDir() {
-		return l.unchanged(r, p, info, all)
-	}
-	if r.index.entry(r.name(p)) != nil { // a repository of its own, or a folder in the place of a file
-		return false
-	}
-	names, err := l.disk.ReadDir(p, maxLooked)
-	if err != nil {
-		return false
-	}
-	for _, name := range names {
-		child := p + "/" + name
-		if level := makingOf(name); level != byHand && !r.index.tracked(r.name(child)) && (level == always || l.ignored(r, r.name(child))) {
-			continue
-		}
-		if !l.unlost(r, child, all) {
-			return false
-		}
-	}
-	return true
-}
-
-// unchanged reports whether git has the file's content.
-func (l *looking) unchanged(r *repository, p string, info fs.FileInfo, all bool) bool {
-	entry := r.index.entry(r.name(p))
-	switch {
-	case entry == nil:
-		return !all || info.Mode().IsRegular() && builtFile(path.Base(p)) && l.ignored(r, r.name(p)) || strings.HasSuffix(p, ".pyc")
-	case entry.vague || !entry.fits(info):
-		return false
-	case r.index.same(entry, info):
-		return true
-	case !info.Mode().IsRegular() || info.Size() != int64(entry.size) && entry.size != 0 || info.Size() > maxReadOne:
-		return false // git notes no size where it is not sure
-	}
-	if *l.bytes += int(info.Size()); *l.bytes > maxRead {
-		return false
-	}
-	content, err := l.disk.ReadFile(p, maxReadOne)
-	return err == nil && blobOf(content) == entry.blob
-}
-
 // kept says whether what a command of git throws away is kept all the same.
 func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
@@ -325,13 +219,13 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	if !ok {
 		return 0
 	}
-	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
-	r := look.repository(dir)
-	if r == nil || r.index == nil || !disk.Below(dir, r.root) {
+	look := gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}
+	r := look.Repository(dir)
+	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
 		return 0
 	}
 	if ef.Target == "uncommitted" {
-		if r.index.whole && e.head(r) == r.index.tree && look.clean(r, "") {
+		if r.Index.Whole && e.git.Head(r) == r.Index.Tree && look.Clean(r, "") {
 			return Recoverable
 		}
 		return 0
@@ -343,36 +237,13 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	if strings.HasPrefix(ef.Target, "/") {
 		target = path.Clean(ef.Target)
 	}
-	if !disk.Below(target, r.root) {
+	if !disk.Below(target, r.Root) {
 		return 0
 	}
-	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.index.tracked(r.name(target)) || look.clean(r, r.name(target)) {
+	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
 		return Recoverable
 	}
 	return 0
-}
-
-// clean reports whether all files of a folder that git tracks are unchanged. What
-// is deleted is not lost.
-func (l *looking) clean(r *repository, name string) bool {
-	check := func(entry *gitEntry) bool {
-		if *l.left++; *l.left > maxLooked || entry.vague {
-			return false
-		}
-		p := r.root + "/" + entry.name
-		info, err := l.disk.Lstat(p)
-		return disk.IsMissing(err) || err == nil && l.unchanged(r, p, info, true)
-	}
-	if entry := r.index.entry(name); entry != nil {
-		return check(entry)
-	}
-	list := r.index.below(name)
-	for i := range list {
-		if !check(&list[i]) {
-			return false
-		}
-	}
-	return len(list) > 0
 }
 
 // pushed says whether history is only replaced on a branch of one's own.
@@ -385,7 +256,7 @@ func (e *Engine) pushed(ef *effect.Effect) Place {
 		if !strings.HasPrefix(ef.Dir, "/") {
 			return 0
 		}
-		if branch = e.branch(ef.Dir); branch == "" {
+		if branch = e.git.Branch(ef.Dir); branch == "" {
 			return 0
 		}
 	}
