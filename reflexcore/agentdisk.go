@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -118,7 +117,7 @@ func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 	}
 	for _, dir := range programFolders {
 		if dir[0] != '/' {
-			dir = w.around.home + "/" + dir
+			dir = w.around.Home + "/" + dir
 		}
 		names, _ := e.listed(w, dir)
 		for _, name := range names {

@@ -20,6 +20,7 @@ import (
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/match"
 	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/precedent"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
@@ -42,7 +43,7 @@ type Engine struct {
 	rules  atomic.Pointer[Rules]
 	files  disk.Disk
 	git    *gitrepo.Reader
-	paths  *memo
+	paths  *places.Cache
 	flow   atomic.Pointer[flow.Policy]
 
 	program string // the file of the running program
@@ -87,12 +88,12 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, files: disk.OS{}, git: &gitrepo.Reader{Disk: disk.OS{}}, paths: newMemo()}
+	e := &Engine{limits: limits, files: disk.OS{}, git: &gitrepo.Reader{Disk: disk.OS{}}, paths: places.NewCache()}
 	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
 		e.program = program
 	}
 	e.rules.Store(r)
-	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.git.Top}
+	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.Secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.git.Top}
 	return e, nil
 }
 
@@ -102,7 +103,7 @@ func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 // work is one call on its way through the stages.
 type work struct {
 	call   approver.ToolCall
-	around surroundings
+	around places.Surroundings
 	sets   [2]*Rules // the rules in force, and those of the project
 
 	text    string // what is matched: the command, or the arguments of another tool
@@ -119,7 +120,7 @@ type work struct {
 	other     tools.Result
 	effects   []effect.Effect
 	facts     facts // of the effects
-	places    []Place
+	places    []places.Place
 	complete  bool // patterns were all tried
 	gitBudget gitrepo.Budget
 	links     disk.Links
@@ -226,7 +227,7 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 		w.sets[1] = e.Project(call.Dir)
 	}
 	w.capture(call) // 1
-	w.around.tree = e.inTree(w.around.dir)
+	w.around.Tree = places.InTree(e.files, w.around.Dir)
 	w.flows.begin(e, w)
 	e.decode(w)     // 2
 	e.understand(w) // 3 to 7: whitespace, aliases, compounds, variables, quotes
@@ -243,10 +244,7 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 // capture is stage 1: the call as the agent sent it.
 func (w *work) capture(call approver.ToolCall) {
 	w.call = call
-	w.around = surroundings{dir: strings.TrimSuffix(call.Dir, "/"), home: strings.TrimSuffix(call.Env["HOME"], "/")}
-	if !isProject(w.around.dir, w.around.home) {
-		w.around.dir = ""
-	}
+	w.around = places.Around(call.Dir, call.Env["HOME"])
 	w.text = call.Command
 	if w.text == "" {
 		w.text = string(call.Args)
@@ -286,7 +284,7 @@ func (e *Engine) understand(w *work) {
 				hand = content.Part
 			}
 			hand(t.Path, t.Text, e.limits.Tools.Content, func(p effect.Payload) {
-				if p.Lang != "" && !e.paths.classify(p.Path).Prompts() { // what a redirection adds is no whole document
+				if p.Lang != "" && !e.paths.Classify(p.Path).Prompts() { // what a redirection adds is no whole document
 					e.payload(w, p, place)
 				}
 			})
@@ -350,7 +348,7 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
-	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.classify(p.Path).Prompts() {
+	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.Classify(p.Path).Prompts() {
 		if !e.promptRuns(w, &p) {
 			return
 		}
@@ -386,13 +384,13 @@ func (e *Engine) match(w *work) {
 	w.facts.around, w.facts.paths = &w.around, e.paths
 	for i := range w.effects {
 		ef := &w.effects[i]
-		p, placed := Place(0), false
+		p, placed := places.Place(0), false
 		for _, set := range w.sets {
 			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
 				continue
 			}
 			if !placed {
-				p, placed = e.onDisk(w, i, w.around.place(ef, e.paths)), true
+				p, placed = e.onDisk(w, i, w.around.Of(ef, e.paths)), true
 			}
 			w.findings = set.find(w.findings, i, &w.facts, p)
 		}

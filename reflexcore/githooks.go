@@ -217,7 +217,7 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 			return h
 		}
 	}
-	home, env := w.around.home, w.call.Env
+	home, env := w.around.Home, w.call.Env
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
 		e.gitSettings(w, h, file, 0, true)
 	}
@@ -281,7 +281,7 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 // gitPath is the path that a setting means; false if that is not known.
 func (e *Engine) gitPath(w *work, value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
-		return w.around.home + "/" + below, w.around.home != ""
+		return w.around.Home + "/" + below, w.around.Home != ""
 	}
 	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
 		!strings.ContainsAny(value, "\t\n\r\b")

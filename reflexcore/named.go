@@ -3,6 +3,7 @@ package reflexcore
 import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 )
 
 // namesOwn returns a file by which agents ask that a command names where no effect tells
@@ -32,5 +33,5 @@ func (e *Engine) isOwn(w *work, ef *effect.Effect) bool {
 	if settings(ef.Target, e.paths) {
 		return true
 	}
-	return w.around.place(ef, e.paths)&(placeContent<<content.Own) != 0 && !perhaps(ef.Target)
+	return w.around.Of(ef, e.paths)&(places.Content<<content.Own) != 0 && !perhaps(ef.Target)
 }

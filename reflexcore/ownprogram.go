@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 )
 
@@ -61,7 +62,7 @@ func (e *Engine) ownPrograms(w *work) []string {
 	}
 	for _, dir := range programFolders {
 		if dir[0] != '/' {
-			dir = w.around.home + "/" + dir
+			dir = w.around.Home + "/" + dir
 		}
 		add(dir)
 	}
@@ -134,7 +135,7 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 		if w.copiesProcess(ef) {
 			return approver.Ask, "it gives the program of a process, which may be an agent, a name under which nobody knows it"
 		}
-		if !copiers[ef.By] && !linked(ef) {
+		if !copiers[ef.By] && !effect.Links(ef) {
 			continue
 		}
 		base := path.Base(ef.Target)
@@ -142,14 +143,14 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 		if !isOwnName(base) && !shell.IsAgent(base) && !claude {
 			continue
 		}
-		installed := claude || inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
+		installed := claude || inBin(ef.Target) && w.places[i]&(places.Project|places.Temp) == 0
 		if !w.givesName(ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(w.text) || !installed && !w.locates(base) {
 			continue
 		}
 		if isOwnName(base) {
 			return approver.Deny, "it gives approver's program another name"
 		}
-		if !claude && !linked(ef) && !w.locates(base) {
+		if !claude && !effect.Links(ef) && !w.locates(base) {
 			continue // people keep copies of their agents
 		}
 		return approver.Ask, "it gives an agent's program another name, under which nobody knows it"

@@ -266,7 +266,7 @@ var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service,
 
 // patch judges what a difference makes of one file, if that may run.
 func (e *Engine) patch(w *work, c *change, target, by string, place shell.Context) {
-	sink, prompt := e.paths.classify(target), e.isPromptPlace(w, target)
+	sink, prompt := e.paths.Classify(target), e.isPromptPlace(w, target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
 	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || settings(target, e.paths) {
 		return // settings by which agents ask are looked for by themselves

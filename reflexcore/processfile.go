@@ -63,7 +63,7 @@ func (w *work) copiesProcess(read *effect.Effect) bool {
 	switch {
 	case wholes[read.By]:
 		as.By = "cat"
-	case !copiers[read.By] && !linked(read):
+	case !copiers[read.By] && !effect.Links(read):
 		return false
 	}
 	program := isProcessProgram(read.Target)

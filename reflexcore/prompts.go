@@ -6,9 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -60,7 +59,7 @@ func (e *Engine) prompts(w *work, place shell.Context) {
 	for i, n := 0, len(w.effects); i < n; i++ {
 		ef := w.effects[i]
 		switch {
-		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, makesFolder(&ef), ef.By == "touch":
+		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
 		case !effect.IsKnown(ef.Target) && strings.Contains(w.text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
 			w.unseen("$CLAUDE_ENV_FILE")
@@ -158,7 +157,7 @@ func (e *Engine) isPromptPlace(w *work, p string) bool {
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := e.paths.classify(p)
+	s := e.paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
@@ -222,10 +221,10 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		if r.Kind != effect.Read || r.By != ef.By || r.Bits&effect.Remote != 0 {
 			continue
 		}
-		if r.Target == ef.Target && moves(ef) {
+		if r.Target == ef.Target && effect.Moves(ef) {
 			return true // it is taken away
 		}
-		if known = true; linked(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
+		if known = true; effect.Links(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
 			return false
 		}
 	}
@@ -234,7 +233,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 
 // takenAway reports whether an effect is that a file is moved away from there.
 func (w *work) takenAway(i int) bool {
-	return i > 0 && moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
+	return i > 0 && effect.Moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
 }
 
 // promptText judges what runs of a text and did not before.
@@ -274,7 +273,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 		return found
 	}
 	for i := range w.effects { // the call itself makes it
-		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !makesFolder(made) && !w.takenAway(i) {
+		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !w.takenAway(i) {
 			for _, t := range w.texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					e.promptText(w, target, "", t.Text, place)

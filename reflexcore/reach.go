@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -60,7 +59,7 @@ func (e *Engine) otherNames(w *work, ef *effect.Effect) []string {
 	}
 	follow := ef.Kind != effect.Delete || ef.Bits&effect.Recursive != 0 && !removesLink[ef.By]
 	e.protect(w)
-	changes := ef.Kind != effect.Read || linked(ef) || r.twice
+	changes := ef.Kind != effect.Read || effect.Links(ef) || r.twice
 	if p == ef.Target && e.isPlain(w, p, follow, changes) {
 		return nil
 	}
@@ -310,7 +309,7 @@ func (e *Engine) protect(w *work) {
 	r.aliases, r.names, r.twice = append(r.aliases, g.aliases...), append(r.names, g.names...), g.twice
 	for _, h := range settingsHomes {
 		if dir := w.call.Env[h.variable]; strings.HasPrefix(dir, "/") {
-			r.aliases = e.aliasOf(w, r.aliases, path.Clean(dir), w.around.home+"/"+h.folder)
+			r.aliases = e.aliasOf(w, r.aliases, path.Clean(dir), w.around.Home+"/"+h.folder)
 		}
 	}
 }
@@ -320,7 +319,7 @@ func (g *guarded) holds(w *work, now time.Time) bool {
 	if age := now.Sub(g.at); age < 0 || age > keepGuarded {
 		return false
 	}
-	return g.home == w.around.home && g.dir == w.call.Dir && g.agent == w.call.Agent
+	return g.home == w.around.Home && g.dir == w.call.Dir && g.agent == w.call.Agent
 }
 
 // aliasOf adds where a place is on the disk, if that is another one than its name says.
@@ -336,12 +335,12 @@ func (e *Engine) aliasOf(w *work, list []alias, p, name string) []alias {
 }
 
 func (e *Engine) lookAtGuarded(w *work, now time.Time) *guarded {
-	g := &guarded{home: w.around.home, dir: w.call.Dir, agent: w.call.Agent, at: now}
+	g := &guarded{home: w.around.Home, dir: w.call.Dir, agent: w.call.Agent, at: now}
 	folders := []string{".approver", ".claude"}
 	if own := "." + w.call.Agent; agentFolders[own] && own != ".claude" {
 		folders = append(folders, own)
 	}
-	for _, place := range [...]string{w.around.home, strings.TrimSuffix(w.call.Dir, "/")} {
+	for _, place := range [...]string{w.around.Home, strings.TrimSuffix(w.call.Dir, "/")} {
 		if !strings.HasPrefix(place, "/") {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/places"
 )
 
 // What a delete loses can be found out, as far as the disk can be read: where its
@@ -19,37 +20,31 @@ const (
 )
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
-func (e *Engine) onDisk(w *work, i int, p Place) Place {
+func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
 	ef := &w.effects[i]
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.kept(w, ef)
-	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(Temp|Build|Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
+	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
 		return p
 	}
 	if w.movedIn(i) {
-		if p&Project == 0 {
-			p |= Outside
+		if p&places.Project == 0 {
+			p |= places.Outside
 		}
-		return p &^ (Build | Temp)
+		return p &^ (places.Build | places.Temp)
 	}
 	look := looking{disk: e.files, around: &w.around, links: &w.links, git: gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}}
 	target, q := look.through(ef, p)
-	if q&Project != 0 && q&Temp == 0 {
-		if q&Build != 0 && !look.output(target) {
-			q &^= Build
+	if q&places.Project != 0 && q&places.Temp == 0 {
+		if q&places.Build != 0 && !look.output(target) {
+			q &^= places.Build
 		}
-		if q&(Build|Whole|Git|System|Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.git.Recoverable(target)) {
-			q |= Recoverable
+		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.git.Recoverable(target)) {
+			q |= places.Recoverable
 		}
 	}
 	return q
-}
-
-// movers take a file away from where it was.
-var movers = map[string]bool{
-	"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true,
-	"os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false,
 }
 
 // movedIn reports whether the call first moves something into what it deletes, or
@@ -68,7 +63,7 @@ func (w *work) movedIn(i int) bool {
 		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
-			from = from || j >= len(w.places) || w.places[j]&(Temp|Build|Recoverable) == 0
+			from = from || j >= len(w.places) || w.places[j]&(places.Temp|places.Build|places.Recoverable) == 0
 		}
 	}
 	return into && from
@@ -77,14 +72,14 @@ func (w *work) movedIn(i int) bool {
 // looking is one look at the disk.
 type looking struct {
 	disk   disk.Disk
-	around *surroundings
+	around *places.Surroundings
 	links  *disk.Links
 	git    gitrepo.Look
 }
 
 // through follows the links of a target, and returns it as a path of the project
 // if it is one, and what it is.
-func (l *looking) through(ef *effect.Effect, p Place) (string, Place) {
+func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Place) {
 	named := ef.Target
 	static, rest := named, ""
 	if i := strings.IndexAny(named, "*?[{\x00"); i >= 0 {
@@ -97,27 +92,27 @@ func (l *looking) through(ef *effect.Effect, p Place) (string, Place) {
 	if !ok || seen == path.Clean(static) {
 		return named, p
 	}
-	if dir, ok := l.links.Real(l.disk, l.around.dir); ok && l.around.dir != "" && disk.Below(seen, dir) {
-		seen = l.around.dir + seen[len(dir):]
+	if dir, ok := l.links.Real(l.disk, l.around.Dir); ok && l.around.Dir != "" && disk.Below(seen, dir) {
+		seen = l.around.Dir + seen[len(dir):]
 	}
 	if seen == path.Clean(static) {
 		return named, p
 	}
 	other := *ef
 	other.Target = strings.TrimSuffix(seen, "/") + rest
-	q := l.around.local(other.Target, &other)
-	const harmless = Temp | Build | Project
-	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&Temp
+	q := l.around.Path(other.Target, &other)
+	const harmless = places.Temp | places.Build | places.Project
+	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
 }
 
 // output reports whether what has the name of build output is that: git knows no
 // file in it, and where the name alone says little, is told to ignore it. Without
 // a repository a manifest beside it will do, without a disk the name.
 func (l *looking) output(target string) bool {
-	if _, err := l.disk.Lstat(l.around.dir); err != nil {
+	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return true
 	}
-	rest := strings.TrimPrefix(target, l.around.dir+"/")
+	rest := strings.TrimPrefix(target, l.around.Dir+"/")
 	named := false
 	for at := 0; at < len(rest); {
 		level, end := buildnames.First(rest[at:])
@@ -125,7 +120,7 @@ func (l *looking) output(target string) bool {
 			break
 		}
 		at += end
-		if named = true; l.outputFolder(l.around.dir+"/"+rest[:at], level) {
+		if named = true; l.outputFolder(l.around.Dir+"/"+rest[:at], level) {
 			return true
 		}
 	}
@@ -190,7 +185,7 @@ func (l *looking) unborn(w *work, target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(w.text, "mount") || strings.Contains(w.text, "sshfs") || strings.Contains(w.text, "bindfs") || strings.Contains(w.text, "rename") {
 		return false
 	}
-	if _, err := l.disk.Lstat(l.around.dir); err != nil {
+	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return false
 	}
 	_, err := l.disk.Lstat(target)
@@ -198,12 +193,12 @@ func (l *looking) unborn(w *work, target string) bool {
 }
 
 // kept says whether what a command of git throws away is kept all the same.
-func (e *Engine) kept(w *work, ef *effect.Effect) Place {
+func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
 		return e.pushed(ef)
 	}
 	if ef.Target == "environment" && (ef.By == "poetry" || ef.By == "pipenv") || ef.Target == "gems" && ef.By == "bundle" {
-		return Recoverable // from the lock file
+		return places.Recoverable // from the lock file
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(ef.By, "git "), "git-")
 	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) || ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
@@ -226,7 +221,7 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	}
 	if ef.Target == "uncommitted" {
 		if r.Index.Whole && e.git.Head(r) == r.Index.Tree && look.Clean(r, "") {
-			return Recoverable
+			return places.Recoverable
 		}
 		return 0
 	}
@@ -241,13 +236,13 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 		return 0
 	}
 	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
-		return Recoverable
+		return places.Recoverable
 	}
 	return 0
 }
 
 // pushed says whether history is only replaced on a branch of one's own.
-func (e *Engine) pushed(ef *effect.Effect) Place {
+func (e *Engine) pushed(ef *effect.Effect) places.Place {
 	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
 	}
@@ -263,7 +258,7 @@ func (e *Engine) pushed(ef *effect.Effect) Place {
 	if isShared(branch) {
 		return 0
 	}
-	return Feature
+	return places.Feature
 }
 
 // isShared reports whether a branch, by its name, is one that others build on.

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -59,7 +58,7 @@ var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzi
 func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	by, _, _ := strings.Cut(ef.By, " ")
 	by = by[strings.LastIndexByte(by, '.')+1:]
-	folder, moved := isAgentFolder(path.Base(ef.Target)), moves(ef) && by != "rsync"
+	folder, moved := isAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
 	switch {
 	case ef.Kind == effect.Delete:
 		if folder && (ef.Bits&effect.Recursive != 0 || moved) {
@@ -68,7 +67,7 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Pass
 	case folder && fillers[by] && !moved:
 		return approver.Deny
-	case archivers[by] && w.around.home != "" && path.Clean(ef.Target) == w.around.home:
+	case archivers[by] && w.around.Home != "" && path.Clean(ef.Target) == w.around.Home:
 		return approver.Ask
 	case e.isPacked(w, ef, by):
 		return approver.Pass
@@ -233,7 +232,7 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 // working directory, or a folder above it.
 func (w *work) isLive(folder string) bool {
 	dir := path.Clean(w.call.Dir)
-	return folder == w.around.home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
+	return folder == w.around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
 // holds says whether a folder that becomes an agent's, or lies in one, has settings or
@@ -278,7 +277,7 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 	byName := path.Ext(path.Base(from.Target)) != "" && !isAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
 	worst := approver.Pass
-	if from.What == "inside" || !byName && (moves(from) || isAgentFolder(path.Base(from.Target))) {
+	if from.What == "inside" || !byName && (effect.Moves(from) || isAgentFolder(path.Base(from.Target))) {
 		worst = approver.Ask
 	}
 	for i := range w.effects {
@@ -286,7 +285,7 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 		if f == from {
 			break
 		}
-		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || moves(f) {
+		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
 		if settings("/.claude"+f.Target[len(from.Target):], e.paths) {
@@ -297,19 +296,6 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 		}
 	}
 	return worst
-}
-
-// linked reports whether what is read gets another name.
-func linked(ef *effect.Effect) bool {
-	if ef.What == "link" {
-		return true
-	}
-	name := ef.By[strings.LastIndexAny(ef.By, ".:>")+1:]
-	switch strings.TrimSuffix(strings.ToLower(name), "sync") {
-	case "symlink", "link", "symlink_to", "hardlink_to", "link_to", "ln", "ln_s", "ln_sf":
-		return true
-	}
-	return false
 }
 
 // isSocket reports whether what is connected to is a socket in the file system, by a name
@@ -342,7 +328,7 @@ func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
 	if p[0] != '/' && ef.What != "socket" {
 		return approver.Pass, ""
 	}
-	folders := []string{w.around.home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
+	folders := []string{w.around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
 	for _, folder := range folders {
 		for _, name := range [...]string{"resolve.sock", "submit.sock"} {
 			if mayBe(p, folder+name) {

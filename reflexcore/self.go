@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 )
 
 // self looks for attempts on approver, on the settings through which agents ask
@@ -78,18 +78,16 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 // attemptElsewhere judges an effect under another name than the one that is written.
 // The rules have seen only that one, so what they ask about is a question here.
 func (e *Engine) attemptElsewhere(w *work, ef *effect.Effect) (approver.Decision, string) {
-	at := w.around.place(ef, e.paths)
+	at := w.around.Of(ef, e.paths)
 	d, text := e.attempt(w, ef, at)
-	if own := placeContent<<content.Own | placeContent<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !makesFolder(ef) {
+	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
 		return approver.Ask, "it changes the settings of an agent or of approver"
 	}
 	return d, text
 }
 
-func makesFolder(ef *effect.Effect) bool { return ef.By == "mkdir" || ef.By == "install -d" }
-
 // attempt judges one effect.
-func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
+func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	switch {
 	case ef.Kind != effect.Permission:
 	case ef.Target == "agent-start":
@@ -100,7 +98,7 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decisio
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
-	own, known := placeContent<<content.Own, e.paths
+	own, known := places.Content<<content.Own, e.paths
 	switch ef.Kind {
 	case effect.Kill:
 		switch d := e.stops(w, ef); {
@@ -115,9 +113,9 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at Place) (approver.Decisio
 		}
 	case effect.Read:
 		switch {
-		case at&own != 0 && at&Secret != 0 && approverFolder(ef.Target):
+		case at&own != 0 && at&places.Secret != 0 && approverFolder(ef.Target):
 			return approver.Deny, "it reads approver's own keys, store or audit"
-		case !linked(ef):
+		case !effect.Links(ef):
 		case at&own != 0 || settings(ef.Target, known):
 			return approver.Deny, "it gives another name to a file of approver or of an agent's settings"
 		case isAgentFolder(path.Base(ef.Target)):
@@ -165,8 +163,8 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 }
 
 // permits judges what gets other rights.
-func (w *work) permits(ef *effect.Effect, at Place) (approver.Decision, string) {
-	own, agent := placeContent<<content.Own, placeContent<<content.Agent
+func (w *work) permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
+	own, agent := places.Content<<content.Own, places.Content<<content.Agent
 	switch {
 	case ef.What == "agent-settings", ef.Target == "agent-settings":
 		return approver.Ask, "it gives an agent other settings, without the hooks of the present ones"
@@ -183,18 +181,18 @@ func (w *work) permits(ef *effect.Effect, at Place) (approver.Decision, string) 
 }
 
 // changes judges a file that is written or deleted.
-func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decision, string) {
+func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	base := path.Base(ef.Target)
 	switch {
-	case makesFolder(ef):
+	case effect.MakesFolder(ef):
 		return approver.Pass, ""
-	case at&(placeContent<<content.Own) != 0 && perhaps(ef.Target):
+	case at&(places.Content<<content.Own) != 0 && perhaps(ef.Target):
 		return approver.Ask, "it may change approver's own files"
-	case at&(placeContent<<content.Own) != 0:
+	case at&(places.Content<<content.Own) != 0:
 		return approver.Deny, "it changes approver's own files"
-	case moves(ef) && w.movesAway(ef):
+	case effect.Moves(ef) && w.movesAway(ef):
 		return approver.Ask, "it moves the folder in which approver's own files lie"
-	case base == "approver-hook", base == "approver" && inBin(ef.Target) && at&(Project|Temp) == 0:
+	case base == "approver-hook", base == "approver" && inBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
 	case settings(ef.Target, e.paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
@@ -202,7 +200,7 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decisio
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
 	case strings.HasSuffix(ef.Target, effect.Unknown+"settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.local.json"):
 		return approver.Ask, "it writes settings into a folder that is not known"
-	case at&(Home|System) != 0 && at&(Project|Build) == 0 && guardPath(ef.Target):
+	case at&(places.Home|places.System) != 0 && at&(places.Project|places.Build) == 0 && guardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
 	}
 	switch d := e.replaces(w, ef); d {
@@ -217,13 +215,13 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at Place) (approver.Decisio
 
 // settings reports whether a path holds the settings or the hooks of an agent:
 // not a list of servers, and no plugin that is only put there.
-func settings(p string, known *memo) bool {
+func settings(p string, known *places.Cache) bool {
 	if dir, base := path.Split(p); isAgentFolder(path.Base(dir)) && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
 		return true // any file of the folder
 	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && isAgentFolder(path.Base(above)) && anySettings(base) {
 		return true // any such file below it
 	}
-	if known.classify(p).Kind != content.Agent {
+	if known.Classify(p).Kind != content.Agent {
 		return false
 	}
 	lower := strings.ToLower(p)
@@ -281,7 +279,7 @@ func perhaps(p string) bool {
 
 // movesAway reports whether a folder is moved that approver's own lies in.
 func (w *work) movesAway(ef *effect.Effect) bool {
-	home := w.around.home
+	home := w.around.Home
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
 		return false
 	}

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -279,7 +278,7 @@ func (l *loader) roots() (out []string) {
 			dir = path.Dir(dir)
 		}
 	}
-	if home := l.w.around.home; home != "" {
+	if home := l.w.around.Home; home != "" {
 		add(home + "/.claude")
 	}
 	if config := l.w.call.Env["CLAUDE_CONFIG_DIR"]; config != "" {
@@ -365,7 +364,7 @@ func (l *loader) gives(front *content.Front) bool {
 // So it has to be exactly where the name says, in a folder that Claude Code loads from the
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
-	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.home+"/.claude")}
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
 	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/disk"
-
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -36,8 +35,8 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 		}
 		by, _, _ := strings.Cut(ef.By, " ")
 		switch {
-		case i > 0 && moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
-		case makesFolder(ef):
+		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
+		case effect.MakesFolder(ef):
 			made = made || disk.Below(at, dir)
 		case at != dir && disk.Below(at, dir):
 			made = true

@@ -5,9 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -25,7 +24,7 @@ func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Deny
 	case ef.By == "fuser" && e.isOwnFile(w, ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && w.around.home != "" && disk.Below(w.around.home+"/.approver", ef.Target):
+	case ef.By == "fuser" && w.around.Home != "" && disk.Below(w.around.Home+"/.approver", ef.Target):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
@@ -176,7 +175,7 @@ func (e *Engine) isOwnFile(w *work, word string) bool {
 		return false
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
-		word = w.around.home + "/" + rest
+		word = w.around.Home + "/" + rest
 	}
 	if word[0] != '/' {
 		word = strings.TrimSuffix(w.call.Dir, "/") + "/" + word

@@ -8,6 +8,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/tripwire"
 )
@@ -199,7 +200,7 @@ func (w *work) acts() bool {
 
 // standing says how much a text for models counts where the call puts it: more in
 // files that agents obey, less in tests and documents on the subject.
-func (w *work) standing(known *memo) float64 {
+func (w *work) standing(known *places.Cache) float64 {
 	factor := 1.0
 	for i := range w.effects {
 		e := &w.effects[i]
@@ -207,7 +208,7 @@ func (w *work) standing(known *memo) float64 {
 			continue
 		}
 		switch {
-		case w.places[i]&(placeContent<<content.Instructions) != 0:
+		case w.places[i]&(places.Content<<content.Instructions) != 0:
 			return 1.15
 		case onSubject(e.Target):
 			factor = 0.6
