@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -18,7 +19,7 @@ import (
 // approver.
 func (e *Engine) programsOnDisk(w *work) (worst approver.Decision, what string) {
 	worst = approver.Pass
-	for _, p := range w.reach.programs {
+	for _, p := range w.programs {
 		for _, file := range e.filesOf(w, p) {
 			if d, text := e.programAt(w, file, &p); d < worst {
 				worst, what = d, text+" ("+short(effect.Show(file))+")"
@@ -41,13 +42,13 @@ func (e *Engine) filesOf(w *work, p shell.Program) []string {
 		}
 		file = w.call.Dir + "/" + file
 	}
-	file = path.Clean(w.ofProcess(file))
+	file = path.Clean(w.names.OfProcess(file))
 	switch {
 	case !effect.IsKnown(file):
-		files := e.seen(w, strings.ReplaceAll(file, effect.Unknown, "*"), true, true)
+		files := w.names.Seen(strings.ReplaceAll(file, effect.Unknown, "*"), true, true)
 		return append(files, path.Clean(strings.ReplaceAll(file, effect.Unknown, "")))
 	case strings.ContainsAny(file, "*?["):
-		return e.seen(w, file, true, true)
+		return w.names.Seen(file, true, true)
 	}
 	return []string{file}
 }
@@ -63,7 +64,7 @@ func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approv
 	}
 	if e.isOwnProgram(w, file) {
 		// By its own name the words were judged where they stand.
-		if p.More && !isOwnName(path.Base(file)) || slices.ContainsFunc(p.Words, e.tellsOwn) {
+		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, e.tellsOwn) {
 			return approver.Deny, "it answers or changes approver in a person's place"
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/filenames"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/grammar"
@@ -22,6 +23,7 @@ import (
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/precedent"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/tools"
@@ -48,7 +50,7 @@ type Engine struct {
 
 	program string // the file of the running program
 	remotes atomic.Pointer[gitRemotes]
-	guarded atomic.Pointer[guarded]
+	aliases filenames.Cache
 
 	// Project returns the rules of the project of a folder, nil for none. They add to
 	// the others, so that they can only tighten. Nil is no project.
@@ -89,7 +91,7 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 		limits.Tools = tools.DefaultLimits()
 	}
 	e := &Engine{limits: limits, files: disk.OS{}, git: &gitrepo.Reader{Disk: disk.OS{}}, paths: places.NewCache()}
-	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
+	if program, err := os.Executable(); err == nil && protected.IsOwnProgram(path.Base(program)) {
 		e.program = program
 	}
 	e.rules.Store(r)
@@ -124,7 +126,9 @@ type work struct {
 	complete  bool // patterns were all tried
 	gitBudget gitrepo.Budget
 	links     disk.Links
-	reach     reach
+	names     filenames.Finder
+	mentions  []shell.Mention // files that commands name, of which no effect tells anything
+	programs  []shell.Program // those that are started by their path
 	findings  []finding
 	explain   bool
 
@@ -210,12 +214,12 @@ func (w *work) forget() {
 	clear(w.texts)
 	w.facts.of(nil)
 	w.links.Forget()
-	w.reach.forget()
+	w.names.Forget()
 	w.trees.Forget()
 	*w = work{
 		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part, trees: w.trees,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
-		trips: w.trips[:0], left: w.left[:0], texts: w.texts[:0], facts: w.facts, links: w.links, reach: w.reach,
+		trips: w.trips[:0], left: w.left[:0], texts: w.texts[:0], facts: w.facts, links: w.links, names: w.names, mentions: w.mentions[:0], programs: w.programs[:0],
 		flows: flows{found: w.flows.found[:0]}, label: w.label,
 	}
 }
@@ -227,6 +231,7 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 		w.sets[1] = e.Project(call.Dir)
 	}
 	w.capture(call) // 1
+	w.names.Begin(e.files, &w.links, &e.aliases, &w.call, w.around.Home, w.text)
 	w.around.Tree = places.InTree(e.files, w.around.Dir)
 	w.flows.begin(e, w)
 	e.decode(w)     // 2
@@ -267,9 +272,9 @@ func (e *Engine) understand(w *work) {
 		e.shell.Analyze(w.call.Command, place, &w.result)
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
-		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
-		w.reach.named = append(w.reach.named, w.result.Mentions...)
-		w.reach.programs = append(w.reach.programs, w.result.Programs...)
+		w.names.Dotted = append(w.names.Dotted, w.result.Dotted...)
+		w.mentions = append(w.mentions, w.result.Mentions...)
+		w.programs = append(w.programs, w.result.Programs...)
 		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
@@ -320,7 +325,7 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	if bits&effect.Later == 0 {
 		w.texts = append(w.texts, w.part.Texts...)
 	}
-	w.reach.dotted = append(w.reach.dotted, w.part.Dotted...)
+	w.names.Dotted = append(w.names.Dotted, w.part.Dotted...)
 	from := len(w.steps)
 	if bits&effect.Later == 0 { // else none of it runs now
 		for _, s := range w.part.Steps {
@@ -371,8 +376,8 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 		bits = effect.Later
 	} else {
 		w.form(&w.part)
-		w.reach.named = append(w.reach.named, w.part.Mentions...)
-		w.reach.programs = append(w.reach.programs, w.part.Programs...)
+		w.mentions = append(w.mentions, w.part.Mentions...)
+		w.programs = append(w.programs, w.part.Programs...)
 	}
 	w.take(bits, 0)
 }

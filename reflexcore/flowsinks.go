@@ -9,6 +9,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/urls"
 )
 
@@ -44,7 +45,7 @@ func memoryFile(p string) bool {
 	if base == "memory.md" || base == "memories.md" || base == "memory.json" || base == "memory.jsonl" {
 		return true
 	}
-	for folder := range agentFolders {
+	for folder := range protected.AgentFolders {
 		if i := strings.Index(p, "/"+folder+"/"); i >= 0 && (strings.Contains(p[i:], "/memory/") || strings.Contains(p[i:], "/memories/")) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // Files and processes that a call looks up have no name in what it does with them. The
@@ -101,12 +102,12 @@ func namedByPattern(ef *effect.Effect) bool {
 	folder := path.Base(dir)
 	switch ef.By {
 	case "rename", "prename", "file-rename", "perl-rename", "mmv":
-		return isAgentFolder(folder)
+		return protected.IsAgentFolder(folder)
 	case "split", "csplit", "gsplit", "gcsplit": // .claude/settings and .json make one name
-		return isAgentFolder(folder) || isAgentFolder(base)
+		return protected.IsAgentFolder(folder) || protected.IsAgentFolder(base)
 	case "curl":
 		return counted.MatchString(folder) && folder[0] == '.' ||
-			counted.MatchString(base) && isAgentFolder(folder)
+			counted.MatchString(base) && protected.IsAgentFolder(folder)
 	}
 	return false
 }

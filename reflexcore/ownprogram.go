@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -21,15 +22,13 @@ import (
 // bytes. A smaller file is looked at no further.
 const smallest = 1 << 20
 
-func isOwnName(base string) bool { return base == "approver" || base == "approver-hook" }
-
 // isOwnProgram reports whether a file is approver's program.
 func (e *Engine) isOwnProgram(w *work, file string) bool {
 	to, ok := w.links.Real(e.files, file)
 	if !ok {
 		return false
 	}
-	if isOwnName(path.Base(to)) {
+	if protected.IsOwnProgram(path.Base(to)) {
 		return true
 	}
 	info, err := e.files.Lstat(to)
@@ -87,7 +86,7 @@ func (e *Engine) isCopiedOwn(w *work, file string) bool {
 		if n++; n > looks {
 			break
 		}
-		if to, ok := w.links.Real(e.files, path.Clean(ef.Target)); ok && isOwnName(path.Base(to)) {
+		if to, ok := w.links.Real(e.files, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
 			return true
 		}
 	}
@@ -140,14 +139,14 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 		}
 		base := path.Base(ef.Target)
 		claude := e.isInstalledClaude(w, ef.Target)
-		if !isOwnName(base) && !shell.IsAgent(base) && !claude {
+		if !protected.IsOwnProgram(base) && !shell.IsAgent(base) && !claude {
 			continue
 		}
-		installed := claude || inBin(ef.Target) && w.places[i]&(places.Project|places.Temp) == 0
+		installed := claude || protected.InBin(ef.Target) && w.places[i]&(places.Project|places.Temp) == 0
 		if !w.givesName(ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(w.text) || !installed && !w.locates(base) {
 			continue
 		}
-		if isOwnName(base) {
+		if protected.IsOwnProgram(base) {
 			return approver.Deny, "it gives approver's program another name"
 		}
 		if !claude && !effect.Links(ef) && !w.locates(base) {
@@ -168,11 +167,11 @@ func (e *Engine) isInstalledClaude(w *work, file string) bool {
 	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
 		return false
 	}
-	if shell.ClaudeProgram(file) && inBin(file) {
+	if shell.ClaudeProgram(file) && protected.InBin(file) {
 		return true
 	}
 	to, ok := w.links.Real(e.files, path.Clean(file))
-	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && inBin(to))
+	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && protected.InBin(to))
 }
 
 // givesName reports whether the call writes a file that is not called so, by the program

@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -91,11 +92,11 @@ func (e *Engine) differences(w *work) (texts []string, ok bool) {
 		if ef.Kind != effect.Read || !effect.IsKnown(ef.Target) {
 			continue
 		}
-		file := w.located(ef)
+		file := w.names.Located(ef)
 		if file == "" {
 			continue
 		}
-		for _, name := range e.seen(w, file, true, true) {
+		for _, name := range w.names.Seen(file, true, true) {
 			if read++; read > maxPatches {
 				return texts, ok
 			}
@@ -118,7 +119,7 @@ func (e *Engine) ownInPatch(text string) string {
 	names, _ := namesIn(text)
 	for _, p := range names {
 		for rest := p; rest != ""; {
-			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") && settings("/"+rest, e.paths) {
+			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") && protected.IsSettings("/"+rest, e.paths) {
 				return p
 			}
 			_, rest, _ = strings.Cut(rest, "/")
@@ -268,7 +269,7 @@ var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service,
 func (e *Engine) patch(w *work, c *change, target, by string, place shell.Context) {
 	sink, prompt := e.paths.Classify(target), e.isPromptPlace(w, target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
-	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || settings(target, e.paths) {
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, e.paths) {
 		return // settings by which agents ask are looked for by themselves
 	}
 	w.effects = append(w.effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})

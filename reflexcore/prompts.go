@@ -9,6 +9,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -165,17 +166,7 @@ func (e *Engine) isPromptPlace(w *work, p string) bool {
 		return true
 	}
 	low := strings.ToLower(p) // of what is not known no more than its name says
-	return isAgentPath(low) || strings.Contains(base, "skill.md")
-}
-
-// isAgentPath reports whether a folder of an agent is in a path.
-func isAgentPath(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		if isAgentFolder(part) || part == ".claude-plugin" || part == "opencode" {
-			return true
-		}
-	}
-	return false
+	return protected.InAgentFolder(low) || strings.Contains(base, "skill.md")
 }
 
 // unpacks put there what nobody has looked at.
@@ -267,7 +258,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range e.seen(w, from, true, true) {
+		for _, p := range w.names.Seen(from, true, true) {
 			found = found && e.promptCopied(w, p, target, budget, place)
 		}
 		return found

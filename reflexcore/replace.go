@@ -11,6 +11,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // Settings are also changed by what brings, moves or unpacks whole folders. What lies
@@ -18,31 +19,6 @@ import (
 
 // maxLookups bounds how many files that are copied into folders are looked at.
 const maxLookups = 1024
-
-// agentFolders are the folders in which agents keep their settings.
-var agentFolders = map[string]bool{
-	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
-}
-
-// isAgentFolder is [agentFolders] where letters may be large or small.
-func isAgentFolder(name string) bool {
-	return len(name) > 4 && name[0] == '.' && agentFolders[strings.ToLower(name)]
-}
-
-// findsAgentFolder reports whether a pattern of names is made for one of the folders:
-// not one that finds any name.
-func findsAgentFolder(pattern string) bool {
-	if !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[\x00") {
-		return false
-	}
-	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
-	for name := range agentFolders {
-		if ok, err := path.Match(pattern, name); ok && err == nil {
-			return true
-		}
-	}
-	return false
-}
 
 // fillers are the programs that fill a folder with what their words do not name.
 var fillers = map[string]bool{
@@ -58,7 +34,7 @@ var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzi
 func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 	by, _, _ := strings.Cut(ef.By, " ")
 	by = by[strings.LastIndexByte(by, '.')+1:]
-	folder, moved := isAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
+	folder, moved := protected.IsAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
 	switch {
 	case ef.Kind == effect.Delete:
 		if folder && (ef.Bits&effect.Recursive != 0 || moved) {
@@ -81,7 +57,7 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		if r.By != ef.By && (by != "cpio" || r.By != "find") {
 			continue
 		}
-		if !folder && r.Kind == effect.NetIn && !isAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
+		if !folder && r.Kind == effect.NetIn && !protected.IsAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
 			continue
 		}
 		if w.lookups++; w.lookups > maxLookups {
@@ -126,11 +102,11 @@ func (e *Engine) isPacked(w *work, ef *effect.Effect, by string) bool {
 // brings settings there.
 func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
-	if folder && settings(to.Target+"/"+base, e.paths) {
+	if folder && protected.IsSettings(to.Target+"/"+base, e.paths) {
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
-		if isAgentFolder(base[strings.LastIndexByte(base, ':')+1:]) {
+		if protected.IsAgentFolder(base[strings.LastIndexByte(base, ':')+1:]) {
 			return approver.Deny
 		}
 		return approver.Pass
@@ -145,8 +121,8 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 		return e.patternBrings(w, from)
 	}
 	switch {
-	case folder, isAgentFolder(base), findsAgentFolder(base):
-		return e.holds(w, from, folder || !isAgentFolder(base))
+	case folder, protected.IsAgentFolder(base), protected.FindsAgentFolder(base):
+		return e.holds(w, from, folder || !protected.IsAgentFolder(base))
 	case (from.What == "inside" || copiesInside(from.By)) && w.isLive(to.Target):
 		worst := e.insideBrings(w, from)
 		if from.What != "inside" && worst < approver.Pass {
@@ -160,7 +136,7 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 // insideBrings says whether what lies in a folder has an agent's settings in it.
 func (e *Engine) insideBrings(w *work, from *effect.Effect) approver.Decision {
 	worst := approver.Pass
-	for name := range agentFolders {
+	for name := range protected.AgentFolders {
 		inner := *from
 		inner.Target += "/" + name
 		if _, err := e.files.Lstat(inner.Target); err == nil {
@@ -200,7 +176,7 @@ func copiesInside(by string) bool {
 // patternBrings says whether a pattern finds a folder of an agent's settings. What the
 // pattern does not know may be one.
 func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
-	p := w.located(from)
+	p := w.names.Located(from)
 	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
 	if cut < 0 {
 		return approver.Pass
@@ -214,8 +190,8 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 	if !hidden {
 		return worst
 	}
-	e.matches(w, path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
-		if !isAgentFolder(path.Base(found)) {
+	w.names.Matches(path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
+		if !protected.IsAgentFolder(path.Base(found)) {
 			return
 		}
 		inner := *from
@@ -239,7 +215,7 @@ func (w *work) isLive(folder string) bool {
 // hooks in it. What is not there yet may have anything in it, unless the call itself
 // writes it as a file.
 func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Decision {
-	p := w.located(from)
+	p := w.names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
@@ -259,12 +235,12 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 		return approver.Ask
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return name == "hooks" || isAgentFolder(name) || settings("/.claude/"+name, e.paths)
+		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, e.paths)
 	}) {
 		return approver.Deny
 	}
 	for i := range w.effects { // what the call puts into it first
-		if f := &w.effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && settings("/.claude"+f.Target[len(p):], e.paths) {
+		if f := &w.effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && protected.IsSettings("/.claude"+f.Target[len(p):], e.paths) {
 			return approver.Deny
 		}
 	}
@@ -275,9 +251,9 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 // first, if its whole content becomes the folder's, or if it is moved and may become the
 // folder. What is only copied there by its name was judged by that.
 func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
-	byName := path.Ext(path.Base(from.Target)) != "" && !isAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
+	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
 	worst := approver.Pass
-	if from.What == "inside" || !byName && (effect.Moves(from) || isAgentFolder(path.Base(from.Target))) {
+	if from.What == "inside" || !byName && (effect.Moves(from) || protected.IsAgentFolder(path.Base(from.Target))) {
 		worst = approver.Ask
 	}
 	for i := range w.effects {
@@ -288,7 +264,7 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
-		if settings("/.claude"+f.Target[len(from.Target):], e.paths) {
+		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], e.paths) {
 			return approver.Deny
 		}
 		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
@@ -296,18 +272,6 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 		}
 	}
 	return worst
-}
-
-// isSocket reports whether what is connected to is a socket in the file system, by a name
-// without a folder too.
-func (w *work) isSocket(ef *effect.Effect) bool {
-	switch {
-	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"), strings.HasPrefix(ef.By, "net."):
-		return true
-	case ef.By == "nc", ef.By == "ncat", ef.By == "netcat":
-		return strings.Contains(w.text, "-U") || strings.Contains(w.text, "--unixsock")
-	}
-	return strings.Contains(w.text, "UNIX") || strings.Contains(w.text, "unix") || strings.Contains(w.text, "Unix")
 }
 
 // speaks judges a connection to a socket in the file system.
@@ -318,7 +282,7 @@ func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
 	}
 	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
 		switch {
-		case p[0] == '/' && approverFolder(path.Clean(p)):
+		case p[0] == '/' && protected.IsOwn(path.Clean(p)):
 			return approver.Deny, "it speaks to approver in a person's place, or in a hook's"
 		case path.Base(p) == "resolve.sock", path.Base(p) == "submit.sock":
 			return approver.Ask, "it speaks to what may be approver's own socket"

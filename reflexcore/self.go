@@ -11,6 +11,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
 )
 
 // self looks for attempts on approver, on the settings through which agents ask
@@ -26,7 +27,7 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 		if where == "agent-start" {
 			where = ef.What
 		}
-		for _, name := range e.otherNames(w, ef) {
+		for _, name := range w.names.Others(ef) {
 			if d == approver.Deny {
 				break
 			}
@@ -69,7 +70,7 @@ func (e *Engine) self(w *work) (worst approver.Decision, what string) {
 	if worst == approver.Pass && w.stopsEveryone() {
 		return approver.Ask, "it stops all processes that it finds, and approver may be among them"
 	}
-	if worst == approver.Pass && w.reach.too {
+	if worst == approver.Pass && w.names.TooMany {
 		return approver.Ask, "it changes more files than are looked up, and some of them may be those by which agents ask"
 	}
 	return worst, what
@@ -104,7 +105,7 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.
 		switch d := e.stops(w, ef); {
 		case d < approver.Pass:
 			return d, "it stops approver"
-		case guardName(path.Base(ef.Target)):
+		case protected.IsGuard(path.Base(ef.Target)):
 			return approver.Ask, "it stops a guard"
 		}
 	case effect.Persist:
@@ -113,21 +114,21 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.
 		}
 	case effect.Read:
 		switch {
-		case at&own != 0 && at&places.Secret != 0 && approverFolder(ef.Target):
+		case at&own != 0 && at&places.Secret != 0 && protected.IsOwn(ef.Target):
 			return approver.Deny, "it reads approver's own keys, store or audit"
 		case !effect.Links(ef):
-		case at&own != 0 || settings(ef.Target, known):
+		case at&own != 0 || protected.IsSettings(ef.Target, known):
 			return approver.Deny, "it gives another name to a file of approver or of an agent's settings"
-		case isAgentFolder(path.Base(ef.Target)):
+		case protected.IsAgentFolder(path.Base(ef.Target)):
 			return approver.Deny, "it gives another name to the folder of an agent's settings"
 		}
 	case effect.NetIn, effect.NetOut:
 		return w.speaks(ef)
 	case effect.Discard:
 		switch {
-		case settings(ef.Target, known):
+		case protected.IsSettings(ef.Target, known):
 			return approver.Deny, "it takes back an agent's settings, and the hooks in them"
-		case isAgentFolder(path.Base(ef.Target)):
+		case protected.IsAgentFolder(path.Base(ef.Target)):
 			return approver.Ask, "it takes back the folder of an agent's settings, and the hooks in it"
 		}
 	case effect.Permission:
@@ -174,7 +175,7 @@ func (w *work) permits(ef *effect.Effect, at places.Place) (approver.Decision, s
 		return approver.Ask, "it turns a guard off"
 	case at&own != 0:
 		return approver.Deny, "it changes who may use approver's own files"
-	case ef.What == "run", at&agent == 0 && !isAgentFolder(path.Base(ef.Target)):
+	case ef.What == "run", at&agent == 0 && !protected.IsAgentFolder(path.Base(ef.Target)):
 		return approver.Pass, ""
 	}
 	return approver.Deny, "it changes who may read an agent's settings or run its hooks"
@@ -186,21 +187,21 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.
 	switch {
 	case effect.MakesFolder(ef):
 		return approver.Pass, ""
-	case at&(places.Content<<content.Own) != 0 && perhaps(ef.Target):
+	case at&(places.Content<<content.Own) != 0 && protected.OnlyPerhaps(ef.Target):
 		return approver.Ask, "it may change approver's own files"
 	case at&(places.Content<<content.Own) != 0:
 		return approver.Deny, "it changes approver's own files"
 	case effect.Moves(ef) && w.movesAway(ef):
 		return approver.Ask, "it moves the folder in which approver's own files lie"
-	case base == "approver-hook", base == "approver" && inBin(ef.Target) && at&(places.Project|places.Temp) == 0:
+	case base == "approver-hook", base == "approver" && protected.InBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
-	case settings(ef.Target, e.paths):
+	case protected.IsSettings(ef.Target, e.paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
 	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
 	case strings.HasSuffix(ef.Target, effect.Unknown+"settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.local.json"):
 		return approver.Ask, "it writes settings into a folder that is not known"
-	case at&(places.Home|places.System) != 0 && at&(places.Project|places.Build) == 0 && guardPath(ef.Target):
+	case at&(places.Home|places.System) != 0 && at&(places.Project|places.Build) == 0 && protected.IsGuardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
 	}
 	switch d := e.replaces(w, ef); d {
@@ -213,70 +214,6 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.
 	}
 }
 
-// settings reports whether a path holds the settings or the hooks of an agent:
-// not a list of servers, and no plugin that is only put there.
-func settings(p string, known *places.Cache) bool {
-	if dir, base := path.Split(p); isAgentFolder(path.Base(dir)) && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
-		return true // any file of the folder
-	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && isAgentFolder(path.Base(above)) && anySettings(base) {
-		return true // any such file below it
-	}
-	if known.Classify(p).Kind != content.Agent {
-		return false
-	}
-	lower := strings.ToLower(p)
-	base := path.Base(lower)
-	for _, begin := range agentState {
-		if strings.Contains(lower, begin) {
-			return false // asked about by a rule
-		}
-	}
-	if strings.Contains(base, "mcp") || base == ".claude.json" || base == "claude_desktop_config.json" {
-		return false
-	}
-	if strings.Contains(lower, "/.claude/hooks") || strings.HasPrefix(lower, ".claude/hooks") || strings.Contains(lower, ".github/hooks") {
-		return true
-	}
-	switch path.Ext(base) {
-	case ".json", ".jsonc", ".toml", ".yaml", ".yml":
-		return true
-	case ".md":
-		return false // a text; rules ask about those that run
-	}
-	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
-}
-
-// agentState begins the paths of what Claude Code itself keeps, and starts or runs by what
-// stands there. It holds no settings by which an agent asks.
-var agentState = [...]string{
-	".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/", ".claude/jobs", ".claude/daemon",
-	".claude/dev-mods/", ".claude/rm-guard/", ".claude/seed-admin/", ".claude/cowork_plugins/",
-	".claude/mcp-skill-archives/", ".claude/scheduled_tasks.json", ".claude/launch.json", ".claude/local/",
-	".local/share/claude/",
-}
-
-// anySettings reports whether a pattern finds a file by a name that settings have.
-func anySettings(pattern string) bool {
-	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
-	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc", "approver.yaml"} {
-		if ok, err := path.Match(pattern, name); ok || err != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// approverFolder reports whether a path lies in one of approver's folders.
-func approverFolder(p string) bool {
-	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") || strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") || strings.HasPrefix(p, "/var/run/approver")
-}
-
-// perhaps reports whether a path is one of approver's only if its wildcards, or what
-// is not known of it, are so.
-func perhaps(p string) bool {
-	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
-}
-
 // movesAway reports whether a folder is moved that approver's own lies in.
 func (w *work) movesAway(ef *effect.Effect) bool {
 	home := w.around.Home
@@ -286,41 +223,6 @@ func (w *work) movesAway(ef *effect.Effect) bool {
 	return slices.ContainsFunc(w.effects, func(r effect.Effect) bool {
 		return r.Kind == effect.Read && r.By == ef.By && r.Target == ef.Target
 	})
-}
-
-func inBin(p string) bool {
-	dir := path.Base(path.Dir(p))
-	return dir == "bin" || dir == "sbin"
-}
-
-// guardWords are what programs that guard others are called.
-var guardWords = map[string]bool{
-	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true, "sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true, "vectimus": true, "dippy": true, "agentshield": true,
-}
-
-func guardName(name string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
-		if guardWords[word] {
-			return true
-		}
-	}
-	return false
-}
-
-// guardPath reports whether a path lies in the folder of a guard's settings: a
-// hidden one, or below .config, or of the system.
-func guardPath(p string) bool {
-	if inBin(p) {
-		return false // the program itself, which may be new
-	}
-	hidden := strings.HasPrefix(p, "/etc/")
-	for part := range strings.SplitSeq(p, "/") {
-		if hidden && guardName(part) || strings.HasPrefix(part, ".") && guardName(part) {
-			return true
-		}
-		hidden = hidden || part == ".config"
-	}
-	return false
 }
 
 // ownFiles finds in a text what lists or names the files by which agents ask.
@@ -342,7 +244,7 @@ func (w *work) changesByLookup() bool {
 			return ownFiles.MatchString(w.text) || w.looksForSettings()
 		}
 		base := path.Base(e.Target)
-		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (anySettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && w.looksForSettings() {
+		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (protected.FindsSettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && w.looksForSettings() {
 			return true
 		}
 	}

@@ -103,7 +103,7 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = e.seen(w, from.Target, true, true)[1:]
+			sources = w.names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
 			if e.hasOne(w, path.Clean(source), rest, files) {

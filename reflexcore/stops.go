@@ -8,6 +8,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // A process is stopped by its name, by a pattern that finds it, or by a number that
@@ -181,11 +182,11 @@ func (e *Engine) isOwnFile(w *work, word string) bool {
 		word = strings.TrimSuffix(w.call.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
-	if approverFolder(ef.Target) {
+	if protected.IsOwn(ef.Target) {
 		return true
 	}
-	for _, name := range e.otherNames(w, &ef) {
-		if approverFolder(name) {
+	for _, name := range w.names.Others(&ef) {
+		if protected.IsOwn(name) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package reflexcore
+package filenames
 
 import (
 	"strings"
@@ -13,11 +13,11 @@ import (
 const maxOwnNames = 256
 
 // ownNames adds approver's own files that have a second name on the disk.
-func (e *Engine) ownNames(g *guarded) {
+func (n *Finder) ownNames(g *found) {
 	looked := 0
 	var walk func(dir, name string, deep int)
 	walk = func(dir, own string, deep int) {
-		names, err := e.files.ReadDir(dir, maxOwnNames)
+		names, err := n.disk.ReadDir(dir, maxOwnNames)
 		if err != nil {
 			return
 		}
@@ -25,7 +25,7 @@ func (e *Engine) ownNames(g *guarded) {
 			if looked++; looked > maxOwnNames {
 				return
 			}
-			info, err := e.files.Lstat(dir + "/" + name)
+			info, err := n.disk.Lstat(dir + "/" + name)
 			switch {
 			case err != nil:
 			case info.IsDir() && deep > 0:
@@ -37,7 +37,7 @@ func (e *Engine) ownNames(g *guarded) {
 	}
 	for _, dir := range [...]string{g.home + "/.approver", "/var/lib/approver", "/etc/approver", "/run/approver"} {
 		if strings.HasPrefix(dir, "/") {
-			if to, ok := disk.Real(e.files, dir); ok {
+			if to, ok := disk.Real(n.disk, dir); ok {
 				walk(to, dir, 1)
 			}
 		}
