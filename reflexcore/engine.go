@@ -24,6 +24,7 @@ import (
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/precedent"
 	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/selfprotect"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/tools"
@@ -122,6 +123,7 @@ type work struct {
 	other     tools.Result
 	effects   []effect.Effect
 	facts     facts // of the effects
+	self      selfprotect.Check
 	places    []places.Place
 	complete  bool // patterns were all tried
 	gitBudget gitrepo.Budget
@@ -136,7 +138,6 @@ type work struct {
 	oddName string
 	layered int
 	trips   []trip
-	lookups int          // of files that are copied into agents' folders
 	past    *memory.Past // nil: nothing is remembered
 	left    []shell.File // what the call leaves in files
 	texts   []shell.Text // and the texts of them

@@ -270,5 +270,5 @@ func oneLine(s string) string {
 	for part := range strings.SplitSeq(s, effect.Unknown) {
 		parts = append(parts, approver.Visible(strings.ReplaceAll(part, "\n", "⏎")))
 	}
-	return short(strings.Join(parts, "…"))
+	return effect.Short(strings.Join(parts, "…"))
 }

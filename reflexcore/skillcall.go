@@ -27,7 +27,7 @@ type loaded struct {
 func (w *work) loadedBy(i int) string {
 	for _, l := range w.loaded {
 		if i >= l.from && i < l.to && w.effects[i].Target != l.file {
-			return ", in " + short(effect.Show(l.file))
+			return ", in " + effect.Short(effect.Show(l.file))
 		}
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/shell"
 )
 
@@ -104,6 +105,6 @@ func (e *Engine) textOf(w *work, file string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	b, err := e.files.ReadFile(to, maxPatch)
+	b, err := e.files.ReadFile(to, patches.MaxBytes)
 	return string(b), err == nil
 }

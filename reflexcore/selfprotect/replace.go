@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzi
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
-func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
+func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	by, _, _ := strings.Cut(ef.By, " ")
 	by = by[strings.LastIndexByte(by, '.')+1:]
 	folder, moved := protected.IsAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
@@ -43,14 +43,14 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Pass
 	case folder && fillers[by] && !moved:
 		return approver.Deny
-	case archivers[by] && w.around.Home != "" && path.Clean(ef.Target) == w.around.Home:
+	case archivers[by] && c.Around.Home != "" && path.Clean(ef.Target) == c.Around.Home:
 		return approver.Ask
-	case e.isPacked(w, ef, by):
+	case c.isPacked(ef, by):
 		return approver.Pass
 	}
 	worst, named := approver.Pass, false
-	for i := range w.effects {
-		r := &w.effects[i]
+	for i := range c.Effects {
+		r := &c.Effects[i]
 		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
 			continue
 		}
@@ -60,7 +60,7 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		if !folder && r.Kind == effect.NetIn && !protected.IsAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
 			continue
 		}
-		if w.lookups++; w.lookups > maxLookups {
+		if c.lookups++; c.lookups > maxLookups {
 			if folder {
 				return approver.Deny // nobody copies so many files there one by one
 			}
@@ -71,7 +71,7 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 			return approver.Deny // the folder itself is moved
 		}
 		if r.Target != ef.Target {
-			worst = min(worst, e.brings(w, ef, r, folder))
+			worst = min(worst, c.brings(ef, r, folder))
 		}
 	}
 	if folder && moved && !named {
@@ -85,24 +85,24 @@ var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z
 
 // isPacked reports whether a file is an archive into which is packed: no folder, and none
 // that the call makes.
-func (e *Engine) isPacked(w *work, ef *effect.Effect, by string) bool {
+func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) || ef.Bits&effect.Append != 0 {
 		return false
 	}
-	for i := range w.effects {
-		if o := &w.effects[i]; o.Kind == effect.Write && o.Target == ef.Target && o.By != ef.By {
+	for i := range c.Effects {
+		if o := &c.Effects[i]; o.Kind == effect.Write && o.Target == ef.Target && o.By != ef.By {
 			return false
 		}
 	}
-	info, err := e.files.Lstat(ef.Target)
+	info, err := c.Disk.Lstat(ef.Target)
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
 // brings says whether a file or folder that is copied, linked or moved to a folder
 // brings settings there.
-func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.Decision {
+func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
-	if folder && protected.IsSettings(to.Target+"/"+base, e.paths) {
+	if folder && protected.IsSettings(to.Target+"/"+base, c.Paths) {
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
@@ -112,19 +112,19 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 		return approver.Pass
 	}
 	if from.Target != "" && from.Target[0] == 0 { // what find or ls printed
-		if folder || !w.isLive(to.Target) {
+		if folder || !c.isLive(to.Target) {
 			return approver.Pass
 		}
-		return e.listedBrings(w)
+		return c.listedBrings()
 	}
-	if !folder && strings.ContainsAny(from.Target, "*?[\x00") && w.isLive(to.Target) {
-		return e.patternBrings(w, from)
+	if !folder && strings.ContainsAny(from.Target, "*?[\x00") && c.isLive(to.Target) {
+		return c.patternBrings(from)
 	}
 	switch {
 	case folder, protected.IsAgentFolder(base), protected.FindsAgentFolder(base):
-		return e.holds(w, from, folder || !protected.IsAgentFolder(base))
-	case (from.What == "inside" || copiesInside(from.By)) && w.isLive(to.Target):
-		worst := e.insideBrings(w, from)
+		return c.holds(from, folder || !protected.IsAgentFolder(base))
+	case (from.What == "inside" || copiesInside(from.By)) && c.isLive(to.Target):
+		worst := c.insideBrings(from)
 		if from.What != "inside" && worst < approver.Pass {
 			return approver.Ask // the folder itself may be meant, which is put beside
 		}
@@ -134,25 +134,25 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 }
 
 // insideBrings says whether what lies in a folder has an agent's settings in it.
-func (e *Engine) insideBrings(w *work, from *effect.Effect) approver.Decision {
+func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	worst := approver.Pass
 	for name := range protected.AgentFolders {
 		inner := *from
 		inner.Target += "/" + name
-		if _, err := e.files.Lstat(inner.Target); err == nil {
-			worst = min(worst, e.holds(w, &inner, true))
+		if _, err := c.Disk.Lstat(inner.Target); err == nil {
+			worst = min(worst, c.holds(&inner, true))
 		}
 	}
 	return worst
 }
 
 // listedBrings is insideBrings of the folders whose names find or ls prints for what copies.
-func (e *Engine) listedBrings(w *work) approver.Decision {
+func (c *Check) listedBrings() approver.Decision {
 	worst := approver.Pass
-	for i := range w.effects {
-		r := &w.effects[i]
-		if r.Kind == effect.Read && (r.By == "find" || r.By == "ls") && !w.isLive(r.Target) {
-			worst = min(worst, e.insideBrings(w, r))
+	for i := range c.Effects {
+		r := &c.Effects[i]
+		if r.Kind == effect.Read && (r.By == "find" || r.By == "ls") && !c.isLive(r.Target) {
+			worst = min(worst, c.insideBrings(r))
 		}
 	}
 	if worst < approver.Pass {
@@ -175,8 +175,8 @@ func copiesInside(by string) bool {
 
 // patternBrings says whether a pattern finds a folder of an agent's settings. What the
 // pattern does not know may be one.
-func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
-	p := w.names.Located(from)
+func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
+	p := c.Names.Located(from)
 	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
 	if cut < 0 {
 		return approver.Pass
@@ -184,19 +184,19 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 	last := path.Base(p)
 	hidden := strings.HasPrefix(last, ".") || strings.Contains(last, effect.Unknown)
 	for _, option := range [...]string{"dotglob", "globdots", "GLOBIGNORE"} {
-		hidden = hidden || strings.Contains(w.text, option)
+		hidden = hidden || strings.Contains(c.Text, option)
 	}
 	worst := approver.Pass
 	if !hidden {
 		return worst
 	}
-	w.names.Matches(path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
+	c.Names.Matches(path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
 		if !protected.IsAgentFolder(path.Base(found)) {
 			return
 		}
 		inner := *from
 		inner.Target = found
-		worst = min(worst, e.holds(w, &inner, false))
+		worst = min(worst, c.holds(&inner, false))
 	})
 	if worst < approver.Pass && !effect.IsKnown(last) {
 		return approver.Ask // it is one of the names that it may be
@@ -206,41 +206,41 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 
 // isLive reports whether settings in a folder are those of this call: it is the home, the
 // working directory, or a folder above it.
-func (w *work) isLive(folder string) bool {
-	dir := path.Clean(w.call.Dir)
-	return folder == w.around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
+func (c *Check) isLive(folder string) bool {
+	dir := path.Clean(c.Call.Dir)
+	return folder == c.Around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
 // holds says whether a folder that becomes an agent's, or lies in one, has settings or
 // hooks in it. What is not there yet may have anything in it, unless the call itself
 // writes it as a file.
-func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Decision {
-	p := w.names.Located(from)
+func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
+	p := c.Names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
-	to, ok := w.links.Real(e.files, path.Clean(p))
+	to, ok := c.Links.Real(c.Disk, path.Clean(p))
 	if !ok {
-		return e.unseen(w, from)
+		return c.unseen(from)
 	}
-	info, err := e.files.Lstat(to)
+	info, err := c.Disk.Lstat(to)
 	switch {
 	case err != nil:
-		return e.unseen(w, from)
+		return c.unseen(from)
 	case !info.IsDir():
 		return approver.Pass
 	}
-	names, err := e.files.ReadDir(to, disk.MaxListed)
+	names, err := c.Disk.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return approver.Ask
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, e.paths)
+		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Paths)
 	}) {
 		return approver.Deny
 	}
-	for i := range w.effects { // what the call puts into it first
-		if f := &w.effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && protected.IsSettings("/.claude"+f.Target[len(p):], e.paths) {
+	for i := range c.Effects { // what the call puts into it first
+		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
 			return approver.Deny
 		}
 	}
@@ -250,21 +250,21 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 // unseen is [Engine.holds] of what cannot be seen: it is a question if the call fills it
 // first, if its whole content becomes the folder's, or if it is moved and may become the
 // folder. What is only copied there by its name was judged by that.
-func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
+func (c *Check) unseen(from *effect.Effect) approver.Decision {
 	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
 	worst := approver.Pass
 	if from.What == "inside" || !byName && (effect.Moves(from) || protected.IsAgentFolder(path.Base(from.Target))) {
 		worst = approver.Ask
 	}
-	for i := range w.effects {
-		f := &w.effects[i]
+	for i := range c.Effects {
+		f := &c.Effects[i]
 		if f == from {
 			break
 		}
 		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
-		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], e.paths) {
+		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Paths) {
 			return approver.Deny
 		}
 		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
@@ -275,7 +275,7 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 }
 
 // speaks judges a connection to a socket in the file system.
-func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
+func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	p := strings.TrimPrefix(ef.Target, "unix://")
 	if p == "" || strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
@@ -292,7 +292,7 @@ func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
 	if p[0] != '/' && ef.What != "socket" {
 		return approver.Pass, ""
 	}
-	folders := []string{w.around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
+	folders := []string{c.Around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
 	for _, folder := range folders {
 		for _, name := range [...]string{"resolve.sock", "submit.sock"} {
 			if mayBe(p, folder+name) {

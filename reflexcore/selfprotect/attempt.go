@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"path"
@@ -14,73 +14,11 @@ import (
 	"approver.example/reflexcore/protected"
 )
 
-// self looks for attempts on approver, on the settings through which agents ask
-// it, and on other guards: by what the call would do, however it is written, and
-// under each name that a file has on the disk. It returns the decision (Pass:
-// nothing) and what was seen.
-func (e *Engine) self(w *work) (worst approver.Decision, what string) {
-	worst = approver.Pass
-	for i := range w.effects {
-		ef := &w.effects[i]
-		d, text := e.attempt(w, ef, w.places[i])
-		where := ef.Target
-		if where == "agent-start" {
-			where = ef.What
-		}
-		for _, name := range w.names.Others(ef) {
-			if d == approver.Deny {
-				break
-			}
-			other := *ef
-			other.Target = name
-			if d2, text2 := e.attemptElsewhere(w, &other); d2 < d {
-				d, text, where = d2, text2, name
-			}
-		}
-		if d < worst {
-			worst, what = d, text
-			if where != "" && ef.Taint&effect.Secret == 0 {
-				what += " (" + short(effect.Show(where)) + ")"
-			}
-		}
-	}
-	if worst != approver.Deny && e.stopsByLookup(w) {
-		return approver.Deny, "it looks up approver's process to stop it or to get into it"
-	}
-	if worst != approver.Deny {
-		if d, text := e.programsOnDisk(w); d < worst {
-			worst, what = d, text
-		}
-		if d, text := e.renamesProgram(w); d < worst {
-			worst, what = d, text
-		}
-		if d, text := e.startsProcess(w); d < worst {
-			worst, what = d, text
-		}
-	}
-	if p := e.namesOwn(w); worst > approver.Ask && p != "" {
-		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + short(effect.Show(p)) + ")"
-	}
-	if p := e.patched(w); worst > approver.Ask && p != "" {
-		return approver.Ask, "it applies a difference that changes a file by which agents ask (" + short(effect.Show(p)) + ")"
-	}
-	if worst == approver.Pass && w.changesByLookup() {
-		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
-	}
-	if worst == approver.Pass && w.stopsEveryone() {
-		return approver.Ask, "it stops all processes that it finds, and approver may be among them"
-	}
-	if worst == approver.Pass && w.names.TooMany {
-		return approver.Ask, "it changes more files than are looked up, and some of them may be those by which agents ask"
-	}
-	return worst, what
-}
-
 // attemptElsewhere judges an effect under another name than the one that is written.
 // The rules have seen only that one, so what they ask about is a question here.
-func (e *Engine) attemptElsewhere(w *work, ef *effect.Effect) (approver.Decision, string) {
-	at := w.around.Of(ef, e.paths)
-	d, text := e.attempt(w, ef, at)
+func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
+	at := c.Around.Of(ef, c.Paths)
+	d, text := c.attempt(ef, at)
 	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
 		return approver.Ask, "it changes the settings of an agent or of approver"
 	}
@@ -88,21 +26,21 @@ func (e *Engine) attemptElsewhere(w *work, ef *effect.Effect) (approver.Decision
 }
 
 // attempt judges one effect.
-func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.Decision, string) {
+func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	switch {
 	case ef.Kind != effect.Permission:
 	case ef.Target == "agent-start":
-		return w.starts(ef)
+		return c.starts(ef)
 	case ef.Target == "approver-control": // in a container, and on its own machine
 		return approver.Deny, "it answers or changes approver in a person's place"
 	}
 	if ef.Bits&effect.Remote != 0 {
 		return approver.Pass, ""
 	}
-	own, known := places.Content<<content.Own, e.paths
+	own, known := places.Content<<content.Own, c.Paths
 	switch ef.Kind {
 	case effect.Kill:
-		switch d := e.stops(w, ef); {
+		switch d := c.stops(ef); {
 		case d < approver.Pass:
 			return d, "it stops approver"
 		case protected.IsGuard(path.Base(ef.Target)):
@@ -123,7 +61,7 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.
 			return approver.Deny, "it gives another name to the folder of an agent's settings"
 		}
 	case effect.NetIn, effect.NetOut:
-		return w.speaks(ef)
+		return c.speaks(ef)
 	case effect.Discard:
 		switch {
 		case protected.IsSettings(ef.Target, known):
@@ -132,9 +70,9 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.
 			return approver.Ask, "it takes back the folder of an agent's settings, and the hooks in it"
 		}
 	case effect.Permission:
-		return w.permits(ef, at)
+		return permits(ef, at)
 	case effect.Write, effect.Delete:
-		return e.changes(w, ef, at)
+		return c.changes(ef, at)
 	default: // nothing for the others
 	}
 	return approver.Pass, ""
@@ -142,8 +80,8 @@ func (e *Engine) attempt(w *work, ef *effect.Effect, at places.Place) (approver.
 
 // starts judges that an agent is started. One of the same kind, by its own program, finds
 // the settings and hooks of the one that starts it; no other does.
-func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
-	own := w.call.Agent
+func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
+	own := c.Call.Agent
 	if own == "" {
 		own = "claude" // the calls of which no agent is known are tried out by people
 	}
@@ -155,8 +93,8 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 	case ef.Bits&effect.Remote != 0:
 		return approver.Ask, "it starts an agent on another machine or in a container, without the hooks of the present one"
 	}
-	for i := range w.effects {
-		if w.effects[i].Kind == effect.Privilege {
+	for i := range c.Effects {
+		if c.Effects[i].Kind == effect.Privilege {
 			return approver.Ask, "it starts an agent as another user, without the hooks of the present one"
 		}
 	}
@@ -164,7 +102,7 @@ func (w *work) starts(ef *effect.Effect) (approver.Decision, string) {
 }
 
 // permits judges what gets other rights.
-func (w *work) permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
+func permits(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	own, agent := places.Content<<content.Own, places.Content<<content.Agent
 	switch {
 	case ef.What == "agent-settings", ef.Target == "agent-settings":
@@ -182,7 +120,7 @@ func (w *work) permits(ef *effect.Effect, at places.Place) (approver.Decision, s
 }
 
 // changes judges a file that is written or deleted.
-func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.Decision, string) {
+func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	base := path.Base(ef.Target)
 	switch {
 	case effect.MakesFolder(ef):
@@ -191,11 +129,11 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.
 		return approver.Ask, "it may change approver's own files"
 	case at&(places.Content<<content.Own) != 0:
 		return approver.Deny, "it changes approver's own files"
-	case effect.Moves(ef) && w.movesAway(ef):
+	case effect.Moves(ef) && c.movesAway(ef):
 		return approver.Ask, "it moves the folder in which approver's own files lie"
 	case base == "approver-hook", base == "approver" && protected.InBin(ef.Target) && at&(places.Project|places.Temp) == 0:
 		return approver.Deny, "it puts another program in the place of approver"
-	case protected.IsSettings(ef.Target, e.paths):
+	case protected.IsSettings(ef.Target, c.Paths):
 		return approver.Deny, "it changes the settings through which an agent asks approver"
 	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
@@ -204,7 +142,7 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.
 	case at&(places.Home|places.System) != 0 && at&(places.Project|places.Build) == 0 && protected.IsGuardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
 	}
-	switch d := e.replaces(w, ef); d {
+	switch d := c.replaces(ef); d {
 	case approver.Deny:
 		return d, "it replaces or removes an agent's settings, and the hooks in them"
 	case approver.Ask:
@@ -215,12 +153,12 @@ func (e *Engine) changes(w *work, ef *effect.Effect, at places.Place) (approver.
 }
 
 // movesAway reports whether a folder is moved that approver's own lies in.
-func (w *work) movesAway(ef *effect.Effect) bool {
-	home := w.around.Home
+func (c *Check) movesAway(ef *effect.Effect) bool {
+	home := c.Around.Home
 	if home == "" || !strings.HasPrefix(ef.Target, "/") || !disk.Below(home+"/.approver", path.Clean(ef.Target)) {
 		return false
 	}
-	return slices.ContainsFunc(w.effects, func(r effect.Effect) bool {
+	return slices.ContainsFunc(c.Effects, func(r effect.Effect) bool {
 		return r.Kind == effect.Read && r.By == ef.By && r.Target == ef.Target
 	})
 }
@@ -234,17 +172,17 @@ var unpackers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "cpio
 
 // changesByLookup reports whether files are written or deleted of which nothing is
 // known, or which an archive or a difference holds, and the call looks for those by which agents ask, or names them: it is they.
-func (w *work) changesByLookup() bool {
-	for i := range w.effects {
-		e := &w.effects[i]
+func (c *Check) changesByLookup() bool {
+	for i := range c.Effects {
+		e := &c.Effects[i]
 		if e.Kind != effect.Write && e.Kind != effect.Delete || e.Bits&(effect.Later|effect.Remote) != 0 {
 			continue
 		}
 		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
-			return ownFiles.MatchString(w.text) || w.looksForSettings()
+			return ownFiles.MatchString(c.Text) || looksForSettings(c.Text)
 		}
 		base := path.Base(e.Target)
-		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (protected.FindsSettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && w.looksForSettings() {
+		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (protected.FindsSettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && looksForSettings(c.Text) {
 			return true
 		}
 	}
