@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/display"
 	"approver.example/internal/glob"
@@ -83,7 +85,7 @@ func (w *work) within(s Scope, f *finding) bool {
 		(s.Command == "" || matchCommand(s.Command, w.call.Command)) &&
 		(s.Path == "" || f.effect >= 0 && holdsAll(s.Path, &w.effects[f.effect])) &&
 		(s.Agent == "" || s.Agent == w.call.Agent) &&
-		(s.Project == "" || path.IsAbs(w.call.Dir) && below(path.Clean(w.call.Dir), s.Project))
+		(s.Project == "" || path.IsAbs(w.call.Dir) && disk.Below(path.Clean(w.call.Dir), s.Project))
 }
 
 // holdsAll reports whether all that an effect is about is certain to be a folder or
@@ -92,7 +94,7 @@ func holdsAll(folder string, e *effect.Effect) bool {
 	t := e.Target
 	wild := strings.ContainsAny(t, "*?[")
 	// A wildcard never matches a slash, and .. only behind a dot.
-	return e.Known() && path.IsAbs(t) && path.Clean(t) == strings.TrimSuffix(t, "/") && (!wild || !strings.Contains(t, "/.")) && below(path.Clean(t), folder)
+	return e.Known() && path.IsAbs(t) && path.Clean(t) == strings.TrimSuffix(t, "/") && (!wild || !strings.Contains(t, "/.")) && disk.Below(path.Clean(t), folder)
 }
 
 // notPlain are the characters that make more of a word than it says.

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/urls"
 )
@@ -76,7 +78,7 @@ func (e *Engine) remote(w *work, name string, fresh bool) string {
 		fresh = fresh || r.dir != w.call.Dir || age < 0 || age > remotesFor
 	}
 	if r == nil || fresh {
-		r = &gitRemotes{dir: strings.Clone(w.call.Dir), at: w.call.At, urls: e.readRemotes(path.Join(e.project(w.call.Dir), ".git", "config"))}
+		r = &gitRemotes{dir: strings.Clone(w.call.Dir), at: w.call.At, urls: e.git.Remotes(path.Join(e.project(w.call.Dir), ".git", "config"))}
 		e.remotes.Store(r)
 	}
 	if to := r.urls[name]; to != "" || len(r.urls) != 1 {
@@ -86,32 +88,6 @@ func (e *Engine) remote(w *work, name string, fresh bool) string {
 		return to
 	}
 	return ""
-}
-
-// readRemotes reads the addresses of remotes from git's settings; none if they may be
-// others than they seem.
-func (e *Engine) readRemotes(file string) map[string]string {
-	const most = 64 << 10
-	b, err := e.files.ReadFile(file, most)
-	text := strings.ToLower(string(b))
-	if err != nil || strings.Contains(text, "insteadof") || strings.Contains(text, "[include") || strings.Contains(text, "pushurl") {
-		return nil
-	}
-	out := map[string]string{}
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			section = line
-			continue
-		}
-		name, is := strings.CutPrefix(section, `[remote "`)
-		key, value, _ := strings.Cut(line, "=")
-		if is && strings.TrimSpace(key) == "url" {
-			out[strings.TrimSuffix(name, `"]`)] = "git " + strings.TrimSpace(value)
-		}
-	}
-	return out
 }
 
 // addedLabel is the label of the files that the call puts into a repository by name.
@@ -158,19 +134,18 @@ func (e *Engine) pushedLabel(w *work) flow.Label {
 		return out
 	}
 	root := e.project(w.call.Dir)
-	var r *repository
-	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
+	var r *gitrepo.Repository
 	files, err := w.past.Labelled(root)
 	w.flows.fail(err)
 	for _, f := range files {
 		if f.Path != root && f.Path != path.Join(root, ".git") {
 			if r == nil {
-				if r = e.repository(root); r == nil {
-					r = &repository{root: root}
+				if r = e.git.Find(root); r == nil {
+					r = &gitrepo.Repository{Root: root}
 				}
 			}
-			if name := r.name(f.Path); r.index == nil || !r.index.tracked(name) {
-				if r.common != "" && look.ignored(r, name) || !e.exists(f.Path) {
+			if name := r.Name(f.Path); r.Index == nil || !r.Index.Tracked(name) {
+				if r.Common != "" && e.git.Ignored(r, name) || !disk.Exists(e.files, f.Path) {
 					continue
 				}
 			}

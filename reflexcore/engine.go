@@ -14,11 +14,17 @@ import (
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/filenames"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/precedent"
+	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/selfprotect"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/tools"
@@ -38,14 +44,14 @@ type Engine struct {
 	shell  shell.Analyzer
 	limits Limits
 	rules  atomic.Pointer[Rules]
-	files  Disk
-	index  atomic.Pointer[keptIndex]
-	paths  *memo
+	files  disk.Disk
+	git    *gitrepo.Reader
+	paths  *places.Cache
 	flow   atomic.Pointer[flow.Policy]
 
 	program string // the file of the running program
 	remotes atomic.Pointer[gitRemotes]
-	guarded atomic.Pointer[guarded]
+	aliases filenames.Cache
 
 	// Project returns the rules of the project of a folder, nil for none. They add to
 	// the others, so that they can only tighten. Nil is no project.
@@ -85,12 +91,12 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 	if limits.Tools == (tools.Limits{}) {
 		limits.Tools = tools.DefaultLimits()
 	}
-	e := &Engine{limits: limits, files: OS{}, paths: newMemo()}
-	if program, err := os.Executable(); err == nil && isOwnName(path.Base(program)) {
+	e := &Engine{limits: limits, files: disk.OS{}, git: &gitrepo.Reader{Disk: disk.OS{}}, paths: places.NewCache()}
+	if program, err := os.Executable(); err == nil && protected.IsOwnProgram(path.Base(program)) {
 		e.program = program
 	}
 	e.rules.Store(r)
-	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.top}
+	e.shell = shell.Analyzer{Table: table, Limits: limits.Shell, Secret: e.paths.Secret, Decode: e.decoded, Code: e.code, SQL: e.sql, Top: e.git.Top}
 	return e, nil
 }
 
@@ -100,7 +106,7 @@ func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 // work is one call on its way through the stages.
 type work struct {
 	call   approver.ToolCall
-	around surroundings
+	around places.Surroundings
 	sets   [2]*Rules // the rules in force, and those of the project
 
 	text    string // what is matched: the command, or the arguments of another tool
@@ -108,28 +114,30 @@ type work struct {
 	folded  []byte
 	matched []int
 
-	result            shell.Result // of the command
-	part              shell.Result // of a payload
-	trees             shell.Trees  // of the texts of both
-	steps             []shell.Step // with explain, or where git may run: the commands that run, of the command and of payloads
-	sure              bool         // nothing that is only suspected to run is analysed
-	binds             bool         // it is for those who bind an approval: files that are loaded are said, too
-	other             tools.Result
-	effects           []effect.Effect
-	facts             facts // of the effects
-	places            []Place
-	complete          bool // patterns were all tried
-	looked, bytesRead int  // of the disk
-	links             links
-	reach             reach
-	findings          []finding
-	explain           bool
+	result    shell.Result // of the command
+	part      shell.Result // of a payload
+	trees     shell.Trees  // of the texts of both
+	steps     []shell.Step // with explain, or where git may run: the commands that run, of the command and of payloads
+	sure      bool         // nothing that is only suspected to run is analysed
+	binds     bool         // it is for those who bind an approval: files that are loaded are said, too
+	other     tools.Result
+	effects   []effect.Effect
+	facts     facts // of the effects
+	self      selfprotect.Check
+	places    []places.Place
+	complete  bool // patterns were all tried
+	gitBudget gitrepo.Budget
+	links     disk.Links
+	names     filenames.Finder
+	mentions  []shell.Mention // files that commands name, of which no effect tells anything
+	programs  []shell.Program // those that are started by their path
+	findings  []finding
+	explain   bool
 
 	odd     shell.Oddity // how the texts were written that run
 	oddName string
 	layered int
 	trips   []trip
-	lookups int          // of files that are copied into agents' folders
 	past    *memory.Past // nil: nothing is remembered
 	left    []shell.File // what the call leaves in files
 	texts   []shell.Text // and the texts of them
@@ -206,13 +214,13 @@ func (w *work) forget() {
 	clear(w.trips)
 	clear(w.texts)
 	w.facts.of(nil)
-	w.links.forget()
-	w.reach.forget()
+	w.links.Forget()
+	w.names.Forget()
 	w.trees.Forget()
 	*w = work{
 		layers: w.layers[:0], folded: w.folded[:0], matched: w.matched[:0], result: w.result, part: w.part, trees: w.trees,
 		effects: w.effects[:0], places: w.places[:0], findings: w.findings[:0],
-		trips: w.trips[:0], left: w.left[:0], texts: w.texts[:0], facts: w.facts, links: w.links, reach: w.reach,
+		trips: w.trips[:0], left: w.left[:0], texts: w.texts[:0], facts: w.facts, links: w.links, names: w.names, mentions: w.mentions[:0], programs: w.programs[:0],
 		flows: flows{found: w.flows.found[:0]}, label: w.label,
 	}
 }
@@ -224,7 +232,8 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 		w.sets[1] = e.Project(call.Dir)
 	}
 	w.capture(call) // 1
-	w.around.tree = e.inTree(w.around.dir)
+	w.names.Begin(e.files, &w.links, &e.aliases, &w.call, w.around.Home, w.text)
+	w.around.Tree = places.InTree(e.files, w.around.Dir)
 	w.flows.begin(e, w)
 	e.decode(w)     // 2
 	e.understand(w) // 3 to 7: whitespace, aliases, compounds, variables, quotes
@@ -241,10 +250,7 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 // capture is stage 1: the call as the agent sent it.
 func (w *work) capture(call approver.ToolCall) {
 	w.call = call
-	w.around = surroundings{dir: strings.TrimSuffix(call.Dir, "/"), home: strings.TrimSuffix(call.Env["HOME"], "/")}
-	if !isProject(w.around.dir, w.around.home) {
-		w.around.dir = ""
-	}
+	w.around = places.Around(call.Dir, call.Env["HOME"])
 	w.text = call.Command
 	if w.text == "" {
 		w.text = string(call.Args)
@@ -267,9 +273,9 @@ func (e *Engine) understand(w *work) {
 		e.shell.Analyze(w.call.Command, place, &w.result)
 		w.form(&w.result)
 		w.effects = append(w.effects, w.result.Effects...)
-		w.reach.dotted = append(w.reach.dotted, w.result.Dotted...)
-		w.reach.named = append(w.reach.named, w.result.Mentions...)
-		w.reach.programs = append(w.reach.programs, w.result.Programs...)
+		w.names.Dotted = append(w.names.Dotted, w.result.Dotted...)
+		w.mentions = append(w.mentions, w.result.Mentions...)
+		w.programs = append(w.programs, w.result.Programs...)
 		w.steps = append(w.steps, w.result.Steps...)
 		if isPowerShell(w.call.Command) {
 			e.shell.AnalyzeCode(effect.PowerShell, w.call.Command, place, &w.part)
@@ -284,7 +290,7 @@ func (e *Engine) understand(w *work) {
 				hand = content.Part
 			}
 			hand(t.Path, t.Text, e.limits.Tools.Content, func(p effect.Payload) {
-				if p.Lang != "" && !e.paths.classify(p.Path).Prompts() { // what a redirection adds is no whole document
+				if p.Lang != "" && !e.paths.Classify(p.Path).Prompts() { // what a redirection adds is no whole document
 					e.payload(w, p, place)
 				}
 			})
@@ -320,7 +326,7 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 	if bits&effect.Later == 0 {
 		w.texts = append(w.texts, w.part.Texts...)
 	}
-	w.reach.dotted = append(w.reach.dotted, w.part.Dotted...)
+	w.names.Dotted = append(w.names.Dotted, w.part.Dotted...)
 	from := len(w.steps)
 	if bits&effect.Later == 0 { // else none of it runs now
 		for _, s := range w.part.Steps {
@@ -348,7 +354,7 @@ func (w *work) take(bits effect.Bits, taint effect.Taint) {
 
 // payload analyses what another tool runs, or leaves to be run.
 func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
-	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.classify(p.Path).Prompts() {
+	if p.Later && p.Path != "" && content.IsPrompt(p.Path) && e.paths.Classify(p.Path).Prompts() {
 		if !e.promptRuns(w, &p) {
 			return
 		}
@@ -371,8 +377,8 @@ func (e *Engine) payload(w *work, p effect.Payload, place shell.Context) {
 		bits = effect.Later
 	} else {
 		w.form(&w.part)
-		w.reach.named = append(w.reach.named, w.part.Mentions...)
-		w.reach.programs = append(w.reach.programs, w.part.Programs...)
+		w.mentions = append(w.mentions, w.part.Mentions...)
+		w.programs = append(w.programs, w.part.Programs...)
 	}
 	w.take(bits, 0)
 }
@@ -384,13 +390,13 @@ func (e *Engine) match(w *work) {
 	w.facts.around, w.facts.paths = &w.around, e.paths
 	for i := range w.effects {
 		ef := &w.effects[i]
-		p, placed := Place(0), false
+		p, placed := places.Place(0), false
 		for _, set := range w.sets {
 			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
 				continue
 			}
 			if !placed {
-				p, placed = e.onDisk(w, i, w.around.place(ef, e.paths)), true
+				p, placed = e.onDisk(w, i, w.around.Of(ef, e.paths)), true
 			}
 			w.findings = set.find(w.findings, i, &w.facts, p)
 		}
@@ -446,4 +452,16 @@ func (w *work) made(e *effect.Effect) bool {
 	}
 	by, made := w.facts.made[target]
 	return made && (by != e.By || by == "") || w.madeBefore(target)
+}
+
+// WithDisk returns an engine with the same rules that looks at another file
+// system.
+func (e *Engine) WithDisk(d disk.Disk) *Engine {
+	other, err := NewWith(e.rules.Load(), e.limits)
+	if err != nil {
+		return e // it cannot fail twice
+	}
+	other.files, other.git, other.Project = d, &gitrepo.Reader{Disk: d}, e.Project
+	other.SetFlow(e.flow.Load())
+	return other
 }

@@ -104,7 +104,7 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
 	}
 	for i, ef := range w.effects {
-		shown := Explained{Effect: ef, Places: names(w.places[i])}
+		shown := Explained{Effect: ef, Places: w.places[i].Names()}
 		if l := flow.Of(ef.Taint); w.flows.policy != nil && l < flow.Internal {
 			shown.Label = l.String()
 		}
@@ -134,17 +134,6 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 			continue
 		}
 		out.Findings = append(out.Findings, found)
-	}
-	return out
-}
-
-// names are the words for places, sorted.
-func names(p Place) []string {
-	var out []string
-	for _, name := range PlaceNames() {
-		if bit := placeNames[name]; p&bit != 0 {
-			out = append(out, name)
-		}
 	}
 	return out
 }
@@ -282,5 +271,5 @@ func oneLine(s string) string {
 	for part := range strings.SplitSeq(s, effect.Unknown) {
 		parts = append(parts, display.Visible(strings.ReplaceAll(part, "\n", "⏎")))
 	}
-	return short(strings.Join(parts, "…"))
+	return effect.Short(strings.Join(parts, "…"))
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"approver.example"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/tools"
 )
@@ -15,7 +16,10 @@ func (onlyLinks) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrPerm
 func (onlyLinks) ReadDir(string, int) ([]string, error) { return nil, fs.ErrPermission }
 
 // On puts the engine on another file system.
-func (e *Engine) On(files tools.FS) { e.files = onlyLinks{files} }
+func (e *Engine) On(files tools.FS) {
+	e.files = onlyLinks{files}
+	e.git = &gitrepo.Reader{Disk: e.files}
+}
 
 // With gives the engine a memory for all calls.
 func (e *Engine) With(m *memory.Memory) *Engine {

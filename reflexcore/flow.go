@@ -7,6 +7,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/urls"
 )
 
@@ -21,7 +22,7 @@ func (e *Engine) SetFlow(p *flow.Policy) { e.flow.Store(p) }
 type flows struct {
 	policy *flow.Policy // nil: off
 	home   string
-	known  *memo
+	known  *places.Cache
 	own    flow.Sources // of the project
 
 	net   effect.Taint // labels of what comes from the network
@@ -41,7 +42,7 @@ func (f *flows) begin(e *Engine, w *work) {
 		f.policy = nil
 		return
 	}
-	f.home, f.known = w.around.home, e.paths
+	f.home, f.known = w.around.Home, e.paths
 	if w.sets[1] != nil {
 		f.own = w.sets[1].Sources
 	}
@@ -65,7 +66,7 @@ func (f *flows) label(p string, secret bool) effect.Taint {
 	}
 	l := flow.Public
 	if secret {
-		l = labelOf(p, f.home, f.known.classify(p))
+		l = labelOf(p, f.home, f.known.Classify(p))
 	}
 	if sources := f.policy.Sources(); !sources.None() {
 		l = flow.Join(l, sources.Path(p, f.home))
@@ -215,7 +216,7 @@ func (w *work) flagsOf(i int) urls.Flags {
 	if w.sets[0].byKind[ef.Kind].empty() {
 		return urls.Classify(ef.Target).Flags
 	}
-	return urls.Flags(w.places[i] / placeURL)
+	return urls.Flags(w.places[i] / places.URL)
 }
 
 // byName judges what tools do by their names alone: those of which no effect is known.

@@ -8,6 +8,8 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/urls"
 )
 
@@ -18,15 +20,15 @@ func (w *work) sink(i int) (flow.Sink, bool) {
 	e := &w.effects[i]
 	switch e.Kind {
 	case effect.NetOut, effect.Publish, effect.NetIn:
-		return flow.External, e.Kind != effect.NetIn || !isPackage(e)
+		return flow.External, e.Kind != effect.NetIn || !places.IsPackage(e)
 	case effect.Exec, effect.Persist:
 		return flow.Exec, true
 	case effect.Write:
-		at := Place(0)
+		at := places.Place(0)
 		if i < len(w.places) {
 			at = w.places[i]
 		}
-		if at&(placeContent<<content.Instructions|placeContent<<content.Agent) != 0 || memoryFile(e.Target) {
+		if at&(places.Content<<content.Instructions|places.Content<<content.Agent) != 0 || memoryFile(e.Target) {
 			return flow.Memory, true
 		}
 		return flow.WorkspaceWrite, true
@@ -43,7 +45,7 @@ func memoryFile(p string) bool {
 	if base == "memory.md" || base == "memories.md" || base == "memory.json" || base == "memory.jsonl" {
 		return true
 	}
-	for folder := range agentFolders {
+	for folder := range protected.AgentFolders {
 		if i := strings.Index(p, "/"+folder+"/"); i >= 0 && (strings.Contains(p[i:], "/memory/") || strings.Contains(p[i:], "/memories/")) {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 )
 
 // This file is the gatekeeper: what is made of all that the modules of the engine
@@ -75,7 +76,7 @@ func (w *work) mayLose() bool {
 	}
 	for i := range w.effects {
 		e := &w.effects[i]
-		if e.Kind == effect.Delete && w.places[i]&(Temp|Build|Recoverable) == 0 && (!w.made(e) || w.movedIn(i)) {
+		if e.Kind == effect.Delete && w.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!w.made(e) || w.movedIn(i)) {
 			return true
 		}
 	}

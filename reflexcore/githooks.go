@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -93,10 +94,10 @@ func (e *Engine) gitHooks(w *work, place shell.Context) {
 // hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
 // are the files that were judged.
 func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place shell.Context) []string {
-	dir, _ = w.links.real(e.files, dir)
-	listed, err := e.files.ReadDir(dir, maxListed)
+	dir, _ = w.links.Real(e.files, dir)
+	listed, err := e.files.ReadDir(dir, disk.MaxListed)
 	if err != nil {
-		if !isMissing(err) { // else no hook runs
+		if !disk.IsMissing(err) { // else no hook runs
 			w.hiddenHooks(dir)
 		}
 		return done
@@ -160,7 +161,7 @@ func gitRuns(s *shell.Step) (dir, command string) {
 		flag, joined, ok := strings.Cut(word, "=")
 		switch {
 		case word == "-C":
-			dir = absolute(value, dir)
+			dir = disk.Absolute(value, dir)
 			i++
 		case word == "-c", word == "--namespace", word == "--exec-path", word == "--config-env":
 			i++
@@ -182,7 +183,7 @@ func gitRuns(s *shell.Step) (dir, command string) {
 
 // gitFolder is the folder of a working tree by that of its repository, or by itself.
 func gitFolder(p, dir string) string {
-	return strings.TrimSuffix(absolute(p, dir), "/.git")
+	return strings.TrimSuffix(disk.Absolute(p, dir), "/.git")
 }
 
 // hooked says where the git that works in a folder finds its hooks.
@@ -202,31 +203,31 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}
-	dir, _ := w.links.real(e.files, path.Clean(at))
-	if h.top = e.top(dir); h.top == "" {
+	dir, _ := w.links.Real(e.files, path.Clean(at))
+	if h.top = e.git.Top(dir); h.top == "" {
 		return h
 	}
 	git := h.top + "/.git"
 	own := git // of one working tree
 	if info, err := e.files.Lstat(git); err == nil && !info.IsDir() {
-		if to, _ := w.links.real(e.files, git); to != git {
+		if to, _ := w.links.Real(e.files, git); to != git {
 			git, own = to, to
-		} else if git, own = e.gitLink(git, h.top); git == "" {
+		} else if git, own = e.git.Link(git, h.top); git == "" {
 			w.hiddenHooks(own)
 			return h
 		}
 	}
-	home, env := w.around.home, w.call.Env
+	home, env := w.around.Home, w.call.Env
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
 		e.gitSettings(w, h, file, 0, true)
 	}
 	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of those
 		if file != "" && file != "/dev/null" {
-			e.gitSettings(w, h, absolute(file, at), 0, false)
+			e.gitSettings(w, h, disk.Absolute(file, at), 0, false)
 		}
 	}
 	if config := env["XDG_CONFIG_HOME"]; config != "" {
-		e.gitSettings(w, h, absolute(config, at)+"/git/config", 0, false)
+		e.gitSettings(w, h, disk.Absolute(config, at)+"/git/config", 0, false)
 	}
 	e.gitSettings(w, h, git+"/config", 0, true)
 	e.gitSettings(w, h, own+"/config.worktree", 0, false) // a setting says whether it counts
@@ -236,30 +237,11 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 	return h
 }
 
-// gitLink is where a file .git leads: to what all working trees share, and to what one has
-// for itself. Common is empty if that is not known.
-func (e *Engine) gitLink(file, top string) (common, own string) {
-	b, err := e.files.ReadFile(file, maxIndexPath)
-	to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir: ")
-	if err != nil || !ok {
-		return "", file
-	}
-	own = absolute(to, top)
-	b, err = e.files.ReadFile(own+"/commondir", maxIndexPath)
-	switch {
-	case err == nil:
-		return absolute(strings.TrimSpace(string(b)), own), own
-	case isMissing(err): // a submodule
-		return own, own
-	}
-	return "", own
-}
-
 // gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
 // one that is not sure to count all is added.
 func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bool) {
 	b, err := e.files.ReadFile(file, maxGitConfig)
-	if isMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
+	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
 		return // most are not there; a home may be closed to the one who looks
 	}
 	if h.files++; err != nil || depth > maxGitInclude || h.files > maxGitFiles {
@@ -285,13 +267,13 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 		case !ok:
 			w.hiddenHooks(file)
 		case included, perhaps:
-			e.gitSettings(w, h, absolute(value, path.Dir(file)), depth+1, sure && included)
+			e.gitSettings(w, h, disk.Absolute(value, path.Dir(file)), depth+1, sure && included)
 		case sure && value == "": // none of the files before
 			h.sure = ""
 		case sure:
-			h.sure = absolute(value, h.top)
+			h.sure = disk.Absolute(value, h.top)
 		case value != "":
-			h.dirs = append(h.dirs, absolute(value, h.top))
+			h.dirs = append(h.dirs, disk.Absolute(value, h.top))
 		}
 	}
 }
@@ -299,7 +281,7 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 // gitPath is the path that a setting means; false if that is not known.
 func (e *Engine) gitPath(w *work, value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
-		return w.around.home + "/" + below, w.around.home != ""
+		return w.around.Home + "/" + below, w.around.Home != ""
 	}
 	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
 		!strings.ContainsAny(value, "\t\n\r\b")

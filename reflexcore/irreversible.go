@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
 )
 
 // Scores of irreversibility from which something follows.
@@ -30,7 +32,7 @@ type loss struct {
 // them, and more if there are many. It looks at kinds, places, targets and programs,
 // never at the words of the command. lost says whether an effect counts. destroys is the index of the worst if it
 // destroys something or moves money, and -1 if it makes something known or stops it.
-func irreversible(effects []effect.Effect, places []Place, lost func(int) bool) (worst approver.Irreversibility, destroys int) {
+func irreversible(effects []effect.Effect, places []places.Place, lost func(int) bool) (worst approver.Irreversibility, destroys int) {
 	many, production, best := 0, false, loss{}
 	destroys = -1
 	for i := range effects {
@@ -86,18 +88,18 @@ func (l *loss) add(points int, why string) {
 }
 
 // lossOf is the baseline: what kind of thing is lost, and where it lies.
-func lossOf(e *effect.Effect, p Place) loss {
+func lossOf(e *effect.Effect, p places.Place) loss {
 	switch {
-	case p&Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
+	case p&places.Recoverable != 0 && (e.Kind == effect.Delete || e.Kind == effect.Discard):
 		return loss{little, "version control has it"}
-	case p&Feature != 0 && e.Kind == effect.Discard:
+	case p&places.Feature != 0 && e.Kind == effect.Discard:
 		return loss{20, "rewrites a branch on which others do not build"}
 	}
 	switch e.Kind {
 	case effect.Delete:
 		return deleted(e, p)
 	case effect.Write:
-		if p&Device != 0 {
+		if p&places.Device != 0 {
 			return loss{95, "overwrites a disk"}
 		}
 	case effect.Discard:
@@ -117,35 +119,35 @@ func lossOf(e *effect.Effect, p Place) loss {
 }
 
 // deleted is the baseline of files.
-func deleted(e *effect.Effect, p Place) loss {
+func deleted(e *effect.Effect, p places.Place) loss {
 	switch {
-	case p&Device != 0:
+	case p&places.Device != 0:
 		return loss{95, "wipes a disk"}
 	case slices.Contains(volumes, program(e.By)):
 		return loss{75, "deletes a volume"}
-	case p&(Root|Top) != 0 && p&Temp == 0:
+	case p&(places.Root|places.Top) != 0 && p&places.Temp == 0:
 		return loss{95, "deletes what the machine or a home needs"}
-	case p&Temp != 0 && p&Outside != 0:
+	case p&places.Temp != 0 && p&places.Outside != 0:
 		return loss{30, "deletes all temporary files, of others too"}
-	case p&(Temp|Build) != 0 && p&(Outside|Whole|Git) == 0, p&Build != 0 && p&(System|Whole|Git|Unclear) == 0:
+	case p&(places.Temp|places.Build) != 0 && p&(places.Outside|places.Whole|places.Git) == 0, p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
 		return loss{little, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
 		return loss{50, "deletes files elsewhere"}
-	case p&System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
+	case p&places.System != 0 && e.Bits&effect.Rooted != 0 && e.Bits&(effect.Recursive|effect.Glob) == 0:
 		return loss{40, "deletes what is not known yet"}
-	case p&System != 0:
+	case p&places.System != 0:
 		return loss{70, "deletes files of the system"}
-	case p&Whole != 0:
+	case p&places.Whole != 0:
 		return loss{65, "deletes the whole working directory"}
-	case p&Git != 0:
+	case p&places.Git != 0:
 		return loss{45, "deletes files of a repository"}
-	case p&Secret != 0:
+	case p&places.Secret != 0:
 		return loss{55, "deletes a credential"}
-	case p&Project != 0:
+	case p&places.Project != 0:
 		return loss{20, "deletes files of the project"}
-	case p&Unclear != 0:
+	case p&places.Unclear != 0:
 		return loss{40, "deletes what is not known yet"}
-	case p&Outside != 0:
+	case p&places.Outside != 0:
 		return loss{45, "deletes files outside the project"}
 	}
 	return loss{20, "deletes files"}
@@ -209,7 +211,7 @@ func words(e *effect.Effect, table []baseline, otherwise loss) loss {
 }
 
 // worse are the modifiers of impact.
-func (l loss) worse(e *effect.Effect, p Place) loss {
+func (l loss) worse(e *effect.Effect, p places.Place) loss {
 	if l.score <= little {
 		return l
 	}
@@ -222,7 +224,7 @@ func (l loss) worse(e *effect.Effect, p Place) loss {
 		{e.Bits&effect.Bulk != 0, 15, "all of its kind"},
 		{e.Bits&effect.Glob != 0, 5, "by a pattern"},
 		{e.Bits&effect.Force != 0 && e.Kind != effect.Delete, 5, "over protections"}, // rm -f only asks no question
-		{p&Whole != 0 && p&Project == 0, 10, "and more than the project"},
+		{p&places.Whole != 0 && p&places.Project == 0, 10, "and more than the project"},
 		{isDestruction(e.Kind) && e.Bits&effect.Splits != 0, 5, "any number of them"},
 	} {
 		if m.is {
@@ -264,11 +266,11 @@ func saved(e *effect.Effect, before []effect.Effect) bool {
 		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) && r.Target != "/dev/null" {
 			return true
 		}
-		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !below(e.Target, r.Target) {
+		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !disk.Below(e.Target, r.Target) {
 			continue
 		}
 		for j := range before {
-			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
+			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !disk.Below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
 				return true
 			}
 		}

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 )
 
@@ -21,7 +23,7 @@ func (w *work) kind() loop.Kind {
 		e := &w.effects[i]
 		switch e.Kind {
 		case effect.Write, effect.Delete, effect.Discard:
-			if e.Bits&effect.Remote == 0 && (w.around.folder(e.Target, e.Target)&Temp == 0 || below(e.Target, w.around.dir)) {
+			if e.Bits&effect.Remote == 0 && (w.around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, w.around.Dir)) {
 				return loop.Edit
 			}
 			looks = false

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -16,24 +19,11 @@ import (
 // says which. It is read where it lies on the disk or stands in the call, and what it
 // changes is judged as if a tool wrote it.
 
-const (
-	maxPatch   = 1 << 20 // bytes of a difference that is read
-	maxPatches = 16      // of one call
-)
-
 var (
-	// applies finds a command that applies a difference, tries one that only looks at it.
-	applies = regexp.MustCompile(`(?:^|[\s;|&('"])g?patch(?:\s|$)|\bgit\s[^;&|\n]*\b(?:apply|am)\b`)
-	tries   = regexp.MustCompile(`\s--(?:check|dry-run|stat|numstat|summary)\b`)
 	// backwards finds the flag that takes a difference back, stripped how much of names goes.
 	backwards = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
 	stripped  = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
 )
-
-// feedsPatch are the programs whose files are sure to be the difference.
-var feedsPatch = map[string]bool{
-	"git apply": true, "git am": true, "patch": true, "gpatch": true, "cat": true, "redirection": true,
-}
 
 // A patchPlace is where a command applies a difference.
 type patchPlace struct {
@@ -43,109 +33,27 @@ type patchPlace struct {
 	back  bool
 }
 
-// appliesPatch reports whether the call applies a difference.
-func (w *work) appliesPatch() bool {
-	says := strings.Contains(w.text, "patch") || strings.Contains(w.text, "git") &&
-		(strings.Contains(w.text, "apply") || strings.Contains(w.text, " am"))
-	return says && w.call.Command != "" && applies.MatchString(w.text) && !tries.MatchString(w.text)
-}
-
-// patched returns a file by which agents ask that a difference changes, or a hook of git;
-// empty: there is none, or it cannot be read.
-func (e *Engine) patched(w *work) string {
-	if !w.appliesPatch() {
-		return ""
-	}
-	texts, _ := e.differences(w)
-	for _, text := range texts {
-		if p := e.ownInPatch(text); p != "" {
-			return p
-		}
-	}
-	return ""
-}
-
-// differences are the texts that may be what the call applies; false if one of them
-// cannot be read.
-func (e *Engine) differences(w *work) (texts []string, ok bool) {
-	ok = true
-	add := func(text string) {
-		if text, readable := decoded(text); readable {
-			texts = append(texts, text)
-		} else {
-			ok = false
-		}
-	}
-	if strings.Contains(w.text, "\n") {
-		add(w.text)
-	}
-	for _, t := range w.texts {
-		if len(texts) <= maxPatches && effect.IsKnown(t.Text) {
-			add(t.Text)
-		}
-	}
-	read := 0
-	for i := range w.effects {
-		ef := &w.effects[i]
-		if ef.Kind != effect.Read || !effect.IsKnown(ef.Target) {
-			continue
-		}
-		file := w.located(ef)
-		if file == "" {
-			continue
-		}
-		for _, name := range e.seen(w, file, true, true) {
-			if read++; read > maxPatches {
-				return texts, ok
-			}
-			to, is := w.links.real(e.files, name)
-			if !is {
-				continue
-			}
-			if data, err := e.files.ReadFile(to, maxPatch); err == nil {
-				add(string(data))
-			} else if info, err := e.files.Lstat(to); err == nil && feedsPatch[ef.By] {
-				ok = ok && (!info.Mode().IsRegular() || info.Size() <= maxPatch)
-			}
-		}
-	}
-	return texts, ok
-}
-
-// ownInPatch is the first file by which agents ask that a difference names.
-func (e *Engine) ownInPatch(text string) string {
-	names, _ := namesIn(text)
-	for _, p := range names {
-		for rest := p; rest != ""; {
-			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") && settings("/"+rest, e.paths) {
-				return p
-			}
-			_, rest, _ = strings.Cut(rest, "/")
-		}
-	}
-	return ""
-}
-
 // patches judges what differences change that runs by itself, or that agents load.
 func (e *Engine) patches(w *work, place shell.Context) {
-	if !w.appliesPatch() {
+	reader := w.patchReader(e)
+	if !reader.Applies() {
 		return
 	}
 	at, inputs := e.patchPlaces(w, place)
-	texts, ok := e.differences(w)
+	texts, ok := reader.Texts()
 	for _, text := range inputs {
-		text, readable := decoded(text)
+		text, readable := patches.Decode(text)
 		texts, ok = append(texts, text), ok && readable
 	}
 	for _, text := range texts {
 		done := map[string]bool{}
-		if _, readable := namesIn(text); !readable {
+		if _, readable := patches.Names(text); !readable {
 			ok = false
 		}
 		for _, p := range at {
 			var named []string
-			for _, c := range changes(text, p.back) {
-				for _, target := range p.targets(c.names) {
+			for _, c := range patches.Changes(text, p.back) {
+				for _, target := range p.targets(c.Names) {
 					if !done[target] {
 						e.patch(w, &c, target, p.by, place)
 					}
@@ -169,7 +77,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 	e.shell.Analyze(w.call.Command, place, &result)
 	for i := range result.Steps {
 		s := &result.Steps[i]
-		if len(s.Argv) == 0 || s.Remote || len(at) >= maxPatches {
+		if len(s.Argv) == 0 || s.Remote || len(at) >= patches.Max {
 			continue
 		}
 		p := patchPlace{by: path.Base(s.Argv[0]), dirs: []string{s.Dir}, strip: -1}
@@ -181,7 +89,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 			}
 			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
 			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
-				if top := e.top(dir); top != "" && top != dir {
+				if top := e.git.Top(dir); top != "" && top != dir {
 					p.dirs = append(p.dirs, top)
 				}
 			}
@@ -223,7 +131,7 @@ func (p *patchPlace) flags(words []string) {
 				value = word[2:]
 			}
 			for j := range p.dirs {
-				p.dirs[j] = absolute(value, p.dirs[j])
+				p.dirs[j] = disk.Absolute(value, p.dirs[j])
 			}
 		case backwards.MatchString(word):
 			p.back = true
@@ -235,7 +143,7 @@ func (p *patchPlace) flags(words []string) {
 func (p *patchPlace) targets(names []string) (out []string) {
 	for _, name := range names {
 		short := []string{name}
-		for rest := name; p.strip < 0 && len(short) <= maxPatches; {
+		for rest := name; p.strip < 0 && len(short) <= patches.Max; {
 			var more bool
 			if _, rest, more = strings.Cut(rest, "/"); !more {
 				break
@@ -264,17 +172,17 @@ func (p *patchPlace) targets(names []string) (out []string) {
 var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
 
 // patch judges what a difference makes of one file, if that may run.
-func (e *Engine) patch(w *work, c *change, target, by string, place shell.Context) {
-	sink, prompt := e.paths.classify(target), e.isPromptPlace(w, target)
+func (e *Engine) patch(w *work, c *patches.Change, target, by string, place shell.Context) {
+	sink, prompt := e.paths.Classify(target), e.isPromptPlace(w, target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
-	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || settings(target, e.paths) {
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, e.paths) {
 		return // settings by which agents ask are looked for by themselves
 	}
 	w.effects = append(w.effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
 	before, _ := e.textOf(w, target)
-	after, known := c.text()
-	if !c.fresh {
-		after, known = c.applied(before)
+	after, known := c.Text()
+	if !c.Fresh {
+		after, known = c.Applied(before)
 	}
 	switch {
 	case known && prompt:
@@ -290,8 +198,15 @@ func (e *Engine) patch(w *work, c *change, target, by string, place shell.Contex
 	case prompt, slices.Contains(byItself[:], sink.Kind):
 		w.unseen(target)
 	default:
-		for _, h := range c.hunks {
-			content.Part(target, h.after, e.limits.Tools.Content, func(p effect.Payload) { e.payload(w, p, place) })
+		for _, h := range c.Hunks {
+			content.Part(target, h.After, e.limits.Tools.Content, func(p effect.Payload) { e.payload(w, p, place) })
 		}
+	}
+}
+
+// patchReader reads the differences of the call.
+func (w *work) patchReader(e *Engine) patches.Reader {
+	return patches.Reader{
+		Disk: e.files, Links: &w.links, Names: &w.names, Shell: w.call.Command != "", Text: w.text, Written: w.texts, Effects: w.effects, Paths: e.paths,
 	}
 }

@@ -55,7 +55,7 @@ func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approv
 	switch {
 	case err != nil:
 		asks.Confidence = 1
-		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked", short(err.Error())
+		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked", effect.Short(err.Error())
 	case similarity == 0:
 		return v
 	default:

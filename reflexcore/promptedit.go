@@ -114,6 +114,6 @@ func (e *Engine) onlyRead(w *work, p string) bool {
 	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
 		return false
 	}
-	to, ok := w.links.real(e.files, p)
+	to, ok := w.links.Real(e.files, p)
 	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) && !content.IsPlugin(e.files, p)
 }

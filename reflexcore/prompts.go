@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -38,7 +40,7 @@ func (w *work) unseen(file string) {
 // listed are the names in a folder from which something is loaded. Where there is a folder
 // whose names cannot be read, or are too many, the call is a question.
 func (e *Engine) listed(w *work, dir string) ([]string, bool) {
-	names, err := e.files.ReadDir(dir, maxListed)
+	names, err := e.files.ReadDir(dir, disk.MaxListed)
 	if err == nil {
 		return names, true
 	}
@@ -58,7 +60,7 @@ func (e *Engine) prompts(w *work, place shell.Context) {
 	for i, n := 0, len(w.effects); i < n; i++ {
 		ef := w.effects[i]
 		switch {
-		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, makesFolder(&ef), ef.By == "touch":
+		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
 		case !effect.IsKnown(ef.Target) && strings.Contains(w.text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
 			w.unseen("$CLAUDE_ENV_FILE")
@@ -93,7 +95,7 @@ func (e *Engine) promptHanded(w *work, target string, place shell.Context) {
 // inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
 func (w *work) inConfig(p string) (string, bool) {
 	config := path.Clean(w.call.Env["CLAUDE_CONFIG_DIR"])
-	if len(config) < 2 || !below(p, config) {
+	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
 	return "/.claude" + p[len(config):], true
@@ -142,7 +144,7 @@ func (e *Engine) promptNames(w *work, ef *effect.Effect) (out []string) {
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
 		return nil
 	}
-	if to, ok := w.links.real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
+	if to, ok := w.links.Real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
 		return []string{to}
 	}
 	return nil
@@ -156,7 +158,7 @@ func (e *Engine) isPromptPlace(w *work, p string) bool {
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := e.paths.classify(p)
+	s := e.paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
@@ -164,17 +166,7 @@ func (e *Engine) isPromptPlace(w *work, p string) bool {
 		return true
 	}
 	low := strings.ToLower(p) // of what is not known no more than its name says
-	return isAgentPath(low) || strings.Contains(base, "skill.md")
-}
-
-// isAgentPath reports whether a folder of an agent is in a path.
-func isAgentPath(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		if isAgentFolder(part) || part == ".claude-plugin" || part == "opencode" {
-			return true
-		}
-	}
-	return false
+	return protected.InAgentFolder(low) || strings.Contains(base, "skill.md")
 }
 
 // unpacks put there what nobody has looked at.
@@ -220,10 +212,10 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		if r.Kind != effect.Read || r.By != ef.By || r.Bits&effect.Remote != 0 {
 			continue
 		}
-		if r.Target == ef.Target && moves(ef) {
+		if r.Target == ef.Target && effect.Moves(ef) {
 			return true // it is taken away
 		}
-		if known = true; linked(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
+		if known = true; effect.Links(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
 			return false
 		}
 	}
@@ -232,7 +224,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 
 // takenAway reports whether an effect is that a file is moved away from there.
 func (w *work) takenAway(i int) bool {
-	return i > 0 && moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
+	return i > 0 && effect.Moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
 }
 
 // promptText judges what runs of a text and did not before.
@@ -266,13 +258,13 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range e.seen(w, from, true, true) {
+		for _, p := range w.names.Seen(from, true, true) {
 			found = found && e.promptCopied(w, p, target, budget, place)
 		}
 		return found
 	}
 	for i := range w.effects { // the call itself makes it
-		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (below(made.Target, from) || made.Target == from) && !makesFolder(made) && !w.takenAway(i) {
+		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !w.takenAway(i) {
 			for _, t := range w.texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					e.promptText(w, target, "", t.Text, place)
@@ -282,7 +274,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 			return false
 		}
 	}
-	to, ok := w.links.real(e.files, path.Clean(from))
+	to, ok := w.links.Real(e.files, path.Clean(from))
 	if !ok {
 		return false
 	}
@@ -291,7 +283,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 		return false
 	}
 	if info.IsDir() {
-		names, err := e.files.ReadDir(to, maxListed)
+		names, err := e.files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}

@@ -1,11 +1,14 @@
 package reflexcore
 
 import (
-	"io/fs"
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/buildnames"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/places"
 )
 
 // What a delete loses can be found out, as far as the disk can be read: where its
@@ -13,45 +16,35 @@ import (
 // version control has all of it. Everything else counts as lost.
 
 const (
-	maxLooked  = 2000    // files and folders that are looked at for one call
-	maxRead    = 4 << 20 // bytes of files that are read for one call
-	maxReadOne = 1 << 20
-	maxMoves   = 64 // moves that are compared with a delete; of more, any may be into it
-	maxUp      = 64 // folders above, in which a repository is looked for
+	maxMoves = 64 // moves that are compared with a delete; of more, any may be into it
 )
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
-func (e *Engine) onDisk(w *work, i int, p Place) Place {
+func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
 	ef := &w.effects[i]
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.kept(w, ef)
-	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(Temp|Build|Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
+	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
 		return p
 	}
 	if w.movedIn(i) {
-		if p&Project == 0 {
-			p |= Outside
+		if p&places.Project == 0 {
+			p |= places.Outside
 		}
-		return p &^ (Build | Temp)
+		return p &^ (places.Build | places.Temp)
 	}
-	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
+	look := looking{disk: e.files, around: &w.around, links: &w.links, git: gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}}
 	target, q := look.through(ef, p)
-	if q&Project != 0 && q&Temp == 0 {
-		if q&Build != 0 && !look.output(target) {
-			q &^= Build
+	if q&places.Project != 0 && q&places.Temp == 0 {
+		if q&places.Build != 0 && !look.output(target) {
+			q &^= places.Build
 		}
-		if q&(Build|Whole|Git|System|Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.recoverable(target)) {
-			q |= Recoverable
+		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.git.Recoverable(target)) {
+			q |= places.Recoverable
 		}
 	}
 	return q
-}
-
-// movers take a file away from where it was.
-var movers = map[string]bool{
-	"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true,
-	"os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false,
 }
 
 // movedIn reports whether the call first moves something into what it deletes, or
@@ -67,10 +60,10 @@ func (w *work) movedIn(i int) bool {
 			return true
 		}
 		switch e := &w.effects[j]; {
-		case below(e.Target, target), below(target, e.Target), !effect.IsKnown(e.Target):
+		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
-			from = from || j >= len(w.places) || w.places[j]&(Temp|Build|Recoverable) == 0
+			from = from || j >= len(w.places) || w.places[j]&(places.Temp|places.Build|places.Recoverable) == 0
 		}
 	}
 	return into && from
@@ -78,18 +71,15 @@ func (w *work) movedIn(i int) bool {
 
 // looking is one look at the disk.
 type looking struct {
-	engine *Engine
-	disk   Disk
-	around *surroundings
-	links  *links
-	left   *int // how much was looked at
-	bytes  *int // how much was read
-	repo   *repository
+	disk   disk.Disk
+	around *places.Surroundings
+	links  *disk.Links
+	git    gitrepo.Look
 }
 
 // through follows the links of a target, and returns it as a path of the project
 // if it is one, and what it is.
-func (l *looking) through(ef *effect.Effect, p Place) (string, Place) {
+func (l *looking) through(ef *effect.Effect, p places.Place) (string, places.Place) {
 	named := ef.Target
 	static, rest := named, ""
 	if i := strings.IndexAny(named, "*?[{\x00"); i >= 0 {
@@ -98,60 +88,60 @@ func (l *looking) through(ef *effect.Effect, p Place) (string, Place) {
 	} else if ef.Bits&effect.Recursive == 0 { // the link itself is deleted
 		static, rest = path.Dir(named), "/"+path.Base(named)
 	}
-	seen, ok := l.links.real(l.disk, static)
+	seen, ok := l.links.Real(l.disk, static)
 	if !ok || seen == path.Clean(static) {
 		return named, p
 	}
-	if dir, ok := l.links.real(l.disk, l.around.dir); ok && l.around.dir != "" && below(seen, dir) {
-		seen = l.around.dir + seen[len(dir):]
+	if dir, ok := l.links.Real(l.disk, l.around.Dir); ok && l.around.Dir != "" && disk.Below(seen, dir) {
+		seen = l.around.Dir + seen[len(dir):]
 	}
 	if seen == path.Clean(static) {
 		return named, p
 	}
 	other := *ef
 	other.Target = strings.TrimSuffix(seen, "/") + rest
-	q := l.around.local(other.Target, &other)
-	const harmless = Temp | Build | Project
-	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&Temp
+	q := l.around.Path(other.Target, &other)
+	const harmless = places.Temp | places.Build | places.Project
+	return other.Target, p&^harmless | q&^harmless | p&q&harmless | q&p&places.Temp
 }
 
 // output reports whether what has the name of build output is that: git knows no
 // file in it, and where the name alone says little, is told to ignore it. Without
 // a repository a manifest beside it will do, without a disk the name.
 func (l *looking) output(target string) bool {
-	if _, err := l.disk.Lstat(l.around.dir); err != nil {
+	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return true
 	}
-	rest := strings.TrimPrefix(target, l.around.dir+"/")
+	rest := strings.TrimPrefix(target, l.around.Dir+"/")
 	named := false
 	for at := 0; at < len(rest); {
-		level, end := built(rest[at:])
-		if level == byHand {
+		level, end := buildnames.First(rest[at:])
+		if level == buildnames.ByHand {
 			break
 		}
 		at += end
-		if named = true; l.outputFolder(l.around.dir+"/"+rest[:at], level) {
+		if named = true; l.outputFolder(l.around.Dir+"/"+rest[:at], level) {
 			return true
 		}
 	}
-	return !named || builtFile(path.Base(rest)) // the name of a file
+	return !named || buildnames.IsFile(path.Base(rest)) // the name of a file
 }
 
 // outputFolder is the same of one folder by its name.
-func (l *looking) outputFolder(folder string, level making) bool {
+func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
 	if strings.ContainsAny(folder, "*?[{\x00") {
 		return true
 	}
-	r := l.repository(path.Dir(folder))
+	r := l.git.Repository(path.Dir(folder))
 	switch {
 	case r == nil:
-		return level != maybe || l.manifest(path.Dir(folder))
-	case r.index == nil:
-		return level == always
-	case r.index.tracked(r.name(folder)):
+		return level != buildnames.Maybe || l.manifest(path.Dir(folder))
+	case r.Index == nil:
+		return level == buildnames.Always
+	case r.Index.Tracked(r.Name(folder)):
 		return false
 	}
-	return level != maybe || l.ignored(r, r.name(folder))
+	return level != buildnames.Maybe || l.git.Reader.Ignored(r, r.Name(folder))
 }
 
 // manifests lie beside what builds make.
@@ -166,7 +156,7 @@ func (l *looking) manifest(dir string) bool {
 			return true
 		}
 	}
-	names, err := l.disk.ReadDir(dir, maxLooked)
+	names, err := l.disk.ReadDir(dir, gitrepo.MaxLooked)
 	if err != nil {
 		return false
 	}
@@ -177,14 +167,6 @@ func (l *looking) manifest(dir string) bool {
 		}
 	}
 	return false
-}
-
-// repository finds the repository that a folder belongs to.
-func (l *looking) repository(dir string) *repository {
-	if l.repo == nil {
-		l.repo = l.engine.repository(dir)
-	}
-	return l.repo
 }
 
 // single reports whether a delete with all that is below is one of a single file,
@@ -203,112 +185,20 @@ func (l *looking) unborn(w *work, target string) bool {
 	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(w.text, "mount") || strings.Contains(w.text, "sshfs") || strings.Contains(w.text, "bindfs") || strings.Contains(w.text, "rename") {
 		return false
 	}
-	if _, err := l.disk.Lstat(l.around.dir); err != nil {
+	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
 		return false
 	}
 	_, err := l.disk.Lstat(target)
-	return isMissing(err)
-}
-
-// recoverable reports whether version control has all that is deleted. A pattern
-// may stand for the names of one folder.
-func (l *looking) recoverable(target string) bool {
-	pattern := ""
-	if i := strings.IndexAny(target, "*?[{\x00"); i >= 0 {
-		cut := strings.LastIndexByte(target[:i], '/')
-		target, pattern = target[:cut], target[cut+1:]
-		if strings.ContainsAny(pattern, "/{\x00") {
-			return false
-		}
-	}
-	dir := target
-	if pattern == "" {
-		dir = path.Dir(target)
-	}
-	r := l.repository(dir)
-	if r == nil || r.index == nil || !below(target, r.root) || target == r.root && pattern == "" {
-		return false
-	}
-	if pattern == "" {
-		return l.unlost(r, target, true)
-	}
-	names, err := l.disk.ReadDir(target, maxLooked)
-	if err != nil {
-		return false
-	}
-	any := false
-	for _, name := range names {
-		if ok, err := path.Match(pattern, name); err != nil {
-			return false
-		} else if ok {
-			if any = true; !l.unlost(r, target+"/"+name, true) {
-				return false
-			}
-		}
-	}
-	return any
-}
-
-// unlost reports whether git has the file, or all files of the folder, as they
-// are. Others may lie between them if they are not to be deleted with it, or a
-// build makes them.
-func (l *looking) unlost(r *repository, p string, all bool) bool {
-	if *l.left++; *l.left > maxLooked || path.Base(p) == ".git" {
-		return false
-	}
-	info, err := l.disk.Lstat(p)
-	if err != nil {
-		return false // also if it is not there: until the call runs, it may be
-	}
-	if !info.IsDir() {
-		return l.unchanged(r, p, info, all)
-	}
-	if r.index.entry(r.name(p)) != nil { // a repository of its own, or a folder in the place of a file
-		return false
-	}
-	names, err := l.disk.ReadDir(p, maxLooked)
-	if err != nil {
-		return false
-	}
-	for _, name := range names {
-		child := p + "/" + name
-		if level := makingOf(name); level != byHand && !r.index.tracked(r.name(child)) && (level == always || l.ignored(r, r.name(child))) {
-			continue
-		}
-		if !l.unlost(r, child, all) {
-			return false
-		}
-	}
-	return true
-}
-
-// unchanged reports whether git has the file's content.
-func (l *looking) unchanged(r *repository, p string, info fs.FileInfo, all bool) bool {
-	entry := r.index.entry(r.name(p))
-	switch {
-	case entry == nil:
-		return !all || info.Mode().IsRegular() && builtFile(path.Base(p)) && l.ignored(r, r.name(p)) || strings.HasSuffix(p, ".pyc")
-	case entry.vague || !entry.fits(info):
-		return false
-	case r.index.same(entry, info):
-		return true
-	case !info.Mode().IsRegular() || info.Size() != int64(entry.size) && entry.size != 0 || info.Size() > maxReadOne:
-		return false // git notes no size where it is not sure
-	}
-	if *l.bytes += int(info.Size()); *l.bytes > maxRead {
-		return false
-	}
-	content, err := l.disk.ReadFile(p, maxReadOne)
-	return err == nil && blobOf(content) == entry.blob
+	return disk.IsMissing(err)
 }
 
 // kept says whether what a command of git throws away is kept all the same.
-func (e *Engine) kept(w *work, ef *effect.Effect) Place {
+func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
 		return e.pushed(ef)
 	}
 	if ef.Target == "environment" && (ef.By == "poetry" || ef.By == "pipenv") || ef.Target == "gems" && ef.By == "bundle" {
-		return Recoverable // from the lock file
+		return places.Recoverable // from the lock file
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(ef.By, "git "), "git-")
 	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) || ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
@@ -320,18 +210,18 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	default:
 		return 0
 	}
-	dir, ok := w.links.real(e.files, ef.Dir)
+	dir, ok := w.links.Real(e.files, ef.Dir)
 	if !ok {
 		return 0
 	}
-	look := looking{engine: e, disk: e.files, around: &w.around, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
-	r := look.repository(dir)
-	if r == nil || r.index == nil || !below(dir, r.root) {
+	look := gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}
+	r := look.Repository(dir)
+	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
 		return 0
 	}
 	if ef.Target == "uncommitted" {
-		if r.index.whole && e.head(r) == r.index.tree && look.clean(r, "") {
-			return Recoverable
+		if r.Index.Whole && e.git.Head(r) == r.Index.Tree && look.Clean(r, "") {
+			return places.Recoverable
 		}
 		return 0
 	}
@@ -342,40 +232,17 @@ func (e *Engine) kept(w *work, ef *effect.Effect) Place {
 	if strings.HasPrefix(ef.Target, "/") {
 		target = path.Clean(ef.Target)
 	}
-	if !below(target, r.root) {
+	if !disk.Below(target, r.Root) {
 		return 0
 	}
-	if _, err := e.files.Lstat(target); isMissing(err) && !r.index.tracked(r.name(target)) || look.clean(r, r.name(target)) {
-		return Recoverable
+	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
+		return places.Recoverable
 	}
 	return 0
 }
 
-// clean reports whether all files of a folder that git tracks are unchanged. What
-// is deleted is not lost.
-func (l *looking) clean(r *repository, name string) bool {
-	check := func(entry *gitEntry) bool {
-		if *l.left++; *l.left > maxLooked || entry.vague {
-			return false
-		}
-		p := r.root + "/" + entry.name
-		info, err := l.disk.Lstat(p)
-		return isMissing(err) || err == nil && l.unchanged(r, p, info, true)
-	}
-	if entry := r.index.entry(name); entry != nil {
-		return check(entry)
-	}
-	list := r.index.below(name)
-	for i := range list {
-		if !check(&list[i]) {
-			return false
-		}
-	}
-	return len(list) > 0
-}
-
 // pushed says whether history is only replaced on a branch of one's own.
-func (e *Engine) pushed(ef *effect.Effect) Place {
+func (e *Engine) pushed(ef *effect.Effect) places.Place {
 	if ef.Bits&(effect.Bulk|effect.Splits|effect.Partial) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
 	}
@@ -384,14 +251,14 @@ func (e *Engine) pushed(ef *effect.Effect) Place {
 		if !strings.HasPrefix(ef.Dir, "/") {
 			return 0
 		}
-		if branch = e.branch(ef.Dir); branch == "" {
+		if branch = e.git.Branch(ef.Dir); branch == "" {
 			return 0
 		}
 	}
 	if isShared(branch) {
 		return 0
 	}
-	return Feature
+	return places.Feature
 }
 
 // isShared reports whether a branch, by its name, is one that others build on.

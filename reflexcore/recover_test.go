@@ -9,13 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
-	"approver.example/reflexcore"
 )
 
 // chroot shows a folder as if it were the whole file system.
 type chroot struct {
-	reflexcore.OS
+	disk.OS
 	root string
 }
 

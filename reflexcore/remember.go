@@ -2,18 +2,18 @@ package reflexcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/places"
 )
 
 // A Result is what a call returned: its output, or the error that it failed with.
@@ -63,18 +63,12 @@ func (e *Engine) project(dir string) string {
 		if len(at) < 2 || at[0] != '/' {
 			break
 		}
-		if e.exists(at + "/.git") {
+		if disk.Exists(e.files, at+"/.git") {
 			return at
 		}
 		at = path.Dir(at)
 	}
 	return dir
-}
-
-// exists reports whether something is there, as far as can be seen.
-func (e *Engine) exists(p string) bool {
-	_, err := e.files.Readlink(p)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // remember puts a call that is not denied into the memory, and adds to the verdict
@@ -139,7 +133,7 @@ func (w *work) opens() bool {
 func (w *work) leaves() []memory.File {
 	var out []memory.File
 	for _, f := range w.left {
-		if !below(w.around.dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+		if !disk.Below(w.around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
 			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}
@@ -184,16 +178,11 @@ func (w *work) tainted(effects []effect.Effect) {
 
 // madeBefore reports whether an earlier call of the session made the file.
 func (w *work) madeBefore(target string) bool {
-	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return below(to, target) }) {
+	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
 		return false
 	}
-	p := w.around.local(target, &effect.Effect{Kind: effect.Delete, Target: target})
-	return p&(Temp|Project) != 0 && p&(Whole|Git|System|Top|Root) == 0
-}
-
-// moves reports whether what does the effect moves files.
-func moves(e *effect.Effect) bool {
-	return movers[e.By] || strings.Contains(e.By, "rename") || strings.Contains(e.By, "move")
+	p := w.around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})
+	return p&(places.Temp|places.Project) != 0 && p&(places.Whole|places.Git|places.System|places.Top|places.Root) == 0
 }
 
 // movedTo is where the call moves files: what is there is no longer only what was
@@ -201,7 +190,7 @@ func moves(e *effect.Effect) bool {
 func (w *work) movedTo() []string {
 	var out []string
 	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Write && moves(e) {
+		if e := &w.effects[i]; e.Kind == effect.Write && effect.Moves(e) {
 			out = append(out, e.Target)
 		}
 	}
@@ -214,13 +203,13 @@ func (e *Engine) makes(w *work) []string {
 	var out []string
 	for i := range w.effects {
 		ef := &w.effects[i]
-		if ef.Kind != effect.Write || ef.By == "ln" || moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
+		if ef.Kind != effect.Write || ef.By == "ln" || effect.Moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
 			continue
 		}
 		if i >= looks || len(out) == most {
 			break
 		}
-		if !e.exists(ef.Target) {
+		if !disk.Exists(e.files, ef.Target) {
 			out = append(out, ef.Target)
 		}
 	}

@@ -91,26 +91,26 @@ func TestTwoCalls(t *testing.T) {
 	}
 }
 
-// A disk has these files.
-type disk []string
+// A fakeDisk has these files.
+type fakeDisk []string
 
-func (d disk) Readlink(name string) (string, error) {
+func (d fakeDisk) Readlink(name string) (string, error) {
 	if slices.Contains(d, name) {
 		return "", syscall.EINVAL
 	}
 	return "", fs.ErrNotExist
 }
 
-func (disk) ReadFile(string, int) ([]byte, error)  { return nil, fs.ErrNotExist }
-func (disk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
-func (disk) ReadDir(string, int) ([]string, error) { return nil, fs.ErrNotExist }
+func (fakeDisk) ReadFile(string, int) ([]byte, error)  { return nil, fs.ErrNotExist }
+func (fakeDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
+func (fakeDisk) ReadDir(string, int) ([]string, error) { return nil, fs.ErrNotExist }
 
 // A file that an earlier call of the session made may be deleted; one that was
 // there before, that another session made, or that only may have been made, not
 // without a question.
 func TestDeletingWhatWasMade(t *testing.T) {
 	e := remembering(t, nil)
-	e.On(disk{"/home/ada/shop/old"})
+	e.On(fakeDisk{"/home/ada/shop/old"})
 	for _, c := range []string{"mkdir work", "mkdir -p old", "ln -s /home link", "git clone https://e.com/r dest", "mkdir .git", "mkdir box", "mv src box/", "mkdir bag"} {
 		judged(t, e, "s", bash(c))
 	}

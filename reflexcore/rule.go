@@ -3,7 +3,6 @@ package reflexcore
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -128,7 +127,7 @@ func (x Example) Call() approver.ToolCall {
 // nothing.
 type Condition struct {
 	Effects  []effect.Kind `json:"effects,omitempty"`   // one of these
-	Places   []string      `json:"places,omitempty"`    // the target is one of these, in the words of [PlaceNames]
+	Places   []string      `json:"places,omitempty"`    // the target is one of these, in the words of [places.Names]
 	Never    []string      `json:"never,omitempty"`     // and none of these
 	Targets  []string      `json:"targets,omitempty"`   // the target matches one of these; * is any text
 	Except   []string      `json:"except,omitempty"`    // and none of these
@@ -145,6 +144,3 @@ type Condition struct {
 	ReadsAt  []string      `json:"reads_at,omitempty"`  // and reads a file that is at one of these places
 	MoreThan int           `json:"more_than,omitempty"` // and more than so many such effects
 }
-
-// PlaceNames returns the words for places, sorted.
-func PlaceNames() []string { return slices.Sorted(maps.Keys(placeNames)) }

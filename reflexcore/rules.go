@@ -11,18 +11,19 @@ import (
 	"approver.example/internal/match"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/places"
 )
 
 // compiled is a condition as it is checked.
 type compiled struct {
 	kinds, together uint32
-	places, never   Place
+	places, never   places.Place
 	how, without    effect.Bits
 	from, fromAll   effect.Taint
 	targets, except []textGlob
 	what, by, notBy []textGlob
 	reads           []textGlob
-	readsAt         Place
+	readsAt         places.Place
 	moreThan        int
 	certain         bool
 	rule            *Rule
@@ -161,8 +162,8 @@ func (r *Rules) List() []Rule { return r.list }
 type facts struct {
 	effects []effect.Effect
 	kinds   uint32
-	around  *surroundings
-	paths   *memo
+	around  *places.Surroundings
+	paths   *places.Cache
 	among   map[*compiled]bool
 	moves   []int             // effects that move something
 	made    map[string]string // what is written where the call may delete it again, and by what
@@ -175,15 +176,15 @@ func (f *facts) of(effects []effect.Effect) {
 	for i := range effects {
 		e := &effects[i]
 		f.kinds |= 1 << e.Kind
-		if (e.Kind == effect.Write || e.Kind == effect.Delete) && moves(e) {
+		if (e.Kind == effect.Write || e.Kind == effect.Delete) && effect.Moves(e) {
 			f.moves = append(f.moves, i)
 		}
 	}
 }
 
 // makes notes what is written in temporary folders and in the project.
-func (f *facts) makes(e *effect.Effect, at Place) {
-	if e.Kind != effect.Write || e.Bits != 0 || moves(e) || at&(Temp|Project) == 0 || at&(Whole|Git|System) != 0 {
+func (f *facts) makes(e *effect.Effect, at places.Place) {
+	if e.Kind != effect.Write || e.Bits != 0 || effect.Moves(e) || at&(places.Temp|places.Project) == 0 || at&(places.Whole|places.Git|places.System) != 0 {
 		return
 	}
 	if f.made == nil {
@@ -193,7 +194,7 @@ func (f *facts) makes(e *effect.Effect, at Place) {
 }
 
 // find appends what the conditions find of the i-th effect of a call.
-func (r *Rules) find(to []finding, i int, call *facts, at Place) []finding {
+func (r *Rules) find(to []finding, i int, call *facts, at places.Place) []finding {
 	e := &call.effects[i]
 	b := &r.byKind[e.Kind]
 	start, has := len(to), written{lettersOf(e.Target), lettersOf(e.By), lettersOf(e.What)}
@@ -210,7 +211,7 @@ func (r *Rules) find(to []finding, i int, call *facts, at Place) []finding {
 // written are the letters of an effect's texts.
 type written struct{ target, by, what letters }
 
-func findIn(list []compiled, to []finding, start, i int, call *facts, has *written, at Place) []finding {
+func findIn(list []compiled, to []finding, start, i int, call *facts, has *written, at places.Place) []finding {
 	for j := range list {
 		c := &list[j]
 		if !c.holds(&call.effects[i], has, at, call.kinds) || c.looksAround() && !c.among(call) {
@@ -273,17 +274,17 @@ func (c Condition) compile() (compiled, error) {
 		out.together |= 1 << k
 	}
 	var errs []error
-	places := func(names []string) (p Place) {
+	placesOf := func(names []string) (p places.Place) {
 		for _, name := range names {
-			bit, ok := placeNames[name]
+			bit, ok := places.Named(name)
 			if !ok {
-				errs = append(errs, fmt.Errorf("there is no place %q: one of %s", name, strings.Join(PlaceNames(), ", ")))
+				errs = append(errs, fmt.Errorf("there is no place %q: one of %s", name, strings.Join(places.Names(), ", ")))
 			}
 			p |= bit
 		}
 		return p
 	}
-	out.places, out.never, out.readsAt = places(c.Places), places(c.Never), places(c.ReadsAt)
+	out.places, out.never, out.readsAt = placesOf(c.Places), placesOf(c.Never), placesOf(c.ReadsAt)
 	bits := func(names []string) (b effect.Bits) {
 		for _, name := range names {
 			bit, ok := effect.BitOf(name)
@@ -348,7 +349,7 @@ func (c *compiled) among(call *facts) bool {
 	for i := range call.effects {
 		e := &call.effects[i]
 		reads = reads || e.Kind == effect.Read && anyGlob(c.reads, e.Target, lettersOf(e.Target))
-		there = there || e.Kind == effect.Read && call.around.place(e, call.paths)&c.readsAt != 0
+		there = there || e.Kind == effect.Read && call.around.Of(e, call.paths)&c.readsAt != 0
 		if c.kinds&(1<<e.Kind) != 0 && e.Bits&c.how == c.how {
 			count++
 		}
@@ -361,7 +362,7 @@ func (c *compiled) among(call *facts) bool {
 }
 
 // holds reports whether a condition holds for an effect at a place.
-func (c *compiled) holds(e *effect.Effect, has *written, at Place, all uint32) bool {
+func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all uint32) bool {
 	return (c.places == 0 || at&c.places != 0) && at&c.never == 0 &&
 		e.Bits&c.how == c.how && e.Bits&c.without == 0 &&
 		(c.from == 0 || e.Taint&c.from != 0) && e.Taint&c.fromAll == c.fromAll &&

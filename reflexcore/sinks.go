@@ -46,7 +46,7 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 		return
 	}
 	lim := e.limits.Code
-	lim.Args, lim.Secret, lim.Home = args, e.paths.secret, ctx.Env["HOME"]
+	lim.Args, lim.Secret, lim.Home = args, e.paths.Secret, ctx.Env["HOME"]
 	lim.Dir, lim.Input, lim.InputTaint, lim.HasInput = ctx.Dir, ctx.Input, ctx.InputTaint, ctx.HasInput
 	lim.Vars, lim.Env = ctx.Vars, ctx.Value
 	lim.Insert = func(text string) { yield(shell.Found{Insert: text}) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/shell"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // beside finds the folders that were added to the project of the agent that calls.
 func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.w.around.home + "/.claude", l.w.call.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.w.around.Home + "/.claude", l.w.call.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}
@@ -43,9 +44,9 @@ func (l *loader) beside() {
 			}
 			for _, folder := range settings.Permissions.Folders {
 				if below, ok := strings.CutPrefix(folder, "~/"); ok {
-					folder = l.w.around.home + "/" + below
+					folder = l.w.around.Home + "/" + below
 				}
-				l.added = append(l.added, absolute(folder, cmp.Or(l.project, l.dir)))
+				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -26,7 +27,7 @@ type loaded struct {
 func (w *work) loadedBy(i int) string {
 	for _, l := range w.loaded {
 		if i >= l.from && i < l.to && w.effects[i].Target != l.file {
-			return ", in " + short(effect.Show(l.file))
+			return ", in " + effect.Short(effect.Show(l.file))
 		}
 	}
 	return ""
@@ -269,7 +270,7 @@ func (l *loader) roots() (out []string) {
 			continue
 		}
 		dir = path.Clean(dir)
-		for range maxUp {
+		for range disk.MaxUp {
 			add(dir + "/.claude")
 			if dir == "/" {
 				break
@@ -277,7 +278,7 @@ func (l *loader) roots() (out []string) {
 			dir = path.Dir(dir)
 		}
 	}
-	if home := l.w.around.home; home != "" {
+	if home := l.w.around.Home; home != "" {
 		add(home + "/.claude")
 	}
 	if config := l.w.call.Env["CLAUDE_CONFIG_DIR"]; config != "" {
@@ -363,9 +364,9 @@ func (l *loader) gives(front *content.Front) bool {
 // So it has to be exactly where the name says, in a folder that Claude Code loads from the
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
-	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.home+"/.claude")}
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
-	for range maxUp {
+	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
 		if _, err := l.e.files.Lstat(dir + "/.git"); err == nil || dir == "/" {
 			break
@@ -387,7 +388,7 @@ func (l *loader) owns(name string) bool {
 
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.w.links.real(l.e.files, p); ok {
+	if to, ok := l.w.links.Real(l.e.files, p); ok {
 		return to
 	}
 	return p

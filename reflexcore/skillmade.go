@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -34,18 +35,18 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 		}
 		by, _, _ := strings.Cut(ef.By, " ")
 		switch {
-		case i > 0 && moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
-		case makesFolder(ef):
-			made = made || below(at, dir)
-		case at != dir && below(at, dir):
+		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
+		case effect.MakesFolder(ef):
+			made = made || disk.Below(at, dir)
+		case at != dir && disk.Below(at, dir):
 			made = true
 			rest := strings.TrimPrefix(at[len(dir):], "/")
 			_, child, _ := strings.Cut(rest, "/")
-			is := func(file string) bool { return below(file, rest) || deep && below(file, child) }
+			is := func(file string) bool { return disk.Below(file, rest) || deep && disk.Below(file, child) }
 			if slices.ContainsFunc(files, is) || deep && (unpacks[by] || placers[by] && e.placesOne(w, g, ef, "", files)) {
 				return true
 			}
-		case below(dir, at) && (placers[by] || unpacks[by]):
+		case disk.Below(dir, at) && (placers[by] || unpacks[by]):
 			made = true
 			if unpacks[by] || e.placesOne(w, g, ef, strings.TrimPrefix(dir[len(at):], "/"), files) {
 				return true
@@ -69,7 +70,7 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 	if made || !others {
 		return false
 	}
-	at, _ := w.links.real(e.files, dir)
+	at, _ := w.links.Real(e.files, dir)
 	_, err := e.files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
 }
@@ -102,7 +103,7 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = e.seen(w, from.Target, true, true)[1:]
+			sources = w.names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
 			if e.hasOne(w, path.Clean(source), rest, files) {
@@ -117,14 +118,14 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 // above it, as it is or under its name. What is not on the disk may be anything.
 func (e *Engine) hasOne(w *work, source, rest string, files []string) bool {
 	there := func(p string) bool {
-		p, _ = w.links.real(e.files, p)
+		p, _ = w.links.Real(e.files, p)
 		_, err := e.files.Lstat(p)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	if !there(source) {
 		return true
 	}
-	if to, _ := w.links.real(e.files, source); !e.isFolder(to) {
+	if to, _ := w.links.Real(e.files, source); !e.isFolder(to) {
 		return slices.ContainsFunc(files, func(file string) bool { return path.Join(rest, file) == path.Base(source) })
 	}
 	for _, file := range files {
@@ -189,8 +190,8 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 		}
 		// Without a folder's name, one called as the origin is made here.
 		base := path.Join(s.Dir, strings.TrimSuffix(word[strings.LastIndexAny(word, "/:")+1:], ".git"))
-		aims = aims || below(dir, to) && to != s.Dir || below(dir, base) && base != s.Dir || word == "." && s.Dir == dir ||
-			deep && (below(to, dir) || below(base, dir)) && word != "."
+		aims = aims || disk.Below(dir, to) && to != s.Dir || disk.Below(dir, base) && base != s.Dir || word == "." && s.Dir == dir ||
+			deep && (disk.Below(to, dir) || disk.Below(base, dir)) && word != "."
 	}
 	switch {
 	case !aims && verb != "submodule":
@@ -200,7 +201,7 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 	case verb == "worktree" && slices.Contains(ownBranches, words[len(words)-1]):
 		return clonesOwn
 	}
-	if verb == "submodule" && !aims && !below(dir, s.Dir) {
+	if verb == "submodule" && !aims && !disk.Below(dir, s.Dir) {
 		return clonesNothing
 	}
 	return clonesOther

@@ -16,7 +16,7 @@ import (
 // installed or lies among skills, and the settings of a folder below. Without a name they
 // are all plugins.
 func (l *loader) plugins(name string, roots []string) (out []string) {
-	for _, home := range []string{l.w.around.home + "/.claude", l.w.call.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, home := range []string{l.w.around.Home + "/.claude", l.w.call.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(home, "/") {
 			continue
 		}

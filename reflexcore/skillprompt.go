@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -192,20 +194,12 @@ func addedFolders(words []string, dir string) (out []string) {
 		flag, value, joined := strings.Cut(word, "=")
 		switch {
 		case flag == "--add-dir" && joined:
-			out = append(out, absolute(value, dir))
+			out = append(out, disk.Absolute(value, dir))
 		case strings.HasPrefix(word, "-"):
 			adds = word == "--add-dir"
 		case adds:
-			out = append(out, absolute(word, dir))
+			out = append(out, disk.Absolute(word, dir))
 		}
 	}
 	return out
-}
-
-// absolute is a path below a folder, or itself.
-func absolute(p, dir string) string {
-	if strings.HasPrefix(p, "/") {
-		return path.Clean(p)
-	}
-	return path.Join(dir, p)
 }

@@ -89,7 +89,7 @@ func (e *Engine) startsIn(w *work, s *shell.Step, g *given) {
 	}
 	for _, file := range startFiles {
 		name := "/" + file
-		at, _ := w.links.real(e.files, path.Clean(s.Dir+name))
+		at, _ := w.links.Real(e.files, path.Clean(s.Dir+name))
 		b, err := e.files.ReadFile(at, maxPrompt)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -133,7 +133,7 @@ func (e *Engine) pluginsStart(w *work, s *shell.Step, dir string, g *given) {
 		w.unseen(dir)
 		return
 	}
-	to, _ := w.links.real(e.files, dir)
+	to, _ := w.links.Real(e.files, dir)
 	if !e.pluginStarts(w, to) {
 		return
 	}
@@ -143,7 +143,7 @@ func (e *Engine) pluginsStart(w *work, s *shell.Step, dir string, g *given) {
 	}
 	for _, name := range names[:min(len(names), maxPrompts)] {
 		child := to + "/" + name
-		at, _ := w.links.real(e.files, child)
+		at, _ := w.links.Real(e.files, child)
 		if _, err := e.files.Lstat(at + "/" + manifestFile); err == nil {
 			e.pluginStarts(w, at)
 		}

@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/gitrepo"
 )
 
 // In a further working tree of git Claude Code loads the texts of the main one, too: of each
@@ -22,7 +25,7 @@ func (l *loader) trees() (out []tree) {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		root := l.e.top(l.follow(path.Clean(dir)))
+		root := l.e.git.Top(l.follow(path.Clean(dir)))
 		if root == "" || slices.ContainsFunc(out, func(t tree) bool { return t.root == root }) {
 			continue
 		}
@@ -35,18 +38,18 @@ func (l *loader) trees() (out []tree) {
 
 // tree follows the file .git of a further working tree.
 func (l *loader) tree(root string) (tree, bool) {
-	b, err := l.e.files.ReadFile(root+"/.git", maxIndexPath)
+	b, err := l.e.files.ReadFile(root+"/.git", gitrepo.MaxPath)
 	if err != nil {
 		return tree{}, false // most have a folder
 	}
-	git := absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
-	if b, err = l.e.files.ReadFile(l.follow(git)+"/commondir", maxIndexPath); err != nil {
+	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
+	if b, err = l.e.files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
 		return tree{}, false // a submodule
 	}
-	common := absolute(strings.TrimSpace(string(b)), l.follow(git))
-	r := repository{root: root}
-	l.e.worktree(&r)
-	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.common == common && path.Base(common) == ".git"}
+	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
+	r := gitrepo.Repository{Root: root}
+	l.e.git.Worktree(&r)
+	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.Common == common && path.Base(common) == ".git"}
 	if path.Base(common) != ".git" {
 		t.main = append(t.main, common) // it has no checkout of its own
 	}
@@ -67,7 +70,7 @@ func (l *loader) mains() (out []string) {
 // of a kind for certain.
 func (l *loader) mainOwns(kind string) (out []string) {
 	for _, t := range l.trees() {
-		if _, err := l.e.files.Lstat(t.root + "/.claude/" + kind); t.sure && isMissing(err) {
+		if _, err := l.e.files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")
 		}
 	}

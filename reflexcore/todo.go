@@ -7,6 +7,7 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/shell"
 )
 
@@ -100,10 +101,10 @@ func (e *Engine) textOf(w *work, file string) (string, bool) {
 	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
 		return "", false
 	}
-	to, ok := w.links.real(e.files, path.Clean(file))
+	to, ok := w.links.Real(e.files, path.Clean(file))
 	if !ok {
 		return "", false
 	}
-	b, err := e.files.ReadFile(to, maxPatch)
+	b, err := e.files.ReadFile(to, patches.MaxBytes)
 	return string(b), err == nil
 }

@@ -8,6 +8,8 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/selfprotect"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/tripwire"
 )
@@ -108,7 +110,7 @@ func (e *Engine) trip(w *work) {
 	}
 	w.tripped(parts)
 	w.tripped(said)
-	if d, what := e.self(w); d < approver.Pass {
+	if d, what := e.selfProtect(w); d < approver.Pass {
 		w.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
 	}
 }
@@ -199,7 +201,7 @@ func (w *work) acts() bool {
 
 // standing says how much a text for models counts where the call puts it: more in
 // files that agents obey, less in tests and documents on the subject.
-func (w *work) standing(known *memo) float64 {
+func (w *work) standing(known *places.Cache) float64 {
 	factor := 1.0
 	for i := range w.effects {
 		e := &w.effects[i]
@@ -207,7 +209,7 @@ func (w *work) standing(known *memo) float64 {
 			continue
 		}
 		switch {
-		case w.places[i]&(placeContent<<content.Instructions) != 0:
+		case w.places[i]&(places.Content<<content.Instructions) != 0:
 			return 1.15
 		case onSubject(e.Target):
 			factor = 0.6
@@ -249,4 +251,19 @@ func (t *trip) partsText() string {
 		fmt.Fprintf(&b, "; %s %.2f: %s", p.Detector, p.Score, p.What)
 	}
 	return b.String()
+}
+
+// selfProtect looks for attempts on approver itself.
+func (e *Engine) selfProtect(w *work) (approver.Decision, string) {
+	c := &w.self
+	*c = selfprotect.Check{
+		Disk: e.files, Paths: e.paths, Analyzer: &e.shell, Program: e.program,
+		Call: &w.call, Text: w.text, Around: &w.around, Names: &w.names, Links: &w.links, Effects: w.effects, Places: w.places,
+		Mentions: w.mentions, Programs: w.programs, Patches: w.patchReader(e),
+	}
+	d, what := c.Judge()
+	for _, dir := range c.Unread {
+		w.unseen(dir)
+	}
+	return d, what
 }

@@ -62,7 +62,7 @@ func (w *work) reason(r *Rule, f finding) string {
 	}
 	if f.effect >= 0 {
 		if e := &w.effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
-			text += " (" + short(effect.Show(e.Target)) + ")"
+			text += " (" + effect.Short(effect.Show(e.Target)) + ")"
 		}
 		text += w.loadedBy(f.effect)
 	}
@@ -76,7 +76,7 @@ func (w *work) reason(r *Rule, f finding) string {
 func (w *work) detail(f finding) string {
 	if f.effect < 0 {
 		if t := w.tripOf(f); t != nil {
-			return short(t.partsText())
+			return effect.Short(t.partsText())
 		}
 		if f.layer >= 0 {
 			return "found in text that was encoded as " + w.layers[f.layer].Via
@@ -88,7 +88,7 @@ func (w *work) detail(f finding) string {
 	for _, source := range w.sources(f.effect) {
 		text += fmt.Sprintf("; from %s (%s)", w.effects[source], w.effects[source].By)
 	}
-	return short(text)
+	return effect.Short(text)
 }
 
 // sources are the effects that the taint of an effect came from.
@@ -103,17 +103,4 @@ func (w *work) sources(i int) []int {
 		}
 	}
 	return out
-}
-
-// short cuts a text for a reason.
-func short(text string) string {
-	const most = 300
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && text[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return text[:cut] + "…"
 }

@@ -34,6 +34,7 @@ func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 	w := &work{explain: true, sure: true, binds: true}
 	w.sets[0] = e.rules.Load()
 	w.capture(call)
+	w.names.Begin(e.files, &w.links, &e.aliases, &w.call, w.around.Home, w.text)
 	w.flows.begin(e, w)
 	e.understand(w)
 	return Walk{Steps: w.steps, Effects: w.effects}, nil

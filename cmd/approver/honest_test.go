@@ -13,15 +13,16 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/reflexcore/disk"
+
 	"approver.example"
 	"approver.example/configs"
-	"approver.example/reflexcore"
 )
 
 // below shows a folder as if it were the whole file system, so that a project in
 // it is none in a temporary folder.
 type below struct {
-	reflexcore.OS
+	disk.OS
 	root string
 }
 

@@ -202,3 +202,16 @@ func BitOf(name string) (Bits, bool) {
 	i := slices.Index(bitNamesList, name)
 	return 1 << max(i, 0), i >= 0
 }
+
+// Short cuts a text for a reason.
+func Short(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	cut := most
+	for cut > 0 && text[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return text[:cut] + "…"
+}

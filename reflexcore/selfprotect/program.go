@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
@@ -20,48 +22,46 @@ import (
 // bytes. A smaller file is looked at no further.
 const smallest = 1 << 20
 
-func isOwnName(base string) bool { return base == "approver" || base == "approver-hook" }
-
 // isOwnProgram reports whether a file is approver's program.
-func (e *Engine) isOwnProgram(w *work, file string) bool {
-	to, ok := w.links.real(e.files, file)
+func (c *Check) isOwnProgram(file string) bool {
+	to, ok := c.Links.Real(c.Disk, file)
 	if !ok {
 		return false
 	}
-	if isOwnName(path.Base(to)) {
+	if protected.IsOwnProgram(path.Base(to)) {
 		return true
 	}
-	info, err := e.files.Lstat(to)
+	info, err := c.Disk.Lstat(to)
 	if err != nil {
-		return e.isCopiedOwn(w, to)
+		return c.isCopiedOwn(to)
 	}
 	if info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
-		return e.isCopiedOwn(w, to)
+		return c.isCopiedOwn(to)
 	}
-	for _, own := range e.ownPrograms(w) {
-		if own, ok := w.links.real(e.files, own); ok {
-			other, err := e.files.Lstat(own)
+	for _, own := range c.ownPrograms() {
+		if own, ok := c.Links.Real(c.Disk, own); ok {
+			other, err := c.Disk.Lstat(own)
 			if err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size()) {
 				return true
 			}
 		}
 	}
-	return e.isCopiedOwn(w, to)
+	return c.isCopiedOwn(to)
 }
 
 // ownPrograms are the places where approver's programs are looked for.
-func (e *Engine) ownPrograms(w *work) []string {
+func (c *Check) ownPrograms() []string {
 	out := make([]string, 0, 2*len(programFolders)+4)
 	add := func(dir string) {
 		out = append(out, dir+"/approver", dir+"/approver-hook")
 	}
-	if e.program != "" {
-		out = append(out, e.program)
-		add(path.Dir(e.program))
+	if c.Program != "" {
+		out = append(out, c.Program)
+		add(path.Dir(c.Program))
 	}
 	for _, dir := range programFolders {
 		if dir[0] != '/' {
-			dir = w.around.home + "/" + dir
+			dir = c.Around.Home + "/" + dir
 		}
 		add(dir)
 	}
@@ -71,22 +71,22 @@ func (e *Engine) ownPrograms(w *work) []string {
 
 // isCopiedOwn reports whether the call itself makes the file, of what it reads of approver's
 // program.
-func (e *Engine) isCopiedOwn(w *work, file string) bool {
+func (c *Check) isCopiedOwn(file string) bool {
 	makes := func(ef effect.Effect) bool { return ef.Kind == effect.Write && ef.Target == file }
-	if !slices.ContainsFunc(w.effects, makes) {
+	if !slices.ContainsFunc(c.Effects, makes) {
 		return false
 	}
 	const looks = 8
 	n := 0
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range c.Effects {
+		ef := &c.Effects[i]
 		if ef.Kind != effect.Read || !strings.HasPrefix(ef.Target, "/") || !effect.IsKnown(ef.Target) || ef.Target == file {
 			continue
 		}
 		if n++; n > looks {
 			break
 		}
-		if to, ok := w.links.real(e.files, path.Clean(ef.Target)); ok && isOwnName(path.Base(to)) {
+		if to, ok := c.Links.Real(c.Disk, path.Clean(ef.Target)); ok && protected.IsOwnProgram(path.Base(to)) {
 			return true
 		}
 	}
@@ -94,12 +94,12 @@ func (e *Engine) isCopiedOwn(w *work, file string) bool {
 }
 
 // tellsOwn reports whether approver answers or changes something if it is told those words.
-func (e *Engine) tellsOwn(words []string) bool {
+func (c *Check) tellsOwn(words []string) bool {
 	if len(words) == 0 {
 		return false
 	}
 	var r shell.Result
-	e.shell.Analyze("approver "+spelled(words), shell.Context{}, &r)
+	c.Analyzer.Analyze("approver "+spelled(words), shell.Context{}, &r)
 	return slices.ContainsFunc(r.Effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Permission && ef.Target == "approver-control" || ef.Kind == effect.Opaque
 	})
@@ -125,31 +125,31 @@ var copiers = map[string]bool{
 
 // renamesProgram judges that a call gives approver's program, or an agent's, another name:
 // nobody would know it under that.
-func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
-	for i := range w.effects {
-		ef := &w.effects[i]
+func (c *Check) renamesProgram() (approver.Decision, string) {
+	for i := range c.Effects {
+		ef := &c.Effects[i]
 		if ef.Kind != effect.Read || ef.Bits&(effect.Remote|effect.Later) != 0 {
 			continue
 		}
-		if w.copiesProcess(ef) {
+		if c.copiesProcess(ef) {
 			return approver.Ask, "it gives the program of a process, which may be an agent, a name under which nobody knows it"
 		}
-		if !copiers[ef.By] && !linked(ef) {
+		if !copiers[ef.By] && !effect.Links(ef) {
 			continue
 		}
 		base := path.Base(ef.Target)
-		claude := e.isInstalledClaude(w, ef.Target)
-		if !isOwnName(base) && !shell.IsAgent(base) && !claude {
+		claude := c.isInstalledClaude(ef.Target)
+		if !protected.IsOwnProgram(base) && !shell.IsAgent(base) && !claude {
 			continue
 		}
-		installed := claude || inBin(ef.Target) && w.places[i]&(Project|Temp) == 0
-		if !w.givesName(ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(w.text) || !installed && !w.locates(base) {
+		installed := claude || protected.InBin(ef.Target) && c.Places[i]&(places.Project|places.Temp) == 0
+		if !givesName(c.Effects, ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(c.Text) || !installed && !locates(c.Text, base) {
 			continue
 		}
-		if isOwnName(base) {
+		if protected.IsOwnProgram(base) {
 			return approver.Deny, "it gives approver's program another name"
 		}
-		if !claude && !linked(ef) && !w.locates(base) {
+		if !claude && !effect.Links(ef) && !locates(c.Text, base) {
 			continue // people keep copies of their agents
 		}
 		return approver.Ask, "it gives an agent's program another name, under which nobody knows it"
@@ -160,24 +160,24 @@ func (e *Engine) renamesProgram(w *work) (approver.Decision, string) {
 // isInstalledClaude reports whether a file is the program of Claude Code where it is
 // installed, or a link to that. A copy of it is asked about, as Claude Code has flags with
 // which it runs without any hook, and they are known under its name only.
-func (e *Engine) isInstalledClaude(w *work, file string) bool {
+func (c *Check) isInstalledClaude(file string) bool {
 	if shell.ClaudeInstalled(file) {
 		return true
 	}
 	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
 		return false
 	}
-	if shell.ClaudeProgram(file) && inBin(file) {
+	if shell.ClaudeProgram(file) && protected.InBin(file) {
 		return true
 	}
-	to, ok := w.links.real(e.files, path.Clean(file))
-	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && inBin(to))
+	to, ok := c.Links.Real(c.Disk, path.Clean(file))
+	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && protected.InBin(to))
 }
 
 // givesName reports whether the call writes a file that is not called so, by the program
 // that reads the one that is.
-func (w *work) givesName(read *effect.Effect, base string) bool {
-	return slices.ContainsFunc(w.effects, func(ef effect.Effect) bool {
+func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
+	return slices.ContainsFunc(effects, func(ef effect.Effect) bool {
 		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
 			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
 	})
@@ -206,8 +206,8 @@ func onlySummed(text string) bool {
 }
 
 // locates reports whether the call asks where that program is.
-func (w *work) locates(base string) bool {
-	for _, m := range located.FindAllString(w.text, 8) {
+func locates(text, base string) bool {
+	for _, m := range located.FindAllString(text, 8) {
 		if strings.Contains(m, base) {
 			return true
 		}

@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"errors"
@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // Settings are also changed by what brings, moves or unpacks whole folders. What lies
@@ -17,31 +19,6 @@ import (
 
 // maxLookups bounds how many files that are copied into folders are looked at.
 const maxLookups = 1024
-
-// agentFolders are the folders in which agents keep their settings.
-var agentFolders = map[string]bool{
-	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
-}
-
-// isAgentFolder is [agentFolders] where letters may be large or small.
-func isAgentFolder(name string) bool {
-	return len(name) > 4 && name[0] == '.' && agentFolders[strings.ToLower(name)]
-}
-
-// findsAgentFolder reports whether a pattern of names is made for one of the folders:
-// not one that finds any name.
-func findsAgentFolder(pattern string) bool {
-	if !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[\x00") {
-		return false
-	}
-	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
-	for name := range agentFolders {
-		if ok, err := path.Match(pattern, name); ok && err == nil {
-			return true
-		}
-	}
-	return false
-}
 
 // fillers are the programs that fill a folder with what their words do not name.
 var fillers = map[string]bool{
@@ -54,10 +31,10 @@ var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzi
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
-func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
+func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	by, _, _ := strings.Cut(ef.By, " ")
 	by = by[strings.LastIndexByte(by, '.')+1:]
-	folder, moved := isAgentFolder(path.Base(ef.Target)), moves(ef) && by != "rsync"
+	folder, moved := protected.IsAgentFolder(path.Base(ef.Target)), effect.Moves(ef) && by != "rsync"
 	switch {
 	case ef.Kind == effect.Delete:
 		if folder && (ef.Bits&effect.Recursive != 0 || moved) {
@@ -66,24 +43,24 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 		return approver.Pass
 	case folder && fillers[by] && !moved:
 		return approver.Deny
-	case archivers[by] && w.around.home != "" && path.Clean(ef.Target) == w.around.home:
+	case archivers[by] && c.Around.Home != "" && path.Clean(ef.Target) == c.Around.Home:
 		return approver.Ask
-	case e.isPacked(w, ef, by):
+	case c.isPacked(ef, by):
 		return approver.Pass
 	}
 	worst, named := approver.Pass, false
-	for i := range w.effects {
-		r := &w.effects[i]
+	for i := range c.Effects {
+		r := &c.Effects[i]
 		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
 			continue
 		}
 		if r.By != ef.By && (by != "cpio" || r.By != "find") {
 			continue
 		}
-		if !folder && r.Kind == effect.NetIn && !isAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
+		if !folder && r.Kind == effect.NetIn && !protected.IsAgentFolder(r.Target[strings.LastIndexAny(r.Target, "/:")+1:]) {
 			continue
 		}
-		if w.lookups++; w.lookups > maxLookups {
+		if c.lookups++; c.lookups > maxLookups {
 			if folder {
 				return approver.Deny // nobody copies so many files there one by one
 			}
@@ -94,7 +71,7 @@ func (e *Engine) replaces(w *work, ef *effect.Effect) approver.Decision {
 			return approver.Deny // the folder itself is moved
 		}
 		if r.Target != ef.Target {
-			worst = min(worst, e.brings(w, ef, r, folder))
+			worst = min(worst, c.brings(ef, r, folder))
 		}
 	}
 	if folder && moved && !named {
@@ -108,46 +85,46 @@ var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z
 
 // isPacked reports whether a file is an archive into which is packed: no folder, and none
 // that the call makes.
-func (e *Engine) isPacked(w *work, ef *effect.Effect, by string) bool {
+func (c *Check) isPacked(ef *effect.Effect, by string) bool {
 	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) || ef.Bits&effect.Append != 0 {
 		return false
 	}
-	for i := range w.effects {
-		if o := &w.effects[i]; o.Kind == effect.Write && o.Target == ef.Target && o.By != ef.By {
+	for i := range c.Effects {
+		if o := &c.Effects[i]; o.Kind == effect.Write && o.Target == ef.Target && o.By != ef.By {
 			return false
 		}
 	}
-	info, err := e.files.Lstat(ef.Target)
+	info, err := c.Disk.Lstat(ef.Target)
 	return err == nil && info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist)
 }
 
 // brings says whether a file or folder that is copied, linked or moved to a folder
 // brings settings there.
-func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.Decision {
+func (c *Check) brings(to, from *effect.Effect, folder bool) approver.Decision {
 	base := path.Base(from.Target)
-	if folder && settings(to.Target+"/"+base, e.paths) {
+	if folder && protected.IsSettings(to.Target+"/"+base, c.Paths) {
 		return approver.Deny
 	}
 	if from.Kind == effect.NetIn {
-		if isAgentFolder(base[strings.LastIndexByte(base, ':')+1:]) {
+		if protected.IsAgentFolder(base[strings.LastIndexByte(base, ':')+1:]) {
 			return approver.Deny
 		}
 		return approver.Pass
 	}
 	if from.Target != "" && from.Target[0] == 0 { // what find or ls printed
-		if folder || !w.isLive(to.Target) {
+		if folder || !c.isLive(to.Target) {
 			return approver.Pass
 		}
-		return e.listedBrings(w)
+		return c.listedBrings()
 	}
-	if !folder && strings.ContainsAny(from.Target, "*?[\x00") && w.isLive(to.Target) {
-		return e.patternBrings(w, from)
+	if !folder && strings.ContainsAny(from.Target, "*?[\x00") && c.isLive(to.Target) {
+		return c.patternBrings(from)
 	}
 	switch {
-	case folder, isAgentFolder(base), findsAgentFolder(base):
-		return e.holds(w, from, folder || !isAgentFolder(base))
-	case (from.What == "inside" || copiesInside(from.By)) && w.isLive(to.Target):
-		worst := e.insideBrings(w, from)
+	case folder, protected.IsAgentFolder(base), protected.FindsAgentFolder(base):
+		return c.holds(from, folder || !protected.IsAgentFolder(base))
+	case (from.What == "inside" || copiesInside(from.By)) && c.isLive(to.Target):
+		worst := c.insideBrings(from)
 		if from.What != "inside" && worst < approver.Pass {
 			return approver.Ask // the folder itself may be meant, which is put beside
 		}
@@ -157,25 +134,25 @@ func (e *Engine) brings(w *work, to, from *effect.Effect, folder bool) approver.
 }
 
 // insideBrings says whether what lies in a folder has an agent's settings in it.
-func (e *Engine) insideBrings(w *work, from *effect.Effect) approver.Decision {
+func (c *Check) insideBrings(from *effect.Effect) approver.Decision {
 	worst := approver.Pass
-	for name := range agentFolders {
+	for name := range protected.AgentFolders {
 		inner := *from
 		inner.Target += "/" + name
-		if _, err := e.files.Lstat(inner.Target); err == nil {
-			worst = min(worst, e.holds(w, &inner, true))
+		if _, err := c.Disk.Lstat(inner.Target); err == nil {
+			worst = min(worst, c.holds(&inner, true))
 		}
 	}
 	return worst
 }
 
 // listedBrings is insideBrings of the folders whose names find or ls prints for what copies.
-func (e *Engine) listedBrings(w *work) approver.Decision {
+func (c *Check) listedBrings() approver.Decision {
 	worst := approver.Pass
-	for i := range w.effects {
-		r := &w.effects[i]
-		if r.Kind == effect.Read && (r.By == "find" || r.By == "ls") && !w.isLive(r.Target) {
-			worst = min(worst, e.insideBrings(w, r))
+	for i := range c.Effects {
+		r := &c.Effects[i]
+		if r.Kind == effect.Read && (r.By == "find" || r.By == "ls") && !c.isLive(r.Target) {
+			worst = min(worst, c.insideBrings(r))
 		}
 	}
 	if worst < approver.Pass {
@@ -198,8 +175,8 @@ func copiesInside(by string) bool {
 
 // patternBrings says whether a pattern finds a folder of an agent's settings. What the
 // pattern does not know may be one.
-func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
-	p := w.located(from)
+func (c *Check) patternBrings(from *effect.Effect) approver.Decision {
+	p := c.Names.Located(from)
 	cut := strings.LastIndexByte(p[:max(0, strings.IndexAny(p, "*?[\x00"))], '/')
 	if cut < 0 {
 		return approver.Pass
@@ -207,19 +184,19 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 	last := path.Base(p)
 	hidden := strings.HasPrefix(last, ".") || strings.Contains(last, effect.Unknown)
 	for _, option := range [...]string{"dotglob", "globdots", "GLOBIGNORE"} {
-		hidden = hidden || strings.Contains(w.text, option)
+		hidden = hidden || strings.Contains(c.Text, option)
 	}
 	worst := approver.Pass
 	if !hidden {
 		return worst
 	}
-	e.matches(w, path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
-		if !isAgentFolder(path.Base(found)) {
+	c.Names.Matches(path.Clean("/"+p[:cut]), strings.Split(p[cut+1:], "/"), func(found string) {
+		if !protected.IsAgentFolder(path.Base(found)) {
 			return
 		}
 		inner := *from
 		inner.Target = found
-		worst = min(worst, e.holds(w, &inner, false))
+		worst = min(worst, c.holds(&inner, false))
 	})
 	if worst < approver.Pass && !effect.IsKnown(last) {
 		return approver.Ask // it is one of the names that it may be
@@ -229,41 +206,41 @@ func (e *Engine) patternBrings(w *work, from *effect.Effect) approver.Decision {
 
 // isLive reports whether settings in a folder are those of this call: it is the home, the
 // working directory, or a folder above it.
-func (w *work) isLive(folder string) bool {
-	dir := path.Clean(w.call.Dir)
-	return folder == w.around.home || strings.HasPrefix(dir, "/") && below(dir, path.Clean(folder))
+func (c *Check) isLive(folder string) bool {
+	dir := path.Clean(c.Call.Dir)
+	return folder == c.Around.Home || strings.HasPrefix(dir, "/") && disk.Below(dir, path.Clean(folder))
 }
 
 // holds says whether a folder that becomes an agent's, or lies in one, has settings or
 // hooks in it. What is not there yet may have anything in it, unless the call itself
 // writes it as a file.
-func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Decision {
-	p := w.located(from)
+func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
+	p := c.Names.Located(from)
 	if p == "" || strings.ContainsAny(p, "*?[\x00") {
 		return approver.Pass // a pattern is judged by the names that it may find
 	}
-	to, ok := w.links.real(e.files, path.Clean(p))
+	to, ok := c.Links.Real(c.Disk, path.Clean(p))
 	if !ok {
-		return e.unseen(w, from)
+		return c.unseen(from)
 	}
-	info, err := e.files.Lstat(to)
+	info, err := c.Disk.Lstat(to)
 	switch {
 	case err != nil:
-		return e.unseen(w, from)
+		return c.unseen(from)
 	case !info.IsDir():
 		return approver.Pass
 	}
-	names, err := e.files.ReadDir(to, maxListed)
+	names, err := c.Disk.ReadDir(to, disk.MaxListed)
 	if err != nil {
 		return approver.Ask
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		return name == "hooks" || isAgentFolder(name) || settings("/.claude/"+name, e.paths)
+		return name == "hooks" || protected.IsAgentFolder(name) || protected.IsSettings("/.claude/"+name, c.Paths)
 	}) {
 		return approver.Deny
 	}
-	for i := range w.effects { // what the call puts into it first
-		if f := &w.effects[i]; f.Kind == effect.Write && below(f.Target, p) && f.Target != p && settings("/.claude"+f.Target[len(p):], e.paths) {
+	for i := range c.Effects { // what the call puts into it first
+		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
 			return approver.Deny
 		}
 	}
@@ -273,21 +250,21 @@ func (e *Engine) holds(w *work, from *effect.Effect, becomes bool) approver.Deci
 // unseen is [Engine.holds] of what cannot be seen: it is a question if the call fills it
 // first, if its whole content becomes the folder's, or if it is moved and may become the
 // folder. What is only copied there by its name was judged by that.
-func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
-	byName := path.Ext(path.Base(from.Target)) != "" && !isAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
+func (c *Check) unseen(from *effect.Effect) approver.Decision {
+	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
 	worst := approver.Pass
-	if from.What == "inside" || !byName && (moves(from) || isAgentFolder(path.Base(from.Target))) {
+	if from.What == "inside" || !byName && (effect.Moves(from) || protected.IsAgentFolder(path.Base(from.Target))) {
 		worst = approver.Ask
 	}
-	for i := range w.effects {
-		f := &w.effects[i]
+	for i := range c.Effects {
+		f := &c.Effects[i]
 		if f == from {
 			break
 		}
-		if f.Kind != effect.Write || !below(f.Target, from.Target) || moves(f) {
+		if f.Kind != effect.Write || !disk.Below(f.Target, from.Target) || effect.Moves(f) {
 			continue
 		}
-		if settings("/.claude"+f.Target[len(from.Target):], e.paths) {
+		if protected.IsSettings("/.claude"+f.Target[len(from.Target):], c.Paths) {
 			return approver.Deny
 		}
 		if by, _, _ := strings.Cut(f.By, " "); fillers[by] {
@@ -297,40 +274,15 @@ func (e *Engine) unseen(w *work, from *effect.Effect) approver.Decision {
 	return worst
 }
 
-// linked reports whether what is read gets another name.
-func linked(ef *effect.Effect) bool {
-	if ef.What == "link" {
-		return true
-	}
-	name := ef.By[strings.LastIndexAny(ef.By, ".:>")+1:]
-	switch strings.TrimSuffix(strings.ToLower(name), "sync") {
-	case "symlink", "link", "symlink_to", "hardlink_to", "link_to", "ln", "ln_s", "ln_sf":
-		return true
-	}
-	return false
-}
-
-// isSocket reports whether what is connected to is a socket in the file system, by a name
-// without a folder too.
-func (w *work) isSocket(ef *effect.Effect) bool {
-	switch {
-	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"), strings.HasPrefix(ef.By, "net."):
-		return true
-	case ef.By == "nc", ef.By == "ncat", ef.By == "netcat":
-		return strings.Contains(w.text, "-U") || strings.Contains(w.text, "--unixsock")
-	}
-	return strings.Contains(w.text, "UNIX") || strings.Contains(w.text, "unix") || strings.Contains(w.text, "Unix")
-}
-
 // speaks judges a connection to a socket in the file system.
-func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
+func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	p := strings.TrimPrefix(ef.Target, "unix://")
 	if p == "" || strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
 	}
 	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
 		switch {
-		case p[0] == '/' && approverFolder(path.Clean(p)):
+		case p[0] == '/' && protected.IsOwn(path.Clean(p)):
 			return approver.Deny, "it speaks to approver in a person's place, or in a hook's"
 		case path.Base(p) == "resolve.sock", path.Base(p) == "submit.sock":
 			return approver.Ask, "it speaks to what may be approver's own socket"
@@ -340,7 +292,7 @@ func (w *work) speaks(ef *effect.Effect) (approver.Decision, string) {
 	if p[0] != '/' && ef.What != "socket" {
 		return approver.Pass, ""
 	}
-	folders := []string{w.around.home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
+	folders := []string{c.Around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
 	for _, folder := range folders {
 		for _, name := range [...]string{"resolve.sock", "submit.sock"} {
 			if mayBe(p, folder+name) {

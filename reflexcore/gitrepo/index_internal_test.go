@@ -1,4 +1,4 @@
-package reflexcore
+package gitrepo
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"approver.example/reflexcore/disk"
 )
 
 // git runs git in a folder, with none of the machine's settings.
@@ -173,11 +175,9 @@ func TestRecoverableOnlyIfGitSaysClean(t *testing.T) {
 				_ = os.Chtimes(p, time.Now(), time.Now())
 			}
 		}
-		e := &Engine{files: OS{}}
 		for _, folder := range folders {
-			w := &work{}
-			look := looking{engine: e, disk: e.files, around: &surroundings{dir: dir}, links: &w.links, left: &w.looked, bytes: &w.bytesRead}
-			got := look.recoverable(filepath.Join(dir, folder))
+			look := Look{Reader: &Reader{Disk: disk.OS{}}, Budget: &Budget{}}
+			got := look.Recoverable(filepath.Join(dir, folder))
 			// Deleted files are nothing that a delete could lose; staged ones are kept.
 			dirty := ""
 			for line := range strings.Lines(git(t, dir, "status", "--porcelain", "--no-renames", "-uall", "--", folder)) {
@@ -232,7 +232,7 @@ func FuzzDecodeIndex(f *testing.F) {
 			if e.name == "" || e.name[0] == '/' || bytes.Contains([]byte("/"+e.name+"/"), []byte("/../")) {
 				t.Fatalf("the name %q leaves the working tree", e.name)
 			}
-			if x.entry(e.name) == nil || !x.tracked(e.name) {
+			if x.entry(e.name) == nil || !x.Tracked(e.name) {
 				t.Fatalf("%q is not found", e.name)
 			}
 		}

@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"path"
@@ -12,16 +12,16 @@ import (
 // a command is the agent itself, and /proc/$PPID/exe another one of which nothing is known.
 
 // startsProcess judges that a call starts a program by that name, or by an open file's.
-func (e *Engine) startsProcess(w *work) (approver.Decision, string) {
-	for i := range w.effects {
-		ef := &w.effects[i]
+func (c *Check) startsProcess() (approver.Decision, string) {
+	for i := range c.Effects {
+		ef := &c.Effects[i]
 		if ef.Kind != effect.Exec || ef.Bits&(effect.Remote|effect.Later) != 0 {
 			continue
 		}
 		// What is read as a script comes from an open file every day: bash <(curl ...).
 		itself := path.Base(ef.By) == path.Base(ef.Target)
 		if isProcessProgram(ef.Target) || itself && isOpenFile(ef.Target) {
-			return approver.Ask, "it starts the program of a process, which may be an agent, under a name by which nobody knows it (" + short(effect.Show(ef.Target)) + ")"
+			return approver.Ask, "it starts the program of a process, which may be an agent, under a name by which nobody knows it (" + effect.Short(effect.Show(ef.Target)) + ")"
 		}
 	}
 	return approver.Pass, ""
@@ -58,19 +58,19 @@ var wholes = map[string]bool{"head": true, "tail": true, "pv": true}
 
 // copiesProcess reports whether an effect reads a process's program, and the call makes a
 // file of it: a copy or a link has a name of its own.
-func (w *work) copiesProcess(read *effect.Effect) bool {
+func (c *Check) copiesProcess(read *effect.Effect) bool {
 	as := *read
 	switch {
 	case wholes[read.By]:
 		as.By = "cat"
-	case !copiers[read.By] && !linked(read):
+	case !copiers[read.By] && !effect.Links(read):
 		return false
 	}
 	program := isProcessProgram(read.Target)
 	if !effect.IsKnown(read.Target) && !program { // cp "$(readlink /proc/$PPID/exe)" x
-		for _, m := range located.FindAllString(w.text, 8) {
+		for _, m := range located.FindAllString(c.Text, 8) {
 			program = program || strings.Contains(m, "/proc") && strings.Contains(m, "exe")
 		}
 	}
-	return program && w.givesName(&as, "")
+	return program && givesName(c.Effects, &as, "")
 }

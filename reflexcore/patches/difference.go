@@ -1,22 +1,24 @@
-package reflexcore
+package patches
 
 import (
 	"encoding/base64"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/disk"
 )
 
-// A change is what a difference says of one file.
-type change struct {
-	names []string // as they are written, without quotes
-	fresh bool     // the file is new, and its text is all that stands there
+// A Change is what a difference says of one file.
+type Change struct {
+	Names []string // as they are written, without quotes
+	Fresh bool     // the file is new, and its text is all that stands there
 	whole bool     // all that changes is known
-	hunks []hunk
+	Hunks []Hunk
 }
 
-// A hunk is a part of a file before and after.
-type hunk struct{ before, after string }
+// A Hunk is a part of a file before and after.
+type Hunk struct{ before, After string }
 
 const maxChanges = 512 // files of one difference
 
@@ -49,18 +51,18 @@ func unquoteName(s string) (string, bool) {
 	return name, err == nil
 }
 
-// namesIn are all the names that a difference has; false if one of them cannot be read.
-func namesIn(text string) (out []string, ok bool) {
+// Names are all the names that a difference has; false if one of them cannot be read.
+func Names(text string) (out []string, ok bool) {
 	ok = true
 	add := func(s string) {
 		name, readable := unquoteName(s)
 		out, ok = append(out, name), ok && readable
 	}
-	for _, m := range named.FindAllStringSubmatch(text, maxListed) {
+	for _, m := range named.FindAllStringSubmatch(text, disk.MaxListed) {
 		add(m[1])
 	}
 	for line := range strings.Lines(text) {
-		if rest, is := strings.CutPrefix(line, "diff --git "); is && len(out) < 2*maxListed {
+		if rest, is := strings.CutPrefix(line, "diff --git "); is && len(out) < 2*disk.MaxListed {
 			for _, name := range gitNames(strings.TrimRight(rest, "\r\n")) {
 				add(name)
 			}
@@ -83,10 +85,10 @@ func gitNames(s string) []string {
 	return strings.Fields(s)
 }
 
-// decoded is a message with its body as it is applied; false if it is written in a way
+// Decode is a message with its body as it is applied; false if it is written in a way
 // that is not read.
-func decoded(text string) (string, bool) {
-	for _, m := range charset.FindAllStringSubmatch(text, maxListed) {
+func Decode(text string) (string, bool) {
+	for _, m := range charset.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch c := strings.ToLower(m[1]); {
 		case c == "utf-8", c == "utf8", c == "us-ascii":
 		case strings.HasPrefix(c, "iso-8859-"), strings.HasPrefix(c, "windows-125"):
@@ -95,7 +97,7 @@ func decoded(text string) (string, bool) {
 		}
 	}
 	out := text
-	for _, m := range encoding.FindAllStringSubmatch(text, maxListed) {
+	for _, m := range encoding.FindAllStringSubmatch(text, disk.MaxListed) {
 		switch strings.ToLower(m[1]) {
 		case "7bit", "8bit", "binary":
 		case "quoted-printable":
@@ -107,7 +109,7 @@ func decoded(text string) (string, bool) {
 				return string([]byte{byte(c)})
 			})
 		case "base64":
-			for _, block := range packed.FindAllString(text, maxListed) {
+			for _, block := range packed.FindAllString(text, disk.MaxListed) {
 				if b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(block), "")); err == nil {
 					out += "\n" + string(b)
 				}
@@ -115,19 +117,19 @@ func decoded(text string) (string, bool) {
 		default:
 			return text, false
 		}
-		if len(out) > 4*maxPatch {
+		if len(out) > 4*MaxBytes {
 			return text, false
 		}
 	}
 	return out, true
 }
 
-// changes are the files that a difference changes, backwards if it is taken back.
-func changes(text string, back bool) (out []change) {
-	var now *change
+// Changes are the files that a difference changes, backwards if it is taken back.
+func Changes(text string, back bool) (out []Change) {
+	var now *Change
 	begin := func() {
 		if now = nil; len(out) < maxChanges {
-			out = append(out, change{whole: true})
+			out = append(out, Change{whole: true})
 			now = &out[len(out)-1]
 		}
 	}
@@ -140,11 +142,11 @@ func changes(text string, back bool) (out []change) {
 			h, next, ok := readHunk(lines[i+1:], count(m[2]), count(m[3]))
 			i, header = i+next, false
 			now.whole = now.whole && ok
-			now.fresh = now.fresh || m[1] == "0" && m[2] == "0" && !back
+			now.Fresh = now.Fresh || m[1] == "0" && m[2] == "0" && !back
 			if back {
-				h.before, h.after = h.after, h.before
+				h.before, h.After = h.After, h.before
 			}
-			now.hunks = append(now.hunks, h)
+			now.Hunks = append(now.Hunks, h)
 		case strings.HasPrefix(line, "diff --git "):
 			begin()
 			if header = true; now != nil {
@@ -156,14 +158,14 @@ func changes(text string, back bool) (out []change) {
 			}
 			if now != nil {
 				from, to := line[4:], strings.TrimRight(lines[i+1], "\r\n")[4:]
-				now.fresh = now.fresh || strings.HasPrefix(from, "/dev/null") && !back || strings.HasPrefix(to, "/dev/null") && back
+				now.Fresh = now.Fresh || strings.HasPrefix(from, "/dev/null") && !back || strings.HasPrefix(to, "/dev/null") && back
 				now.name(from, to)
 			}
 			i++
 			header = false
 		case now == nil || !header:
 		case strings.HasPrefix(line, "new file mode") && !back, strings.HasPrefix(line, "deleted file mode") && back:
-			now.fresh = true
+			now.Fresh = true
 		case strings.HasPrefix(line, "rename "), strings.HasPrefix(line, "copy "),
 			strings.HasPrefix(line, "GIT binary patch"), strings.HasPrefix(line, "Binary files"):
 			now.whole = false
@@ -172,14 +174,14 @@ func changes(text string, back bool) (out []change) {
 	return out
 }
 
-func (c *change) name(names ...string) {
+func (c *Change) name(names ...string) {
 	for _, s := range names {
 		n, _ := unquoteName(s)
 		if first, _, ok := strings.Cut(n, " "); ok { // patch ends a name there, unless a tab follows
-			c.names = append(c.names, first)
+			c.Names = append(c.Names, first)
 		}
 		if n != "/dev/null" && n != "" {
-			c.names = append(c.names, n)
+			c.Names = append(c.Names, n)
 		}
 	}
 }
@@ -197,13 +199,13 @@ func count(s string) int {
 }
 
 // readHunk reads the lines of a hunk; false if they are not as many as it says.
-func readHunk(lines []string, before, after int) (h hunk, next int, ok bool) {
+func readHunk(lines []string, before, after int) (h Hunk, next int, ok bool) {
 	var was, is strings.Builder
 	for ; next < len(lines) && (before > 0 || after > 0); next++ {
 		line := lines[next]
 		switch {
 		case line == "":
-			return hunk{was.String(), is.String()}, next, false
+			return Hunk{was.String(), is.String()}, next, false
 		case line[0] == ' ', line[0] == '\n', line[0] == '\r':
 			line = strings.TrimPrefix(line, " ")
 			was.WriteString(line)
@@ -216,31 +218,31 @@ func readHunk(lines []string, before, after int) (h hunk, next int, ok bool) {
 			is.WriteString(line[1:])
 			after--
 		case line[0] != '\\':
-			return hunk{was.String(), is.String()}, next, false
+			return Hunk{was.String(), is.String()}, next, false
 		}
 	}
-	return hunk{was.String(), is.String()}, next, before == 0 && after == 0
+	return Hunk{was.String(), is.String()}, next, before == 0 && after == 0
 }
 
-// applied is a text after the hunks of a change; false if they do not fit it.
-func (c *change) applied(text string) (string, bool) {
+// Applied is a text after the hunks of a change; false if they do not fit it.
+func (c *Change) Applied(text string) (string, bool) {
 	if !c.whole {
 		return "", false
 	}
-	for _, h := range c.hunks {
+	for _, h := range c.Hunks {
 		if h.before == "" || strings.Count(text, h.before) != 1 {
 			return "", false
 		}
-		text = strings.Replace(text, h.before, h.after, 1)
+		text = strings.Replace(text, h.before, h.After, 1)
 	}
 	return text, true
 }
 
-// text is what a new file has in it.
-func (c *change) text() (string, bool) {
+// Text is what a new file has in it.
+func (c *Change) Text() (string, bool) {
 	var b strings.Builder
-	for _, h := range c.hunks {
-		b.WriteString(h.after)
+	for _, h := range c.Hunks {
+		b.WriteString(h.After)
 	}
 	return b.String(), c.whole
 }

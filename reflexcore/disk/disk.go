@@ -1,4 +1,6 @@
-package reflexcore
+// Package disk is the file system as the engine looks at it: only to read, with bounds,
+// and with the links of each folder followed once for a call.
+package disk
 
 import (
 	"errors"
@@ -10,6 +12,11 @@ import (
 	"syscall"
 
 	"approver.example/reflexcore/tools"
+)
+
+const (
+	MaxUp     = 64   // folders above one that are looked at
+	MaxListed = 8192 // names of a folder that are read
 )
 
 // A Disk is what is asked of the file system. It is only looked at: nothing is
@@ -48,61 +55,49 @@ func (OS) ReadDir(name string, limit int) ([]string, error) {
 
 var errTooMuch = errors.New("more than is looked at")
 
-// WithDisk returns an engine with the same rules that looks at another file
-// system.
-func (e *Engine) WithDisk(d Disk) *Engine {
-	other, err := NewWith(e.rules.Load(), e.limits)
-	if err != nil {
-		return e // it cannot fail twice
-	}
-	other.files, other.Project = d, e.Project
-	other.SetFlow(e.flow.Load())
-	return other
-}
-
-// links are what became known of a disk's links in one call: each folder is looked at
+// Links are what became known of a disk's links in one call: each folder is looked at
 // once.
-type links struct {
+type Links struct {
 	known map[string]resolved
 }
 
 // A resolved path is where its links lead.
 type resolved struct {
-	to   string
-	ok   bool // it could be seen
-	gone bool // it is not there, so below it is no link
+	To   string
+	Seen bool // it could be seen
+	Gone bool // it is not there, so below it is no link
 }
 
 // maxLinks bounds what is kept for the next call.
 const maxLinks = 256
 
-// forget drops what is known, and keeps the memory.
-func (l *links) forget() {
+// Forget drops what is known, and keeps the memory.
+func (l *Links) Forget() {
 	if len(l.known) > maxLinks {
 		l.known = nil
 	}
 	clear(l.known)
 }
 
-// real is [real].
-func (l *links) real(d Disk, p string) (string, bool) {
-	r := l.look(d, p)
-	return r.to, r.ok
+// Real is [Real].
+func (l *Links) Real(d Disk, p string) (string, bool) {
+	r := l.Look(d, p)
+	return r.To, r.Seen
 }
 
-// look says where the links of a path lead.
-func (l *links) look(d Disk, p string) (r resolved) {
-	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > maxUp {
-		r.to, r.ok = real(d, p)
+// Look says where the links of a path lead.
+func (l *Links) Look(d Disk, p string) (r resolved) {
+	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > MaxUp {
+		r.To, r.Seen = Real(d, p)
 		return r
 	}
 	return l.resolve(d, p)
 }
 
 // resolve follows the links of a clean path, folder by folder from the root.
-func (l *links) resolve(d Disk, p string) resolved {
+func (l *Links) resolve(d Disk, p string) resolved {
 	if p == "/" {
-		return resolved{to: "/", ok: true}
+		return resolved{To: "/", Seen: true}
 	}
 	if r, ok := l.known[p]; ok {
 		return r
@@ -111,20 +106,20 @@ func (l *links) resolve(d Disk, p string) resolved {
 	dir := p[:max(cut, 1)]
 	r := l.resolve(d, dir)
 	switch {
-	case !r.ok:
-	case r.to == dir: // most; its own text will do
-		r.to = p
+	case !r.Seen:
+	case r.To == dir: // most; its own text will do
+		r.To = p
 	default:
-		r.to = path.Join(r.to, p[cut:])
+		r.To = path.Join(r.To, p[cut:])
 	}
-	if r.ok && !r.gone {
-		_, err := d.Readlink(r.to)
+	if r.Seen && !r.Gone {
+		_, err := d.Readlink(r.To)
 		switch {
 		case err == nil: // seldom; it may lead through others
-			r.to, r.ok = real(d, p)
+			r.To, r.Seen = Real(d, p)
 		case errors.Is(err, syscall.EINVAL):
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-			r.gone = true
+			r.Gone = true
 		default:
 			r = resolved{}
 		}
@@ -136,9 +131,9 @@ func (l *links) resolve(d Disk, p string) resolved {
 	return r
 }
 
-// real follows the links of a path. What is not there stands for itself; ok is
+// Real follows the links of a path. What is not there stands for itself; ok is
 // false if it could not be seen.
-func real(d Disk, p string) (string, bool) {
+func Real(d Disk, p string) (string, bool) {
 	done, rest := "/", strings.Split(p, "/")
 	for links, steps := 0, 0; len(rest) > 0; steps++ {
 		name := rest[0]
@@ -174,4 +169,33 @@ func real(d Disk, p string) (string, bool) {
 		}
 	}
 	return done, true
+}
+
+// Below reports whether p is dir or lies in it.
+func Below(p, dir string) bool {
+	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
+}
+
+func IsMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// HasOneName reports whether a file has no other name by a hard link.
+func HasOneName(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return info.IsDir() || ok && st.Nlink < 2
+}
+
+// Absolute is a path below a folder, or itself.
+func Absolute(p, dir string) string {
+	if strings.HasPrefix(p, "/") {
+		return path.Clean(p)
+	}
+	return path.Join(dir, p)
+}
+
+// Exists reports whether something is there, as far as can be seen.
+func Exists(d Disk, p string) bool {
+	_, err := d.Readlink(p)
+	return !errors.Is(err, fs.ErrNotExist)
 }

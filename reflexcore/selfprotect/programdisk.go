@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"io/fs"
@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
 )
 
 // programsOnDisk judges programs that are started by their path, under each name that the
 // disk has for them: a link to an agent's program is that agent, and one to approver's is
 // approver.
-func (e *Engine) programsOnDisk(w *work) (worst approver.Decision, what string) {
+func (c *Check) programsOnDisk() (worst approver.Decision, what string) {
 	worst = approver.Pass
-	for _, p := range w.reach.programs {
-		for _, file := range e.filesOf(w, p) {
-			if d, text := e.programAt(w, file, &p); d < worst {
-				worst, what = d, text+" ("+short(effect.Show(file))+")"
+	for _, p := range c.Programs {
+		for _, file := range c.filesOf(p) {
+			if d, text := c.programAt(file, &p); d < worst {
+				worst, what = d, text+" ("+effect.Short(effect.Show(file))+")"
 			}
 		}
 	}
@@ -29,51 +31,51 @@ func (e *Engine) programsOnDisk(w *work) (worst approver.Decision, what string) 
 
 // filesOf are the files that a program may be. Of one in a folder that find goes through
 // the folder where it begins is looked at, and those in it.
-func (e *Engine) filesOf(w *work, p shell.Program) []string {
+func (c *Check) filesOf(p shell.Program) []string {
 	file := p.Path
 	if file == "" || file[0] == 0 {
 		return nil
 	}
 	if file[0] != '/' {
-		if !strings.HasPrefix(w.call.Dir, "/") {
+		if !strings.HasPrefix(c.Call.Dir, "/") {
 			return nil
 		}
-		file = w.call.Dir + "/" + file
+		file = c.Call.Dir + "/" + file
 	}
-	file = path.Clean(w.ofProcess(file))
+	file = path.Clean(c.Names.OfProcess(file))
 	switch {
 	case !effect.IsKnown(file):
-		files := e.seen(w, strings.ReplaceAll(file, effect.Unknown, "*"), true, true)
+		files := c.Names.Seen(strings.ReplaceAll(file, effect.Unknown, "*"), true, true)
 		return append(files, path.Clean(strings.ReplaceAll(file, effect.Unknown, "")))
 	case strings.ContainsAny(file, "*?["):
-		return e.seen(w, file, true, true)
+		return c.Names.Seen(file, true, true)
 	}
 	return []string{file}
 }
 
 // programAt judges one file that is started, with all its lists of words.
-func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approver.Decision, what string) {
+func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decision, what string) {
 	worst = approver.Pass
 	if p.Named { // most are what they are called
-		info, err := e.files.Lstat(file)
-		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (links1(info) && info.Size() < smallest) {
+		info, err := c.Disk.Lstat(file)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 && (disk.HasOneName(info) && info.Size() < smallest) {
 			return worst, ""
 		}
 	}
-	if e.isOwnProgram(w, file) {
+	if c.isOwnProgram(file) {
 		// By its own name the words were judged where they stand.
-		if p.More && !isOwnName(path.Base(file)) || slices.ContainsFunc(p.Words, e.tellsOwn) {
+		if p.More && !protected.IsOwnProgram(path.Base(file)) || slices.ContainsFunc(p.Words, c.tellsOwn) {
 			return approver.Deny, "it answers or changes approver in a person's place"
 		}
 	}
-	names := e.agentNames(w, file)
+	names := c.agentNames(file)
 	starts := func(words []string) {
 		for _, name := range names {
 			if id := shell.AgentOf(name, words); id != "" {
 				if id == "claude" && (!shell.ClaudeProgram(p.Path) || path.Ext(p.Path) == ".js") {
 					id = "copy of claude" // what it loads is judged under its own names only
 				}
-				if d, text := w.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}); d < worst {
+				if d, text := c.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}); d < worst {
 					worst, what = d, text
 				}
 				return
@@ -91,12 +93,12 @@ func (e *Engine) programAt(w *work, file string, p *shell.Program) (worst approv
 
 // agentNames are the names under which a file may be an agent: where its links lead, and
 // the programs of agents that are the same file.
-func (e *Engine) agentNames(w *work, file string) []string {
-	to, ok := w.links.real(e.files, file)
+func (c *Check) agentNames(file string) []string {
+	to, ok := c.Links.Real(c.Disk, file)
 	if !ok {
 		return nil
 	}
-	names := e.agentsByInode(w, to)
+	names := c.agentsByInode(to)
 	if to != file || shell.ClaudeInstalled(file) {
 		return append([]string{to}, names...)
 	}
@@ -109,18 +111,18 @@ var programFolders = [...]string{
 }
 
 // agentsByInode are the programs of agents that a file is by a hard link.
-func (e *Engine) agentsByInode(w *work, file string) (out []string) {
-	info, err := e.files.Lstat(file)
-	if err != nil || links1(info) || info.Mode()&0o111 == 0 {
+func (c *Check) agentsByInode(file string) (out []string) {
+	info, err := c.Disk.Lstat(file)
+	if err != nil || disk.HasOneName(info) || info.Mode()&0o111 == 0 {
 		return nil
 	}
 	for _, dir := range programFolders {
 		if dir[0] != '/' {
-			dir = w.around.home + "/" + dir
+			dir = c.Around.Home + "/" + dir
 		}
-		names, _ := e.listed(w, dir)
+		names := c.listed(dir)
 		for _, name := range names {
-			if shell.IsAgent(name) && e.sameFile(w, dir+"/"+name, info) {
+			if shell.IsAgent(name) && c.sameFile(dir+"/"+name, info) {
 				out = append(out, name)
 			}
 		}
@@ -128,11 +130,11 @@ func (e *Engine) agentsByInode(w *work, file string) (out []string) {
 	return out
 }
 
-func (e *Engine) sameFile(w *work, p string, info fs.FileInfo) bool {
-	to, ok := w.links.real(e.files, p)
+func (c *Check) sameFile(p string, info fs.FileInfo) bool {
+	to, ok := c.Links.Real(c.Disk, p)
 	if !ok {
 		return false
 	}
-	other, err := e.files.Lstat(to)
+	other, err := c.Disk.Lstat(to)
 	return err == nil && os.SameFile(info, other)
 }

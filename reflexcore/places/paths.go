@@ -1,4 +1,4 @@
-package reflexcore
+package places
 
 import (
 	"path"
@@ -6,73 +6,36 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/buildnames"
 	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
 )
 
-// A Place is what a path or a URL is, as far as rules care. Places add up.
-type Place uint64
-
-// The places of paths; those of package content follow, then those of URLs.
-const (
-	Root        Place = 1 << iota // the whole file system, or what may be it
-	System                        // the operating system's folders
-	Top                           // a folder without which a machine is gone, or a whole home
-	Home                          // somewhere below the home
-	Project                       // below the working directory
-	Whole                         // the working directory itself, all of it, or a folder above it
-	Temp                          // temporary files
-	Build                         // what builds make: output, caches, dependencies
-	Device                        // a disk or another device
-	Git                           // a repository's own files
-	Unclear                       // the path is not known
-	Outside                       // none of project, temp
-	Secret                        // a credential
-	Recoverable                   // version control has all of it
-	Feature                       // a branch on which others do not build
-	placeContent
-)
-
-const placeURL = placeContent << 17
-
-// placeNames are the words of rules for places.
-var placeNames = func() map[string]Place {
-	m := map[string]Place{
-		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp, "build-output": Build, "device": Device, "git": Git,
-		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
-	}
-	for _, k := range content.Kinds() {
-		if k != content.Unclear && k != content.Plain {
-			m[k.String()] |= placeContent << k
-		}
-	}
-	for i, name := range urlNames {
-		m[name] = placeURL << i
-	}
-	return m
-}()
-
-// urlNames are the words for the flags of package urls, in their order.
-var urlNames = []string{
-	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query", "secret-path", "long-label", "odd-port", "disguised",
-	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address",
+// Surroundings are the folders of a call.
+type Surroundings struct {
+	Dir, Home string
+	Tree      bool // dir is in a working tree that lies in one of the [served] folders
 }
 
-// surroundings are the folders of a call.
-type surroundings struct {
-	dir, home string
-	tree      bool // dir is in a working tree that lies in one of the [served] folders
+// Around are those of a call from a directory. The tree is not known yet.
+func Around(dir, home string) Surroundings {
+	s := Surroundings{Dir: strings.TrimSuffix(dir, "/"), Home: strings.TrimSuffix(home, "/")}
+	if !isProject(s.Dir, s.Home) {
+		s.Dir = ""
+	}
+	return s
 }
 
-// place says what an effect's target is.
-func (s *surroundings) place(e *effect.Effect, known *memo) Place {
+// Of says what an effect's target is.
+func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 	switch e.Kind {
 	case effect.NetIn, effect.NetOut:
-		if e.Target == "" || isPackage(e) || isPort(e.Target) {
+		if e.Target == "" || IsPackage(e) || isPort(e.Target) {
 			return 0
 		}
-		return placeURL * Place(urls.Classify(e.Target).Flags)
+		return URL * Place(urls.Classify(e.Target).Flags)
 	case effect.Exec:
 		if strings.IndexByte(e.Target, '/') >= 0 {
 			return s.path(e, known)
@@ -99,8 +62,8 @@ func isPort(target string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == target && n > 0
 }
 
-// isPackage reports whether a target is the name of a package and no address.
-func isPackage(e *effect.Effect) bool {
+// IsPackage reports whether a target is the name of a package and no address.
+func IsPackage(e *effect.Effect) bool {
 	if strings.Contains(e.Target, "://") {
 		return false
 	}
@@ -109,7 +72,7 @@ func isPackage(e *effect.Effect) bool {
 	return packagers[by] || packagers[strings.TrimRight(by, "0123456789.-")] // pip3.11
 }
 
-func (s *surroundings) path(e *effect.Effect, known *memo) Place {
+func (s *Surroundings) path(e *effect.Effect, known *Cache) Place {
 	p := e.Target
 	if rest, ok := strings.CutPrefix(p, "secret:"); ok && rest != "" {
 		return Secret
@@ -118,21 +81,21 @@ func (s *surroundings) path(e *effect.Effect, known *memo) Place {
 	if p == "" {
 		return 0
 	}
-	sink := known.classify(p)
+	sink := known.Classify(p)
 	if sink.Secret && e.What != "cookies" && e.What != "setting" {
 		out |= Secret
 	}
 	if sink.Kind != content.Unclear && sink.Kind != content.Plain {
-		out |= placeContent << sink.Kind
+		out |= Content << sink.Kind
 	}
 	if e.Bits&effect.Remote != 0 {
 		return out | s.remote(p)
 	}
-	return out | s.local(p, e)
+	return out | s.Path(p, e)
 }
 
 // remote looks only at whether it is all of another machine.
-func (s *surroundings) remote(p string) Place {
+func (s *Surroundings) remote(p string) Place {
 	if isRoot(p) {
 		return Root
 	}
@@ -199,12 +162,7 @@ func isFilled(p string, e *effect.Effect) bool {
 	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
 
-// below reports whether p is dir or lies in it.
-func below(p, dir string) bool {
-	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
-}
-
-func (s *surroundings) local(p string, e *effect.Effect) Place {
+func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	switch {
 	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(p, e)):
 		return Root | Top | Outside | System
@@ -218,17 +176,17 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if strings.HasSuffix(p, "/.") || strings.HasSuffix(p, "/..") {
 		bare = p[:strings.LastIndexByte(p, '/')]
 	}
-	out := s.folder(p, bare)
+	out := s.Folder(p, bare)
 	if !effect.IsKnown(p) {
 		out |= Unclear
 	}
 	if isTop(p) {
 		out |= Top
 	}
-	if s.home != "" && (bare == s.home || matches(bare, s.home)) || below(s.home, bare) && bare != "" {
+	if s.Home != "" && (bare == s.Home || matches(bare, s.Home)) || disk.Below(s.Home, bare) && bare != "" {
 		out |= Top
 	}
-	if s.dir != "" && below(s.dir, bare) {
+	if s.Dir != "" && disk.Below(s.Dir, bare) {
 		out |= Whole
 	}
 	if strings.Contains(p, "/.git/") || strings.HasSuffix(p, "/.git") {
@@ -237,7 +195,7 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 	if s.isBuilt(p) {
 		out |= Build
 	}
-	if s.tree && out&(Project|System|Whole|Git|Top) == Project|System && (e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
+	if s.Tree && out&(Project|System|Whole|Git|Top) == Project|System && (e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
 		out &^= System // people's own work; but a folder that goes may be what is served
 	}
 	return out
@@ -246,52 +204,52 @@ func (s *surroundings) local(p string, e *effect.Effect) Place {
 // served are folders of the system in which people keep working trees of their own.
 var served = []string{"/srv", "/opt", "/var/www", "/usr/src", "/usr/local/src"}
 
-// inTree reports whether a folder is in a working tree of git in one of those folders: a
+// InTree reports whether a folder is in a working tree of git in one of those folders: a
 // name alone says nothing, since programs are installed there too.
-func (e *Engine) inTree(dir string) bool {
-	i := slices.IndexFunc(served, func(s string) bool { return below(dir, s) })
-	if i < 0 || below(dir, "/opt/homebrew") {
+func InTree(d disk.Disk, dir string) bool {
+	i := slices.IndexFunc(served, func(s string) bool { return disk.Below(dir, s) })
+	if i < 0 || disk.Below(dir, "/opt/homebrew") {
 		return false
 	}
 	for at := dir; at != served[i]; at = path.Dir(at) {
-		if _, err := e.files.Lstat(path.Join(at, ".git")); err == nil || !isMissing(err) {
+		if _, err := d.Lstat(path.Join(at, ".git")); err == nil || !disk.IsMissing(err) {
 			return err == nil
 		}
 	}
 	return false
 }
 
-// folder says in which of the great folders a path lies.
-func (s *surroundings) folder(p, bare string) Place {
+// Folder says in which of the great folders a path lies.
+func (s *Surroundings) Folder(p, bare string) Place {
 	var out Place
 	switch {
 	case strings.HasPrefix(p, "/dev/"):
 		if isDisk(p) {
 			return Device | Outside
 		}
-		if below(p, "/dev/shm") {
+		if disk.Below(p, "/dev/shm") {
 			return Temp
 		}
 		return 0
-	case below(p, "/tmp"), below(p, "/var/tmp"), below(p, "/private/tmp"), below(p, "/var/folders"), below(p, "/private/var/folders"):
+	case disk.Below(p, "/tmp"), disk.Below(p, "/var/tmp"), disk.Below(p, "/private/tmp"), disk.Below(p, "/var/folders"), disk.Below(p, "/private/var/folders"):
 		if bare == "/tmp" || bare == "/var/tmp" {
 			return Temp | Outside
 		}
 		return Temp
-	case s.dir != "" && s.dir != "/" && below(p, s.dir):
+	case s.Dir != "" && s.Dir != "/" && disk.Below(p, s.Dir):
 		out = Project
 	default:
 		out = Outside
 	}
 	for _, d := range systemDirs {
-		if below(p, d) {
+		if disk.Below(p, d) {
 			return out | System
 		}
 	}
 	if findsTop(p, systemDirs) {
 		return out | System
 	}
-	if s.home != "" && below(p, s.home) || below(p, "/root") {
+	if s.Home != "" && disk.Below(p, s.Home) || disk.Below(p, "/root") {
 		out |= Home
 	}
 	return out
@@ -314,4 +272,58 @@ func isDisk(p string) bool {
 		}
 	}
 	return false
+}
+
+// isBuilt reports whether a path is made by builds and tools, as far as names
+// tell. Outside the project only caches are, and names that mean nothing else.
+func (s *Surroundings) isBuilt(p string) bool {
+	if s.Dir == "" && s.Home == "" && !strings.HasPrefix(p, "/") { // nothing is known of the place
+		m, _ := buildnames.First(p)
+		return m != buildnames.ByHand || buildnames.IsFile(path.Base(p))
+	}
+	if rest, ok := strings.CutPrefix(p, s.Dir+"/"); ok && s.Dir != "" {
+		if strings.Contains(rest, ":") { // on another machine
+			return false
+		}
+		m, _ := buildnames.First(rest)
+		return m != buildnames.ByHand || buildnames.IsFile(path.Base(rest))
+	}
+	if buildnames.IsCache(s.Home, p) || buildnames.IsCache("/root", p) {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(p, s.Home+"/"); ok && s.Home != "" {
+		for part := range strings.SplitSeq(strings.TrimRight(rest, "/*"), "/") {
+			if buildnames.Of(part) == buildnames.Always && part != ".cache" && part != ".npm" && part != ".gradle" && part != ".ivy2" && part != ".pub-cache" && part != ".tmp" && part != ".temp" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isProject reports whether a working directory can be one: nobody's home, and no
+// folder of the system.
+func isProject(dir, home string) bool {
+	if dir == "" || dir == home || isTop(dir) || slices.Contains(systemDirs, dir) || home != "" && disk.Below(home, dir) {
+		return false
+	}
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(dir, homes); ok && !strings.Contains(rest, "/") {
+			return false
+		}
+	}
+	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib", "/private/var/db"} {
+		if disk.Below(dir, d) {
+			return false
+		}
+	}
+	if !strings.Contains(dir, "/.") {
+		return true
+	}
+	for _, secret := range []string{"/.ssh", "/.gnupg", "/.aws", "/.kube", "/.git"} {
+		if strings.HasSuffix(dir, secret) || strings.Contains(dir, secret+"/") {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"path"
@@ -8,6 +8,7 @@ import (
 
 	"approver.example/internal/glob"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // Files and processes that a call looks up have no name in what it does with them. The
@@ -40,8 +41,8 @@ func leftOut(text string) string {
 // looksForSettings reports whether the call looks up files by the names that settings of
 // agents have. What only leaves such names out does not look for them, and a filter that
 // leaves them out makes the list one without them.
-func (w *work) looksForSettings() bool {
-	text := leftOut(w.text)
+func looksForSettings(text string) bool {
+	text = leftOut(text)
 	for _, re := range settingsLookups {
 		for _, at := range re.FindAllStringIndex(text, 8) {
 			if !withoutSettings(pipeline(text[at[0]:])) {
@@ -98,12 +99,12 @@ func namedByPattern(ef *effect.Effect) bool {
 	folder := path.Base(dir)
 	switch ef.By {
 	case "rename", "prename", "file-rename", "perl-rename", "mmv":
-		return isAgentFolder(folder)
+		return protected.IsAgentFolder(folder)
 	case "split", "csplit", "gsplit", "gcsplit": // .claude/settings and .json make one name
-		return isAgentFolder(folder) || isAgentFolder(base)
+		return protected.IsAgentFolder(folder) || protected.IsAgentFolder(base)
 	case "curl":
 		return counted.MatchString(folder) && folder[0] == '.' ||
-			counted.MatchString(base) && isAgentFolder(folder)
+			counted.MatchString(base) && protected.IsAgentFolder(folder)
 	}
 	return false
 }
@@ -128,28 +129,28 @@ const pgrepChooses = "PgGstFr"
 
 // stopsEveryone reports whether processes are stopped that were looked up, and the lookup
 // finds all, or all of one person: kill $(pgrep .), ps -eo pid= | xargs kill.
-func (w *work) stopsEveryone() bool {
-	if !slices.ContainsFunc(w.effects, func(e effect.Effect) bool {
+func (c *Check) stopsEveryone() bool {
+	if !slices.ContainsFunc(c.Effects, func(e effect.Effect) bool {
 		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
 	}) {
 		return false
 	}
-	for _, at := range grepped.FindAllStringIndex(w.text, 8) {
-		if grepsAll(wordsAt(w.text, at[1])) {
+	for _, at := range grepped.FindAllStringIndex(c.Text, 8) {
+		if grepsAll(wordsAt(c.Text, at[1])) {
 			return true
 		}
 	}
-	for _, m := range psListed.FindAllStringSubmatch(w.text, 8) {
+	for _, m := range psListed.FindAllStringSubmatch(c.Text, 8) {
 		if !choosing.MatchString(" " + inverting.ReplaceAllString(m[1], " ") + " ") {
 			return true
 		}
 	}
-	for _, m := range openFiles.FindAllStringSubmatch(w.text, 8) {
+	for _, m := range openFiles.FindAllStringSubmatch(c.Text, 8) {
 		if lsofAll(m[1]) {
 			return true
 		}
 	}
-	return inProc.MatchString(w.text) && !procChosen(w.text) || compared.MatchString(w.text)
+	return inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
 }
 
 // grepsAll reports whether those words of pgrep find all processes: a pattern for all, one

@@ -1,4 +1,4 @@
-package reflexcore
+package places
 
 import (
 	"hash/maphash"
@@ -8,10 +8,10 @@ import (
 	"approver.example/reflexcore/content"
 )
 
-// A memo remembers what paths with wildcards or unknown parts are: to find out
+// A Cache remembers what paths with wildcards or unknown parts are: to find out
 // takes ten times as long as for other paths, and one command names the same path
 // several times. It can be shared; what it forgets is found out again.
-type memo struct {
+type Cache struct {
 	seed  maphash.Seed
 	slots [256]atomic.Pointer[remembered]
 }
@@ -24,10 +24,10 @@ type remembered struct {
 // maxRemembered is the longest path that is kept.
 const maxRemembered = 256
 
-func newMemo() *memo { return &memo{seed: maphash.MakeSeed()} }
+func NewCache() *Cache { return &Cache{seed: maphash.MakeSeed()} }
 
-// classify is [content.Classify].
-func (m *memo) classify(path string) content.Sink {
+// Classify is [content.Classify].
+func (m *Cache) Classify(path string) content.Sink {
 	if len(path) > maxRemembered || !strings.ContainsAny(path, "*?[{\x00") {
 		return content.Classify(path)
 	}
@@ -40,4 +40,4 @@ func (m *memo) classify(path string) content.Sink {
 	return sink
 }
 
-func (m *memo) secret(path string) bool { return m.classify(path).Secret }
+func (m *Cache) Secret(path string) bool { return m.Classify(path).Secret }

@@ -1,4 +1,4 @@
-package reflexcore
+package gitrepo
 
 import (
 	"io/fs"
@@ -12,5 +12,5 @@ func changedAt(info fs.FileInfo) (seconds, nanos uint32, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	return uint32(st.Ctimespec.Sec), uint32(st.Ctimespec.Nsec), true //nolint:gosec // as git keeps them
+	return uint32(st.Ctim.Sec), uint32(st.Ctim.Nsec), true //nolint:gosec // as git keeps them
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package selfprotect
 
 import (
 	"path"
@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
 )
 
 // A process is stopped by its name, by a pattern that finds it, or by a number that
@@ -17,23 +19,23 @@ const ownProcess, ownLine = "approver", "approver serve"
 
 // stops says whether an effect stops approver: Deny if it is meant, Ask if it is one of
 // those that a wide pattern finds.
-func (e *Engine) stops(w *work, ef *effect.Effect) approver.Decision {
+func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && e.isOwnFile(w, ef.Target):
+	case ef.By == "fuser" && c.isOwnFile(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && w.around.home != "" && below(w.around.home+"/.approver", ef.Target):
+	case ef.By == "fuser" && c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
 	case ef.By != "pkill" && ef.By != "killall" && ef.By != "skill" || ef.Bits&effect.Bulk != 0:
 		return approver.Pass
 	}
-	if ef.By == "killall" && !regexpFlag.MatchString(w.text) {
+	if ef.By == "killall" && !regexpFlag.MatchString(c.Text) {
 		return approver.Pass // it takes whole names
 	}
-	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(w.text)
+	line := ef.By == "pkill" && patternFinds(ef.Target, ownLine) && fullFlag.MatchString(c.Text)
 	if line || patternFinds(ef.Target, ownProcess) {
 		return approver.Ask
 	}
@@ -88,27 +90,27 @@ var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 
 // stopsByLookup reports whether a process is stopped that is not known, and that was
 // looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
-func (e *Engine) stopsByLookup(w *work) bool {
-	if strings.Contains(w.text, "pgrep") || strings.Contains(w.text, "pidof") {
-		for _, m := range intoProcess.FindAllStringSubmatch(w.text, 8) {
-			if e.looksFor(w, "pgrep", m[1]) {
+func (c *Check) stopsByLookup() bool {
+	if strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof") {
+		for _, m := range intoProcess.FindAllStringSubmatch(c.Text, 8) {
+			if c.looksFor("pgrep", m[1]) {
 				return true
 			}
 		}
 	}
-	everyProcess := strings.Contains(w.text, "process_iter") && stopsOne.MatchString(w.text)
-	if strings.Contains(w.text, "approver") && attached.MatchString(w.text) {
+	everyProcess := strings.Contains(c.Text, "process_iter") && stopsOne.MatchString(c.Text)
+	if strings.Contains(c.Text, "approver") && attached.MatchString(c.Text) {
 		return true
 	}
 	kills := everyProcess
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range c.Effects {
+		ef := &c.Effects[i]
 		kills = kills || ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
 	}
 	if !kills {
 		return false
 	}
-	text := w.text
+	text := c.Text
 	for at := 0; ; {
 		loc := lookups.FindStringSubmatchIndex(text[at:])
 		if loc == nil {
@@ -120,7 +122,7 @@ func (e *Engine) stopsByLookup(w *work) bool {
 		if end := strings.IndexAny(after, ";&\n)`"); end >= 0 {
 			after = after[:end]
 		}
-		if e.looksFor(w, word, after) {
+		if c.looksFor(word, after) {
 			return true
 		}
 	}
@@ -135,7 +137,7 @@ var stopsOne = regexp.MustCompile(`\.(?:kill|terminate|suspend|send_signal)\(`)
 var filters = regexp.MustCompile(`grep\s+(?:-\w+\s+)*['"]?([^'"|\s]+)|awk\s+['"]/([^/]+)/`)
 
 // looksFor reports whether a program that looks up processes is told to find approver.
-func (e *Engine) looksFor(w *work, program, words string) bool {
+func (c *Check) looksFor(program, words string) bool {
 	if strings.Contains(words, "approver") {
 		return true
 	}
@@ -159,7 +161,7 @@ func (e *Engine) looksFor(w *work, program, words string) bool {
 		}
 	case "fuser", "lsof":
 		for _, word := range strings.Fields(words) {
-			if word == "-U" || word[0] != '-' && e.isOwnFile(w, strings.Trim(word, `"'`)) {
+			if word == "-U" || word[0] != '-' && c.isOwnFile(strings.Trim(word, `"'`)) {
 				return true
 			}
 		}
@@ -169,22 +171,22 @@ func (e *Engine) looksFor(w *work, program, words string) bool {
 
 // isOwnFile reports whether a word of the call names one of approver's own files, under
 // any name that it has on the disk.
-func (e *Engine) isOwnFile(w *work, word string) bool {
+func (c *Check) isOwnFile(word string) bool {
 	if word == "" || strings.ContainsAny(word, "$:") {
 		return false
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
-		word = w.around.home + "/" + rest
+		word = c.Around.Home + "/" + rest
 	}
 	if word[0] != '/' {
-		word = strings.TrimSuffix(w.call.Dir, "/") + "/" + word
+		word = strings.TrimSuffix(c.Call.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
-	if approverFolder(ef.Target) {
+	if protected.IsOwn(ef.Target) {
 		return true
 	}
-	for _, name := range e.otherNames(w, &ef) {
-		if approverFolder(name) {
+	for _, name := range c.Names.Others(&ef) {
+		if protected.IsOwn(name) {
 			return true
 		}
 	}

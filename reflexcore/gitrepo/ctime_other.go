@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package reflexcore
+package gitrepo
 
 import "io/fs"
 

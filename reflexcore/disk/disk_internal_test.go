@@ -1,4 +1,4 @@
-package reflexcore
+package disk
 
 import (
 	"os"
@@ -39,23 +39,23 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	d := counting{reads: map[string]int{}}
-	var l links
+	var l Links
 	for _, p := range []string{
 		"", "/", "/a", "/a/b", "/a/b/c", "/a/b/c/new/x", "/a/b/c/new/y", "/a/up", "/a/up/x", "/a/abs/c", "/d/chain/x", "/loop", "/loop/x", "/dangling", "/dangling/y/z", "/a/b/top/tmp", "/a/far/b", "/file", "/file/x", "/a/../d", "/a//b", "/nowhere", "/nowhere/z",
 	} {
 		p = root + p
-		to, ok := l.real(d, p)
-		if wantTo, wantOK := real(OS{}, p); to != wantTo || ok != wantOK {
+		to, ok := l.Real(d, p)
+		if wantTo, wantOK := Real(OS{}, p); to != wantTo || ok != wantOK {
 			t.Errorf("%s: %q, %v; want %q, %v", p, to, ok, wantTo, wantOK)
 		}
 	}
 	clear(d.reads)
-	l.forget()
+	l.Forget()
 	for range 64 {
-		l.real(d, root+"/a/b/c")
-		l.real(d, root+"/a/b/new")
-		l.real(d, root+"/d")
-		l.real(d, root+"/new/x/y")
+		l.Real(d, root+"/a/b/c")
+		l.Real(d, root+"/a/b/new")
+		l.Real(d, root+"/d")
+		l.Real(d, root+"/new/x/y")
 	}
 	if d.reads[root+"/new/x"] != 0 {
 		t.Error("what lies below a folder that is not there was looked at")

@@ -1,4 +1,4 @@
-package reflexcore
+package gitrepo
 
 import (
 	"bytes"
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// A gitIndex is what git knows of the files of a working tree: the content of each
+// A Index is what git knows of the files of a working tree: the content of each
 // entry is in the repository, and can be had back.
-type gitIndex struct {
-	entries []gitEntry // sorted by name
-	written time.Time  // of the index itself
-	tree    [sha1.Size]byte
-	whole   bool // tree is the tree that all entries make
+type Index struct {
+	entries []entry   // sorted by name
+	written time.Time // of the index itself
+	Tree    [sha1.Size]byte
+	Whole   bool // tree is the tree that all entries make
 }
 
-type gitEntry struct {
+type entry struct {
 	name    string
 	changed [2]uint32 // seconds and nanoseconds, as all times here
 	seconds uint32
@@ -41,7 +41,7 @@ var errIndex = errors.New("not an index that is understood")
 
 // decodeIndex reads the versions 2 to 4. What git may not leave out, but is not
 // understood here (a split or a sparse index, another hash), is an error.
-func decodeIndex(b []byte) (*gitIndex, error) {
+func decodeIndex(b []byte) (*Index, error) {
 	if len(b) < 12+sha1.Size || len(b) > maxIndex || string(b[:4]) != "DIRC" {
 		return nil, errIndex
 	}
@@ -53,7 +53,7 @@ func decodeIndex(b []byte) (*gitIndex, error) {
 	if version < 2 || version > 4 || count > maxIndexEntries {
 		return nil, errIndex
 	}
-	x := &gitIndex{entries: make([]gitEntry, 0, min(int(count), len(body)/62))}
+	x := &Index{entries: make([]entry, 0, min(int(count), len(body)/62))}
 	rest, last := body[12:], ""
 	for range count {
 		e, n, ok := decodeEntry(rest, last, version)
@@ -71,13 +71,13 @@ func decodeIndex(b []byte) (*gitIndex, error) {
 }
 
 // decodeEntry reads one entry and how long it is. Last is the name before it.
-func decodeEntry(b []byte, last string, version uint32) (e gitEntry, n int, ok bool) {
+func decodeEntry(b []byte, last string, version uint32) (e entry, n int, ok bool) {
 	const fixed = 62
 	if len(b) < fixed {
 		return e, 0, false
 	}
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	e = gitEntry{changed: [2]uint32{word(0), word(1)}, seconds: word(2), nanos: word(3), mode: word(6), size: word(9)}
+	e = entry{changed: [2]uint32{word(0), word(1)}, seconds: word(2), nanos: word(3), mode: word(6), size: word(9)}
 	copy(e.blob[:], b[40:60])
 	flags := binary.BigEndian.Uint16(b[60:])
 	const assumeValid, extended, stage = 0x8000, 0x4000, 0x3000
@@ -100,7 +100,7 @@ func decodeEntry(b []byte, last string, version uint32) (e gitEntry, n int, ok b
 		prefix, n = last[:len(last)-strip], n+used
 	}
 	end := bytes.IndexByte(b[n:], 0)
-	if end < 0 || len(prefix)+end == 0 || len(prefix)+end > maxIndexPath {
+	if end < 0 || len(prefix)+end == 0 || len(prefix)+end > MaxPath {
 		return e, 0, false
 	}
 	e.name = prefix + string(b[n:n+end])
@@ -110,7 +110,7 @@ func decodeEntry(b []byte, last string, version uint32) (e gitEntry, n int, ok b
 	return e, n, n <= len(b) && fs.ValidPath(e.name)
 }
 
-const maxIndexPath = 4096
+const MaxPath = 4096
 
 // offset is git's number of several bytes; used is 0 if there is none.
 func offset(b []byte) (n, used int) {
@@ -127,7 +127,7 @@ func offset(b []byte) (n, used int) {
 }
 
 // extensions reads the tree of all entries, and refuses what must not be left out.
-func (x *gitIndex) extensions(b []byte) error {
+func (x *Index) extensions(b []byte) error {
 	for len(b) > 0 {
 		if len(b) < 8 {
 			return errIndex
@@ -145,7 +145,7 @@ func (x *gitIndex) extensions(b []byte) error {
 }
 
 // cached reads the first record of the cached trees: that of the root.
-func (x *gitIndex) cached(b []byte) {
+func (x *Index) cached(b []byte) {
 	path, b, _ := bytes.Cut(b, []byte{0})
 	head, b, ok := bytes.Cut(b, []byte{'\n'})
 	count, _, _ := strings.Cut(string(head), " ")
@@ -153,12 +153,12 @@ func (x *gitIndex) cached(b []byte) {
 	if !ok || len(path) > 0 || err != nil || n != len(x.entries) || len(b) < sha1.Size {
 		return
 	}
-	x.whole = true
-	copy(x.tree[:], b)
+	x.Whole = true
+	copy(x.Tree[:], b)
 }
 
 // entry finds a file by its name below the root.
-func (x *gitIndex) entry(name string) *gitEntry {
+func (x *Index) entry(name string) *entry {
 	i := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].name >= name })
 	if i < len(x.entries) && x.entries[i].name == name {
 		return &x.entries[i]
@@ -167,7 +167,7 @@ func (x *gitIndex) entry(name string) *gitEntry {
 }
 
 // below returns the entries in a folder; the empty name is the root.
-func (x *gitIndex) below(folder string) []gitEntry {
+func (x *Index) below(folder string) []entry {
 	if folder == "" {
 		return x.entries
 	}
@@ -176,22 +176,22 @@ func (x *gitIndex) below(folder string) []gitEntry {
 	return x.entries[from:to]
 }
 
-// tracked reports whether git has the file, or a file in the folder.
-func (x *gitIndex) tracked(name string) bool {
+// Tracked reports whether git has the file, or a file in the folder.
+func (x *Index) Tracked(name string) bool {
 	return x.entry(name) != nil || len(x.below(name)) > 0
 }
 
 // same reports whether a file is surely what the entry was made from: git's own
 // rule, by which a file that was changed when the index was written, or later, may
 // have changed unseen.
-func (x *gitIndex) same(e *gitEntry, info fs.FileInfo) bool {
+func (x *Index) same(e *entry, info fs.FileInfo) bool {
 	at := info.ModTime()
 	seconds, nanos, ok := changedAt(info)
 	return ok && e.changed == [2]uint32{seconds, nanos} && e.fits(info) && int64(e.size) == info.Size() && int64(e.seconds) == at.Unix() && int(e.nanos) == at.Nanosecond() && at.Before(x.written)
 }
 
 // fits reports whether a file is of the entry's kind.
-func (e *gitEntry) fits(info fs.FileInfo) bool {
+func (e *entry) fits(info fs.FileInfo) bool {
 	switch e.mode {
 	case 0o100644:
 		return info.Mode().IsRegular() && info.Mode()&0o100 == 0

@@ -1,0 +1,152 @@
+package gitrepo
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/buildnames"
+	"approver.example/reflexcore/disk"
+)
+
+// A Look looks for what git has of files that are to be deleted.
+type Look struct {
+	Reader *Reader
+	Budget *Budget
+	repo   *Repository
+}
+
+// A Budget is what was looked at for one call.
+type Budget struct {
+	looked, read int
+}
+
+const (
+	// MaxLooked bounds the files and folders that are looked at for one call.
+	MaxLooked = 2000
+	maxRead   = 4 << 20 // bytes of files that are read for one call
+	maxObject = 1 << 20 // bytes of one file
+)
+
+// Repository finds the repository that a folder belongs to.
+func (l *Look) Repository(dir string) *Repository {
+	if l.repo == nil {
+		l.repo = l.Reader.Find(dir)
+	}
+	return l.repo
+}
+
+// Recoverable reports whether version control has all that is deleted. A pattern
+// may stand for the names of one folder.
+func (l *Look) Recoverable(target string) bool {
+	pattern := ""
+	if i := strings.IndexAny(target, "*?[{\x00"); i >= 0 {
+		cut := strings.LastIndexByte(target[:i], '/')
+		target, pattern = target[:cut], target[cut+1:]
+		if strings.ContainsAny(pattern, "/{\x00") {
+			return false
+		}
+	}
+	dir := target
+	if pattern == "" {
+		dir = path.Dir(target)
+	}
+	r := l.Repository(dir)
+	if r == nil || r.Index == nil || !disk.Below(target, r.Root) || target == r.Root && pattern == "" {
+		return false
+	}
+	if pattern == "" {
+		return l.unlost(r, target, true)
+	}
+	names, err := l.Reader.Disk.ReadDir(target, MaxLooked)
+	if err != nil {
+		return false
+	}
+	any := false
+	for _, name := range names {
+		if ok, err := path.Match(pattern, name); err != nil {
+			return false
+		} else if ok {
+			if any = true; !l.unlost(r, target+"/"+name, true) {
+				return false
+			}
+		}
+	}
+	return any
+}
+
+// unlost reports whether git has the file, or all files of the folder, as they
+// are. Others may lie between them if they are not to be deleted with it, or a
+// build makes them.
+func (l *Look) unlost(r *Repository, p string, all bool) bool {
+	if l.Budget.looked++; l.Budget.looked > MaxLooked || path.Base(p) == ".git" {
+		return false
+	}
+	info, err := l.Reader.Disk.Lstat(p)
+	if err != nil {
+		return false // also if it is not there: until the call runs, it may be
+	}
+	if !info.IsDir() {
+		return l.unchanged(r, p, info, all)
+	}
+	if r.Index.entry(r.Name(p)) != nil { // a repository of its own, or a folder in the place of a file
+		return false
+	}
+	names, err := l.Reader.Disk.ReadDir(p, MaxLooked)
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		child := p + "/" + name
+		if level := buildnames.Of(name); level != buildnames.ByHand && !r.Index.Tracked(r.Name(child)) && (level == buildnames.Always || l.Reader.Ignored(r, r.Name(child))) {
+			continue
+		}
+		if !l.unlost(r, child, all) {
+			return false
+		}
+	}
+	return true
+}
+
+// unchanged reports whether git has the file's content.
+func (l *Look) unchanged(r *Repository, p string, info fs.FileInfo, all bool) bool {
+	entry := r.Index.entry(r.Name(p))
+	switch {
+	case entry == nil:
+		return !all || info.Mode().IsRegular() && buildnames.IsFile(path.Base(p)) && l.Reader.Ignored(r, r.Name(p)) || strings.HasSuffix(p, ".pyc")
+	case entry.vague || !entry.fits(info):
+		return false
+	case r.Index.same(entry, info):
+		return true
+	case !info.Mode().IsRegular() || info.Size() != int64(entry.size) && entry.size != 0 || info.Size() > maxObject:
+		return false // git notes no size where it is not sure
+	}
+	if l.Budget.read += int(info.Size()); l.Budget.read > maxRead {
+		return false
+	}
+	content, err := l.Reader.Disk.ReadFile(p, maxObject)
+	return err == nil && blobOf(content) == entry.blob
+}
+
+// Clean reports whether all files of a folder that git tracks are unchanged. What
+// is deleted is not lost.
+func (l *Look) Clean(r *Repository, name string) bool {
+	check := func(entry *entry) bool {
+		if l.Budget.looked++; l.Budget.looked > MaxLooked || entry.vague {
+			return false
+		}
+		p := r.Root + "/" + entry.name
+		info, err := l.Reader.Disk.Lstat(p)
+		return disk.IsMissing(err) || err == nil && l.unchanged(r, p, info, true)
+	}
+	if entry := r.Index.entry(name); entry != nil {
+		return check(entry)
+	}
+	list := r.Index.below(name)
+	for i := range list {
+		if !check(&list[i]) {
+			return false
+		}
+	}
+	return len(list) > 0
+}

@@ -1,0 +1,158 @@
+// Package protected knows by their paths the files that approver protects: its own, the
+// settings and hooks through which agents ask it, and those of other guards.
+package protected
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
+)
+
+// AgentFolders are the folders in which agents keep their settings.
+var AgentFolders = map[string]bool{
+	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
+}
+
+// IsAgentFolder is [AgentFolders] where letters may be large or small.
+func IsAgentFolder(name string) bool {
+	return len(name) > 4 && name[0] == '.' && AgentFolders[strings.ToLower(name)]
+}
+
+// FindsAgentFolder reports whether a pattern of names is made for one of the folders:
+// not one that finds any name.
+func FindsAgentFolder(pattern string) bool {
+	if !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[\x00") {
+		return false
+	}
+	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
+	for name := range AgentFolders {
+		if ok, err := path.Match(pattern, name); ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// InAgentFolder reports whether a folder of an agent is in a path.
+func InAgentFolder(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if IsAgentFolder(part) || part == ".claude-plugin" || part == "opencode" {
+			return true
+		}
+	}
+	return false
+}
+
+// SettingsFiles are those of an agent's folder that its hooks are in.
+var SettingsFiles = [...]string{"settings.json", "settings.local.json"}
+
+// SettingsHomes are the variables that say where an agent keeps its settings, and the
+// folder that they stand for.
+var SettingsHomes = [...]struct{ Variable, Folder string }{
+	{"CLAUDE_CONFIG_DIR", ".claude"}, {"CODEX_HOME", ".codex"}, {"CURSOR_CONFIG_DIR", ".cursor"},
+	{"COPILOT_HOME", ".copilot"}, {"QWEN_HOME", ".qwen"}, {"FACTORY_HOME", ".factory"},
+}
+
+// IsSettings reports whether a path holds the settings or the hooks of an agent:
+// not a list of servers, and no plugin that is only put there.
+func IsSettings(p string, known *places.Cache) bool {
+	if dir, base := path.Split(p); IsAgentFolder(path.Base(dir)) && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
+		return true // any file of the folder
+	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && IsAgentFolder(path.Base(above)) && FindsSettings(base) {
+		return true // any such file below it
+	}
+	if known.Classify(p).Kind != content.Agent {
+		return false
+	}
+	lower := strings.ToLower(p)
+	base := path.Base(lower)
+	for _, begin := range agentState {
+		if strings.Contains(lower, begin) {
+			return false // asked about by a rule
+		}
+	}
+	if strings.Contains(base, "mcp") || base == ".claude.json" || base == "claude_desktop_config.json" {
+		return false
+	}
+	if strings.Contains(lower, "/.claude/hooks") || strings.HasPrefix(lower, ".claude/hooks") || strings.Contains(lower, ".github/hooks") {
+		return true
+	}
+	switch path.Ext(base) {
+	case ".json", ".jsonc", ".toml", ".yaml", ".yml":
+		return true
+	case ".md":
+		return false // a text; rules ask about those that run
+	}
+	return !effect.IsKnown(p) || strings.ContainsAny(p, "*?[")
+}
+
+// agentState begins the paths of what Claude Code itself keeps, and starts or runs by what
+// stands there. It holds no settings by which an agent asks.
+var agentState = [...]string{
+	".claude/plugins/", ".claude/shell-snapshots/", ".claude/session-env/", ".claude/jobs", ".claude/daemon",
+	".claude/dev-mods/", ".claude/rm-guard/", ".claude/seed-admin/", ".claude/cowork_plugins/",
+	".claude/mcp-skill-archives/", ".claude/scheduled_tasks.json", ".claude/launch.json", ".claude/local/",
+	".local/share/claude/",
+}
+
+// FindsSettings reports whether a pattern finds a file by a name that settings have.
+func FindsSettings(pattern string) bool {
+	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
+	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc", "approver.yaml"} {
+		if ok, err := path.Match(pattern, name); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// IsOwn reports whether a path lies in one of approver's folders.
+func IsOwn(p string) bool {
+	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") || strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") || strings.HasPrefix(p, "/var/run/approver")
+}
+
+func IsOwnProgram(base string) bool { return base == "approver" || base == "approver-hook" }
+
+// OnlyPerhaps reports whether a path is one of approver's only if its wildcards, or what
+// is not known of it, are so.
+func OnlyPerhaps(p string) bool {
+	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
+}
+
+func InBin(p string) bool {
+	dir := path.Base(path.Dir(p))
+	return dir == "bin" || dir == "sbin"
+}
+
+// guardWords are what programs that guard others are called.
+var guardWords = map[string]bool{
+	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true, "sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true, "vectimus": true, "dippy": true, "agentshield": true,
+}
+
+func IsGuard(name string) bool {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+		if guardWords[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// IsGuardPath reports whether a path lies in the folder of a guard's settings: a
+// hidden one, or below .config, or of the system.
+func IsGuardPath(p string) bool {
+	if InBin(p) {
+		return false // the program itself, which may be new
+	}
+	hidden := strings.HasPrefix(p, "/etc/")
+	for part := range strings.SplitSeq(p, "/") {
+		if hidden && IsGuard(part) || strings.HasPrefix(part, ".") && IsGuard(part) {
+			return true
+		}
+		hidden = hidden || part == ".config"
+	}
+	return false
+}
