@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -56,15 +54,8 @@ type Walker interface {
 // kept, see [Binder.keeps].
 type Binder struct {
 	walker Walker
-
-	mu       sync.Mutex
-	cache    map[string]string // version → hash
-	searches map[string]search // versions of the folders of a PATH → what is in them
-	goFiles  map[string]goFile // version → what a file of Go says
-	scans    int               // running, also those that nobody waits for any more
-	syncs    int               // disks that are being brought up to date
-
-	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
+	shared
+	scans int // running, also those that nobody waits for any more
 }
 
 // New returns a Binder that takes what runs from a walk.
@@ -147,15 +138,16 @@ func (b *Binder) end() {
 // scan is Files without a limit of time. Once given is closed, it ends as soon as it can.
 func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
 	s := &scan{
-		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
+		shared: &b.shared, walker: b.walker, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
 		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string]goFile{}, budget: maxCallBytes,
 	}
 	for name := range call.Env {
 		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)
 	}
 	s.bindDir()
-	(&pass{scan: s, call: call, scope: scope{strict: true, words: true}, path: call.Env["PATH"]}).loaders()
-	s.walk(call, scope{strict: true, words: true})
+	in := scope{strict: true, words: true}
+	(&reader{scan: s, scope: in, call: call, path: call.Env["PATH"]}).loaders()
+	s.walk(call, in)
 	if s.err != nil {
 		return nil, nil, s.err
 	}

@@ -216,7 +216,7 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 	if err := os.Link(p.path("large"), p.path("alias")); err != nil {
 		t.Fatal(err)
 	}
-	s := &scan{binder: p.b, sums: map[string]string{}, budget: 21 << 20}
+	s := &scan{shared: &p.b.shared, sums: map[string]string{}, budget: 21 << 20}
 	for _, name := range []string{"large", "alias"} {
 		if sum := s.hash(p.path(name)); !strings.HasPrefix(sum, "sha256:") {
 			t.Errorf("a second name is read again: %q", sum)
@@ -523,7 +523,7 @@ func TestBinderIsBounded(t *testing.T) {
 	if got := p.bound("cat pipe"); got != nil {
 		t.Errorf("a pipe is bound: %v", got)
 	}
-	s := &scan{binder: p.b, sums: map[string]string{}, budget: 1}
+	s := &scan{shared: &p.b.shared, sums: map[string]string{}, budget: 1}
 	if sum := s.hash(p.path("pipe")); sum != unreadable {
 		t.Errorf("a pipe in a file's place: %q", sum)
 	}

@@ -28,12 +28,11 @@ func (p *pass) effect(e *effect.Effect) {
 
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
-func (p *pass) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed,
-		true) {
+func (f *flow) isGiven(e *effect.Effect) bool {
+	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 && slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
-	return e.By == "redirection" && slices.ContainsFunc(p.Steps,
+	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
 		func(st shell.Step) bool { return slices.Contains(takers, first(&st)) })
 }
 
@@ -44,8 +43,8 @@ var takers = []string{"read", "mapfile", "readarray", "source", "."}
 var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
 	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
-func (p *pass) does(i int) bool {
-	name := first(&p.Steps[i])
+func (f *flow) does(i int) bool {
+	name := first(&f.Steps[i])
 	return slices.Contains(doers, name) || slices.Contains(shells, name)
 }
 
@@ -55,34 +54,34 @@ func (p *pass) read(e *effect.Effect) {
 		return
 	}
 	as := data
-	if slices.Contains(p.fed, true) { // it may be what is executed
+	if slices.ContainsFunc(p.commands, isFed) { // it may be what is executed
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
 		if as == code && p.depth == 0 { // cat a.sh | sh
 			step := e.Step
 			if step < 0 {
-				step = slices.Index(p.fed, true)
+				step = slices.IndexFunc(p.commands, isFed)
 			}
 			p.later = append(p.later, later{step, file, ""})
 		}
 		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
-			p.isCoded(e.Step, file)
+			p.isCoded(p.command(e.Step), file)
 		}
 	}
 }
 
 // shown reports whether what is read is only shown to the agent.
-func (p *pass) shown(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(p.Steps) && e.By != "redirection" {
-		return p.shows(e.Step)
+func (f *flow) shown(e *effect.Effect) bool {
+	if e.Step >= 0 && e.Step < len(f.Steps) && e.By != "redirection" {
+		return f.shows(e.Step)
 	}
-	for i := range p.Steps {
-		if !p.Steps[i].Shell && !p.shows(i) {
+	for i := range f.Steps {
+		if !f.Steps[i].Shell && !f.shows(i) {
 			return false
 		}
 	}
-	return !p.flows
+	return !f.flows
 }
 
 // executed binds what an effect says is executed.
@@ -96,7 +95,9 @@ func (p *pass) executed(e *effect.Effect) {
 		return
 	}
 	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here
-		p.noted(e.Step)
+		if c := p.command(e.Step); c != nil {
+			c.coded = true
+		}
 	}
 	switch e.What {
 	case "url":
@@ -124,10 +125,10 @@ func (p *pass) executed(e *effect.Effect) {
 				p.later = append(p.later, later{e.Step, file, dir})
 			}
 			if !p.visit(file, code) {
-				p.isCoded(e.Step, file)
+				p.isCoded(p.command(e.Step), file)
 				p.script(file, dir)
-			} else if e.By != "" && len(p.folderRun(file)) > 0 && e.Step >= 0 && e.Step < len(p.coded) {
-				p.coded[e.Step] = true
+			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
+				c.coded = true
 			}
 		}
 	default: // a program by its name: its step binds it
@@ -135,19 +136,19 @@ func (p *pass) executed(e *effect.Effect) {
 }
 
 // madeOf binds what the rule of a makefile makes a file of that a recipe executes.
-func (p *pass) madeOf(file string) {
-	if p.made == nil || p.made.dir == "" {
+func (r *reader) madeOf(file string) {
+	if r.made == nil || r.made.dir == "" {
 		return
 	}
-	name, err := filepath.Rel(p.made.dir, filepath.Clean(file))
-	if err != nil || p.made.rules[name] == nil || !p.once("made of", file) {
+	name, err := filepath.Rel(r.made.dir, filepath.Clean(file))
+	if err != nil || r.made.rules[name] == nil || !r.once("made of", file) {
 		return
 	}
-	for _, need := range p.made.rules[name].needs {
-		if at := abs(p.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
-			p.madeOf(at)
-			if !p.visit(at, code) {
-				p.script(at, p.made.dir)
+	for _, need := range r.made.rules[name].needs {
+		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
+			r.madeOf(at)
+			if !r.visit(at, code) {
+				r.script(at, r.made.dir)
 			}
 		}
 	}
@@ -158,17 +159,11 @@ func (p *pass) folderRun(dir string) []string {
 	return p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
 }
 
-func (p *pass) named(format string, args ...any) {
-	if p.strict {
-		p.name(format, args...)
-	}
-}
-
 // may reports whether another effect says in which folders a path may lie of which the
 // folder is not known.
-func (p *pass) may(target string) bool {
+func (f *flow) may(target string) bool {
 	rest := strings.TrimPrefix(target, effect.Unknown+"/")
-	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target,
 			"/"+rest)
 	})
@@ -208,14 +203,14 @@ var wrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout
 
 // plain reports whether what is executed can only be what was read from files that
 // are known.
-func (p *pass) plain() bool {
+func (f *flow) plain() bool {
 	fed := 0
-	for i := range p.Steps {
-		st := &p.Steps[i]
-		wraps := p.wrapped[i] && slices.Contains(wrappers, st.Program)
-		if p.fed[i] {
+	for i := range f.Steps {
+		st := &f.Steps[i]
+		wraps := f.commands[i].wrapped && slices.Contains(wrappers, st.Program)
+		if f.commands[i].fed {
 			fed++
-		} else if !st.Shell && !wraps && !p.isA(i, viewers) && !p.isA(i, filters) {
+		} else if !st.Shell && !wraps && !f.isA(i, viewers) && !f.isA(i, filters) {
 			return false
 		}
 	}
@@ -223,14 +218,14 @@ func (p *pass) plain() bool {
 		return false
 	}
 	reads := false
-	for i := range p.Effects {
-		if e := &p.Effects[i]; e.Kind == effect.Read {
+	for i := range f.Effects {
+		if e := &f.Effects[i]; e.Kind == effect.Read {
 			if reads = true; !effect.IsKnown(e.Target) || !filepath.IsAbs(e.Target) {
 				return false
 			}
 		}
 	}
-	return reads && p.words
+	return reads && f.words
 }
 
 // foundByFind binds what a search finds, if a path is of that kind: any folders below
@@ -253,10 +248,10 @@ func (p *pass) foundByFind(i int, target string) bool {
 }
 
 // byFind reports whether the words of a step come from a search.
-func (p *pass) byFind(i int) bool {
-	searches := slices.ContainsFunc(p.Steps, func(st shell.Step) bool { return st.Program == "find" })
-	for n := p.Steps[i].Parent; n >= 0 && n < i; n = p.Steps[n].Parent {
-		switch p.Steps[n].Program {
+func (f *flow) byFind(i int) bool {
+	searches := slices.ContainsFunc(f.Steps, func(st shell.Step) bool { return st.Program == "find" })
+	for n := f.Steps[i].Parent; n >= 0 && n < i; n = f.Steps[n].Parent {
+		switch f.Steps[n].Program {
 		case "find":
 			return true
 		case "xargs":

@@ -105,36 +105,36 @@ var placingsOf = sync.OnceValue(func() map[string][]*placing {
 })
 
 // placed binds what the variables of a step's program name as folders.
-func (p *pass) placed(name, dir string) {
+func (r *reader) placed(name, dir string) {
 	byProgram := placingsOf()
 	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
 		any := false
-		for _, v := range p.namesOf(t.vars) {
-			for _, value := range p.values(v) {
+		for _, v := range r.namesOf(t.vars) {
+			for _, value := range r.values(v) {
 				any = true
-				p.place(t, v, value, dir)
+				r.place(t, v, value, dir)
 			}
 		}
-		if home := p.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
-			p.readsIn(filepath.Join(home, t.home), strings.Fields(t.files))
+		if home := r.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
+			r.readsIn(filepath.Join(home, t.home), strings.Fields(t.files))
 		}
 	}
 }
 
 // namesOf are the variables of a list, those included that a star stands for.
-func (p *pass) namesOf(list string) (names []string) {
+func (s *scan) namesOf(list string) (names []string) {
 	for v := range strings.FieldsSeq(list) {
 		begin, star := strings.CutSuffix(v, "*")
 		if !star {
 			names = append(names, v)
 			continue
 		}
-		for name := range p.scan.call.Env {
+		for name := range s.call.Env {
 			if name = strings.TrimPrefix(name, approver.ComparedEnv); strings.HasPrefix(name, begin) {
 				names = append(names, name)
 			}
 		}
-		for name := range p.vars {
+		for name := range s.vars {
 			if strings.HasPrefix(name, begin) {
 				names = append(names, name)
 			}
@@ -145,24 +145,24 @@ func (p *pass) namesOf(list string) (names []string) {
 }
 
 // place binds what is read in the folders of one value.
-func (p *pass) place(t *placing, v, value, dir string) {
-	value = p.expands(value)
+func (r *reader) place(t *placing, v, value, dir string) {
+	value = r.expands(value)
 	if !effect.IsKnown(value) {
-		p.named("what lies in %s=%s", v, effect.Show(value))
+		r.named("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
 	for part := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
 		if rest, is := strings.CutPrefix(part, "~/"); is {
-			part = filepath.Join(p.scan.call.Env["HOME"], rest)
+			part = filepath.Join(r.scan.call.Env["HOME"], rest)
 		}
-		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !p.isDir(abs(dir, part)) {
+		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.isDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
-			p.readsIn(filepath.Clean(at), strings.Fields(t.files))
+			r.readsIn(filepath.Clean(at), strings.Fields(t.files))
 		} else {
-			p.named("what lies in %s=%s", v, part)
+			r.named("what lies in %s=%s", v, part)
 		}
 	}
 }
@@ -174,38 +174,38 @@ func (s *scan) isDir(path string) bool {
 
 // readsIn binds what patterns match in a folder, unless it is one in which nobody but root
 // can write. What is not there counts when it appears.
-func (p *pass) readsIn(dir string, patterns []string) {
-	if !p.once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > maxPath || strings.ContainsRune(dir, 0) {
+func (s *scan) readsIn(dir string, patterns []string) {
+	if !s.once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > maxPath || strings.ContainsRune(dir, 0) {
 		return
 	}
-	info, err := p.stat(dir)
-	if !p.look() || err != nil && nothing(err) {
+	info, err := s.stat(dir)
+	if !s.look() || err != nil && nothing(err) {
 		return // once it is there, its files change the fingerprint
 	}
 	if err != nil {
-		p.visit(dir, code) // which names it
+		s.visit(dir, code) // which names it
 		return
 	}
 	if !info.IsDir() {
-		p.visit(dir, code)
+		s.visit(dir, code)
 		return
 	}
 	if id, known := identify(info); known && systemFolder(dir, info, id) {
 		return
 	}
-	p.leads(dir)
+	s.leads(dir)
 	var below []string
 	for _, pattern := range patterns {
 		if rest, deep := strings.CutPrefix(pattern, "**"); deep {
 			below = append(below, strings.TrimPrefix(rest, "/"))
 		} else if at, deep := strings.CutSuffix(pattern, "/**"); deep {
-			p.stampTree(filepath.Join(dir, at), nil)
+			s.stampTree(filepath.Join(dir, at), nil)
 		} else if strings.ContainsAny(pattern, "*?[") {
-			for _, file := range p.match(filepath.Join(dir, pattern)) {
-				p.stamp(file)
+			for _, file := range s.match(filepath.Join(dir, pattern)) {
+				s.stamp(file)
 			}
 		} else {
-			p.stamp(filepath.Join(dir, pattern))
+			s.stamp(filepath.Join(dir, pattern))
 		}
 	}
 	if slices.Contains(below, "") {
@@ -213,46 +213,46 @@ func (p *pass) readsIn(dir string, patterns []string) {
 	} else if len(below) == 0 {
 		return
 	}
-	p.stampTree(dir, below)
+	s.stampTree(dir, below)
 }
 
 // stampTree binds the files below a folder, of which patterns match the name; small ones
 // by their content, others, and all where there are many, by what the kernel says of them.
-func (p *pass) stampTree(dir string, patterns []string) {
-	if !p.isDir(dir) {
+func (s *scan) stampTree(dir string, patterns []string) {
+	if !s.isDir(dir) {
 		return
 	}
 	key := "tree " + dir + " " + strings.Join(patterns, " ")
 	var files []string
 	var stamps *stamping
 	wanted := kindsOf(patterns)
-	if !p.tree(dir, true, func(path string, d fs.DirEntry) bool {
+	if !s.tree(dir, true, func(path string, d fs.DirEntry) bool {
 		if !d.IsDir() && wanted.like(d.Name()) {
 			files = append(files, path)
 			if stamps != nil {
 				info, err := d.Info()
 				stamps.add(path, info, err)
 			} else if len(files) > maxTree {
-				stamps = newStamping(p.scan, files)
+				stamps = newStamping(s, files)
 			}
 		}
 		return true
 	}) {
-		p.tooLarge(key, dir, nil)
+		s.tooLarge(key, dir, nil)
 		return
 	}
 	if stamps == nil {
 		for _, file := range files {
-			p.stamp(file)
+			s.stamp(file)
 		}
 		return
 	}
-	sum, ok := p.stamped(stamps)
+	sum, ok := s.stamped(stamps)
 	if !ok {
-		p.tooLarge(key, dir, stamps)
+		s.tooLarge(key, dir, stamps)
 		return
 	}
-	p.out[key] = sum
+	s.out[key] = sum
 }
 
 // systemFolders are below what only an administrator puts something.
@@ -266,4 +266,42 @@ func systemFolder(dir string, info fs.FileInfo, id fileID) bool {
 	}
 	return !agentMayWrite(info, id) ||
 		slices.ContainsFunc(systemFolders, func(at string) bool { return strings.HasPrefix(dir+"/", at) })
+}
+
+// settings binds the files that a pattern matches in a folder.
+func (s *scan) settings(at, pattern string) []string {
+	file := filepath.Join(at, pattern)
+	if !strings.ContainsAny(pattern, "*?[") {
+		if s.visit(file, code); s.out[file] == "" {
+			return nil
+		}
+		return []string{file}
+	}
+	var files []string
+	names, _ := s.list(at)
+	for _, name := range names {
+		if like(name, []string{pattern}) {
+			path := filepath.Join(at, name)
+			if s.inFolder(path); s.out[path] != "" {
+				files = append(files, path)
+			}
+		}
+	}
+	s.out["match "+file] = listHash(files)
+	return files
+}
+
+// settingsAny binds the files in a folder that one of several patterns matches.
+func (s *scan) settingsAny(at string, patterns []string) (files []string) {
+	names, _ := s.list(at)
+	for _, name := range names {
+		if like(name, patterns) {
+			path := filepath.Join(at, name)
+			if s.inFolder(path); s.out[path] != "" {
+				files = append(files, path)
+			}
+		}
+	}
+	s.out["match "+at+"/"+strings.Join(patterns, " ")] = listHash(files)
+	return files
 }

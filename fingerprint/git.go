@@ -8,14 +8,13 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file finds what git runs by itself: hooks, and the programs that its settings name.
 
 // A gitCall is one command of git.
 type gitCall struct {
-	*pass
+	reading
 	sub     string               // the subcommand, in small letters
 	args    []string             // behind it
 	root    string               // of the working tree
@@ -30,25 +29,24 @@ type gitCall struct {
 var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"}
 
 // git binds what a command of git runs by itself, in each folder where it may work.
-func (p *pass) git(i int, bases []string) {
-	g := &gitCall{pass: p}
-	g.reads(p.Steps[i].Argv[1:])
+func (g *gitCall) git() {
+	g.reads(g.c.Argv[1:])
 	g.variables()
 	if g.odd {
-		p.unknown(&p.Steps[i])
+		g.unknown(g.c.Step)
 	}
-	g.dirs = append(g.dirs, p.values("GIT_DIR")...)
-	g.dirs = append(g.dirs, p.values("GIT_COMMON_DIR")...)
-	for _, base := range bases {
+	g.dirs = append(g.dirs, g.values("GIT_DIR")...)
+	g.dirs = append(g.dirs, g.values("GIT_COMMON_DIR")...)
+	for _, base := range g.bases {
 		g.root = base
 		for _, dir := range g.dirs {
 			if !effect.IsKnown(dir) {
-				p.named("the settings of git in %s", effect.Show(dir))
+				g.named("the settings of git in %s", effect.Show(dir))
 				continue
 			}
 			g.directory(filepath.Clean(abs(base, dir)))
 		}
-		roots := p.upwards(base)
+		roots := g.upwards(base)
 		for _, at := range roots {
 			g.root = at
 			g.tree(at)
@@ -67,9 +65,9 @@ func (p *pass) git(i int, bases []string) {
 			g.attributes(at)
 		}
 	}
-	g.editors(&p.Steps[i])
+	g.editors()
 	if g.sub != "" && !slices.Contains(gitKnown, g.sub) && effect.IsKnown(g.sub) && !strings.Contains(g.sub, "/") {
-		p.lookup(&p.Steps[i], "git-"+g.sub)
+		g.lookup(g.c.Step, "git-"+g.sub)
 	}
 }
 
@@ -149,7 +147,7 @@ func (g *gitCall) variables() {
 	g.files = append(g.files, g.homes()...)
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {
 		for _, value := range g.values(name) {
-			g.runs(value, g.call.Dir, name)
+			g.starts(value, g.call.Dir, name)
 		}
 	}
 }
@@ -165,13 +163,13 @@ func (g *gitCall) executables(dir string) {
 var edits = []string{"commit", "merge", "rebase", "revert", "tag", "cherry-pick", "notes", "am", "config", "branch"}
 
 // editors binds the editor where a subcommand starts one.
-func (g *gitCall) editors(st *shell.Step) {
+func (g *gitCall) editors() {
 	if !slices.Contains(edits, g.sub) {
 		return
 	}
 	for _, name := range []string{"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"} {
 		for _, value := range g.values(name) {
-			g.runs(value, st.Dir, name)
+			g.starts(value, g.c.Dir, name)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (g *gitCall) foreach(dir string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		words = words[1:]
 	}
-	g.runs(shellText(words), dir, "git submodule foreach")
+	g.starts(shellText(words), dir, "git submodule foreach")
 }
 
 // shellText is the text for a shell that words are: one is that text itself.
@@ -97,7 +97,7 @@ func (g *gitCall) receiver(address string) {
 	at = filepath.Clean(abs(g.root, at))
 	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
 		if g.isFolder(filepath.Join(dir, "objects")) && g.once("receiver", dir) {
-			there := &gitCall{pass: g.pass, sub: "receive-pack", root: dir}
+			there := &gitCall{reading: g.reading, sub: "receive-pack", root: dir}
 			there.directory(dir)
 		}
 	}
@@ -143,7 +143,7 @@ func (g *gitCall) todo(dir string) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if verb == "exec" || verb == "x" {
 			sum.Write([]byte(line))
-			g.runs(command, g.root, file)
+			g.starts(command, g.root, file)
 		}
 	}
 	g.out["exec "+file] = hex.EncodeToString(sum.Sum(nil))
@@ -182,7 +182,7 @@ func (g *gitCall) words() {
 			if value == "" {
 				value = next
 			}
-			g.runs(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
+			g.starts(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
 		}
 		if value, is := flagValue(w, templates); is {
 			if value == "" {
@@ -199,7 +199,7 @@ func (g *gitCall) words() {
 		}
 	}
 	if g.sub == "bisect" && len(g.args) > 1 && g.args[0] == "run" {
-		g.runs(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
+		g.starts(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
 	}
 	for _, dir := range g.values("GIT_TEMPLATE_DIR") {
 		g.template(dir)

@@ -60,9 +60,9 @@ func (s *scan) hash(path string) string {
 		return ""
 	}
 	id, known := identify(info)
-	keep := known && system == heldFiles && s.binder.keeps(info, id, os.Geteuid())
+	keep := known && system == heldFiles && s.shared.keeps(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := s.binder.kept(id.version); ok {
+		if sum, ok := s.shared.kept(id.version); ok {
 			return sum
 		}
 	}
@@ -79,7 +79,7 @@ func (s *scan) hash(path string) string {
 	}
 	s.sums[id.version] = sum
 	if keep {
-		s.binder.keep(id.version, sum)
+		s.shared.keep(id.version, sum)
 	}
 	return sum
 }
@@ -124,18 +124,18 @@ func (s *scan) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *Binder) keeps(info fs.FileInfo, id fileID, euid int) bool {
+func (b *shared) keeps(info fs.FileInfo, id fileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
 }
 
-func (b *Binder) kept(version string) (string, bool) {
+func (b *shared) kept(version string) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (b *Binder) keep(version, sum string) {
+func (b *shared) keep(version, sum string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cache == nil || len(b.cache) >= maxCached {

@@ -59,36 +59,36 @@ const maxSearched = 64
 
 // helpers binds what the program of a step may start through PATH, of that which lies where
 // an agent can put it.
-func (p *pass) helpers(st *shell.Step) {
+func (r *reader) helpers(st *shell.Step) {
 	name := first(st)
 	if slices.Contains(alone, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
 		return
 	}
-	list, key := p.searched(st)
-	if !p.once("helpers", key, name) {
+	list, key := r.searched(st)
+	if !r.once("helpers", key, name) {
 		return
 	}
-	at, ok := p.searches[key]
+	at, ok := r.searches[key]
 	if !ok {
-		at = p.binder.owned(p.scan, list)
-		if p.searches == nil {
-			p.searches = map[string]search{}
+		at = r.shared.owned(r.scan, list)
+		if r.searches == nil {
+			r.searches = map[string]search{}
 		}
-		p.searches[key] = at
+		r.searches[key] = at
 	}
-	if p.once("helpers", key) {
+	if r.once("helpers", key) {
 		for _, file := range at.before {
-			p.stamp(file)
+			r.stamp(file)
 		}
 	}
 	if len(at.dirs) == 0 {
 		return
 	}
-	wanted := p.wanted(name)
+	wanted := r.wanted(name)
 	for _, dir := range at.dirs {
 		for _, has := range dir.names {
 			if strings.HasPrefix(has, name+"-") || slices.Contains(wanted, has) {
-				p.stamp(path.Join(dir.path, has))
+				r.stamp(path.Join(dir.path, has))
 			}
 		}
 	}
@@ -105,13 +105,13 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 	"SVN_EDITOR SUDO_EDITOR")
 
 // wanted are the names that a program looks for: of the table, and those that variables give.
-func (p *pass) wanted(name string) []string {
+func (r *reader) wanted(name string) []string {
 	names := strings.Fields(starts[name])
 	for _, v := range programVars {
-		if _, here := p.scan.call.Env[v]; !here && len(p.vars[v]) == 0 && !p.compares {
+		if _, here := r.scan.call.Env[v]; !here && len(r.vars[v]) == 0 && !r.compares {
 			continue
 		}
-		for _, value := range p.values(v) {
+		for _, value := range r.values(v) {
 			for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n|;&'\"", r) }) {
 				if !strings.ContainsAny(w, "/\x00") && operand(w) {
 					names = append(names, w)
@@ -124,10 +124,10 @@ func (p *pass) wanted(name string) []string {
 
 // searched are the folders of a step's PATH of which it is known where they are, and what
 // tells them from others.
-func (p *pass) searched(st *shell.Step) (dirs []string, key string) {
+func (r *reader) searched(st *shell.Step) (dirs []string, key string) {
 	list := st.Path
 	if list == effect.Unknown {
-		list = p.path
+		list = r.path
 	}
 	if list == effect.Unknown {
 		list = systemPath
@@ -209,7 +209,7 @@ type search struct {
 
 // owned returns what lies in the folders of a PATH that an agent can write to. It asks the
 // kernel for the version of each folder, and lists them again only when one has another.
-func (b *Binder) owned(s *scan, dirs []string) search {
+func (b *shared) owned(s *scan, dirs []string) search {
 	all, key, settled := s.pathFolders(dirs)
 	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
 		return search{}

@@ -128,7 +128,7 @@ func TestListsOfPATHAreKept(t *testing.T) {
 	t.Parallel()
 	p := newPlayground(t, "own/ssh", "own/x", "sys/ssh", "sys/x.y")
 	own := func(list ...string) search {
-		s := &scan{binder: p.b, out: map[string]string{}, listed: map[string][]string{}, done: map[string]bool{}}
+		s := &scan{shared: &p.b.shared, out: map[string]string{}, listed: map[string][]string{}, done: map[string]bool{}}
 		return p.b.owned(s, list)
 	}
 	dirs := []string{p.path("own"), p.path("sys")}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file finds the code that interpreters load beside their script: what flags and
@@ -153,49 +152,55 @@ func flagValue(word, flags string) (value string, has bool) {
 	return "", false
 }
 
+// An interpreterReader reads what an interpreter of one family of languages loads.
+type interpreterReader struct {
+	reading
+	l *language
+}
+
 // interpreted binds what an interpreter loads, and reports whether it should have a
 // file of code: if none is found, its code is not bound.
-func (p *pass) interpreted(i int, l *language, bases []string) (needs bool) {
-	st := &p.Steps[i]
+func (r interpreterReader) interpreted() (needs bool) {
+	st, l := r.c.Step, r.l
 	s := l.starts(st.Argv[1:])
-	roots := p.loadsVariables(i, l, s.modules, s.dirs, bases)
+	roots := r.loadsVariables(s.modules, s.dirs)
 	if s.main != "" && !s.inline && effect.IsKnown(s.main) {
-		for _, base := range bases {
-			if p.candidates(l, abs(base, s.main), 0) {
-				p.coded[i] = true
+		for _, base := range r.bases {
+			if r.candidates(abs(base, s.main), 0) {
+				r.c.coded = true
 			}
 		}
 	}
 	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.programs, "python") {
-		p.shadowed(st, append(slices.Clone(bases), roots...))
+		r.shadowed(append(slices.Clone(r.bases), roots...))
 	}
 	if strings.HasPrefix(l.programs, "python") {
-		p.pythonBeside(i, s.main, s.inline, bases)
+		r.pythonBeside(s.main, s.inline)
 	}
 	return s.main != "" && !s.inline && !slices.Contains(standardInput, s.main)
 }
 
 // loadsVariables binds the modules and folders of flags, and those of variables, and
 // returns the folders.
-func (p *pass) loadsVariables(i int, l *language, modules, dirs, bases []string) (roots []string) {
-	for _, name := range strings.Fields(l.options) {
-		for _, value := range p.values(name) {
-			more := l.starts(strings.Fields(value))
+func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []string) {
+	for _, name := range strings.Fields(r.l.options) {
+		for _, value := range r.values(name) {
+			more := r.l.starts(strings.Fields(value))
 			modules, dirs = append(modules, more.modules...), append(dirs, more.dirs...)
 		}
 	}
-	for _, name := range strings.Fields(l.paths) {
-		for _, value := range p.values(name) {
+	for _, name := range strings.Fields(r.l.paths) {
+		for _, value := range r.values(name) {
 			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
 				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
 				dirs = append(dirs, part)
 			}
 		}
 	}
-	roots = p.moduleRoots(l, dirs, bases)
+	roots = r.moduleRoots(dirs)
 	for _, m := range modules {
-		if !p.loadsModule(i, l, m, bases, roots) {
-			p.named("the module %s", effect.Show(m))
+		if !r.loadsModule(m, roots) {
+			r.named("the module %s", effect.Show(m))
 		}
 	}
 	return roots
@@ -205,21 +210,21 @@ func (p *pass) loadsVariables(i int, l *language, modules, dirs, bases []string)
 var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 
 // moduleRoots binds the folders in which modules are looked for.
-func (p *pass) moduleRoots(l *language, dirs, bases []string) (roots []string) {
+func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 	for _, dir := range dirs {
 		if !effect.IsKnown(dir) {
-			p.named("what lies in %s", effect.Show(dir))
+			r.named("what lies in %s", effect.Show(dir))
 			continue
 		}
-		for _, base := range bases {
+		for _, base := range r.bases {
 			root := filepath.Clean(abs(base, dir))
-			if p.visit(root, code) && !slices.Contains(roots, root) {
+			if r.visit(root, code) && !slices.Contains(roots, root) {
 				roots = append(roots, root)
 				var kinds []string
-				for _, ending := range strings.Fields(l.endings) {
+				for _, ending := range strings.Fields(r.l.endings) {
 					kinds = append(kinds, "*"+ending)
 				}
-				p.folder(root, kinds...)
+				r.folder(root, kinds...)
 			}
 		}
 	}
@@ -227,72 +232,73 @@ func (p *pass) moduleRoots(l *language, dirs, bases []string) (roots []string) {
 }
 
 // loadsModule binds a module that a flag names, and reports whether it lies here.
-func (p *pass) loadsModule(i int, l *language, name string, bases, roots []string) bool {
+func (r interpreterReader) loadsModule(name string, roots []string) bool {
 	if name == "" || !effect.IsKnown(name) {
 		return false
 	}
-	if strings.HasPrefix(l.programs, "perl") {
+	if strings.HasPrefix(r.l.programs, "perl") {
 		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "-"), "=")
 		name, _, _ = strings.Cut(name, " ")
 		name = strings.ReplaceAll(name, "::", "/")
 	}
 	name = strings.TrimPrefix(name, "file://")
 	found := false
-	for _, root := range append(slices.Clone(roots), bases...) {
-		found = p.candidates(l, abs(root, name), 0) || found
+	for _, root := range append(slices.Clone(roots), r.bases...) {
+		found = r.candidates(abs(root, name), 0) || found
 	}
-	if strings.HasPrefix(l.programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
-		for _, base := range bases {
+	if strings.HasPrefix(r.l.programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+		for _, base := range r.bases {
 			for _, at := range above(base) {
 				if !found {
-					found = p.candidates(l, filepath.Join(at, "node_modules", name), 0)
+					found = r.candidates(filepath.Join(at, "node_modules", name), 0)
 				}
 			}
 		}
 	}
-	p.coded[i] = p.coded[i] || found
+	r.c.coded = r.c.coded || found
 	return found
 }
 
 // candidates binds the file that a name may mean, and reports whether there is one.
-func (p *pass) candidates(l *language, file string, depth int) (found bool) {
+func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	if depth > 2 || !filepath.IsAbs(file) || len(file) > maxPath {
 		return false
 	}
-	for _, ending := range append([]string{""}, strings.Fields(l.endings)...) {
-		if !p.visit(file+ending, code) && p.out[filepath.Clean(file+ending)] != "" {
-			p.script(file+ending, filepath.Dir(file))
+	for _, ending := range append([]string{""}, strings.Fields(r.l.endings)...) {
+		if !r.visit(file+ending, code) && r.out[filepath.Clean(file+ending)] != "" {
+			r.script(file+ending, filepath.Dir(file))
 			found = true
 		}
 	}
-	if info, err := p.stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(l.programs, "node") {
+	if info, err := r.stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
 		return found
 	}
-	if manifest := filepath.Join(file, "package.json"); !p.visit(manifest, code) && p.out[manifest] != "" {
-		if main := p.packageMain(manifest); main != "" && path.Clean(main) != "." {
-			found = p.candidates(l, filepath.Join(file, main), depth+1) || found
+	if manifest := filepath.Join(file, "package.json"); !r.visit(manifest, code) && r.out[manifest] != "" {
+		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
+			found = r.candidates(filepath.Join(file, main), depth+1) || found
 		}
 	}
-	return p.candidates(l, filepath.Join(file, "index"), depth+1) || found
+	return r.candidates(filepath.Join(file, "index"), depth+1) || found
 }
 
 // packageMain is the file that a package.json names as its own.
-func (p *pass) packageMain(manifest string) (main string) {
-	text, _ := p.text(manifest, "names")
+func (r interpreterReader) packageMain(manifest string) (main string) {
+	text, _ := r.text(manifest, "names")
 	if members([]byte(strings.TrimPrefix(text, "\ufeff")), func(key string, value json.RawMessage) error {
 		if key == "main" && json.Unmarshal(value, &main) != nil { // npm takes main: false
 			main = ""
 		}
 		return nil
 	}) != nil && text != "" {
-		p.unread(manifest, "names")
+		r.unread(manifest, "names")
 	}
 	return main
 }
 
 // shadowed binds what lies here under the name of a module of Python that the tables
 // know: it goes before the one that is installed.
-func (p *pass) shadowed(st *shell.Step, roots []string) {
+func (r interpreterReader) shadowed(roots []string) {
+	st := r.c.Step
 	n := slices.Index(st.Argv, "-m")
 	if n+1 >= len(st.Argv) || !effect.IsKnown(st.Argv[n+1]) {
 		return
@@ -300,9 +306,9 @@ func (p *pass) shadowed(st *shell.Step, roots []string) {
 	name := strings.ReplaceAll(st.Argv[n+1], ".", "/")
 	for _, root := range roots {
 		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
-			p.visit(filepath.Join(root, at+".py"), code)
-			if dir := filepath.Join(root, at); p.visit(dir, code) {
-				p.folder(dir, "*.py")
+			r.visit(filepath.Join(root, at+".py"), code)
+			if dir := filepath.Join(root, at); r.visit(dir, code) {
+				r.folder(dir, "*.py")
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 			_, _ = s.text(p.path("gone"), "runs")
 		},
 	} {
-		s := &scan{binder: p.b, out: map[string]string{}, sums: map[string]string{}, budget: maxCallBytes, call: p.call("")}
+		s := &scan{shared: &p.b.shared, out: map[string]string{}, sums: map[string]string{}, budget: maxCallBytes, call: p.call("")}
 		s.keep(p.path("Makefile"), code)
 		set(s)
 		text, ok := s.text(p.path("Makefile"), "runs")
@@ -212,7 +212,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 	}
 	deep := strings.Repeat("/"+strings.Repeat("d", 250), 17)
 	for path, want := range map[string]int{deep: 1, "/" + strings.Repeat("m", maxPath): 0, deep[:maxPath-200]: 0} {
-		s = &scan{binder: p.b, call: p.call(""), out: map[string]string{}, seen: map[string]level{}}
+		s = &scan{shared: &p.b.shared, call: p.call(""), out: map[string]string{}, seen: map[string]level{}}
 		if s.visit(path, code); len(s.unbound) != want {
 			t.Errorf("a path of %d bytes: %q", len(path), s.unbound)
 		}

@@ -97,49 +97,49 @@ var (
 )
 
 // loadsOf binds what a build file loads, and names the file if it loads what is not plain.
-func (p *pass) loadsOf(file, text string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
 		f := &loadForms[n]
 		if !like(base, strings.Fields(f.files)) {
 			continue
 		}
-		for _, m := range p.found(f.calls, file, text) {
-			p.loadsOne(f, file, m[1], places, t, depth)
+		for _, m := range r.found(f.calls, file, text) {
+			r.loadsOne(f, file, m[1], places, depth)
 		}
 		if f.requires != nil {
-			for _, m := range p.found(f.requires, file, text) {
-				p.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), t, depth)
+			for _, m := range r.found(f.requires, file, text) {
+				r.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), depth)
 			}
 		}
 		if f.fetches != nil && f.fetches.MatchString(text) {
-			p.namedFile(file, "fetches")
+			r.namedFile(file, "fetches")
 		}
 		for _, place := range places {
 			if strings.HasSuffix(base, ".py") {
-				p.importsBeside(text, place, true)
+				r.importsBeside(text, place, true)
 			}
 		}
 		if f.paths != nil {
-			p.searchPaths(f, file, text)
+			r.searchPaths(f, file, text)
 		}
 	}
 }
 
 // searchPaths names a file that changes where plain names are looked for, if that is not plain:
 // the folders that it names are looked in.
-func (p *pass) searchPaths(f *loadForm, file, text string) {
-	for _, m := range p.found(f.paths, file, text) {
+func (r settingsReader) searchPaths(f *loadForm, file, text string) {
+	for _, m := range r.found(f.paths, file, text) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
-			p.namedFile(file, "loads")
+			r.namedFile(file, "loads")
 		}
 	}
 }
 
 // loadsOne binds what one call in a build file loads.
-func (p *pass) loadsOne(f *loadForm, file, argument string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []string, depth int) {
 	argument = strings.TrimSpace(f.own.Replace(argument))
 	var name string
 	if m := quoted.FindStringSubmatch(argument); m != nil {
@@ -149,30 +149,30 @@ func (p *pass) loadsOne(f *loadForm, file, argument string, places []string, t *
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
-		p.namedFile(file, "loads")
+		r.namedFile(file, "loads")
 		return
 	}
 	if strings.Contains(name, "://") {
-		p.named("what lies at %s", name)
+		r.named("what lies at %s", name)
 		return
 	}
-	p.loadsName(f, name, places, t, depth)
+	r.loadsName(f, name, places, depth)
 }
 
 // loadsName binds what a name means in each place where it may lie.
-func (p *pass) loadsName(f *loadForm, name string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsName(f *loadForm, name string, places []string, depth int) {
 	for _, dir := range places {
 		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
 			for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
 				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
-				if p.visit(at, code) {
-					for _, pattern := range strings.Fields(t.files) {
-						for _, found := range p.settings(at, pattern) {
-							p.refers(found, at, t, depth+1)
+				if r.visit(at, code) {
+					for _, pattern := range strings.Fields(r.tool.files) {
+						for _, found := range r.settings(at, pattern) {
+							r.refers(found, at, depth+1)
 						}
 					}
-				} else if p.out[at] != "" {
-					p.refers(at, filepath.Dir(at), t, depth+1)
+				} else if r.out[at] != "" {
+					r.refers(at, filepath.Dir(at), depth+1)
 				}
 			}
 		}
@@ -186,11 +186,11 @@ var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+imp
 // importsBeside binds the modules of Python in a folder that go before one of the standard
 // library, and where all is set, those that a text imports too. What is not there yet counts
 // when it appears.
-func (p *pass) importsBeside(text, dir string, all bool) {
+func (r *reader) importsBeside(text, dir string, all bool) {
 	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
 		return
 	}
-	names, ok := p.list(dir)
+	names, ok := r.list(dir)
 	if !ok || len(names) == 0 {
 		return
 	}
@@ -212,9 +212,9 @@ func (p *pass) importsBeside(text, dir string, all bool) {
 		}
 		switch at := filepath.Join(dir, name); {
 		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
-			p.inFolder(at)
-		case name == module && p.isDir(at): // a package, or one without __init__.py
-			p.folder(at, "*.py", "*.so")
+			r.inFolder(at)
+		case name == module && r.isDir(at): // a package, or one without __init__.py
+			r.folder(at, "*.py", "*.so")
 		}
 	}
 }
@@ -254,23 +254,23 @@ var pythonLibrary = sync.OnceValue(func() map[string]bool {
 
 // pythonBeside binds what goes before the standard library for a step of Python: beside its
 // script, or in its folder.
-func (p *pass) pythonBeside(i int, main string, inline bool, bases []string) {
-	st := &p.Steps[i]
+func (r interpreterReader) pythonBeside(main string, inline bool) {
+	st := r.c.Step
 	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {
 		return
 	}
-	for _, base := range bases {
+	for _, base := range r.bases {
 		if main == "" || inline || slices.Contains(standardInput, main) {
-			p.importsBeside("", base, false)
-		} else if script := filepath.Clean(abs(base, main)); p.out[script] != "" {
-			p.importsBeside("", path.Dir(script), false)
+			r.importsBeside("", base, false)
+		} else if script := filepath.Clean(abs(base, main)); r.out[script] != "" {
+			r.importsBeside("", path.Dir(script), false)
 		}
 	}
 	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
-		for _, base := range bases {
+		for _, base := range r.bases {
 			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
-			if _, err := p.stat(filepath.Join(venv, "pyvenv.cfg")); p.look() && err == nil {
-				p.readsIn(venv, strings.Fields(sitePackages))
+			if _, err := r.stat(filepath.Join(venv, "pyvenv.cfg")); r.look() && err == nil {
+				r.readsIn(venv, strings.Fields(sitePackages))
 			}
 		}
 	}

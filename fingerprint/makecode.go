@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -126,29 +125,6 @@ var (
 	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
 
-// settles binds or names what the special variables of make change of all recipes.
-func (p *pass) settles(m *makefile, dir, file string) {
-	flags := strings.Fields(m.expand(m.setting(".SHELLFLAGS")))
-	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
-		m.short = true
-	}
-	if raw := m.setting("SHELL"); raw != "" && !shellFound.MatchString(raw) {
-		shell := m.expand(raw)
-		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
-		m.short = m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
-			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
-		if effect.IsKnown(shell) && !system(shell) {
-			p.computed(m, shell+" -c :", dir, file)
-		}
-	}
-	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
-		if _, ok := m.vars[name]; ok {
-			m.short = true
-		}
-	}
-	p.exports(m, dir, file)
-}
-
 // setting is the value of a variable as it is written.
 func (m *makefile) setting(name string) string {
 	if value, ok := m.given[name]; ok {
@@ -156,36 +132,6 @@ func (m *makefile) setting(name string) string {
 	}
 	return strings.TrimSpace(m.vars[name])
 }
-
-// exports gives the recipes the variables that a makefile exports, and binds the files
-// that these name.
-func (p *pass) exports(m *makefile, dir, file string) {
-	env := map[string]string{}
-	for name, value := range p.call.Env {
-		env[name] = value
-	}
-	for _, given := range []map[string]string{m.vars, m.given} {
-		for name, raw := range given {
-			_, carried := p.call.Env[name]
-			if !m.exportAll && !m.exported[name] && !carried || name == "SHELL" || name == "MAKEFLAGS" {
-				continue
-			}
-			value := m.expand(raw)
-			if !effect.IsKnown(value) && slices.Contains(loading, name) {
-				p.namedFile(file, "runs")
-			}
-			env[name] = value
-			if name != "PATH" {
-				p.gives(name, value)
-				p.loadedIn(dir, value)
-			}
-		}
-	}
-	m.env = env
-}
-
-// loading are variables whose value is code, or says where it lies.
-var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
 
 // maxCalled is how long a call of a function of make may be, in bytes.
 const maxCalled = 16 << 10
@@ -212,60 +158,4 @@ func (m *makefile) called(text, name string) (list []string) {
 		}
 	}
 	return list
-}
-
-// functions binds what functions of make run or ask of the disk.
-func (p *pass) functions(m *makefile, dir, file string) {
-	for _, body := range m.plain {
-		for _, command := range m.called(body, "shell") {
-			p.computed(m, command, dir, file)
-		}
-		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
-			p.computed(m, strings.TrimSpace(body[n+2:]), dir, file)
-		}
-		if parts := strings.Split(body, "`"); strings.Contains(file, "ust") && len(parts) > 2 { // of just
-			for n := 1; n < len(parts); n += 2 {
-				p.computed(m, parts[n], dir, file)
-			}
-		}
-		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
-		for _, names := range m.called(body, "wildcard") {
-			p.asked(m.expand(names), asks, dir, file)
-		}
-	}
-}
-
-// asked binds whether files are there of which a makefile asks that. What a pattern
-// matches counts where it decides: elsewhere it is a list of sources.
-func (p *pass) asked(names string, decides bool, dir, file string) {
-	for _, name := range strings.Fields(names) {
-		at := abs(dir, name)
-		switch {
-		case !effect.IsKnown(name) || !filepath.IsAbs(at):
-			if decides {
-				p.namedFile(file, "asks for")
-			}
-		case isPattern(name):
-			if decides {
-				p.match(at)
-			}
-		case p.visit(at, code):
-			p.out["there "+filepath.Clean(at)] = "folder"
-		}
-	}
-}
-
-// computed binds what a command runs and reads whose output a makefile takes.
-func (p *pass) computed(m *makefile, command, dir, file string) {
-	call := p.call
-	call.Dir, call.Args, call.Raw = dir, nil, nil
-	if m.env != nil {
-		call.Env = m.env
-	}
-	text := strings.ReplaceAll(m.expand(command), effect.Unknown, "${__make__}")
-	if !p.once("computed", dir, text) {
-		return
-	}
-	call.Command = "__made__=$(" + text + "\n)" // its output goes on
-	p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true})
 }

@@ -66,34 +66,34 @@ func (s *scan) wroteBy(unit string) *wrote {
 func unitOf(step int) string { return "step " + strconv.Itoa(step) }
 
 // runsText notes that what is walked leads to another text.
-func (p *pass) runsText(unit string) {
-	from := p.unit
-	if p.depth == 0 {
-		from = unitOf(p.on)
+func (r *reader) runsText(unit string) {
+	from := r.unit
+	if r.depth == 0 {
+		from = unitOf(r.on)
 	}
 	if from == "" || checker(unit) {
 		return
 	}
-	if w := p.wroteBy(from); !slices.Contains(w.runs, unit) {
+	if w := r.wroteBy(from); !slices.Contains(w.runs, unit) {
 		w.runs = append(w.runs, unit)
 	}
 }
 
 // notesWrites notes what the text that was walked may write.
-func (p *pass) notesWrites() {
-	if p.unit == "" {
+func (f *flow) notesWrites() {
+	if f.unit == "" {
 		return
 	}
-	w := p.wroteBy(p.unit)
-	for n := range p.Steps {
-		st := &p.Steps[n]
+	w := f.wroteBy(f.unit)
+	for n := range f.Steps {
+		st := &f.Steps[n]
 		if w.makes || st.Remote || onlyTells(st) {
 			continue
 		}
-		w.makes = first(st) == "git" && changesTree(st.Argv[1:]) || p.makes(n)
+		w.makes = first(st) == "git" && changesTree(st.Argv[1:]) || f.makes(n)
 	}
-	for n := range p.Effects {
-		e := &p.Effects[n]
+	for n := range f.Effects {
+		e := &f.Effects[n]
 		if e.Kind != effect.Write || !effect.IsKnown(e.Target) || e.What == "dir" {
 			continue
 		}
@@ -142,30 +142,30 @@ func onlyTells(st *shell.Step) bool {
 
 // makes reports whether a step may write what nobody can tell: neither what it writes nor all of
 // what that comes from is known.
-func (p *pass) makes(n int) bool {
-	st := &p.Steps[n]
+func (f *flow) makes(n int) bool {
+	st := &f.Steps[n]
 	name := first(st)
 	switch {
 	case name == "" || st.Shell:
 		return false
 	case interprets(name) || oneOf(makers, name):
 		return true
-	case p.wrapped[n] || checker(st.Argv[0]):
+	case f.commands[n].wrapped || checker(st.Argv[0]):
 		return false
 	case oneOf(translators, name):
 		return !onlyChecks(name, st.Argv[1:])
 	case oneOf(fetchers, name):
 		return len(st.Argv) < 2 || !oneOf(looking, st.Argv[1])
 	case oneOf("awk gawk mawk nawk sed gsed", name):
-		return p.has(st, "-f --file")
+		return has(st, "-f --file")
 	case oneOf("yarn pnpm bun npx pnpx bunx", name):
-		return p.makesByName(st)
+		return f.makesByName(st)
 	case st.Program == "":
-		return !p.isRead(n)
+		return !f.isRead(n)
 	}
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
-		name == "cargo" && slices.ContainsFunc(p.bases(st), func(base string) bool {
-			return p.isThereAs(filepath.Join(base, "build.rs"))
+		name == "cargo" && slices.ContainsFunc(f.workDirs(st), func(base string) bool {
+			return f.isThereAs(filepath.Join(base, "build.rs"))
 		})
 }
 
@@ -191,13 +191,13 @@ func onlyChecks(name string, words []string) bool {
 }
 
 // has reports whether a step has one of some words.
-func (p *pass) has(st *shell.Step, words string) bool {
+func has(st *shell.Step, words string) bool {
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
 }
 
 // makesByName reports whether a word of a step, such as yarn tsc, names a program of the packages
 // that may write anything. A script of that name is walked.
-func (p *pass) makesByName(st *shell.Step) bool {
+func (f *flow) makesByName(st *shell.Step) bool {
 	at := slices.IndexFunc(st.Argv[1:], operand)
 	if at < 0 {
 		return false
@@ -212,23 +212,23 @@ func (p *pass) makesByName(st *shell.Step) bool {
 	if oneOf(checkers, name) || strings.Contains(name, "/") || !effect.IsKnown(name) {
 		return !effect.IsKnown(name)
 	}
-	return slices.ContainsFunc(p.bases(st), func(base string) bool {
-		return p.isThereAs(filepath.Join(base, "node_modules/.bin", name))
+	return slices.ContainsFunc(f.workDirs(st), func(base string) bool {
+		return f.isThereAs(filepath.Join(base, "node_modules/.bin", name))
 	})
 }
 
 // isRead reports whether the program of a step is a script that is walked: what it writes is
 // known from there.
-func (p *pass) isRead(n int) bool {
-	st := &p.Steps[n]
+func (f *flow) isRead(n int) bool {
+	st := &f.Steps[n]
 	name := st.Argv[0]
 	if !effect.IsKnown(name) {
 		return false
 	}
-	read := func(file string) bool { w := p.wrote[filepath.Clean(file)]; return w != nil && w.read }
+	read := func(file string) bool { w := f.wrote[filepath.Clean(file)]; return w != nil && w.read }
 	if !strings.Contains(name, "/") {
-		return p.programs[n] != "" && read(p.programs[n])
+		return f.commands[n].program != "" && read(f.commands[n].program)
 	}
-	bases := p.bases(st)
+	bases := f.workDirs(st)
 	return len(bases) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return !read(abs(base, name)) })
 }

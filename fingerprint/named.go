@@ -11,11 +11,11 @@ import (
 
 // modules binds what Terraform's functions read, and the modules of build tools, which
 // are named by no path.
-func (p *pass) modules(file, text, dir string, t *tool) string {
+func (r settingsReader) modules(file, text, dir string) string {
 	name := filepath.Base(file)
 	switch {
 	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
-		p.terraform(p.now, file, text, dir)
+		terraformReader{r.reading}.terraform(file, text, dir)
 		text = ownFolder.Replace(text)
 	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
 		text = cmakeOwn.Replace(text)
@@ -25,23 +25,23 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 		for _, m := range gradleProject.FindAllStringSubmatch(text, -1) {
 			at := filepath.Join(dir, strings.ReplaceAll(m[1], ":", "/"))
 			for _, build := range []string{"build.gradle", "build.gradle.kts"} {
-				p.subproject(at, build, t)
+				r.subproject(at, build)
 			}
 		}
 	case name == "pom.xml":
 		for _, m := range mavenModule.FindAllStringSubmatch(text, -1) {
-			p.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml", t)
+			r.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml")
 		}
 		if strings.Contains(text, "<parent>") {
-			p.visit(filepath.Join(filepath.Dir(dir), "pom.xml"), code)
+			r.visit(filepath.Join(filepath.Dir(dir), "pom.xml"), code)
 		}
 	case name == "Cargo.toml":
 		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {
-			if at := filepath.Clean(abs(dir, m[1])); p.visit(at, code) {
-				p.folder(at, "*.rs", "*.toml")
+			if at := filepath.Clean(abs(dir, m[1])); r.visit(at, code) {
+				r.folder(at, "*.rs", "*.toml")
 			}
 		}
-		p.members(text, dir, t)
+		r.members(text, dir)
 	}
 	return text
 }
@@ -50,21 +50,21 @@ func (p *pass) modules(file, text, dir string, t *tool) string {
 var idleCargo = strings.Fields("fmt add remove update login logout search metadata tree clean new init vendor fetch")
 
 // members binds the packages of a workspace of cargo, and the sources of one that is named.
-func (p *pass) members(text, dir string, t *tool) {
-	if p.now < len(p.Steps) && slices.ContainsFunc(p.Steps[p.now].Argv[1:],
+func (r settingsReader) members(text, dir string) {
+	if slices.ContainsFunc(r.c.Argv[1:],
 		func(w string) bool { return slices.Contains(idleCargo, w) }) {
 		return
 	}
-	if p.now < len(p.Steps) && !slices.Contains(p.bases(&p.Steps[p.now]), dir) { // there the table says what counts
+	if !slices.Contains(r.workDirs(r.c.Step), dir) { // there the table says what counts
 		for _, name := range []string{"src", "examples", "benches", "tests"} {
-			p.folder(filepath.Join(dir, name), "*.rs", "*.toml")
+			r.folder(filepath.Join(dir, name), "*.rs", "*.toml")
 		}
-		p.visit(filepath.Join(dir, "build.rs"), code)
+		r.visit(filepath.Join(dir, "build.rs"), code)
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
-		for _, m := range p.found(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
-			for _, at := range p.both(filepath.Join(dir, m[1])) {
-				p.subproject(at, "Cargo.toml", t)
+		for _, m := range r.found(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
+			for _, at := range r.both(filepath.Join(dir, m[1])) {
+				r.subproject(at, "Cargo.toml")
 			}
 		}
 	}
@@ -82,37 +82,10 @@ var (
 )
 
 // subproject binds the settings of a part of a build, and what they name.
-func (p *pass) subproject(dir, name string, t *tool) {
-	if file := filepath.Join(dir, name); !p.visit(file, code) && p.out[file] != "" {
-		p.refers(file, dir, t, 1)
+func (r settingsReader) subproject(dir, name string) {
+	if file := filepath.Join(dir, name); !r.visit(file, code) && r.out[file] != "" {
+		r.refers(file, dir, 1)
 	}
-}
-
-// namedFile is unread where the scan is to name what stays unknown.
-func (p *pass) namedFile(file, verb string) {
-	if p.strict {
-		p.unread(file, verb)
-	}
-}
-
-// onlyNeeds reports whether an included file of a makefile only says of compiled files
-// on which sources they depend, as compilers write it. Such a file decides what is built
-// again, and not what runs: no rule of the makefile may belong to what it names.
-func (p *pass) onlyNeeds(m *makefile, file string) bool {
-	if filepath.Ext(file) != ".d" {
-		return false
-	}
-	clean := filepath.Clean(file)
-	if _, bound := p.out[clean]; bound || p.visit(clean, code) || p.out[clean] == "" {
-		return false
-	}
-	text, all := p.contents(clean)
-	if !all || !m.needsOnly(text) {
-		return false
-	}
-	delete(p.out, clean)
-	p.scan.named--
-	return true
 }
 
 var (

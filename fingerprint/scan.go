@@ -28,7 +28,8 @@ const (
 
 // A scan is the work for one call.
 type scan struct {
-	binder    *Binder
+	shared    *shared
+	walker    Walker
 	call      approver.ToolCall
 	given     <-chan struct{} // closed when nobody waits any more
 	out       map[string]string
@@ -120,8 +121,8 @@ func cut(text string) string {
 }
 
 func (s *scan) stat(path string) (fs.FileInfo, error) {
-	if s.binder.stat != nil {
-		return s.binder.stat(path)
+	if s.shared.stat != nil {
+		return s.shared.stat(path)
 	}
 	return os.Stat(path)
 }

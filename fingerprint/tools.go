@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // A tool is a program that reads files without being told, or whole folders. What its
@@ -220,8 +219,8 @@ var toolsOf = sync.OnceValue(func() map[string][]int {
 // tools binds what the tools of the table read for a command, in each folder in which
 // it may work.
 func (p *pass) tools(i int, programs, bases []string) {
-	st := &p.Steps[i]
-	if st.Shell && !slices.Contains([]string{"exec", "command"}, first(st)) {
+	c := &p.commands[i]
+	if c.Shell && !slices.Contains([]string{"exec", "command"}, first(c.Step)) {
 		return
 	}
 	var rows []int
@@ -229,111 +228,129 @@ func (p *pass) tools(i int, programs, bases []string) {
 		rows = append(rows, toolsOf()[name]...)
 	}
 	slices.Sort(rows)
+	r := toolReader{reading: reading{p.reader, c, first(c.Step), bases}}
 	for _, n := range slices.Compact(rows) {
-		t := &tools[n]
-		if t.words != "" && !slices.ContainsFunc(st.Argv[1:], func(w string) bool {
-			return oneOf(t.words,
-				w) || !effect.IsKnown(w)
+		r.tool = &tools[n]
+		if r.tool.words != "" && !slices.ContainsFunc(c.Argv[1:], func(w string) bool {
+			return oneOf(r.tool.words, w) || !effect.IsKnown(w)
 		}) {
 			continue
 		}
-		if len(bases) == 0 && t.elsewhere == "" {
-			p.unknown(st)
+		if len(bases) == 0 && r.tool.elsewhere == "" {
+			p.unknown(c.Step)
 			continue
 		}
-		p.tool(i, t, bases)
+		r.bind()
 	}
 }
 
-// tool binds what one row of the table says.
-func (p *pass) tool(i int, t *tool, bases []string) {
-	st := &p.Steps[i]
-	if t.elsewhere != "" && (!t.operands || p.fetches(st, t, bases)) && !startsAgain(st.Argv[1:]) {
-		p.named(t.elsewhere, first(st))
+// A toolReader binds what one row of the table says of a command.
+type toolReader struct {
+	reading
+	tool *tool
+}
+
+// bind binds what the row says of all folders, and of each.
+func (r toolReader) bind() {
+	t := r.tool
+	if t.elsewhere != "" && (!t.operands || r.fetches()) && !startsAgain(r.c.Argv[1:]) {
+		r.named(t.elsewhere, r.name)
 	}
-	p.toolOwn(i, t, bases)
+	r.own()
 	for _, name := range strings.Fields(t.home) {
-		if home := p.call.Env["HOME"]; filepath.IsAbs(home) {
-			p.visit(filepath.Join(home, name), code)
+		if home := r.call.Env["HOME"]; filepath.IsAbs(home) {
+			r.visit(filepath.Join(home, name), code)
 		}
 	}
-	for n, base := range bases {
+	for n, base := range r.bases {
 		if n > 0 && t.given != "" { // a word names it
 			var files []string
 			if t.recipes == "image" {
-				files = p.context(st, base, bases[0])
+				files = imageReader{r.reading}.context(base, r.bases[0])
 			} else {
-				files = p.folder(base, strings.Fields(t.given)...)
+				files = r.folder(base, strings.Fields(t.given)...)
 			}
-			p.coded[i] = len(files) > 0 || p.coded[i]
-			p.kustomize(i, base, 0)
-			p.chart(base, 0)
+			r.c.coded = len(files) > 0 || r.c.coded
+			kustomizeReader{r.reading}.kustomize(base, 0)
+			kustomizeReader{r.reading}.chart(base, 0)
 		}
-		p.toolIn(i, t, base)
+		r.in(base)
 	}
 }
 
-// toolOwn binds what tools of some kinds read in ways of their own.
-func (p *pass) toolOwn(i int, t *tool, bases []string) {
-	st := &p.Steps[i]
-	switch t.recipes {
+// own binds what tools of some kinds read in ways of their own.
+func (r toolReader) own() {
+	switch r.tool.recipes {
 	case "go":
-		p.goPackages(i, bases)
+		(&goReader{reading: r.reading}).goPackages()
 	case "git":
-		p.git(i, bases)
+		(&gitCall{reading: r.reading}).git()
 	case "compose":
-		for _, value := range p.values("COMPOSE_FILE") {
-			for _, base := range bases {
-				p.composeFiles(i, value, base)
+		for _, value := range r.values("COMPOSE_FILE") {
+			for _, base := range r.bases {
+				composeReader{r.reading}.composeFiles(value, base)
 			}
 		}
-	case "package": // yarn NAME runs
-		if first(st) == "nx" {
-			p.nx(bases)
-		}
-		// yarn NAME runs what a package has of that name
-		for _, base := range bases {
-			p.called(st, base)
-			for _, w := range st.Argv[1:] {
-				if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
-					p.visit(filepath.Join(base, "node_modules/.bin", w), code)
-				}
-			}
-		}
+	case "package":
+		packageReader{r.reading}.runsByName()
 	}
 }
 
-// toolIn binds what a row says of one folder.
-func (p *pass) toolIn(i int, t *tool, base string) {
+// in binds what the row says of one folder.
+func (r toolReader) in(base string) {
+	t := r.tool
 	places := []string{base}
 	if t.above {
-		places = p.upwards(base)
+		places = r.upwards(base)
 	}
 	var found []string
 	for _, at := range places {
 		for _, pattern := range strings.Fields(t.files) {
-			found = append(found, p.settings(at, pattern)...)
+			found = append(found, r.settings(at, pattern)...)
 		}
 		for _, name := range strings.Fields(t.trees) {
-			if dir := filepath.Join(at, name); p.visit(dir, code) {
-				p.coded[i] = len(p.folder(dir, strings.Fields(t.kinds)...)) > 0 || p.coded[i]
+			if dir := filepath.Join(at, name); r.visit(dir, code) {
+				r.c.coded = len(r.folder(dir, strings.Fields(t.kinds)...)) > 0 || r.c.coded
 			}
 		}
 	}
 	if t.kinds == pytestKinds {
-		p.pythonNames(strings.Join(p.flagValues(&p.Steps[i], "-p"), "\n"), []string{base})
+		r.pythonNames(strings.Join(flagValues(r.c.Step, "-p"), "\n"), []string{base})
 	}
-	flagged := p.flagged(&p.Steps[i], t, base)
+	flagged := r.flagged(base)
 	for _, file := range flagged { // roles lie beside a playbook
 		for _, name := range strings.Fields(t.trees) {
-			if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && p.visit(dir, code) {
-				p.folder(dir, strings.Fields(t.kinds)...)
+			if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && r.visit(dir, code) {
+				r.folder(dir, strings.Fields(t.kinds)...)
 			}
 		}
 	}
 	for _, file := range append(found, flagged...) {
-		p.coded[i] = p.coded[i] || t.recipes != "go" // whose packages must be there
-		p.settled(i, t, file)
+		r.c.coded = r.c.coded || t.recipes != "go" // whose packages must be there
+		r.file(file)
+	}
+}
+
+// file reads a file of the tool for what it runs.
+func (r toolReader) file(file string) {
+	dir := filepath.Dir(file)
+	if r.tool.refers {
+		settingsReader(r).refers(file, dir, 0)
+	}
+	switch r.tool.recipes {
+	case "make":
+		makeReader{reading: r.reading, file: file}.recipes()
+	case "compose":
+		composeReader{r.reading}.compose(file)
+	case "image":
+		if slices.ContainsFunc(r.c.Argv[1:], builtImage) {
+			imageReader{r.reading}.images(file)
+		}
+	case "package":
+		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
+			settingsReader(r).refers(file, dir, maxFollowed-1)
+		}
+		packageReader{r.reading}.file(file)
 	}
 }
 
@@ -345,7 +362,8 @@ func startsAgain(words []string) bool {
 
 // flagged are the files that the words of a command name for a tool: those of its flags,
 // and for a tool whose files name others each word that is one of settings.
-func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
+func (r toolReader) flagged(base string) (files []string) {
+	st, t := r.c.Step, r.tool
 	for n, w := range st.Argv[1:] {
 		value, is := flagValue(w, t.flags)
 		if is && value == "" && n+2 < len(st.Argv) {
@@ -361,73 +379,21 @@ func (p *pass) flagged(st *shell.Step, t *tool, base string) (files []string) {
 			}
 			is = byName(value)
 		}
-		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !p.visit(file,
-			code) && p.out[file] != "" {
+		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !r.visit(file,
+			code) && r.out[file] != "" {
 			files = append(files, file)
 		}
 	}
 	return files
 }
 
-// upwards are a folder and those above it, up to the root of a working tree or the
-// home: what lies above is other people's.
-func (p *pass) upwards(dir string) []string {
-	list := above(dir)
-	for n, at := range list {
-		if _, err := p.stat(filepath.Join(at, ".git")); p.look() && err == nil {
-			return list[:n+1]
-		}
-		if at == filepath.Clean(p.call.Env["HOME"]) {
-			return list[:max(n, 1)]
-		}
-	}
-	return list[:min(len(list), 1)]
-}
-
-// settings binds the files that a pattern matches in a folder.
-func (p *pass) settings(at, pattern string) []string {
-	file := filepath.Join(at, pattern)
-	if !strings.ContainsAny(pattern, "*?[") {
-		if p.visit(file, code); p.out[file] == "" {
-			return nil
-		}
-		return []string{file}
-	}
-	var files []string
-	names, _ := p.list(at)
-	for _, name := range names {
-		if like(name, []string{pattern}) {
-			path := filepath.Join(at, name)
-			if p.inFolder(path); p.out[path] != "" {
-				files = append(files, path)
-			}
-		}
-	}
-	p.out["match "+file] = listHash(files)
-	return files
-}
-
-// settingsAny binds the files in a folder that one of several patterns matches.
-func (p *pass) settingsAny(at string, patterns []string) (files []string) {
-	names, _ := p.list(at)
-	for _, name := range names {
-		if like(name, patterns) {
-			path := filepath.Join(at, name)
-			if p.inFolder(path); p.out[path] != "" {
-				files = append(files, path)
-			}
-		}
-	}
-	p.out["match "+at+"/"+strings.Join(patterns, " ")] = listHash(files)
-	return files
-}
-
 // fetches reports whether a word names something that a tool takes from a registry:
 // one behind its subcommand that is no file here.
-func (p *pass) fetches(st *shell.Step, t *tool, bases []string) bool {
+func (r toolReader) fetches() bool {
+	st := r.c.Step
 	behind := false
 	for n, w := range st.Argv[1:] {
-		if slices.Contains(strings.Fields(t.words), w) && !behind {
+		if slices.Contains(strings.Fields(r.tool.words), w) && !behind {
 			behind = true
 			continue
 		}
@@ -435,7 +401,7 @@ func (p *pass) fetches(st *shell.Step, t *tool, bases []string) bool {
 			"-") && len(st.Argv[n]) <= 2 && st.Argv[n] != "-g" && st.Argv[n] != "-D" {
 			continue
 		}
-		here := slices.ContainsFunc(bases, func(base string) bool { _, err := p.stat(abs(base, w)); return err == nil })
+		here := slices.ContainsFunc(r.bases, func(base string) bool { _, err := r.stat(abs(base, w)); return err == nil })
 		if !effect.IsKnown(w) || !here {
 			return true
 		}

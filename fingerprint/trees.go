@@ -69,7 +69,7 @@ func (s *scan) onDisk(path string, device uint64) bool {
 	if _, ok := s.synced[device]; ok {
 		return true
 	}
-	b := s.binder
+	b := s.shared
 	b.mu.Lock()
 	free := b.syncs < maxSyncs
 	if free {

@@ -30,7 +30,7 @@ func (p *pass) args(i int, bases []string) []string {
 		as = unseen
 	}
 	inner := map[string]bool{}
-	if known && p.wrapped[i] {
+	if known && p.commands[i].wrapped {
 		p.innerWords(i, inner)
 	}
 	var words []string
@@ -97,7 +97,7 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
 				if !is && !runs { // there it may be data
-					p.isCoded(i, file)
+					p.isCoded(&p.commands[i], file)
 				}
 				if is && tooHigh(folder, start, words) {
 					continue
@@ -151,11 +151,11 @@ func (p *pass) leadsTo(file string, as level) bool {
 }
 
 // both returns what a path matches as a pattern, if it can be one, and the path itself.
-func (p *pass) both(file string) []string {
+func (r *reader) both(file string) []string {
 	if !isPattern(file) {
 		return []string{file}
 	}
-	return append(p.match(file), file)
+	return append(r.match(file), file)
 }
 
 // left reports whether a file is left out: because the command only writes it, because
@@ -163,7 +163,7 @@ func (p *pass) both(file string) []string {
 // grow until then.
 func (p *pass) left(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
+	if p.commands[i].written[clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),
@@ -178,10 +178,10 @@ func (p *pass) left(i int, file string) bool {
 }
 
 // innerWords adds the words of the steps that a step leads to.
-func (p *pass) innerWords(i int, words map[string]bool) {
+func (f *flow) innerWords(i int, words map[string]bool) {
 	within := map[int]bool{i: true}
-	for n := i + 1; n < len(p.Steps); n++ {
-		if st := &p.Steps[n]; within[st.Parent] {
+	for n := i + 1; n < len(f.Steps); n++ {
+		if st := &f.Steps[n]; within[st.Parent] {
 			within[n] = true
 			if !st.Remote {
 				for _, w := range st.Argv {
@@ -194,7 +194,7 @@ func (p *pass) innerWords(i int, words map[string]bool) {
 
 // longParts are the parts of a word that is itself too long for a path, such as a list
 // of files. A text that only looks like one has few parts, or is named.
-func (p *pass) longParts(word string) []string {
+func (r *reader) longParts(word string) []string {
 	if strings.Contains(word, "://") {
 		word = strings.ReplaceAll(word, "://", " ")
 	}
@@ -205,7 +205,7 @@ func (p *pass) longParts(word string) []string {
 			continue
 		}
 		if out = append(out, part); len(out) > maxParts {
-			p.name("the files that a word of %d bytes names", len(word))
+			r.name("the files that a word of %d bytes names", len(word))
 			return out
 		}
 	}
@@ -214,9 +214,9 @@ func (p *pass) longParts(word string) []string {
 
 // parts are a word and what else it can mean: the parts of --file=x, a:b and
 // user@host, -fx and ~/x.
-func (p *pass) parts(word string) []string {
+func (r *reader) parts(word string) []string {
 	if len(word) > maxPath {
-		return p.longParts(word)
+		return r.longParts(word)
 	}
 	out := []string{word}
 	if _, file, ok := strings.Cut(word, "file://"); ok {
@@ -231,7 +231,7 @@ func (p *pass) parts(word string) []string {
 			out = append(out, word[2:])
 		}
 	}
-	home := p.call.Env["HOME"]
+	home := r.call.Env["HOME"]
 	for _, w := range out {
 		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
 			out = append(out, home+rest)

@@ -52,15 +52,15 @@ func (p *pass) writtenBefore(l later) {
 
 // isAgain reports whether two steps run the same program with the same words in one folder, as
 // the turns of a loop do: a program that rewrites itself could as well run the other text.
-func (p *pass) isAgain(n, to int) bool {
-	a, b := &p.Steps[n], &p.Steps[to]
-	return slices.Equal(a.Argv, b.Argv) && slices.Equal(p.bases(a), p.bases(b))
+func (f *flow) isAgain(n, to int) bool {
+	a, b := &f.Steps[n], &f.Steps[to]
+	return slices.Equal(a.Argv, b.Argv) && slices.Equal(f.workDirs(a), f.workDirs(b))
 }
 
 // isAbove reports whether a step is one of those that led to another.
-func (p *pass) isAbove(n, to int) bool {
-	for to > n && to < len(p.Steps) {
-		to = p.Steps[to].Parent
+func (f *flow) isAbove(n, to int) bool {
+	for to > n && to < len(f.Steps) {
+		to = f.Steps[to].Parent
 	}
 	return to == n
 }
@@ -68,18 +68,18 @@ func (p *pass) isAbove(n, to int) bool {
 // mayWrite reports whether nobody can tell what a step writes into a file. In a script of a
 // package or a recipe, which build first and then run what was there before, a program counts
 // only if its output goes there.
-func (p *pass) mayWrite(n int, file string) bool {
-	st := &p.Steps[n]
+func (f *flow) mayWrite(n int, file string) bool {
+	st := &f.Steps[n]
 	if onlyTells(st) {
 		return false
 	}
-	if name := first(st); name == "git" || p.depth > 0 {
+	if name := first(st); name == "git" || f.depth > 0 {
 		return name == "git" && changesTree(st.Argv[1:]) || (interprets(name) || oneOf(makers, name)) &&
-			slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+			slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
 			})
 	}
-	return p.makes(n) || p.textMayWrite(unitOf(n), file)
+	return f.makes(n) || f.textMayWrite(unitOf(n), file)
 }
 
 // changesTree reports whether the words of git put other files into the working tree.
