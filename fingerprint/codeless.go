@@ -1,12 +1,10 @@
 package fingerprint
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file names the commands that run code of which nothing was bound. It is the floor
@@ -38,9 +36,9 @@ var building = map[string]string{
 var idle = strings.Fields("version help login logout whoami auth list ls ps logs env cache info doctor " +
 	"completion search view show outdated audit status stop down rm kill pause unpause port top images fmt")
 
-// codeless binds what the interpreters and tools of a step load beside what the walk
+// bindCode binds what the interpreters and tools of a step load beside what the walk
 // says, and names the step if it should have had code and none was bound.
-func (p *pass) codeless(i int) {
+func (p *pass) bindCode(i int) {
 	st := &p.Steps[i]
 	p.on = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
@@ -50,39 +48,31 @@ func (p *pass) codeless(i int) {
 	r := reading{p.reader, c, first(st), p.workDirs(st)}
 	needs := false
 	if l := languageOf(r.name); l != nil {
-		needs = interpreterReader{r, l}.interpreted()
+		needs = interpreterReader{r, l}.bind()
 	} else if r.name == "java" || r.name == "javaw" {
-		needs = javaReader{r}.java()
+		needs = javaReader{r}.bind()
 	} else {
 		r.loadsBy()
 		needs = builds(r.name, st.Argv[1:]) && !c.wrapped && !saysAll(r.name, st.Argv[1:])
 	}
 	if oneOf("rustc rustdoc", r.name) {
-		rustReader{r}.rust()
+		rustReader{r}.bind()
 	}
-	cReader{r}.compiles()
+	cReader{r}.bind()
 	clusterReader{r}.fromFolders()
 	clusterReader{r}.enters()
 	if words := queriers[r.name]; words != nil {
-		queryReader{r, words}.queries(p.readBy(i))
+		queryReader{r, words}.bind(p.readBy(i))
 	}
-	p.placed(r.name, p.folderOf(st))
-	credentialsReader{r}.identities()
-	requirementsReader{r}.fetchesUnpinned()
+	p.bindPlacings(r.name, p.folderOf(st))
+	credentialsReader{r}.bind()
+	requirementsReader{r}.bind()
 	if builds(r.name, st.Argv[1:]) && !c.wrapped && unknownPlace(st.Argv[1:]) {
 		p.unknown(st)
 	}
 	if needs && !c.coded && !c.fed && !c.wrapped {
 		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
-}
-
-// folderOf is the folder in which a step runs, or that of the call.
-func (r *reader) folderOf(st *shell.Step) string {
-	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
-		return st.Dir
-	}
-	return r.call.Dir
 }
 
 // builds reports whether a command is one of a builder that must have a file.

@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -38,9 +37,9 @@ type composing struct {
 // A mount is a folder or file here that a container gets.
 type mount struct{ source, target string }
 
-// compose binds the files that a compose file builds images with, and names what is in
+// bind binds the files that a compose file builds images with, and names what is in
 // the images.
-func (r composeReader) compose(file string) {
+func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
 	if r.once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
@@ -50,7 +49,7 @@ func (r composeReader) compose(file string) {
 }
 
 func (r composeReader) composed(file string, depth int) {
-	text, ok := r.text(file, "names")
+	text, ok := r.textOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
@@ -105,7 +104,7 @@ func (r composeReader) composeFiles(value, dir string) {
 			r.named("the compose file %s", effect.Show(part))
 		case !r.visit(at, code) && r.out[at] != "":
 			r.isCoded(r.c, at)
-			r.compose(at)
+			r.bind(at)
 		}
 	}
 }
@@ -135,26 +134,6 @@ func (c *composing) node(n ast.Node, path []string, depth int) {
 	case ast.ScalarNode:
 		c.value(scalar(n), path, depth)
 	}
-}
-
-// scalar is the text of a key or a value.
-func scalar(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.MappingKeyNode: // "? key"
-		return scalar(n.Value)
-	case *ast.StringNode:
-		return n.Value
-	case *ast.LiteralNode:
-		return strings.TrimSpace(n.Value.Value)
-	case *ast.AnchorNode:
-		return scalar(n.Value)
-	case *ast.TagNode:
-		return scalar(n.Value)
-	}
-	if n == nil {
-		return ""
-	}
-	return n.GetToken().Value
 }
 
 // value looks at one value; its key, and those above, say what it is.
@@ -251,7 +230,7 @@ func (c *composing) mounted() {
 			continue
 		}
 		if !c.visit(at, code) {
-			c.script(at, c.dir)
+			c.bindScript(at, c.dir)
 			continue
 		}
 		if info, err := c.stat(at); err == nil {
@@ -264,7 +243,7 @@ func (c *composing) mounted() {
 			for _, work := range append([]string{"/"}, c.work...) {
 				rest, in := strings.CutPrefix(filepath.Join("/", abs(work, word))+"/", filepath.Clean(m.target)+"/")
 				if file := filepath.Join(at, rest); in && rest != "" && !c.visit(file, code) {
-					c.script(file, c.dir)
+					c.bindScript(file, c.dir)
 				}
 			}
 		}
@@ -276,8 +255,6 @@ func (c *composing) isThereAt(path string) bool {
 	info, err := c.stat(path)
 	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !nothing(err))
 }
-
-var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)
 
 // interpolated is a value with its variables, where those are known.
 func (c *composing) interpolated(value string) string {

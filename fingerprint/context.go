@@ -10,9 +10,9 @@ import (
 
 // This file binds the folder that the build of an image is given: all of it may be copied.
 
-// context binds all files of a folder that is given to the build of an image, beside the folders
+// buildContext binds all files of a folder that is given to the build of an image, beside the folders
 // of tools that are left out by their very name. The build runs in another folder, from.
-func (r imageReader) context(base, from string) []string {
+func (r imageReader) buildContext(base, from string) []string {
 	recipes := []string{filepath.Join(base, "Dockerfile"), filepath.Join(base, "Containerfile")}
 	lists := []string{filepath.Join(base, ".dockerignore"), filepath.Join(base, ".containerignore")}
 	for _, value := range flagValues(r.c.Step, "-f --file") {
@@ -57,7 +57,7 @@ func (r imageReader) leftOut(lists []string) (at, below []string) {
 			continue
 		}
 		any = true
-		text, ok := r.text(list, "names")
+		text, ok := r.textOf(list, "names")
 		if !ok {
 			return nil, nil
 		}

@@ -17,25 +17,6 @@ var builtFrom = strings.Fields(".c .cc .cpp .cxx .C .s .S .m .f .p .r .l .y .sh 
 // quotedInclude finds what a source includes from beside it, or from a folder of -I.
 var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<]([^">\n]+)[">]`)
 
-// searchPlaces are the folders in which make looks for what rules need.
-func (m *makefile) searchPlaces(dir string) []string {
-	places := []string{dir}
-	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
-		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
-		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
-			at = filepath.Clean(abs(dir, at))
-			if effect.IsKnown(at) && !slices.Contains(places, at) {
-				if len(places) >= maxBases {
-					m.short = true
-					return places
-				}
-				places = append(places, at)
-			}
-		}
-	}
-	return places
-}
-
 // cSource binds a source and what it includes from beside it, or from one of some folders.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
@@ -43,7 +24,7 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 		!slices.Contains(sources, filepath.Ext(file)) {
 		return
 	}
-	text, ok := r.text(file, "includes")
+	text, ok := r.textOf(file, "includes")
 	if !ok {
 		return
 	}
@@ -60,38 +41,15 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 	}
 }
 
-// listed is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
-func (m *makefile) listed(name string, depth int) (list string, is bool) {
-	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
-		var names []string
-		for _, pattern := range strings.Fields(patterns) {
-			names = append(names, m.lists(pattern)...)
-		}
-		return strings.Join(names, " "), true
-	}
-	of, ends, ok := strings.Cut(name, ":")
-	from, to, also := strings.Cut(ends, "=")
-	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
-		return "", false
-	}
-	words := strings.Fields(m.value(of, depth+1))
-	for n, w := range words {
-		if stem, has := strings.CutSuffix(w, from); has {
-			words[n] = stem + to
-		}
-	}
-	return strings.Join(words, " "), true
-}
-
 // compilers are those of C and its kin.
 const compilers = "cc gcc clang c++ g++ clang++ tcc"
 
 // A cReader reads the sources of C and its kin that a command compiles.
 type cReader struct{ reading }
 
-// compiles binds what the sources that a compiler is given include, and libraries of -l in
+// bind binds what the sources that a compiler is given include, and libraries of -l in
 // folders of -L.
-func (r cReader) compiles() {
+func (r cReader) bind() {
 	if !oneOf(compilers, strings.TrimRight(r.name, "0123456789.-")) {
 		return
 	}

@@ -44,7 +44,7 @@ func (r imageReader) dockerfile(file string) {
 	if !r.once("dockerfile", file) {
 		return
 	}
-	text, ok := r.text(file, "names")
+	text, ok := r.textOf(file, "names")
 	if !ok {
 		return
 	}
@@ -114,3 +114,5 @@ func imagesOf(text string) (images []string) {
 	}
 	return images
 }
+
+var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)

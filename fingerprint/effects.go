@@ -12,16 +12,16 @@ import (
 
 // This file binds what the effects of a walk say is executed or read.
 
-func (p *pass) effect(e *effect.Effect) {
+func (p *pass) bindEffect(e *effect.Effect) {
 	p.on = e.Step
 	switch {
 	case e.Bits&(effect.Remote|effect.Later) != 0: // a step says so, or it does not run now
 	case unknownCode(e):
-		p.given(e)
+		p.bindUnknown(e)
 	case e.Kind == effect.Exec:
-		p.executed(e)
+		p.bindExecuted(e)
 	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
-		p.read(e)
+		p.bindRead(e)
 	default: // the others run nothing here
 	}
 }
@@ -48,8 +48,8 @@ func (f *flow) does(i int) bool {
 	return slices.Contains(doers, name) || slices.Contains(shells, name)
 }
 
-// read binds a file that is read.
-func (p *pass) read(e *effect.Effect) {
+// bindRead binds a file that is read.
+func (p *pass) bindRead(e *effect.Effect) {
 	if !filepath.IsAbs(e.Target) || !effect.IsKnown(e.Target) {
 		return
 	}
@@ -63,7 +63,7 @@ func (p *pass) read(e *effect.Effect) {
 			if step < 0 {
 				step = slices.IndexFunc(p.commands, isFed)
 			}
-			p.later = append(p.later, later{step, file, ""})
+			p.later = append(p.later, executedFile{step, file, ""})
 		}
 		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
 			p.isCoded(p.command(e.Step), file)
@@ -84,8 +84,8 @@ func (f *flow) shown(e *effect.Effect) bool {
 	return !f.flows
 }
 
-// executed binds what an effect says is executed.
-func (p *pass) executed(e *effect.Effect) {
+// bindExecuted binds what an effect says is executed.
+func (p *pass) bindExecuted(e *effect.Effect) {
 	dir := p.call.Dir
 	if e.Step >= 0 && e.Step < len(p.Steps) {
 		dir, p.at = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
@@ -104,10 +104,10 @@ func (p *pass) executed(e *effect.Effect) {
 		p.named("what lies at %s", e.Target)
 		return
 	case "package":
-		p.fetched(e.Target, dir)
+		p.bindPackage(e.Target, dir)
 		return
 	case "module":
-		p.module(e.Target, dir)
+		p.bindModule(e.Target, dir)
 		return
 	}
 	switch {
@@ -122,11 +122,11 @@ func (p *pass) executed(e *effect.Effect) {
 		for _, file := range p.both(e.Target) {
 			p.madeOf(file)
 			if !strings.HasPrefix(e.By, "file ") {
-				p.later = append(p.later, later{e.Step, file, dir})
+				p.later = append(p.later, executedFile{e.Step, file, dir})
 			}
 			if !p.visit(file, code) {
 				p.isCoded(p.command(e.Step), file)
-				p.script(file, dir)
+				p.bindScript(file, dir)
 			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
 				c.coded = true
 			}
@@ -148,7 +148,7 @@ func (r *reader) madeOf(file string) {
 		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
 			r.madeOf(at)
 			if !r.visit(at, code) {
-				r.script(at, r.made.dir)
+				r.bindScript(at, r.made.dir)
 			}
 		}
 	}
@@ -169,9 +169,9 @@ func (f *flow) may(target string) bool {
 	})
 }
 
-// given is code of which not all is known. What comes from files that are bound, and
+// bindUnknown is code of which not all is known. What comes from files that are bound, and
 // through programs that only pass it on, is bound with them.
-func (p *pass) given(e *effect.Effect) {
+func (p *pass) bindUnknown(e *effect.Effect) {
 	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
 		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
@@ -181,7 +181,7 @@ func (p *pass) given(e *effect.Effect) {
 		}
 		return
 	}
-	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.plain() {
+	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.onlyPassesOn() {
 		return
 	}
 	by := strings.TrimSuffix(effect.Show(e.By), " (stdin)")
@@ -201,9 +201,9 @@ func (p *pass) given(e *effect.Effect) {
 // wrappers only run the command that they are given.
 var wrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
 
-// plain reports whether what is executed can only be what was read from files that
+// onlyPassesOn reports whether what is executed can only be what was read from files that
 // are known.
-func (f *flow) plain() bool {
+func (f *flow) onlyPassesOn() bool {
 	fed := 0
 	for i := range f.Steps {
 		st := &f.Steps[i]
@@ -261,8 +261,8 @@ func (f *flow) byFind(i int) bool {
 	return false
 }
 
-// fetched binds a package that lies here, and names one of a registry.
-func (p *pass) fetched(name, dir string) {
+// bindPackage binds a package that lies here, and names one of a registry.
+func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
 		if p.visit(file, code) {
@@ -281,8 +281,8 @@ func (p *pass) fetched(name, dir string) {
 	p.named("the package %s, from a registry", effect.Show(name))
 }
 
-// module binds a module of Python that lies here, and names any other.
-func (p *pass) module(name, dir string) {
+// bindModule binds a module of Python that lies here, and names any other.
+func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {
 		p.visit(at+".py", code)
@@ -298,17 +298,4 @@ func (p *pass) module(name, dir string) {
 		}
 	}
 	p.named("the module %s", effect.Show(name))
-}
-
-// above are a folder and those above it.
-func above(dir string) (list []string) {
-	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
-		return nil
-	}
-	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
-		if list = append(list, dir); dir == "/" {
-			break
-		}
-	}
-	return list
 }

@@ -54,8 +54,8 @@ var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
 // A requirementsReader reads by what a command that fetches packages is told which ones.
 type requirementsReader struct{ reading }
 
-// fetchesUnpinned names the packages that a step fetches without a lock file.
-func (r requirementsReader) fetchesUnpinned() {
+// bind names the packages that a step fetches without a lock file.
+func (r requirementsReader) bind() {
 	words := r.c.Argv[1:]
 	for _, f := range fetchingsOf()[r.name] {
 		at := slices.IndexFunc(words, operand)
@@ -115,7 +115,7 @@ func (r requirementsReader) needsOthers(dir string) bool {
 		if r.visit(file, code) || r.out[file] == "" {
 			continue
 		}
-		if text, ok := r.text(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+		if text, ok := r.textOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
 			"dependencies") {
 			return true
 		}
@@ -129,7 +129,7 @@ func (r requirementsReader) requirements(file string, depth int) {
 	if !r.once("requirements", file) || r.visit(file, code) {
 		return
 	}
-	text, ok := r.text(file, "asks for")
+	text, ok := r.textOf(file, "asks for")
 	if !ok {
 		return
 	}

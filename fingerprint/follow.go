@@ -1,20 +1,17 @@
 package fingerprint
 
 import (
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // This file reads files that decide what runs for the files that they name.
 
-// script binds what a shell script runs by a name that is plain to see. What is not
+// bindScript binds what a shell script runs by a name that is plain to see. What is not
 // plain there is not named: a script may do anything. That it was not read is.
-func (r *reader) script(file, dir string) {
+func (r *reader) bindScript(file, dir string) {
 	file = filepath.Clean(file)
 	if r.out[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
 		return
@@ -43,7 +40,7 @@ func (r *reader) script(file, dir string) {
 	}
 	// A script finds what lies beside it by $0.
 	call.Command = besideItself(call.Command, file)
-	r.wroteBy(file).read = true
+	r.writes.by(file).read = true
 	r.walk(call, scope{depth: r.depth + 1, of: file, sure: sure, unit: file})
 }
 
@@ -66,89 +63,6 @@ func besideItself(text, file string) string {
 	text = ownPlace.ReplaceAllString(text, "\x01")
 	text = ownPlaces.ReplaceAllString(text, "$1$2")
 	return strings.NewReplacer("\x00", file, "\x01", filepath.Dir(file)).Replace(text)
-}
-
-// interpreter binds the program that the first line of a script names, where it is not
-// one of the system's.
-func (r *reader) interpreter(file, text, dir string) {
-	line, ok := strings.CutPrefix(text, "#!")
-	line, _, _ = strings.Cut(line, "\n")
-	words := strings.Fields(line)
-	if !ok || len(words) == 0 {
-		return
-	}
-	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(path.Base(w), "python") }) {
-		r.importsBeside("", path.Dir(file), false)
-	}
-	if path.Base(words[0]) == "env" {
-		for n, w := range words[1:] {
-			if name, value, given := strings.Cut(w, "="); given && operand(w) {
-				r.gives(name, value)
-			} else if operand(w) {
-				if strings.Contains(w, "/") {
-					words = words[n+1:]
-					break
-				}
-				r.interpreterByName(w, dir)
-				return
-			}
-		}
-	}
-	if name := words[0]; !system(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
-		if at := abs(dir, name); !r.visit(at, code) {
-			r.script(at, dir)
-		}
-	}
-	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
-		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
-			for _, part := range r.parts(w) {
-				r.visit(abs(dir, part), code)
-			}
-		}
-	}
-}
-
-// interpreterByName binds the program to which PATH leads for the first line of a script,
-// up to the first that is one of the system's.
-func (r *reader) interpreterByName(name, dir string) {
-	list := r.at
-	if list == "" || list == effect.Unknown {
-		list = r.path
-	}
-	if list == effect.Unknown {
-		return // the system's
-	}
-	if !effect.IsKnown(list) {
-		r.named("%s, where PATH is not known", name)
-		list = strings.ReplaceAll(list, effect.Unknown, "")
-	}
-	for _, at := range filepath.SplitList(list) {
-		file := filepath.Join(abs(dir, at), name)
-		if !filepath.IsAbs(file) || system(file) && r.isThere(file) {
-			return
-		}
-		if r.isThere(file) {
-			r.visit(file, code)
-			r.script(file, dir)
-			return
-		}
-	}
-}
-
-// isThere reports whether a program lies at a path, or nobody can tell.
-func (r *reader) isThere(file string) bool {
-	info, err := r.stat(file)
-	return r.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !nothing(err))
-}
-
-// system reports whether a program is in a folder of the system.
-func system(file string) bool {
-	for _, at := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"} {
-		if strings.HasPrefix(file, at) && path.Clean(file) == file {
-			return true
-		}
-	}
-	return false
 }
 
 // shellScript reports whether a text is one for a shell, and whether that is sure: what

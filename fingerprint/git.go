@@ -28,9 +28,9 @@ type gitCall struct {
 // gitTakes are the flags before the subcommand that take the next word.
 var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"}
 
-// git binds what a command of git runs by itself, in each folder where it may work.
-func (g *gitCall) git() {
-	g.reads(g.c.Argv[1:])
+// bind binds what a command of git runs by itself, in each folder where it may work.
+func (g *gitCall) bind() {
+	g.splitWords(g.c.Argv[1:])
 	g.variables()
 	if g.odd {
 		g.unknown(g.c.Step)
@@ -74,8 +74,8 @@ func (g *gitCall) git() {
 // gitKnown are subcommands that git has itself: PATH is not asked for them.
 var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
 
-// reads splits the words of a command.
-func (g *gitCall) reads(words []string) {
+// splitWords splits the words of a command.
+func (g *gitCall) splitWords(words []string) {
 	for n := 0; n < len(words); n++ {
 		w := words[n]
 		name, value, joined := strings.Cut(w, "=")
@@ -199,7 +199,7 @@ func (g *gitCall) treeIn(at string, depth int) {
 
 // gitFile is where a .git that is a file leads: of a linked tree or a submodule.
 func (g *gitCall) gitFile(link string) string {
-	text, ok := g.text(link, "names")
+	text, ok := g.textOf(link, "names")
 	if !ok {
 		return ""
 	}
@@ -215,7 +215,7 @@ func (g *gitCall) gitFile(link string) string {
 func (g *gitCall) directory(dir string) {
 	common := dir
 	if file := filepath.Join(dir, "commondir"); !g.visit(file, code) && g.out[file] != "" {
-		text, ok := g.text(file, "names")
+		text, ok := g.textOf(file, "names")
 		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
 			g.unread(file, "names")
 			return
@@ -255,6 +255,6 @@ func (g *gitCall) hooks(dir string) {
 			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) && name != "reference-transaction" {
 			continue
 		}
-		g.script(file, g.root)
+		g.bindScript(file, g.root)
 	}
 }

@@ -17,7 +17,7 @@ func (g *gitCall) config(file string, depth int) {
 	if g.visit(file, code) || g.out[file] == "" || !g.once("git", file, g.root, g.sub) {
 		return
 	}
-	text, ok := g.text(file, "names")
+	text, ok := g.textOf(file, "names")
 	if !ok {
 		return
 	}

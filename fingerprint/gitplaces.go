@@ -20,7 +20,7 @@ import (
 // goes into them runs there.
 func (g *gitCall) submodules(at string, depth int) {
 	list := filepath.Join(at, ".gitmodules")
-	text, ok := g.text(list, "names")
+	text, ok := g.textOf(list, "names")
 	if !ok || text == "" || !g.once("submodules", at, g.sub) {
 		return
 	}
@@ -111,7 +111,7 @@ func (g *gitCall) remotes(common string) {
 			continue
 		}
 		for _, file := range g.folder(dir) {
-			text, _ := g.text(file, "names")
+			text, _ := g.textOf(file, "names")
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
 				if url, ok := strings.CutPrefix(line, "URL:"); ok || name == "branches" {
@@ -132,12 +132,12 @@ func (g *gitCall) todo(dir string) {
 	if g.sub != "rebase" || g.out[file] != "" || g.visit(file, code) || g.out[file] == "" {
 		return
 	}
-	text, ok := g.text(file, "runs")
+	text, ok := g.textOf(file, "runs")
 	if !ok {
 		return
 	}
 	delete(g.out, file)
-	g.scan.named--
+	g.scan.namedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -1,9 +1,6 @@
 package fingerprint
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,9 +22,9 @@ type goReader struct {
 	generate bool       // the command runs go:generate
 }
 
-// goPackages binds the packages that the words of a command name, "." if none does, and
+// bind binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.
-func (r *goReader) goPackages() {
+func (r *goReader) bind() {
 	dirs, trees := r.goWords()
 	r.overlays()
 	if len(dirs)+len(trees) == 0 {
@@ -57,13 +54,13 @@ func (r *goReader) goPackages() {
 			}
 			files = -maxTree
 		}
-		for _, file := range r.settingsAny(dirs[n], goFiles) {
+		for _, file := range r.matchingAny(dirs[n], goFiles) {
 			files++
 			r.c.coded = true
 			if !strings.HasSuffix(file, ".go") {
 				continue
 			}
-			says := r.imports(file)
+			says := r.importsOf(file)
 			r.directives(file, says)
 			dirs = append(dirs, r.importedFrom(says.imports)...)
 		}
@@ -147,7 +144,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 			if r.visit(file, code); r.out[file] == "" {
 				continue
 			}
-			text, ok := r.text(file, "names")
+			text, ok := r.textOf(file, "names")
 			own := goModule{root: at}
 			block := ""
 			for line := range strings.Lines(text) {
@@ -193,7 +190,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 func (r *goReader) usedModule(root string) goModule {
 	file := filepath.Join(root, "go.mod")
 	r.visit(file, code)
-	text, _ := r.text(file, "names")
+	text, _ := r.textOf(file, "names")
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == "module" {
 			return goModule{filepath.Clean(root), strings.Trim(words[1], "\"`")}
@@ -230,14 +227,8 @@ func (r *goReader) directives(file string, says goFile) {
 	}
 }
 
-// A goFile is what a file of Go says of others.
-type goFile struct {
-	imports []string
-	lines   []string // that begin with //go:embed or //go:generate
-}
-
-// imports are what a file of Go imports, as far as it can be read.
-func (r *goReader) imports(file string) (says goFile) {
+// importsOf are what a file of Go imports, as far as it can be read.
+func (r *goReader) importsOf(file string) (says goFile) {
 	if says, ok := r.imported[file]; ok {
 		return says
 	}
@@ -248,34 +239,4 @@ func (r *goReader) imports(file string) (says goFile) {
 	}
 	r.imported[file] = says
 	return says
-}
-
-// parseGo is what a text of Go says, of which all may be missing but the beginning.
-func parseGo(file, text string, all bool) (says goFile, ok bool) {
-	if strings.Contains(text, "//go:") {
-		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "//go:embed ") || strings.HasPrefix(line, "//go:generate ") {
-				says.lines = append(says.lines, line)
-			}
-		}
-	}
-	mode := parser.ImportsOnly
-	if !all { // something must show that there are no more imports behind
-		mode = parser.SkipObjectResolution
-	}
-	f, err := parser.ParseFile(token.NewFileSet(), file, text, mode)
-	if f == nil {
-		return says, false
-	}
-	for _, spec := range f.Imports {
-		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
-			says.imports = append(says.imports, path)
-		}
-	}
-	return says, (!all || err == nil) && (all || slices.ContainsFunc(f.Decls, notImport))
-}
-
-func notImport(d ast.Decl) bool {
-	g, ok := d.(*ast.GenDecl)
-	return !ok || g.Tok != token.IMPORT
 }

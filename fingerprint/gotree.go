@@ -19,10 +19,6 @@ func (s *scan) isGoTree(dir string) bool {
 	return strings.HasPrefix(s.out[folderKey(dir, goFiles)], stampedSum)
 }
 
-func within(dir, root string) bool {
-	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
-}
-
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
 // it of which they import packages.
 func (r *goReader) goTree(root string) (dirs []string) {

@@ -21,8 +21,8 @@ const (
 // A credentialsReader reads the settings by which a command finds out as whom it works.
 type credentialsReader struct{ reading }
 
-// identities binds what the settings of a step's program start.
-func (r credentialsReader) identities() {
+// bind binds what the settings of a step's program start.
+func (r credentialsReader) bind() {
 	home := r.call.Env["HOME"]
 	files := func(standard, vars, flags string) (list []string) {
 		for v := range strings.FieldsSeq(vars) {
@@ -69,24 +69,12 @@ func (r credentialsReader) identities() {
 	}
 }
 
-// starts binds what a command of settings starts in a folder.
-func (r *reader) starts(command, dir, file string) {
-	if !r.once("starts", command, dir) {
-		return
-	}
-	if r.depth >= maxFollowed {
-		r.unread(file, "starts")
-		return
-	}
-	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
-}
-
 // kubeconfig binds what a file of clusters and users names and starts.
 func (r credentialsReader) kubeconfig(file string) {
 	if !r.once("kubeconfig", file) || r.visit(file, code) || r.out[file] == "" {
 		return
 	}
-	text, ok := r.text(file, "starts")
+	text, ok := r.textOf(file, "starts")
 	if !ok {
 		return
 	}
@@ -130,7 +118,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 	var text string
 	if whole {
 		r.visit(file, code)
-		text, _ = r.text(file, "starts")
+		text, _ = r.textOf(file, "starts")
 	} else {
 		f, _, err := open(file)
 		if err != nil {
@@ -161,11 +149,6 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 	}
 }
 
-func (r *reader) isThereAs(file string) bool {
-	info, err := r.stat(file)
-	return r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err))
-}
-
 var (
 	overrides    = regexp.MustCompile(`(?s)\bdev_overrides\s*\{([^{}]*)\}`)
 	overridden   = regexp.MustCompile(`=\s*"([^"]*)"`)
@@ -177,7 +160,7 @@ func (r credentialsReader) terraformSettings(file string) {
 	if !r.once("terraform settings", file) || r.visit(file, code) || r.out[file] == "" {
 		return
 	}
-	text, _ := r.text(file, "names")
+	text, _ := r.textOf(file, "names")
 	text = withoutNotes(text)
 	var found [][]string
 	for _, m := range r.found(overrides, file, text) {

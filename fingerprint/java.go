@@ -15,9 +15,9 @@ const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -
 // A javaReader reads the class path of a Java machine.
 type javaReader struct{ reading }
 
-// java binds what the flags and variables of a Java machine name, and reports whether it
+// bind binds what the flags and variables of a Java machine name, and reports whether it
 // should have a file of code.
-func (r javaReader) java() (needs bool) {
+func (r javaReader) bind() (needs bool) {
 	words := r.javaWords(r.c.Argv[1:], 0)
 	for _, name := range []string{"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"} {
 		for _, value := range r.values(name) {
@@ -74,7 +74,7 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 		}
 		for _, base := range r.bases {
 			if at := abs(base, file); !r.visit(at, code) {
-				text, _ := r.text(at, "names")
+				text, _ := r.textOf(at, "names")
 				words = append(words, r.javaWords(strings.Fields(strings.ReplaceAll(text, `"`, "")), depth+1)...)
 			}
 		}
@@ -93,7 +93,7 @@ func (r javaReader) classes(part string) {
 		if clean := filepath.Clean(at); !r.visit(at, code) {
 			r.c.coded = r.c.coded || r.out[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
-			for _, jar := range r.settings(clean, "*.jar") {
+			for _, jar := range r.matching(clean, "*.jar") {
 				r.c.coded = r.c.coded || r.out[jar] != ""
 			}
 		} else if len(r.folder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {

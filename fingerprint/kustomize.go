@@ -12,8 +12,8 @@ import (
 // A kustomizeReader reads kustomizations, and charts, for a command.
 type kustomizeReader struct{ reading }
 
-// kustomize binds the kustomizations of a folder and all that they name.
-func (r kustomizeReader) kustomize(dir string, depth int) {
+// bind binds the kustomizations of a folder and all that they name.
+func (r kustomizeReader) bind(dir string, depth int) {
 	if !r.once("kustomize", dir) {
 		return
 	}
@@ -23,7 +23,7 @@ func (r kustomizeReader) kustomize(dir string, depth int) {
 			continue
 		}
 		r.isCoded(r.c, file)
-		text, ok := r.text(file, "names")
+		text, ok := r.textOf(file, "names")
 		if !ok {
 			continue
 		}
@@ -60,7 +60,7 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		if _, err := r.stat(filepath.Join(at, name)); r.look() && err == nil {
-			r.kustomize(at, depth+1)
+			r.bind(at, depth+1)
 			return
 		}
 	}
@@ -79,14 +79,14 @@ func (r kustomizeReader) generator(file, dir string) {
 	if r.out[file] == "" || !r.once("generator", file) {
 		return
 	}
-	text, ok := r.text(file, "runs")
+	text, ok := r.textOf(file, "runs")
 	if !ok || !strings.Contains(text, "config.kubernetes.io/function") {
 		return
 	}
 	for _, m := range r.found(functionPath, file, text) {
 		for _, from := range []string{dir, filepath.Dir(file)} {
 			if at := filepath.Clean(abs(from, m[1])); !r.visit(at, code) {
-				r.script(at, from)
+				r.bindScript(at, from)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (r kustomizeReader) chart(dir string, depth int) {
 		r.unread(file, "names")
 		return
 	}
-	text, _ := r.text(file, "names")
+	text, _ := r.textOf(file, "names")
 	settingsReader{reading: r.reading}.wholes(file, text, []string{dir})
 	for _, m := range r.found(chartFolder, file, text) {
 		r.chart(filepath.Clean(abs(dir, m[1])), depth+1)

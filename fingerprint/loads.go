@@ -1,12 +1,9 @@
 package fingerprint
 
 import (
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -86,9 +83,6 @@ var loadForms = []loadForm{
 	},
 }
 
-// quoted is a text in quotes at the beginning of an argument.
-var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
-
 var (
 	rubyJoin   = regexp.MustCompile(`File\.join\(\s*__dir__\s*,\s*(["'][^"'\n]*["'])\s*\)`)
 	rubyExpand = regexp.MustCompile(`File\.expand_path\(\s*(["'][^"'\n]*["'])` +
@@ -167,111 +161,17 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
 				if r.visit(at, code) {
 					for _, pattern := range strings.Fields(r.tool.files) {
-						for _, found := range r.settings(at, pattern) {
-							r.refers(found, at, depth+1)
+						for _, found := range r.matching(at, pattern) {
+							r.bind(found, at, depth+1)
 						}
 					}
 				} else if r.out[at] != "" {
-					r.refers(at, filepath.Dir(at), depth+1)
+					r.bind(at, filepath.Dir(at), depth+1)
 				}
 			}
 		}
 	}
 }
 
-// pythonImport finds the modules that a text of Python imports.
-var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
-	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
-
-// importsBeside binds the modules of Python in a folder that go before one of the standard
-// library, and where all is set, those that a text imports too. What is not there yet counts
-// when it appears.
-func (r *reader) importsBeside(text, dir string, all bool) {
-	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
-		return
-	}
-	names, ok := r.list(dir)
-	if !ok || len(names) == 0 {
-		return
-	}
-	wanted := map[string]bool{}
-	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
-		if !all {
-			break
-		}
-		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
-			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
-			w, _, _ = strings.Cut(w, ".")
-			wanted[w] = true
-		}
-	}
-	for _, name := range names {
-		module, _, _ := strings.Cut(name, ".")
-		if !wanted[module] && !pythonLibrary()[module] {
-			continue
-		}
-		switch at := filepath.Join(dir, name); {
-		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
-			r.inFolder(at)
-		case name == module && r.isDir(at): // a package, or one without __init__.py
-			r.folder(at, "*.py", "*.so")
-		}
-	}
-}
-
-// pythonLibrary are the modules of the standard library that programs load most, and by
-// which others are loaded.
-var pythonLibrary = sync.OnceValue(func() map[string]bool {
-	of := map[string]bool{}
-	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
-		"_pydecimal _strptime _threading_local _weakrefset " +
-		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
-		"collections colorsys " +
-		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
-		"decimal difflib dis " +
-		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
-		"functools gc " +
-		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
-		"inspect io " +
-		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
-		"multiprocessing netrc " +
-		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
-		"plistlib poplib " +
-		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
-		"reprlib resource " +
-		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
-		"socketserver sqlite3 sre_compile " +
-		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
-		"telnetlib " +
-		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
-		"typing unicodedata " +
-		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
-		"zipimport zlib zoneinfo") {
-		of[name] = true
-	}
-	return of
-})
-
-// pythonBeside binds what goes before the standard library for a step of Python: beside its
-// script, or in its folder.
-func (r interpreterReader) pythonBeside(main string, inline bool) {
-	st := r.c.Step
-	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {
-		return
-	}
-	for _, base := range r.bases {
-		if main == "" || inline || slices.Contains(standardInput, main) {
-			r.importsBeside("", base, false)
-		} else if script := filepath.Clean(abs(base, main)); r.out[script] != "" {
-			r.importsBeside("", path.Dir(script), false)
-		}
-	}
-	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
-		for _, base := range r.bases {
-			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
-			if _, err := r.stat(filepath.Join(venv, "pyvenv.cfg")); r.look() && err == nil {
-				r.readsIn(venv, strings.Fields(sitePackages))
-			}
-		}
-	}
-}
+// isRuby reports whether a file is a build file of Ruby.
+func isRuby(file string) bool { return like(filepath.Base(file), strings.Fields(loadForms[0].files)) }

@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (m *makefile) automatic(target string) []string {
 	first, folder, base := effect.Unknown, path.Dir(target), path.Base(target)
 	needs := make([]string, 0, len(r.needs))
 	for _, need := range r.needs {
-		needs = append(needs, m.found(need))
+		needs = append(needs, m.locate(need))
 	}
 	all := strings.Join(needs, " ")
 	if m.isFile != nil && m.isFile(target) { // what a rule makes is not bound
@@ -95,9 +96,9 @@ func (m *makefile) automatic(target string) []string {
 	return out
 }
 
-// found is where make finds what a target needs: where it runs, or else in the folders of VPATH
+// locate is where make finds what a target needs: where it runs, or else in the folders of VPATH
 // and vpath. Patterns of vpath are not asked: a name that lies in any of its folders counts.
-func (m *makefile) found(need string) string {
+func (m *makefile) locate(need string) string {
 	search := m.setting("VPATH")
 	if search == "" && len(m.vpaths) == 0 || path.IsAbs(need) || !effect.IsKnown(need) || m.isFile == nil ||
 		m.isFile(need) {
@@ -116,9 +117,6 @@ func (m *makefile) found(need string) string {
 	}
 	return need
 }
-
-// shells are those whose text the walk reads.
-var shells = strings.Fields("sh bash dash ash ksh zsh")
 
 var (
 	shellFound = regexp.MustCompile(`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
@@ -158,4 +156,84 @@ func (m *makefile) called(text, name string) (list []string) {
 		}
 	}
 	return list
+}
+
+// searchPlaces are the folders in which make looks for what rules need.
+func (m *makefile) searchPlaces(dir string) []string {
+	places := []string{dir}
+	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
+		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
+		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
+			at = filepath.Clean(abs(dir, at))
+			if effect.IsKnown(at) && !slices.Contains(places, at) {
+				if len(places) >= maxBases {
+					m.short = true
+					return places
+				}
+				places = append(places, at)
+			}
+		}
+	}
+	return places
+}
+
+// listOf is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
+func (m *makefile) listOf(name string, depth int) (list string, is bool) {
+	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
+		var names []string
+		for _, pattern := range strings.Fields(patterns) {
+			names = append(names, m.lists(pattern)...)
+		}
+		return strings.Join(names, " "), true
+	}
+	of, ends, ok := strings.Cut(name, ":")
+	from, to, also := strings.Cut(ends, "=")
+	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
+		return "", false
+	}
+	words := strings.Fields(m.value(of, depth+1))
+	for n, w := range words {
+		if stem, has := strings.CutSuffix(w, from); has {
+			words[n] = stem + to
+		}
+	}
+	return strings.Join(words, " "), true
+}
+
+// needsOnly reports whether each line of a text is "object: sources", with no rule of
+// its own for a source.
+func (m *makefile) needsOnly(text string) bool {
+	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		targets, needs, ok := strings.Cut(line, ":")
+		if !ok || line[0] == '\t' || strings.ContainsAny(line, "$;=%#|&*?[") || strings.ContainsAny(needs, ":") {
+			return false
+		}
+		for _, name := range strings.Fields(targets) {
+			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
+			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
+				return false
+			}
+		}
+		for _, name := range strings.Fields(needs) {
+			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// makes reports whether a makefile has a rule by which a file could be made.
+func (m *makefile) makes(name string) bool {
+	if r := m.rules[name]; r != nil && len(r.lines)+len(r.needs) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
+		before, after, _ := strings.Cut(pattern, "%")
+		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
+	})
 }

@@ -40,15 +40,14 @@ type makefile struct {
 // Bounds of a makefile.
 const (
 	maxValues  = 10_000 // how often variables are replaced by others
-	maxNested  = 32     // variables in variables
 	maxTargets = 4096   // targets that others need
 )
 
 type rule struct{ needs, lines []string }
 
-// lines are the recipes of targets and of what they need, and those that these may need
+// recipesOf are the recipes of targets and of what they need, and those that these may need
 // where it is not known.
-func (m *makefile) lines(targets []string) (asked, maybe []string) {
+func (m *makefile) recipesOf(targets []string) (asked, maybe []string) {
 	asked = m.joined(slices.Clone(m.other))
 	if !slices.ContainsFunc(targets, func(t string) bool { return m.rules[t] != nil }) && m.first != "" {
 		targets = append(targets, m.first)
@@ -244,7 +243,7 @@ func (m *makefile) value(name string, depth int) string {
 	if !ok {
 		value, ok = standard[name]
 	}
-	if list, is := m.listed(name, depth); !ok && is {
+	if list, is := m.listOf(name, depth); !ok && is {
 		return list
 	}
 	if !ok && m.dir != "" && slices.Contains([]string{"CURDIR", "shell pwd", "abspath .", "realpath ."}, name) {

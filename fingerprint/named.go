@@ -9,13 +9,13 @@ import (
 
 // This file reads settings of some tools for what they name in ways of their own.
 
-// modules binds what Terraform's functions read, and the modules of build tools, which
+// namedModules binds what Terraform's functions read, and the modules of build tools, which
 // are named by no path.
-func (r settingsReader) modules(file, text, dir string) string {
+func (r settingsReader) namedModules(file, text, dir string) string {
 	name := filepath.Base(file)
 	switch {
 	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
-		terraformReader{r.reading}.terraform(file, text, dir)
+		terraformReader{r.reading}.bind(file, text, dir)
 		text = ownFolder.Replace(text)
 	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
 		text = cmakeOwn.Replace(text)
@@ -84,49 +84,6 @@ var (
 // subproject binds the settings of a part of a build, and what they name.
 func (r settingsReader) subproject(dir, name string) {
 	if file := filepath.Join(dir, name); !r.visit(file, code) && r.out[file] != "" {
-		r.refers(file, dir, 1)
+		r.bind(file, dir, 1)
 	}
-}
-
-var (
-	objects = []string{".o", ".lo", ".obj", ".d"}
-	sources = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".s", ".S", ".m"}
-)
-
-// needsOnly reports whether each line of a text is "object: sources", with no rule of
-// its own for a source.
-func (m *makefile) needsOnly(text string) bool {
-	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		targets, needs, ok := strings.Cut(line, ":")
-		if !ok || line[0] == '\t' || strings.ContainsAny(line, "$;=%#|&*?[") || strings.ContainsAny(needs, ":") {
-			return false
-		}
-		for _, name := range strings.Fields(targets) {
-			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
-			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
-				return false
-			}
-		}
-		for _, name := range strings.Fields(needs) {
-			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// makes reports whether a makefile has a rule by which a file could be made.
-func (m *makefile) makes(name string) bool {
-	if r := m.rules[name]; r != nil && len(r.lines)+len(r.needs) > 0 {
-		return true
-	}
-	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
-		before, after, _ := strings.Cut(pattern, "%")
-		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
-			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
-	})
 }

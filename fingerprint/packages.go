@@ -53,7 +53,7 @@ func (r packageReader) workspaces(file string) {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
 			if !r.visit(manifest, code) && r.out[filepath.Clean(manifest)] != "" {
-				r.scripts(filepath.Clean(manifest))
+				r.runScripts(filepath.Clean(manifest))
 			}
 		}
 	}
@@ -62,10 +62,10 @@ func (r packageReader) workspaces(file string) {
 // workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
 // beside it, say that packages lie in.
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
-	text, _ := r.text(file, "names")
+	text, _ := r.textOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
 	r.visit(lerna, code)
-	more, _ := r.text(lerna, "names")
+	more, _ := r.textOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
 		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
 			var nested struct {
@@ -82,7 +82,7 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	}
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
 	r.visit(pnpm, code)
-	text, _ = r.text(pnpm, "names")
+	text, _ = r.textOf(pnpm, "names")
 	y, err := yamlOf(text)
 	if err != nil || y.deep || y.aliases {
 		r.namedFile(pnpm, "names")
@@ -100,7 +100,7 @@ func (r packageReader) nx() {
 			continue
 		}
 		for _, file := range r.folder(base, "project.json") {
-			text, ok := r.text(file, "runs")
+			text, ok := r.textOf(file, "runs")
 			if !ok || !r.once("nx", file) {
 				continue
 			}
@@ -162,18 +162,18 @@ func (r packageReader) runsByName() {
 	}
 }
 
-// file reads a file of a package for what it loads and runs.
-func (r packageReader) file(file string) {
+// bindFile reads a file of a package for what it loads and runs.
+func (r packageReader) bindFile(file string) {
 	switch filepath.Base(file) {
 	case ".pnpmfile.cjs":
-		text, _ := r.text(file, "loads")
+		text, _ := r.textOf(file, "loads")
 		for _, m := range r.found(required, file, text) {
 			for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
 				r.visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, code)
 			}
 		}
 	case "package.json":
-		r.scripts(file)
+		r.runScripts(file)
 		r.workspaces(file)
 	}
 }
@@ -181,14 +181,14 @@ func (r packageReader) file(file string) {
 // required finds what a file of Node.js loads that lies here.
 var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
 
-// scripts binds what the scripts of a package.json run, of those that the words of the
+// runScripts binds what the scripts of a package.json run, of those that the words of the
 // command name, and of those that run by themselves.
-func (r packageReader) scripts(file string) {
+func (r packageReader) runScripts(file string) {
 	r.runsScripts(file)
 	if !r.once(append([]string{"package", file}, r.c.Argv...)...) {
 		return
 	}
-	text, ok := r.text(file, "runs")
+	text, ok := r.textOf(file, "runs")
 	if !ok {
 		return
 	}

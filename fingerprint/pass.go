@@ -2,12 +2,10 @@ package fingerprint
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file goes through a walk and binds what its commands execute.
@@ -15,7 +13,7 @@ import (
 // A pass binds what the commands and effects of one walk execute.
 type pass struct {
 	*flow
-	later []later // files that are executed
+	later []executedFile // files that are executed
 }
 
 // bind binds what the walk runs: what its commands name, then what its effects say, then what the
@@ -25,32 +23,24 @@ func (p *pass) bind() {
 		if p.err != nil {
 			return
 		}
-		p.step(i)
+		p.bindStep(i)
 	}
 	for i := range p.Effects {
 		if p.err != nil {
 			return
 		}
-		p.effect(&p.Effects[i])
+		p.bindEffect(&p.Effects[i])
 	}
 	for i := range p.Steps {
 		if p.err != nil {
 			return
 		}
-		p.codeless(i)
+		p.bindCode(i)
 	}
 	p.notesWrites()
 	for _, l := range p.later {
 		p.writtenBefore(l)
 	}
-}
-
-// first is the name of a step's program without its folder.
-func first(st *shell.Step) string {
-	if len(st.Argv) == 0 {
-		return ""
-	}
-	return path.Base(st.Argv[0])
 }
 
 // unknownCode reports whether an effect is code that runs, is no file, and is not known.
@@ -62,15 +52,15 @@ func unknownCode(e *effect.Effect) bool {
 	return e.Kind == effect.Opaque || e.Kind == effect.Exec && !known && !strings.ContainsAny(e.Target, "/\x00")
 }
 
-// step binds one command.
-func (p *pass) step(i int) {
+// bindStep binds one command.
+func (p *pass) bindStep(i int) {
 	st := &p.Steps[i]
 	p.on = i
 	if len(st.Argv) == 0 {
 		return
 	}
 	if st.Remote {
-		p.remote(i)
+		p.nameRemote(i)
 		return
 	}
 	p.at = st.Path
@@ -84,7 +74,7 @@ func (p *pass) step(i int) {
 			p.unknown(st)
 		}
 	default:
-		for _, file := range p.program(st, name, bases) {
+		for _, file := range p.bindProgram(st, name, bases) {
 			p.commands[i].program = file
 			programs = append(programs, path.Base(file))
 		}
@@ -103,12 +93,12 @@ func (p *pass) step(i int) {
 		p.helpers(st)
 	}
 	slices.Sort(programs)
-	bases = p.args(i, bases)
-	p.tools(i, slices.Compact(programs), bases)
+	bases = p.bindWords(i, bases)
+	p.bindTools(i, slices.Compact(programs), bases)
 }
 
-// remote names what runs elsewhere.
-func (p *pass) remote(i int) {
+// nameRemote names what runs elsewhere.
+func (p *pass) nameRemote(i int) {
 	st := &p.Steps[i]
 	if !p.strict || st.Parent >= 0 && p.Steps[st.Parent].Remote {
 		return
@@ -173,108 +163,6 @@ func (f *flow) setsVariables(i int) bool {
 		flags, _, _ := strings.Cut(w[1:], "u") // the rest is the name of a user
 		return !effect.IsKnown(w) || strings.ContainsAny(flags, "ew")
 	})
-}
-
-// workDirs are the folders in which a command may run; none if that is not known.
-func (r *reader) workDirs(st *shell.Step) []string {
-	switch {
-	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
-		dir := filepath.Clean(st.Dir)
-		if dir != filepath.Clean(r.call.Dir) { // cd link
-			r.leads(dir)
-		}
-		return []string{dir}
-	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):
-		return r.match(st.May)
-	}
-	return nil
-}
-
-func abs(base, word string) string {
-	if filepath.IsAbs(word) {
-		return word
-	}
-	return base + "/" + word
-}
-
-// systemPath is where a shell looks if nothing says where.
-const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// program binds the program of a command, and returns its files.
-func (r *reader) program(st *shell.Step, name string, bases []string) []string {
-	if !strings.Contains(name, "/") {
-		if isPattern(name) {
-			return r.here(name, bases)
-		}
-		if file := r.lookup(st, name); file != "" {
-			r.script(file, st.Dir)
-			return []string{file}
-		}
-		return r.here(name, bases) // a wrapper may look for it there: uv run x.py
-	}
-	return r.here(name, bases)
-}
-
-// here binds a program, or what a pattern of it matches, by its path.
-func (r *reader) here(name string, bases []string) (files []string) {
-	if filepath.IsAbs(name) {
-		bases = []string{"/"}
-	}
-	for _, base := range bases {
-		file := abs(base, name)
-		if isPattern(name) {
-			files = append(files, r.match(file)...)
-		}
-		files = append(files, file)
-	}
-	for _, file := range files {
-		if !r.visit(file, code) {
-			dir := ""
-			if len(bases) > 0 && bases[0] != "/" {
-				dir = bases[0]
-			}
-			r.script(file, dir)
-		}
-	}
-	return files
-}
-
-// lookup binds what PATH leads to, and returns the program's file.
-func (r *reader) lookup(st *shell.Step, name string) string {
-	list := st.Path
-	switch {
-	case list == effect.Unknown && r.path == effect.Unknown:
-		list = systemPath
-	case !effect.IsKnown(list):
-		if r.strict {
-			r.name("%s, where PATH is not known", name)
-		}
-		list = strings.ReplaceAll(list, effect.Unknown, "")
-	}
-	dirs := filepath.SplitList(list)
-	if list == "" { // which means the folder itself
-		dirs = []string{""}
-	}
-	for _, dir := range dirs {
-		if dir == "" {
-			dir = "."
-		}
-		if !filepath.IsAbs(dir) {
-			if !filepath.IsAbs(st.Dir) || !effect.IsKnown(st.Dir) {
-				r.named("%s, where PATH is not known", name)
-				continue
-			}
-			dir = filepath.Join(st.Dir, dir)
-		}
-		file := filepath.Join(dir, name)
-		if r.visit(file, code); r.out[file] == "" {
-			continue
-		}
-		if info, err := r.stat(file); err == nil && info.Mode()&0o111 != 0 {
-			return file
-		}
-	}
-	return ""
 }
 
 // viewers are programs that run nothing of a file that they are given and put it

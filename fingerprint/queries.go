@@ -23,9 +23,9 @@ type queryReader struct {
 	words []string // by which a query includes a file
 }
 
-// queries binds the files that queries include: those on the command's own words, and those in the
+// bind binds the files that queries include: those on the command's own words, and those in the
 // files that it is given, or reads.
-func (r queryReader) queries(read []string) {
+func (r queryReader) bind(read []string) {
 	for _, w := range r.c.Argv[1:] {
 		if effect.IsKnown(w) {
 			r.query(w, r.bases, 0)
@@ -48,7 +48,7 @@ func (r queryReader) queryFile(file string, bases []string, depth int) {
 		r.unread(file, "includes")
 		return
 	}
-	text, _ := r.text(file, "includes")
+	text, _ := r.textOf(file, "includes")
 	r.query(text, append([]string{filepath.Dir(file)}, bases...), depth+1)
 }
 

@@ -98,3 +98,19 @@ func (r *reader) upwards(dir string) []string {
 	}
 	return list[:min(len(list), 1)]
 }
+
+// both returns what a path matches as a pattern, if it can be one, and the path itself.
+func (r *reader) both(file string) []string {
+	if !isPattern(file) {
+		return []string{file}
+	}
+	return append(r.match(file), file)
+}
+
+// folderOf is the folder in which a step runs, or that of the call.
+func (r *reader) folderOf(st *shell.Step) string {
+	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
+		return st.Dir
+	}
+	return r.call.Dir
+}

@@ -19,8 +19,8 @@ type makeReader struct {
 	m    *makefile
 }
 
-// recipes binds what the recipes run that a command asks for, and what they include.
-func (r makeReader) recipes() {
+// bind binds what the recipes run that a command asks for, and what they include.
+func (r makeReader) bind() {
 	argv := r.c.Argv[1:]
 	if r.out[filepath.Clean(r.file)] == "" || !r.once(append([]string{"make", r.file}, argv...)...) {
 		return
@@ -36,7 +36,7 @@ func (r makeReader) recipes() {
 	r.functions()
 	m.vpaths = append(m.vpaths, r.values("VPATH")...)
 	r.builtBy(targets)
-	asked, maybe := m.lines(targets)
+	asked, maybe := m.recipesOf(targets)
 	for n, line := range append(asked, maybe...) {
 		for _, command := range m.called(line, "shell") {
 			r.computed(command)
@@ -102,7 +102,7 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 		return
 	}
 	read[file] = true
-	text, ok := r.text(file, "runs")
+	text, ok := r.textOf(file, "runs")
 	if !ok {
 		return
 	}
@@ -214,14 +214,14 @@ func (r makeReader) functions() {
 		}
 		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
 		for _, names := range r.m.called(body, "wildcard") {
-			r.asked(r.m.expand(names), asks)
+			r.bindAsked(r.m.expand(names), asks)
 		}
 	}
 }
 
-// asked binds whether files are there of which a makefile asks that. What a pattern
+// bindAsked binds whether files are there of which a makefile asks that. What a pattern
 // matches counts where it decides: elsewhere it is a list of sources.
-func (r makeReader) asked(names string, decides bool) {
+func (r makeReader) bindAsked(names string, decides bool) {
 	for _, name := range strings.Fields(names) {
 		at := abs(r.m.dir, name)
 		switch {
@@ -265,7 +265,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	delete(r.out, clean)
-	r.scan.named--
+	r.scan.namedFiles--
 	return true
 }
 
@@ -294,7 +294,7 @@ func (r makeReader) sourcesOf(need string) {
 	stem := strings.TrimSuffix(need, ".o")
 	for _, place := range r.m.searchPlaces(r.m.dir) {
 		at := filepath.Clean(abs(place, stem))
-		if names, ok := r.list(filepath.Dir(at)); !ok || len(names) == 0 {
+		if names, ok := r.listDir(filepath.Dir(at)); !ok || len(names) == 0 {
 			continue // what appears later counts then
 		}
 		if slices.Contains(sources, filepath.Ext(need)) && r.lies(filepath.Dir(at), filepath.Base(at)) {

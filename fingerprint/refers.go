@@ -8,17 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file binds what files of settings name, whatever their language, in the folders from
 // which they may name it.
 
-// endings are the ends of names of files that decide what happens. Data and what is
+// decidingEndings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
@@ -29,14 +26,14 @@ type settingsReader struct {
 	tool *tool
 }
 
-// refers binds the files that a file of settings names, whatever its language: each
+// bind binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
 // (./modules/x) the files of the tool in it.
-func (r settingsReader) refers(file, dir string, depth int) {
+func (r settingsReader) bind(file, dir string, depth int) {
 	if !r.once("refers", file, dir) {
 		return
 	}
-	text, ok := r.text(file, "names")
+	text, ok := r.textOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
@@ -44,7 +41,7 @@ func (r settingsReader) refers(file, dir string, depth int) {
 		r.unread(file, "names")
 		return
 	}
-	text = r.modules(file, text, dir)
+	text = r.namedModules(file, text, dir)
 	places := r.places(file, text, dir)
 	r.loadsOf(file, text, places, depth)
 	r.wholes(file, text, places)
@@ -111,20 +108,6 @@ func (r settingsReader) places(file, text, dir string) []string {
 	return places
 }
 
-// flagValues are the values of flags of a step.
-func flagValues(st *shell.Step, flags string) (values []string) {
-	for n := 1; n < len(st.Argv); n++ {
-		value, is := flagValue(st.Argv[n], flags)
-		if is && value == "" && n+1 < len(st.Argv) {
-			value = st.Argv[n+1]
-		}
-		if is && value != "" && effect.IsKnown(value) {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
 // liesThere reports whether a folder has what a word names.
 func (r settingsReader) liesThere(dir, word string) bool {
 	if strings.HasPrefix(word, "/") {
@@ -168,18 +151,18 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 			return ""
 		}
 		for _, pattern := range append(strings.Fields(r.tool.files), strings.Fields(kustomization)...) {
-			for _, found := range r.settings(clean, pattern) {
-				r.refers(found, clean, depth+1)
+			for _, found := range r.matching(clean, pattern) {
+				r.bind(found, clean, depth+1)
 			}
 		}
 		return clean
 	case info.Mode().IsRegular() && (decides(word, clean, info) || r.tool.plainly() && isPlainText(clean) ||
 		like(filepath.Base(file), startersOf)):
 		r.inFolder(clean)
-		r.script(clean, dir)
+		r.bindScript(clean, dir)
 		presets := strings.Contains(r.tool.programs, "cmake") && filepath.Ext(word) == ".json"
 		if presets || slices.Contains(furthers, filepath.Ext(word)) || r.tool.plainly() && filepath.Ext(word) == "" {
-			r.refers(clean, filepath.Dir(clean), depth+1)
+			r.bind(clean, filepath.Dir(clean), depth+1)
 		}
 	}
 	return ""
@@ -246,28 +229,13 @@ func (r settingsReader) references(text, dir string) (words []string) {
 	return words
 }
 
-// lies reports whether a folder may have a file of a name, in any case of letters.
-func (s *scan) lies(dir, name string) bool {
-	if s.folded[dir] == nil {
-		names, ok := s.list(dir)
-		if !ok {
-			return true // a look will tell
-		}
-		s.folded[dir] = make(map[string]bool, len(names))
-		for _, n := range names {
-			s.folded[dir][strings.ToLower(n)] = true
-		}
-	}
-	return s.folded[dir][strings.ToLower(name)]
-}
-
 // decides reports whether a file is of a kind that decides what happens.
 func decides(word, file string, info fs.FileInfo) bool {
 	return byName(word) || info.Mode()&0o111 != 0 && isScript(file)
 }
 
 func byName(word string) bool {
-	return slices.Contains(endings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
+	return slices.Contains(decidingEndings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
 }
 
 // isScript reports whether a file is one of an interpreter, or cannot be read for that.

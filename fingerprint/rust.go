@@ -19,8 +19,8 @@ var (
 // A rustReader reads the sources of a command of rustc.
 type rustReader struct{ reading }
 
-// rust binds what the sources of a step of rustc take in.
-func (r rustReader) rust() {
+// bind binds what the sources of a step of rustc take in.
+func (r rustReader) bind() {
 	for _, base := range r.bases {
 		for _, w := range r.c.Argv[1:] {
 			if operand(w) && effect.IsKnown(w) && filepath.Ext(w) == ".rs" {
@@ -44,7 +44,7 @@ func (r rustReader) rustSource(file string, depth int) {
 	if r.visit(file, code) || r.out[file] == "" || !r.once("rust", file) {
 		return
 	}
-	text, ok := r.text(file, "includes")
+	text, ok := r.textOf(file, "includes")
 	if !ok {
 		return
 	}

@@ -27,9 +27,9 @@ var moduleSource = regexp.MustCompile(`(?s)\bmodule\s*"[^"]*"\s*\{[^{}]*?\bsourc
 // A terraformReader reads the files of Terraform for a command.
 type terraformReader struct{ reading }
 
-// terraform binds what functions in a file read, or names the file; and it names the
+// bind binds what functions in a file read, or names the file; and it names the
 // modules that a command fetches.
-func (r terraformReader) terraform(file, text, dir string) {
+func (r terraformReader) bind(file, text, dir string) {
 	if strings.HasSuffix(file, ".json") {
 		text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 	}
@@ -116,7 +116,7 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 
 // isModule reports whether a folder has files of Terraform.
 func (r terraformReader) isModule(dir string) bool {
-	names, _ := r.list(dir)
+	names, _ := r.listDir(dir)
 	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
 	return slices.ContainsFunc(names, func(name string) bool { return like(name, kinds) })
 }

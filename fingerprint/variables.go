@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,50 +17,6 @@ var elsewhereNamed = []string{
 	"PATH", "HOME", "SHELL", "IFS", "PS4", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
 	"REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "CURL_HOME", "SHELLOPTS", "BASHOPTS",
 	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
-}
-
-// values are what a variable may be for the commands of the call: what the agent has,
-// and what a text gives it.
-func (s *scan) values(name string) []string {
-	out := slices.Clone(s.vars[name])
-	if v, ok := s.call.Env[name]; ok && v != "" {
-		out = append(out, v)
-	}
-	if !s.compares {
-		return out
-	}
-	if v, ok := s.call.Env[approver.ComparedEnv+name]; ok && v != "" {
-		out = append(out, strings.Split(v, "\n")...) // it may be there twice
-	}
-	return out
-}
-
-// gives notes a value that a text gives a variable.
-func (s *scan) gives(name, value string) {
-	if value == "" || slices.Contains(s.vars[name], value) {
-		return
-	}
-	if len(s.vars[name]) >= maxNested {
-		s.name("further values of %s", name)
-		return
-	}
-	if s.vars == nil {
-		s.vars = map[string][]string{}
-	}
-	s.vars[name] = append(s.vars[name], value)
-}
-
-// expands replaces the variables in a value that the agent's environment has.
-func (s *scan) expands(value string) string {
-	return os.Expand(value, func(name string) string {
-		if v, ok := s.call.Env[name]; ok {
-			return v
-		}
-		if name == "PWD" && filepath.IsAbs(s.call.Dir) {
-			return s.call.Dir
-		}
-		return effect.Unknown
-	})
 }
 
 // comparedOnly begins the names of variables of which only the value is compared. Among
@@ -114,7 +69,7 @@ func (r *reader) loadedIn(dir, value string) {
 			}
 			file := abs(dir, w)
 			if info, err := r.stat(file); r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err)) && !r.visit(file, code) {
-				r.script(file, dir)
+				r.bindScript(file, dir)
 			}
 		}
 	}

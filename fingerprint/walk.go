@@ -40,3 +40,15 @@ func (r *reader) runs(text, dir string, env map[string]string, in scope) {
 	in.depth = r.depth + 1
 	r.walk(call, in)
 }
+
+// starts binds what a command of settings starts in a folder.
+func (r *reader) starts(command, dir, file string) {
+	if !r.once("starts", command, dir) {
+		return
+	}
+	if r.depth >= maxFollowed {
+		r.unread(file, "starts")
+		return
+	}
+	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
+}

@@ -112,37 +112,3 @@ func (r settingsReader) whole(f *wholeForm, file, value string, places []string)
 		}
 	}
 }
-
-// isRuby reports whether a file is a build file of Ruby.
-func isRuby(file string) bool { return like(filepath.Base(file), strings.Fields(loadForms[0].files)) }
-
-// isPython reports whether a file of settings names modules of Python.
-func isPython(file string) bool {
-	return like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
-}
-
-// pythonName is a name of a module, as settings write it.
-var pythonName = regexp.MustCompile(`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`)
-
-// pythonNames binds the modules that settings name, in each of some folders.
-func (r *reader) pythonNames(text string, places []string) {
-	seen := map[string]bool{}
-	for _, name := range pythonName.FindAllString(text, -1) {
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		first, _, _ := strings.Cut(name, ".")
-		for _, dir := range places {
-			if !r.lies(dir, first) && !r.lies(dir, first+".py") {
-				continue
-			}
-			at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
-			for _, file := range []string{at + ".py", filepath.Dir(at) + ".py", filepath.Join(at, "__init__.py")} {
-				if info, err := r.stat(file); r.look() && err == nil && info.Mode().IsRegular() {
-					r.inFolder(file)
-				}
-			}
-		}
-	}
-}
