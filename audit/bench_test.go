@@ -20,7 +20,7 @@ func benchRecord(i int64) approver.Record {
 }
 
 // BenchmarkRecord is the whole path to a durable record, by the log alone and
-// with approver.Mask over texts that it has not seen before. The rate of 64
+// with display.Mask over texts that it has not seen before. The rate of 64
 // writers is to be at least 15 times that of one.
 func BenchmarkRecord(b *testing.B) {
 	for name, redact := range map[string]func(string) string{"alone": asIs, "mask": display.Mask} {

@@ -50,7 +50,7 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 		return w.close(f, line, keys, start)
 	}
 	if bad == nil && l.seq == w.at.seq+1 && l.prev == w.at.hash {
-		w.follow(l, line, keys)
+		w.goOnWith(l, line, keys)
 		if w.watch != nil && w.watch.Seq == l.seq && w.watch.Hash == l.hash.String() {
 			w.confirm() // the store vouches for it
 		}
@@ -67,8 +67,8 @@ func (w *flaws) line(f *os.File, l link, line []byte, bad error, number int, sta
 	return nil
 }
 
-// follow goes on with a line in its place.
-func (w *flaws) follow(l link, line []byte, keys Keys) {
+// goOnWith goes on with a line in its place.
+func (w *flaws) goOnWith(l link, line []byte, keys Keys) {
 	before := w.at
 	w.at = l.place
 	switch {
@@ -152,8 +152,8 @@ func (w *flaws) fresh(first *BreakError) (alarms []alarm) {
 	return alarms
 }
 
-// parts are the broken parts that are found.
-func (w *flaws) parts() []Part {
+// brokenParts are the broken parts that are found.
+func (w *flaws) brokenParts() []Part {
 	var all []Part
 	for _, p := range w.found {
 		all = append(all, p.Part)

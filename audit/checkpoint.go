@@ -74,3 +74,5 @@ func readCheckpoint(line []byte, keys Keys) (Checkpoint, error) {
 	}
 	return c, nil
 }
+
+func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }

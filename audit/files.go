@@ -230,8 +230,8 @@ func (l *lineReader) next() ([]byte, error) {
 	return line[:size-1], nil
 }
 
-// again goes back behind the last complete line of f.
-func (l *lineReader) again(f io.ReadSeeker) (*lineReader, error) {
+// rewind goes back behind the last complete line of f.
+func (l *lineReader) rewind(f io.ReadSeeker) (*lineReader, error) {
 	if _, err := f.Seek(l.offset, io.SeekStart); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,7 +25,7 @@ type formerCall struct{ hash, shown string }
 // the controls is of a version that keeps its own, and counts as a report only.
 func (l *Log) Released(since time.Time) (*Released, error) {
 	r := &Released{log: l, calls: map[string][]formerCall{}}
-	err := l.each(1, func(line Line) {
+	err := l.active.dir.each(1, func(line Line) {
 		if line.Timestamp.Before(since) || line.Tool == "" {
 			return
 		}
@@ -81,15 +80,6 @@ func (r *Released) Take(call approver.ToolCall) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.take(key, hashOf(call.Args), argsHash(call.Args))
-}
-
-// canonical is JSON as the store keeps it: without white space between the tokens, and
-// with &, < and > as escapes. What is no JSON stays as it is.
-func canonical(raw []byte) []byte {
-	if b, err := json.Marshal(json.RawMessage(raw)); err == nil && len(raw) > 0 {
-		return b
-	}
-	return raw
 }
 
 // shownArgs are the arguments of a line, with secrets hidden, to compare. All that are

@@ -90,16 +90,16 @@ func FuzzResume(f *testing.F) {
 	f.Add(append([]byte("x\n"), two...))
 	key, _ := testKey(f)
 	f.Fuzz(func(t *testing.T, content []byte) {
-		o := Options{Dir: t.TempDir(), ID: "test", Key: key, sync: func(*os.File) error { return nil }}
+		o := Options{Dir: t.TempDir(), ID: "test", Key: key, Redact: display.Mask, sync: func(*os.File) error { return nil }}
 		path := filepath.Join(o.Dir, activeName)
 		writeFile(t, path, content)
 		resume := func() (*Log, []alarm) {
-			l := &Log{o: o, red: newRedactor(display.Mask)}
+			l := build(o, nil)
 			alarms, err := l.resume(nil, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := l.file.Close(); err != nil {
+			if err := l.active.file.Close(); err != nil {
 				t.Fatal(err)
 			}
 			return l, alarms
@@ -117,8 +117,8 @@ func FuzzResume(f *testing.F) {
 			t.Errorf("something of %v is lost, alarms %+v", content, alarms)
 		}
 		again, more := resume()
-		if again.end != first.end || again.kept != first.kept || len(more) > len(alarms) {
-			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.end, again.kept, more, first.end, first.kept)
+		if again.queue.end != first.queue.end || again.active.kept != first.active.kept || len(more) > len(alarms) {
+			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.kept, more, first.queue.end, first.active.kept)
 		}
 	})
 }

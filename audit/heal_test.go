@@ -214,11 +214,11 @@ func TestRotationHeals(t *testing.T) {
 			}
 			writeFile(t, active, nil)
 			synctest.Wait() // the writing goroutine waits, so its fields are ours
-			l.first, l.kept = l.Head().Seq+1, 0
+			l.active.first, l.active.kept = l.Head().Seq+1, 0
 			l.mu.Lock()
 			l.failQueue(nil, syscall.EIO)
 			l.mu.Unlock()
-			signal(l.wake)
+			signal(l.queue.wake)
 			time.Sleep(2 * healFirst)
 			synctest.Wait()
 			record(t, l, note("again"))

@@ -36,7 +36,7 @@ func TestAStoreThatIsReplacedUnderOurHands(t *testing.T) {
 		for _, at := range tt.at {
 			k.mine = append(k.mine, written{approver.NewRev(), time.Unix(0, 0).Add(at * time.Second)})
 		}
-		if err := k.lost(tt.back); errors.Is(err, errOlder) != tt.older {
+		if err := k.lostTooMuch(tt.back); errors.Is(err, errOlder) != tt.older {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

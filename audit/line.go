@@ -152,15 +152,6 @@ func ParseLine(b []byte) (Line, error) {
 	return l, nil
 }
 
-// Limits of texts in a line, in bytes before JSON escaping, which makes up to
-// six bytes of one. Together they stay below MaxLine.
-const (
-	wordLimit    = 512      // ids, names, tools
-	textLimit    = 8 << 10  // reasons, notes, arguments, directories
-	commandLimit = 64 << 10 // commands
-	summaryLimit = 200
-)
-
 // alarmKind is the word for an alarm that somebody else raises: none is one of the
 // log's own.
 func alarmKind(rec approver.Record) string {
@@ -185,19 +176,19 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 	l := Line{
 		V: version, Event: approver.Event(r.id(string(rec.Event))), EventType: approver.Event(r.id(string(rec.Event))),
 		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, DecisionMS: ms, TookMS: ms,
-		Decision: decisionOf(rec), Hostname: host, Note: r.text(rec.Note, textLimit),
+		Decision: decisionOf(rec), Hostname: host, Note: r.mask(rec.Note, textLimit),
 		Alarm: alarmKind(rec), Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {
-		l.Module, l.Method, l.Tool = c.Module(), r.text(c.Tool, wordLimit), r.text(c.Tool, wordLimit)
+		l.Module, l.Method, l.Tool = c.Module(), r.mask(c.Tool, wordLimit), r.mask(c.Tool, wordLimit)
 		l.Args, l.ArgsHash = r.args(c.Args), argsHash(c.Args)
-		l.Command, l.Summary = r.text(c.Command, commandLimit), r.summary(c)
-		l.Agent, l.Call = r.text(c.Agent, wordLimit), r.id(c.ID)
-		l.Session, l.Dir = r.text(c.Session, wordLimit), r.text(c.Dir, textLimit)
-		l.SessionID, l.CWD, l.Target = l.Session, l.Dir, r.text(targetOf(c), textLimit)
+		l.Command, l.Summary = r.mask(c.Command, commandLimit), r.summary(c)
+		l.Agent, l.Call = r.mask(c.Agent, wordLimit), r.id(c.ID)
+		l.Session, l.Dir = r.mask(c.Session, wordLimit), r.mask(c.Dir, textLimit)
+		l.SessionID, l.CWD, l.Target = l.Session, l.Dir, r.mask(targetOf(c), textLimit)
 	}
 	for _, line := range c.Environment[:min(len(c.Environment), namesLimit)] {
-		l.Environment = append(l.Environment, r.text(line, textLimit/8))
+		l.Environment = append(l.Environment, r.mask(line, textLimit/8))
 	}
 	if c.Peer.Known {
 		l.PeerUID, l.User = &c.Peer.UID, r.user(c.Peer.UID)
@@ -274,7 +265,7 @@ var ends = []approver.Event{
 }
 
 func reasonsOf(l Line) (reasons []string) {
-	if v := l.found(); v != nil {
+	if v := l.firstVerdict(); v != nil {
 		if v.Category != "" {
 			reasons = append(reasons, v.Category)
 		}
@@ -288,8 +279,8 @@ func reasonsOf(l Line) (reasons []string) {
 	return reasons
 }
 
-// found is what a rule found of the call, whether it was enforced or not.
-func (l Line) found() *LineVerdict {
+// firstVerdict is what a rule found of the call, whether it was enforced or not.
+func (l Line) firstVerdict() *LineVerdict {
 	if l.Observed != nil {
 		return l.Observed
 	}
@@ -316,25 +307,25 @@ func ruleName(v *LineVerdict) string {
 
 func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	l := &LineVerdict{
-		Decision: v.Decision, By: r.text(v.By, wordLimit), Rule: r.text(v.Rule, wordLimit), Category: r.text(v.Category, wordLimit),
-		Reason: r.text(v.Reason, textLimit), Detail: r.text(v.Detail, textLimit),
-		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.loss(v.Irreversible), Chain: r.chain(v.Chain),
+		Decision: v.Decision, By: r.mask(v.By, wordLimit), Rule: r.mask(v.Rule, wordLimit), Category: r.mask(v.Category, wordLimit),
+		Reason: r.mask(v.Reason, textLimit), Detail: r.mask(v.Detail, textLimit),
+		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.irreversibility(v.Irreversible), Chain: r.findings(v.Chain),
 		Args: r.args(v.Args), ArgsHash: argsHash(v.Args),
 	}
 	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
 		l.Confidence = v.Confidence
 	}
 	if v.Where != (approver.Position{}) {
-		l.Where = &approver.Position{File: r.text(v.Where.File, wordLimit), Line: v.Where.Line, Col: v.Where.Col}
+		l.Where = &approver.Position{File: r.mask(v.Where.File, wordLimit), Line: v.Where.Line, Col: v.Where.Col}
 	}
 	if v.Decision <= approver.Ask || v.Decision > approver.Allow {
 		l.Severity = v.Severity.String()
 	}
 	for _, id := range v.Shadow[:min(len(v.Shadow), namesLimit)] {
-		l.Shadow = append(l.Shadow, r.text(id, wordLimit))
+		l.Shadow = append(l.Shadow, r.mask(id, wordLimit))
 	}
 	for _, what := range v.Allowed[:min(len(v.Allowed), namesLimit)] {
-		l.Allowed = append(l.Allowed, r.text(what, textLimit))
+		l.Allowed = append(l.Allowed, r.mask(what, textLimit))
 	}
 	return l
 }
@@ -344,13 +335,13 @@ const namesLimit = 50
 
 func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 	l := &LineResolution{
-		Approve: res.Approve, Cause: res.Cause, Conversation: r.text(res.Conversation, wordLimit), Method: methodName(res.Method),
+		Approve: res.Approve, Cause: res.Cause, Conversation: r.mask(res.Conversation, wordLimit), Method: methodName(res.Method),
 	}
 	if res.Person != (approver.Person{}) {
-		l.Person = &approver.Person{ID: r.text(res.Person.ID, wordLimit), Name: r.text(res.Person.Name, wordLimit)}
+		l.Person = &approver.Person{ID: r.mask(res.Person.ID, wordLimit), Name: r.mask(res.Person.Name, wordLimit)}
 	}
 	if res.Identity != (approver.Identity{}) {
-		l.Identity = &approver.Identity{Channel: r.text(res.Identity.Channel, wordLimit), ID: r.text(res.Identity.ID, wordLimit)}
+		l.Identity = &approver.Identity{Channel: r.mask(res.Identity.Channel, wordLimit), ID: r.mask(res.Identity.ID, wordLimit)}
 	}
 	if !res.At.IsZero() {
 		at := res.At.UTC()
@@ -361,8 +352,8 @@ func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 
 func (r *redactor) reply(rep approver.Reply) *LineReply {
 	return &LineReply{
-		Channel: r.text(rep.Channel, wordLimit), Conversation: r.text(rep.Conversation, wordLimit),
-		Sender: r.text(rep.Sender, wordLimit), Name: r.text(rep.Name, wordLimit),
+		Channel: r.mask(rep.Channel, wordLimit), Conversation: r.mask(rep.Conversation, wordLimit),
+		Sender: r.mask(rep.Sender, wordLimit), Name: r.mask(rep.Name, wordLimit),
 		Approve: rep.Approve, Method: methodName(rep.Method),
 	}
 }
@@ -418,4 +409,28 @@ func timeOf(line []byte) (time.Time, error) {
 		return l.Checkpoint.Time, nil
 	}
 	return l.Timestamp, nil
+}
+
+// canonical is JSON as the store keeps it: without white space between the tokens, and
+// with &, < and > as escapes. What is no JSON stays as it is.
+func canonical(raw []byte) []byte {
+	if b, err := json.Marshal(json.RawMessage(raw)); err == nil && len(raw) > 0 {
+		return b
+	}
+	return raw
+}
+
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Removed is what a line says of files that retention took away: everything up
+// to the line To, whose hash is given. The first line that is kept follows it.
+type Removed struct {
+	To    uint64 `json:"to"`
+	Hash  string `json:"hash"`
+	Files int    `json:"files"`
 }

@@ -359,7 +359,7 @@ func TestRedactNeverSeesACode(t *testing.T) {
 		seen = append(seen, s)
 		return s + " CONFIRM-ACDEFG" // and what it adds is masked too
 	})
-	got := r.text("say CONFIRM-7KQ4MX", wordLimit)
+	got := r.mask("say CONFIRM-7KQ4MX", wordLimit)
 	if got != "say CONFIRM-****** CONFIRM-******" {
 		t.Errorf("got %q", got)
 	}
@@ -377,7 +377,7 @@ func TestHugeTextsAreNotShown(t *testing.T) {
 		return s
 	})
 	s := strings.Repeat("secret ", maxRedact/7+1)
-	if got := r.text(s, commandLimit); strings.Contains(got, "secret") || !strings.Contains(got, fmt.Sprintf("%d bytes not shown", len(s))) {
+	if got := r.mask(s, commandLimit); strings.Contains(got, "secret") || !strings.Contains(got, fmt.Sprintf("%d bytes not shown", len(s))) {
 		t.Errorf("%.200s", got)
 	}
 }
@@ -386,13 +386,13 @@ func TestRedactorRemembersWithinBounds(t *testing.T) {
 	calls := 0
 	r := newRedactor(func(s string) string { calls++; return s })
 	for range 3 {
-		r.text("again", wordLimit)
+		r.mask("again", wordLimit)
 	}
 	if calls != 1 {
 		t.Errorf("redacted %d times, want once", calls)
 	}
 	for i := range 2 * maxRememberedAll {
-		r.text(fmt.Sprint(i), wordLimit)
+		r.mask(fmt.Sprint(i), wordLimit)
 	}
 	if len(r.texts) > maxRememberedAll {
 		t.Errorf("%d texts are remembered", len(r.texts))

@@ -314,7 +314,7 @@ func TestFailureTakesTheQueueAlong(t *testing.T) {
 	go try("in flight")
 	<-busy
 	go try("queued")
-	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.queue) == 1 })
+	waitFor(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.queue.batches) == 1 })
 	close(release)
 	for range 2 {
 		if err := <-errs; !errors.Is(err, syscall.EIO) {

@@ -12,18 +12,8 @@ import (
 // This file goes on behind a break that the log itself tells of, so that people who have
 // looked into it can accept that alarm as any other.
 
-// A Part is a broken part of a log, by its content: from the line that does not follow
-// the one before it up to the next signature that fits. Nothing between them is believed.
-type Part struct {
-	From   uint64 `json:"from"`   // seq that the first line of it should have
-	Prev   string `json:"prev"`   // hash of the line before it
-	To     uint64 `json:"to"`     // seq of the signature that the log goes on with
-	Hash   string `json:"hash"`   // of that signature's line
-	SHA256 string `json:"sha256"` // of the bytes between the line before it and the signature
-}
-
-// A part is a Part that Verify found.
-type part struct {
+// A brokenPart is a Part that Verify found.
+type brokenPart struct {
 	Part
 	b      *BreakError
 	start  int64  // in its file
@@ -68,7 +58,7 @@ func (v *verifier) pass(b *BreakError, start int64) bool {
 	if !slices.Contains([]Kind{BadLine, BadHash, BadPrev, Gap, Duplicate, Reordered}, b.Kind) || len(v.parts) == maxParts {
 		return false
 	}
-	p := part{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, before: v.Report}
+	p := brokenPart{Part: Part{From: v.at.seq + 1, Prev: v.at.hash.String()}, b: b, start: start, before: v.Report}
 	v.parts, v.inside = append(v.parts, p), true
 	v.unsigned = nil // no signature behind a break vouches for what is before it
 	return true
@@ -132,9 +122,9 @@ func (v *verifier) confirm() {
 	v.unsigned = nil
 }
 
-// outcome is what Verify returns: the first break that no alarm names, under a signature,
+// report is what Verify returns: the first break that no alarm names, under a signature,
 // or b, which nothing can be read behind. Nil is none.
-func (v *verifier) outcome(b *BreakError) (Report, error) {
+func (v *verifier) report(b *BreakError) (Report, error) {
 	for _, p := range v.parts {
 		if !p.whole || !p.named {
 			r := p.before

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -55,8 +54,6 @@ func newPrinter(format Format, w io.Writer) (printer, error) {
 	}
 	return nil, fmt.Errorf("unknown format %d", format)
 }
-
-func isCheckpoint(line []byte) bool { return bytes.HasPrefix(line, []byte(checkpointStart)) }
 
 type rawPrinter struct{ w *bufio.Writer }
 
@@ -144,7 +141,7 @@ func (l Line) Human() string {
 	if l.Observed != nil {
 		part("observed only: %s", l.Observed.Decision.String())
 	}
-	if v := l.found(); v != nil {
+	if v := l.firstVerdict(); v != nil {
 		part("%s", ruleName(v))
 	}
 	part("%s", l.Note)
@@ -155,7 +152,7 @@ func (l Line) Human() string {
 // gave, as by a freeze, a failure, or a model that only says no, has the zero severity,
 // which is the worst: shown, it would be a finding that nobody made.
 func (l Line) graded() bool {
-	v := l.found()
+	v := l.firstVerdict()
 	return v == nil || v.Decision != approver.Deny || v.Rule != "" && v.By != "freeze" && v.By != "evaluator"
 }
 
@@ -199,13 +196,6 @@ func (l Line) who() string {
 	return strings.Join(words, " ")
 }
 
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 type csvPrinter struct{ w *csv.Writer }
 
 var csvHeader = []string{
@@ -223,7 +213,7 @@ func (p csvPrinter) print(line []byte) error {
 		return err
 	}
 	var rule, person, channel, identity, conversation, method, cause, observed, score string
-	if v := l.found(); v != nil {
+	if v := l.firstVerdict(); v != nil {
 		rule = ruleName(v)
 		if v.Irreversible != nil {
 			score = strconv.Itoa(int(v.Irreversible.Score))

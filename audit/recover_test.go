@@ -443,11 +443,11 @@ func TestHasFindsEveryLine(t *testing.T) {
 	}
 	heads = append(heads, Head{Log: o.ID, Hash: genesis().String()})
 	for _, h := range heads {
-		if ok, err := l.has(h); !ok || err != nil {
+		if ok, err := logDir(l.o.Dir).hasLine(h); !ok || err != nil {
 			t.Errorf("seq %d: %v, %v", h.Seq, ok, err)
 		}
 		h.Seq++
-		if ok, err := l.has(h); ok || err != nil {
+		if ok, err := logDir(l.o.Dir).hasLine(h); ok || err != nil {
 			t.Errorf("seq %d with the hash of another line: %v, %v", h.Seq, ok, err)
 		}
 	}

@@ -28,6 +28,15 @@ const (
 	maxRememberedAll = 4096
 )
 
+// Limits of texts in a line, in bytes before JSON escaping, which makes up to
+// six bytes of one. Together they stay below MaxLine.
+const (
+	wordLimit    = 512      // ids, names, tools
+	textLimit    = 8 << 10  // reasons, notes, arguments, directories
+	commandLimit = 64 << 10 // commands
+	summaryLimit = 200
+)
+
 const hiddenValue = "‹hidden›"
 
 // A redactor makes texts fit for the log.
@@ -43,8 +52,8 @@ func newRedactor(redact func(string) string) *redactor {
 	return &redactor{redact: redact, texts: map[string]string{}, users: map[uint32]string{}}
 }
 
-// text redacts s and fits it into limit bytes.
-func (r *redactor) text(s string, limit int) string {
+// mask redacts s and fits it into limit bytes.
+func (r *redactor) mask(s string, limit int) string {
 	if s == "" {
 		return ""
 	}
@@ -214,9 +223,9 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 	case len(raw) > maxRedact:
 		shown = notShown(string(raw))
 	case !json.Valid(raw):
-		shown = r.text(string(raw), textLimit)
+		shown = r.mask(string(raw), textLimit)
 	default:
-		b := r.strings(raw)
+		b := r.maskStrings(raw)
 		if len(b) <= textLimit {
 			return b
 		}
@@ -229,9 +238,9 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// strings redacts the strings of a valid JSON text. Below a member with a
+// maskStrings redacts the strings of a valid JSON text. Below a member with a
 // telling name no text is shown.
-func (r *redactor) strings(raw []byte) []byte {
+func (r *redactor) maskStrings(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+64)
 	beside := r.beside(raw)
 	count := 0
@@ -389,7 +398,7 @@ func (r *redactor) user(uid uint32) string {
 	}
 	name = strconv.FormatUint(uint64(uid), 10)
 	if u, err := user.LookupId(name); err == nil {
-		name = r.text(u.Username, wordLimit)
+		name = r.mask(u.Username, wordLimit)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,49 +12,9 @@ import (
 	"approver.example"
 )
 
-// Keep says how much of a log is kept. The zero value keeps everything.
-type Keep struct {
-	// Age is how long a full file is kept after its last line; zero is for ever.
-	Age time.Duration `yaml:"age"`
-	// Size is how many bytes all files may have together; zero is no limit. The
-	// file that is being written is always kept.
-	Size int64 `yaml:"size"`
-}
-
 // retainEvery is how often the log looks for files whose time is over, apart
 // from when it has begun a new one.
 const retainEvery = time.Hour
-
-// Removed is what a line says of files that retention took away: everything up
-// to the line To, whose hash is given. The first line that is kept follows it.
-type Removed struct {
-	To    uint64 `json:"to"`
-	Hash  string `json:"hash"`
-	Files int    `json:"files"`
-}
-
-const removedStart = `{"v":1,"event":"removed",`
-
-// retain takes away what is older than it has to be until the log is closed.
-func (l *Log) retain(ctx context.Context) {
-	defer close(l.retaining)
-	if l.o.Keep == (Keep{}) {
-		return
-	}
-	tick := time.NewTicker(retainEvery)
-	defer tick.Stop()
-	for {
-		if err := l.removeOld(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			l.o.Log.Warn("old files of the audit could not be removed; trying again later", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.rotatedWake:
-		case <-tick.C:
-		}
-	}
-}
 
 // removeOld removes full files, oldest first. Before the first is gone, the log
 // itself says so in a line that is signed and durable: a log whose beginning is
@@ -143,13 +102,10 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 		return err
 	}
 	l.mu.Lock()
-	if l.open && l.err == nil && l.since > 0 {
-		err = l.sign()
+	if l.open && l.err == nil && l.queue.since > 0 {
+		err = l.queue.sign()
 	}
-	var signed *batch
-	if len(l.queue) > 0 {
-		signed = l.queue[len(l.queue)-1]
-	}
+	signed := l.queue.last()
 	l.mu.Unlock()
 	if err != nil {
 		return err
@@ -170,65 +126,23 @@ func (l *Log) putRemoved(ctx context.Context, r Removed) error {
 	return nil
 }
 
-// claimedRemoved looks through a log without its beginning for the last line
-// that says what was taken away, believing nothing: zero if there is none, or if
-// the log begins at its beginning.
-func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) {
-	w, err := newWalker(paths...)
-	if err != nil {
-		return 0, err
+// retain takes away what is older than it has to be until the log is closed.
+func (l *Log) retain(ctx context.Context) {
+	defer close(l.retaining)
+	if l.o.Keep == (Keep{}) {
+		return
 	}
-	for files := 0; ; files++ {
-		f, _, err := w.next()
-		if errors.Is(err, io.EOF) {
-			return to, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		whole, err := claimIn(ctx, f, files == 0, &to)
-		_ = f.Close() // only read
-		if err != nil || whole {
-			return 0, err
-		}
-	}
-}
-
-// claimIn reads one file. whole means that it is the first and has line 1.
-func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole bool, err error) {
-	lines := newLineReader(f)
+	tick := time.NewTicker(retainEvery)
+	defer tick.Stop()
 	for {
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
-			return false, nil
-		case errors.Is(err, errShape):
-			continue
-		case err != nil:
-			return false, err
+		if err := l.removeOld(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			l.o.Log.Warn("old files of the audit could not be removed; trying again later", "error", err)
 		}
-		if first && lines.number == 1 {
-			if l, err := readLink(line); err != nil || l.seq == 1 {
-				return true, nil //nolint:nilerr // Verify names a bad line
-			}
-		}
-		if r, ok := removedIn(line); ok {
-			*to = max(*to, r.To)
-		}
-		if lines.number%1024 == 0 && ctx.Err() != nil {
-			return false, ctx.Err()
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.active.begun:
+		case <-tick.C:
 		}
 	}
-}
-
-// removedIn reads a line about removed files.
-func removedIn(line []byte) (Removed, bool) {
-	if len(line) < len(removedStart) || string(line[:len(removedStart)]) != removedStart {
-		return Removed{}, false
-	}
-	l, err := ParseLine(line)
-	if err != nil || l.Removed == nil {
-		return Removed{}, false
-	}
-	return *l.Removed, true
 }

@@ -85,15 +85,15 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 // A log that was cut while it was written goes on behind what is left: what its lines say
 // of the store is of the lines that are there.
 func TestWhatTheStoreHadOfACutLog(t *testing.T) {
-	l := &Log{headed: make(chan struct{})}
-	l.heard(60)
-	l.again, l.heardOf = true, 0 // see repair
-	l.heard(61)                  // was under way
-	if got := l.storedUpTo(); got != 0 {
+	g := newLag()
+	g.heard(60)
+	g.cut()
+	g.heard(61) // was under way
+	if got := g.heardOf; got != 0 {
 		t.Errorf("the store had %d lines of a log that is shorter", got)
 	}
-	l.again = false
-	if l.heard(12); l.storedUpTo() != 12 {
-		t.Errorf("it has %d of 12 lines", l.storedUpTo())
+	g.again = false
+	if g.heard(12); g.heardOf != 12 {
+		t.Errorf("it has %d of 12 lines", g.heardOf)
 	}
 }

@@ -30,7 +30,7 @@ func Tail(ctx context.Context, dir string, n int, follow bool, w io.Writer, form
 	}
 	defer t.close()
 	for {
-		if err := t.rest(); err != nil {
+		if err := t.printRest(); err != nil {
 			return fmt.Errorf("tail: %w", err)
 		}
 		if err := p.flush(); err != nil {
@@ -75,7 +75,7 @@ func (t *tailer) last(n int) error {
 		return fmt.Errorf("%w in %s", ErrNoLog, t.dir)
 	}
 	if n < 0 {
-		return t.open(files[0].path, 0)
+		return t.openAt(files[0].path, 0)
 	}
 	for _, s := range slices.Backward(files) {
 		starts, count, err := recordStarts(s.path, n)
@@ -83,7 +83,7 @@ func (t *tailer) last(n int) error {
 			return err
 		}
 		if count >= n || s == files[0] {
-			return t.open(s.path, starts)
+			return t.openAt(s.path, starts)
 		}
 		n -= count
 	}
@@ -129,7 +129,7 @@ func recordStarts(path string, n int) (offset int64, count int, err error) {
 	}
 }
 
-func (t *tailer) open(path string, offset int64) error {
+func (t *tailer) openAt(path string, offset int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -145,8 +145,8 @@ func (t *tailer) open(path string, offset int64) error {
 	return nil
 }
 
-// rest prints what there is behind the last line, through all files.
-func (t *tailer) rest() error {
+// printRest prints what there is behind the last line, through all files.
+func (t *tailer) printRest() error {
 	for {
 		if t.f != nil {
 			if err := t.print(); err != nil {
@@ -166,7 +166,7 @@ func (t *tailer) rest() error {
 		if err != nil || path == "" {
 			return err
 		}
-		if err := t.open(path, 0); err != nil {
+		if err := t.openAt(path, 0); err != nil {
 			if errors.Is(err, fs.ErrNotExist) { // rotated just now
 				continue
 			}

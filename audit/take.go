@@ -84,7 +84,11 @@ func (l *Log) take(ctx context.Context, r approver.Record) (string, error) {
 	if len(body)+sealLength > MaxLine {
 		return "", fmt.Errorf("audit record: it has %d bytes, more than a line may have", len(body))
 	}
-	return l.put(ctx, body, l.counts(line))
+	var at time.Time
+	if l.o.KV != nil {
+		at = counts(line)
+	}
+	return l.put(ctx, body, at)
 }
 
 // put waits until a line is durable. at is the time of one that counts for the
@@ -107,5 +111,52 @@ func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error
 		return hash.String(), nil
 	case <-ctx.Done():
 		return "", fmt.Errorf("audit record: not known to be durable: %w", ctx.Err())
+	}
+}
+
+// await waits until the store was told of more.
+func (l *Log) await(ctx context.Context, headed <-chan struct{}) error {
+	signal(l.lag.wake)
+	select {
+	case <-headed:
+		return nil
+	case <-l.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("audit record: the store does not take the audit's head: %w", ctx.Err())
+	}
+}
+
+// storedUpTo is the last line that the store is known to have taken.
+func (l *Log) storedUpTo() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lag.heardOf
+}
+
+// stopWait is how long a stop in order waits for the store.
+const stopWait = 2 * time.Second
+
+// tell reports whether the store was told of every line, and waits a moment for it. Nil
+// is not known, as before Accept.
+func (l *Log) tell(ctx context.Context) *bool {
+	if !l.lag.isAccepted() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
+	end := l.Head().Seq
+	for told := false; ; {
+		l.mu.Lock()
+		headed := l.lag.headed
+		told = l.lag.heardOf >= end
+		l.mu.Unlock()
+		if told {
+			return &told
+		}
+		signal(l.lag.hurry)
+		if l.await(ctx, headed) != nil {
+			return &told
+		}
 	}
 }

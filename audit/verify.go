@@ -172,7 +172,7 @@ func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report,
 		_ = f.Close() // only read
 		var b *BreakError
 		if errors.As(err, &b) {
-			return v.outcome(b)
+			return v.report(b)
 		}
 		if err != nil {
 			return v.Report, err
@@ -181,7 +181,7 @@ func Verify(ctx context.Context, paths []string, keys Keys, head *Head) (Report,
 	if v.Files == 0 && head == nil {
 		return v.Report, fmt.Errorf("verify the audit log: %w in %q", ErrNoLog, paths)
 	}
-	return v.outcome(v.end(len(w.dirs) > 0))
+	return v.report(v.finish(len(w.dirs) > 0))
 }
 
 type verifier struct {
@@ -193,7 +193,7 @@ type verifier struct {
 	before    digest // what the first line says of the line before it
 	removedAt uint64 // seq of the line behind Report.Removed
 
-	parts  []part
+	parts  []brokenPart
 	inside bool // the last of parts
 	// What alarms name that no signature vouches for yet.
 	unsigned []Part
@@ -229,7 +229,7 @@ func (v *verifier) segment(ctx context.Context, f *os.File, s segment) error {
 			if err := sleep(ctx, 20*time.Millisecond); err != nil {
 				return err
 			}
-			if lines, err = lines.again(f); err != nil {
+			if lines, err = lines.rewind(f); err != nil {
 				return fmt.Errorf("verify the audit log: %w", err)
 			}
 			continue
@@ -407,8 +407,8 @@ func (v *verifier) begins() *BreakError {
 	return nil
 }
 
-// end checks how the log ends.
-func (v *verifier) end(whole bool) *BreakError {
+// finish checks how the log ends.
+func (v *verifier) finish(whole bool) *BreakError {
 	if v.Files == 0 {
 		v.name = activeName
 	}

@@ -4,50 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"approver.example"
-	"approver.example/reflexcore"
-)
-
-// Bounds of a Binder, each for one call.
-const (
-	maxFiles     = 1024      // files bound that the command names
-	maxCallBytes = 256 << 20 // bytes of files that are read in full
-	endBytes     = 1 << 20   // of each end of a larger file
-	maxLooks     = 20_000    // places looked at
-	maxPath      = 4096      // bytes of a path; the kernel takes no more
-	maxTree      = 4096      // files of one folder that are bound by their content
-	treeBytes    = 64 << 20  // bytes of them
-	maxWalked    = 200_000   // entries of all folders that are gone through
-	maxText      = 1 << 20   // bytes of a file that is read for what it names
-	maxFollowed  = 8         // how deep scripts that run scripts are followed
-	maxTexts     = 4096      // files that are read for what they name
-	maxTextBytes = 64 << 20  // bytes of them
-	maxBases     = 64        // folders that the words of one command name
-	maxParts     = 1024      // parts of one word longer than a path
-	maxWords     = 512       // places that one file of settings names
-	maxWalks     = 512       // lines of recipes, and scripts, that are walked
-	maxCached    = 4096      // hashes kept between calls
-	maxScans     = 64        // scans at once, those included that nobody waits for any more
-	maxNames     = 32        // of what is not bound
 )
 
 // scanTime is how long the files of one call may take: one on a mount that hangs
 // must not hold the call for ever.
 const scanTime = 5 * time.Second
-
-// walkTime is how long it may take to go through the folders of one call.
-const walkTime = 2 * time.Second
-
-// A Walker says what a call would run; see [reflexcore.Engine.Walk].
-type Walker interface {
-	Walk(approver.ToolCall) (reflexcore.Walk, error)
-}
 
 // A Binder computes what approvals are bound to. Use [New]; it can be shared.
 //
@@ -56,15 +21,8 @@ type Walker interface {
 // kept, see [Binder.keeps].
 type Binder struct {
 	walker Walker
-
-	mu       sync.Mutex
-	cache    map[string]string // version → hash
-	searches map[string]search // versions of the folders of a PATH → what is in them
-	goFiles  map[string]goFile // version → what a file of Go says
-	scans    int               // running, also those that nobody waits for any more
-	syncs    int               // disks that are being brought up to date
-
-	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat
+	shared
+	scans int // running, also those that nobody waits for any more
 }
 
 // New returns a Binder that takes what runs from a walk.
@@ -99,7 +57,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
-	if !b.begin() {
+	if !b.acquire() {
 		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans))
 	}
 	type result struct {
@@ -114,7 +72,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 			if p := recover(); p != nil {
 				r = result{err: fmt.Errorf("the files of the command: %v", p)}
 			}
-			b.end()
+			b.release()
 			done <- r
 		}()
 		r.files, r.unbound, r.err = b.scan(ctx.Done(), call)
@@ -127,8 +85,8 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	}
 }
 
-// begin takes one of the places for a scan.
-func (b *Binder) begin() bool {
+// acquire takes one of the places for a scan.
+func (b *Binder) acquire() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.scans >= maxScans {
@@ -138,7 +96,7 @@ func (b *Binder) begin() bool {
 	return true
 }
 
-func (b *Binder) end() {
+func (b *Binder) release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.scans--
@@ -146,16 +104,11 @@ func (b *Binder) end() {
 
 // scan is Files without a limit of time. Once given is closed, it ends as soon as it can.
 func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := &scan{
-		binder: b, call: call, given: given, out: map[string]string{}, seen: map[string]level{}, listed: map[string][]string{},
-		sums: map[string]string{}, done: map[string]bool{}, folded: map[string]map[string]bool{}, imported: map[string]goFile{}, budget: maxCallBytes,
-	}
-	for name := range call.Env {
-		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)
-	}
+	s := newScan(&b.shared, b.walker, given, call)
 	s.bindDir()
-	(&pass{scan: s, call: call, scope: scope{strict: true, words: true}, path: call.Env["PATH"]}).loaders()
-	s.walk(call, scope{strict: true, words: true})
+	in := scope{strict: true, words: true}
+	(&reader{scan: s, scope: in, call: call, path: call.Env["PATH"]}).loaders()
+	s.walk(call, in)
 	if s.err != nil {
 		return nil, nil, s.err
 	}

@@ -216,7 +216,8 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 	if err := os.Link(p.path("large"), p.path("alias")); err != nil {
 		t.Fatal(err)
 	}
-	s := &scan{binder: p.b, sums: map[string]string{}, budget: 21 << 20}
+	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s.budget = 21 << 20
 	for _, name := range []string{"large", "alias"} {
 		if sum := s.hash(p.path(name)); !strings.HasPrefix(sum, "sha256:") {
 			t.Errorf("a second name is read again: %q", sum)
@@ -523,7 +524,8 @@ func TestBinderIsBounded(t *testing.T) {
 	if got := p.bound("cat pipe"); got != nil {
 		t.Errorf("a pipe is bound: %v", got)
 	}
-	s := &scan{binder: p.b, sums: map[string]string{}, budget: 1}
+	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s.budget = 1
 	if sum := s.hash(p.path("pipe")); sum != unreadable {
 		t.Errorf("a pipe in a file's place: %q", sum)
 	}
@@ -596,7 +598,7 @@ func TestBinderGivesUp(t *testing.T) {
 	if _, _, err := p.b.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, errGivenUp) || looks != 1 {
 		t.Errorf("%d looks, %v", looks, err)
 	}
-	if n, err := io.Copy(io.Discard, patient{strings.NewReader("x"), &scan{given: given}}); n != 0 || !errors.Is(err, errGivenUp) {
+	if n, err := io.Copy(io.Discard, patient{strings.NewReader("x"), &disk{given: given}}); n != 0 || !errors.Is(err, errGivenUp) {
 		t.Errorf("%d bytes were read, %v", n, err)
 	}
 }

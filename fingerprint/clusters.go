@@ -35,18 +35,21 @@ func saysAll(name string, words []string) bool {
 	return kind >= 0 && oneOf(inWords, words[at+1+kind])
 }
 
+// A clusterReader reads what commands of clusters take from folders, and names what they run elsewhere.
+type clusterReader struct{ reading }
+
 // fromFolders binds the folders of which kubectl makes a config map or a secret, all that is in them.
-func (p *pass) fromFolders(i int, name string, bases []string) {
-	if name != "kubectl" && name != "oc" {
+func (r clusterReader) fromFolders() {
+	if r.name != "kubectl" && r.name != "oc" {
 		return
 	}
-	for _, value := range p.flagValues(&p.Steps[i], "--from-file") {
+	for _, value := range flagValues(r.c.Step, "--from-file") {
 		if _, path, is := strings.Cut(value, "="); is {
 			value = path
 		}
-		for _, base := range bases {
-			if at := filepath.Clean(abs(base, value)); p.visit(at, code) && len(p.below(at, true, nil)) > 0 {
-				p.coded[i] = true
+		for _, base := range r.bases {
+			if at := filepath.Clean(abs(base, value)); r.visit(at, code) && len(r.below(at, true, nil)) > 0 {
+				r.c.coded = true
 			}
 		}
 	}
@@ -62,18 +65,18 @@ var entering = map[string]string{
 }
 
 // enters names what a step runs below another root, or in a container that no step shows.
-func (p *pass) enters(i int, name string) {
-	st := &p.Steps[i]
+func (r clusterReader) enters() {
+	name, st := r.name, r.c.Step
 	flags, is := entering[name]
 	if is && (flags == "" || slices.ContainsFunc(st.Argv[1:], func(w string) bool {
 		_, has := flagValue(w, flags)
 		return has || !effect.IsKnown(w) || grouped(w, flags)
 	})) && slices.ContainsFunc(st.Argv[1:], operand) {
-		p.named("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
+		r.named("what %s runs below another root: %s", name, strings.Join(strings.Fields(st.Command), " "))
 		return
 	}
-	if (name == "kubectl" || name == "oc") && p.has(st, "exec") && fromFile(st) {
-		p.named("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
+	if (name == "kubectl" || name == "oc") && has(st, "exec") && fromFile(st) {
+		r.named("what %s runs elsewhere: %s", name, strings.Join(strings.Fields(st.Command), " "))
 	}
 }
 

@@ -1,12 +1,10 @@
 package fingerprint
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file names the commands that run code of which nothing was bound. It is the floor
@@ -38,45 +36,43 @@ var building = map[string]string{
 var idle = strings.Fields("version help login logout whoami auth list ls ps logs env cache info doctor " +
 	"completion search view show outdated audit status stop down rm kill pause unpause port top images fmt")
 
-// codeless binds what the interpreters and tools of a step load beside what the walk
+// bindCode binds what the interpreters and tools of a step load beside what the walk
 // says, and names the step if it should have had code and none was bound.
-func (p *pass) codeless(i int) {
+func (p *pass) bindCode(i int) {
 	st := &p.Steps[i]
 	p.on = i
 	if len(st.Argv) == 0 || st.Remote || st.Shell || !effect.IsKnown(st.Argv[0]) {
 		return
 	}
-	name, bases := first(st), p.bases(st)
+	c := &p.commands[i]
+	r := reading{p.reader, c, first(st), p.workDirs(st)}
 	needs := false
-	if l := languageOf(name); l != nil {
-		needs = p.interpreted(i, l, bases)
-	} else if name == "java" || name == "javaw" {
-		needs = p.java(i, bases)
+	if l := languageOf(r.name); l != nil {
+		needs = interpreterReader{r, l}.bind()
+	} else if r.name == "java" || r.name == "javaw" {
+		needs = javaReader{r}.bind()
 	} else {
-		p.loadsBy(i, name, bases)
-		needs = builds(name, st.Argv[1:]) && !p.wrapped[i] && !saysAll(name, st.Argv[1:])
+		r.loadsBy()
+		needs = builds(r.name, st.Argv[1:]) && !c.wrapped && !saysAll(r.name, st.Argv[1:])
 	}
-	p.compiles(i, bases)
-	p.fromFolders(i, name, bases)
-	p.enters(i, name)
-	p.queries(i, name, bases)
-	p.placed(name, p.folderOf(st))
-	p.identities(i, name, bases)
-	p.fetchesUnpinned(i, name, bases)
-	if builds(name, st.Argv[1:]) && !p.wrapped[i] && unknownPlace(st.Argv[1:]) {
+	if oneOf("rustc rustdoc", r.name) {
+		rustReader{r}.bind()
+	}
+	cReader{r}.bind()
+	clusterReader{r}.fromFolders()
+	clusterReader{r}.enters()
+	if words := queriers[r.name]; words != nil {
+		queryReader{r, words}.bind(p.readBy(i))
+	}
+	p.bindPlacings(r.name, p.folderOf(st))
+	credentialsReader{r}.bind()
+	requirementsReader{r}.bind()
+	if builds(r.name, st.Argv[1:]) && !c.wrapped && unknownPlace(st.Argv[1:]) {
 		p.unknown(st)
 	}
-	if needs && !p.coded[i] && !p.fed[i] && !p.wrapped[i] {
+	if needs && !c.coded && !c.fed && !c.wrapped {
 		p.named("what %s runs", strings.Join(strings.Fields(st.Command), " "))
 	}
-}
-
-// folderOf is the folder in which a step runs, or that of the call.
-func (p *pass) folderOf(st *shell.Step) string {
-	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
-		return st.Dir
-	}
-	return p.call.Dir
 }
 
 // builds reports whether a command is one of a builder that must have a file.
@@ -134,38 +130,22 @@ var loadedBy = map[string]string{
 	"scala": "java", "kotlin": "java",
 }
 
-// loadsBy binds what the variables of a program's language load into it.
-func (p *pass) loadsBy(i int, name string, bases []string) {
-	switch language := loadedBy[name]; language {
+// loadsBy binds what the variables of a program's language load into it. It is not the program's own
+// code.
+func (r reading) loadsBy() {
+	coded := r.c.coded
+	switch language := loadedBy[r.name]; language {
 	case "":
 	case "java":
-		coded := p.coded[i]
-		for _, value := range append(p.values("CLASSPATH"), p.values("JAVA_TOOL_OPTIONS")...) {
+		for _, value := range append(r.values("CLASSPATH"), r.values("JAVA_TOOL_OPTIONS")...) {
 			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" :=", r) }) {
-				p.classes(i, part, bases)
+				javaReader{r}.classes(part)
 			}
 		}
-		p.coded[i] = coded
 	default:
 		l := *languageOf(language)
 		l.programs = language
-		coded := p.coded[i]
-		p.loadsVariables(i, &l, nil, nil, bases)
-		p.coded[i] = coded // it is not its own
+		interpreterReader{r, &l}.loadsVariables(nil, nil)
 	}
-}
-
-// isCoded notes that a file was bound for a step.
-func (p *pass) isCoded(i int, file string) {
-	if i < 0 || i >= len(p.coded) || p.coded[i] {
-		return
-	}
-	p.coded[i] = p.out[filepath.Clean(file)] != ""
-}
-
-// noted notes that what a step runs has a name.
-func (p *pass) noted(i int) {
-	if i >= 0 && i < len(p.coded) {
-		p.coded[i] = true
-	}
+	r.c.coded = coded
 }

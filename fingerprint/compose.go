@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,10 +17,12 @@ import (
 // them. What starts a container that is there again, such as restart, uses no image.
 var composeStarts = []string{"up", "run", "create", "build", "watch", "pull", "bake", "deploy"}
 
+// A composeReader reads the compose files that a command works with.
+type composeReader struct{ reading }
+
 // A composing is the reading of one compose file.
 type composing struct {
-	*pass
-	step  int
+	composeReader
 	dir   string
 	files []string // Dockerfiles
 	from  []string // folders of which images are built
@@ -36,36 +37,36 @@ type composing struct {
 // A mount is a folder or file here that a container gets.
 type mount struct{ source, target string }
 
-// compose binds the files that a compose file builds images with, and names what is in
+// bind binds the files that a compose file builds images with, and names what is in
 // the images.
-func (p *pass) compose(i int, file string) {
-	words := p.Steps[i].Argv[1:]
-	if p.once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
+func (r composeReader) bind(file string) {
+	words := r.c.Argv[1:]
+	if r.once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
 	}) {
-		p.composed(i, file, 0)
+		r.composed(file, 0)
 	}
 }
 
-func (p *pass) composed(i int, file string, depth int) {
-	text, ok := p.text(file, "names")
+func (r composeReader) composed(file string, depth int) {
+	text, ok := r.textOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
 	if strings.HasPrefix(filepath.Base(file), ".env") {
-		p.composeEnv(i, file, text)
+		r.composeEnv(file, text)
 		return
 	}
 	if depth >= maxFollowed {
-		p.unread(file, "names")
+		r.unread(file, "names")
 		return
 	}
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
-		p.unread(file, "names")
+		r.unread(file, "names")
 		return
 	}
-	c := &composing{pass: p, step: i, dir: filepath.Dir(file), files: []string{"Dockerfile", ".dockerignore"}}
+	c := &composing{composeReader: r, dir: filepath.Dir(file), files: []string{"Dockerfile", ".dockerignore"}}
 	for _, doc := range tree.Docs {
 		if doc.Body != nil {
 			c.node(doc.Body, nil, depth)
@@ -73,37 +74,37 @@ func (p *pass) composed(i int, file string, depth int) {
 	}
 	c.mounted()
 	for _, context := range c.from {
-		p.named("what the build of an image copies from %s", context)
+		r.named("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
-			if !p.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
-				p.dockerfile(filepath.Clean(at))
+			if !r.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
+				imageReader{r.reading}.dockerfile(filepath.Clean(at))
 			}
 		}
 	}
 }
 
 // composeEnv follows COMPOSE_FILE in a file of variables.
-func (p *pass) composeEnv(i int, file, text string) {
+func (r composeReader) composeEnv(file, text string) {
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 		if strings.TrimSpace(name) == "COMPOSE_FILE" {
-			p.composeFiles(i, strings.Trim(strings.TrimSpace(value), `"'`), filepath.Dir(file))
+			r.composeFiles(strings.Trim(strings.TrimSpace(value), `"'`), filepath.Dir(file))
 		}
 	}
 }
 
 // composeFiles reads the compose files of a value of COMPOSE_FILE.
-func (p *pass) composeFiles(i int, value, dir string) {
-	for part := range strings.FieldsFuncSeq(p.expands(value),
+func (r composeReader) composeFiles(value, dir string) {
+	for part := range strings.FieldsFuncSeq(r.expands(value),
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
-			p.named("the compose file %s", effect.Show(part))
-		case !p.visit(at, code) && p.out[at] != "":
-			p.isCoded(i, at)
-			p.compose(i, at)
+			r.named("the compose file %s", effect.Show(part))
+		case !r.visit(at, code) && r.out[at] != "":
+			r.isCoded(r.c, at)
+			r.bind(at)
 		}
 	}
 }
@@ -133,26 +134,6 @@ func (c *composing) node(n ast.Node, path []string, depth int) {
 	case ast.ScalarNode:
 		c.value(scalar(n), path, depth)
 	}
-}
-
-// scalar is the text of a key or a value.
-func scalar(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.MappingKeyNode: // "? key"
-		return scalar(n.Value)
-	case *ast.StringNode:
-		return n.Value
-	case *ast.LiteralNode:
-		return strings.TrimSpace(n.Value.Value)
-	case *ast.AnchorNode:
-		return scalar(n.Value)
-	case *ast.TagNode:
-		return scalar(n.Value)
-	}
-	if n == nil {
-		return ""
-	}
-	return n.GetToken().Value
 }
 
 // value looks at one value; its key, and those above, say what it is.
@@ -207,7 +188,7 @@ func (c *composing) another(value string, depth int) {
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
 		c.named("the file %s, which a compose file names", value)
 	case !c.visit(at, code) && c.out[at] != "" && depth < maxFollowed && c.once("compose", at):
-		c.composed(c.step, at, depth+1)
+		c.composed(at, depth+1)
 	}
 }
 
@@ -249,7 +230,7 @@ func (c *composing) mounted() {
 			continue
 		}
 		if !c.visit(at, code) {
-			c.script(at, c.dir)
+			c.bindScript(at, c.dir)
 			continue
 		}
 		if info, err := c.stat(at); err == nil {
@@ -262,7 +243,7 @@ func (c *composing) mounted() {
 			for _, work := range append([]string{"/"}, c.work...) {
 				rest, in := strings.CutPrefix(filepath.Join("/", abs(work, word))+"/", filepath.Clean(m.target)+"/")
 				if file := filepath.Join(at, rest); in && rest != "" && !c.visit(file, code) {
-					c.script(file, c.dir)
+					c.bindScript(file, c.dir)
 				}
 			}
 		}
@@ -275,8 +256,6 @@ func (c *composing) isThereAt(path string) bool {
 	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !nothing(err))
 }
 
-var interpolation = regexp.MustCompile(`\$\{[^}]*\}|\$\w+`)
-
 // interpolated is a value with its variables, where those are known.
 func (c *composing) interpolated(value string) string {
 	return interpolation.ReplaceAllStringFunc(value, func(v string) string {
@@ -288,90 +267,4 @@ func (c *composing) interpolated(value string) string {
 		}
 		return effect.Unknown
 	})
-}
-
-// pinned reports whether the name of an image says its content too.
-func pinned(image string) bool {
-	_, digest, ok := strings.Cut(image, "@sha256:")
-	return ok && digest != "" && !strings.ContainsAny(image, "$ ")
-}
-
-// dockerFrom finds the images that lines copy from: --from=x, and from=x of a mount.
-var dockerFrom = regexp.MustCompile(`(?:--from=|[,=]from=)([^\s,]+)`)
-
-// dockerfile names the images that a Dockerfile begins with, or copies from, if they are
-// not pinned, and what it fetches from elsewhere.
-func (p *pass) dockerfile(file string) {
-	if !p.once("dockerfile", file) {
-		return
-	}
-	text, ok := p.text(file, "names")
-	if !ok {
-		return
-	}
-	for _, image := range imagesOf(text) {
-		p.named("the image %s, which is not pinned by a digest", image)
-	}
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) > 2 && strings.EqualFold(words[0], "ADD") {
-			for _, w := range words[1 : len(words)-1] {
-				if (strings.Contains(w, "://") || strings.HasPrefix(w, "git@")) && !strings.Contains(line, "--checksum=") {
-					p.named("what lies at %s", w)
-				}
-			}
-		}
-	}
-}
-
-// imagesOf are the images of a Dockerfile that are not pinned.
-func imagesOf(text string) (images []string) {
-	arguments, stages := map[string]string{}, []string{"scratch"}
-	add := func(image string) {
-		image = interpolation.ReplaceAllStringFunc(image, func(v string) string {
-			name, fallback, _ := strings.Cut(strings.Trim(v, "${}"), ":-")
-			if value := arguments[name]; value != "" {
-				return value
-			} else if fallback != "" {
-				return fallback
-			}
-			return v
-		})
-		if !pinned(image) && !slices.Contains(stages, strings.ToLower(image)) && !slices.Contains(images, image) {
-			images = append(images, image)
-		}
-	}
-	joined := strings.NewReplacer("\r\n", "\n", "\\\n", " ", "`\n", " ").Replace(text)
-	for line := range strings.Lines(joined) {
-		words := strings.Fields(line)
-		if syntax, is := strings.CutPrefix(strings.ReplaceAll(strings.TrimSpace(line), " ", ""), "#syntax="); is {
-			add(syntax)
-		}
-		if len(words) < 2 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		switch strings.ToUpper(words[0]) {
-		case "ARG":
-			for _, w := range words[1:] {
-				if name, value, ok := strings.Cut(w, "="); ok {
-					arguments[name] = strings.Trim(value, `"'`)
-				}
-			}
-		case "FROM":
-			rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return strings.HasPrefix(w, "--") })
-			if len(rest) == 0 {
-				continue
-			}
-			add(rest[0])
-			if len(rest) > 2 && strings.EqualFold(rest[1], "as") {
-				stages = append(stages, strings.ToLower(rest[2]))
-			}
-		default:
-			for _, m := range dockerFrom.FindAllStringSubmatch(line, -1) {
-				if strings.Trim(m[1], "0123456789") != "" { // else the number of a stage
-					add(m[1])
-				}
-			}
-		}
-	}
-	return images
 }

@@ -6,29 +6,28 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file binds the folder that the build of an image is given: all of it may be copied.
 
-// context binds all files of a folder that is given to the build of an image, beside the folders
+// buildContext binds all files of a folder that is given to the build of an image, beside the folders
 // of tools that are left out by their very name. The build runs in another folder, from.
-func (p *pass) context(st *shell.Step, base, from string) []string {
+func (r imageReader) buildContext(base, from string) []string {
 	recipes := []string{filepath.Join(base, "Dockerfile"), filepath.Join(base, "Containerfile")}
 	lists := []string{filepath.Join(base, ".dockerignore"), filepath.Join(base, ".containerignore")}
-	for _, value := range p.flagValues(st, "-f --file") {
+	for _, value := range flagValues(r.c.Step, "-f --file") {
 		recipes = append(recipes, filepath.Clean(abs(from, value)))
 	}
-	sure := !slices.ContainsFunc(st.Argv, func(w string) bool { return !effect.IsKnown(w) })
+	sure := !slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) })
 	logs := false // those at the top count only if they are copied by name
 	for _, recipe := range recipes {
 		lists = append(lists, recipe+".dockerignore")
-		if p.visit(recipe, code); p.out[recipe] != "" {
-			text, all := p.contents(recipe)
+		if r.visit(recipe, code); r.out[recipe] != "" {
+			text, all := r.contents(recipe)
 			logs = logs || !all || strings.Contains(text, ".log")
 		}
 	}
-	at, below := p.leftOut(lists)
+	at, below := r.leftOut(lists)
 	if !sure {
 		at, below = nil, nil
 	}
@@ -36,29 +35,29 @@ func (p *pass) context(st *shell.Step, base, from string) []string {
 	if real, err := filepath.EvalSymlinks(base); err == nil {
 		root = real
 	}
-	p.ignores = strings.Join(at, " ") + ":" + strings.Join(below, " ")
-	p.ignored = func(path string, folder bool) bool {
+	r.ignores = strings.Join(at, " ") + ":" + strings.Join(below, " ")
+	r.ignored = func(path string, folder bool) bool {
 		name, top := filepath.Base(path), filepath.Dir(path) == root
 		if folder {
 			return slices.Contains(below, name) || top && slices.Contains(at, name)
 		}
 		return top && !logs && strings.HasSuffix(name, ".log")
 	}
-	defer func() { p.ignored, p.ignores = nil, "" }()
-	return p.below(base, true, []string{"*"})
+	defer func() { r.ignored, r.ignores = nil, "" }()
+	return r.below(base, true, []string{"*"})
 }
 
 // leftOut are the folders of tools that all lists that are there leave out by their name: at the
 // top, and anywhere.
-func (p *pass) leftOut(lists []string) (at, below []string) {
+func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
 	at, below = slices.Clone(passedOver), slices.Clone(passedOver)
 	for _, list := range lists {
-		if p.visit(list, code); p.out[list] == "" {
+		if r.visit(list, code); r.out[list] == "" {
 			continue
 		}
 		any = true
-		text, ok := p.text(list, "names")
+		text, ok := r.textOf(list, "names")
 		if !ok {
 			return nil, nil
 		}

@@ -17,140 +17,54 @@ var builtFrom = strings.Fields(".c .cc .cpp .cxx .C .s .S .m .f .p .r .l .y .sh 
 // quotedInclude finds what a source includes from beside it, or from a folder of -I.
 var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t]*["<]([^">\n]+)[">]`)
 
-// builtBy binds the sources of what rules need that no rule of the makefile makes.
-func (p *pass) builtBy(m *makefile, dir string, targets []string) {
-	for target, r := range m.rules {
-		for _, need := range append(r.needs, target) {
-			if own := m.rules[need]; own == nil || len(own.lines) == 0 {
-				p.sourcesOf(m, dir, need)
-			}
-		}
-	}
-	for _, target := range targets {
-		if m.rules[target] == nil && !strings.Contains(target, "=") {
-			p.sourcesOf(m, dir, target)
-		}
-	}
-}
-
-// sourcesOf binds the files of which make can make one, wherever it looks for them.
-func (p *pass) sourcesOf(m *makefile, dir, need string) {
-	if !effect.IsKnown(need) || !filepath.IsAbs(dir) || need == "" || need == "|" ||
-		strings.HasPrefix(need, ".") && !strings.Contains(need, "/") {
-		return
-	}
-	stem := strings.TrimSuffix(need, ".o")
-	for _, place := range m.searchPlaces(dir) {
-		at := filepath.Clean(abs(place, stem))
-		if names, ok := p.list(filepath.Dir(at)); !ok || len(names) == 0 {
-			continue // what appears later counts then
-		}
-		if slices.Contains(sources, filepath.Ext(need)) && p.lies(filepath.Dir(at), filepath.Base(at)) {
-			p.cSource(at, []string{dir}, 0)
-		}
-		made := false
-		for _, end := range builtFrom {
-			if !p.lies(filepath.Dir(at), filepath.Base(at)+end) || end == ".o" && (made || stem != need) {
-				continue // an object that is made anew does not count
-			}
-			made = true
-			p.cSource(at+end, []string{dir}, 0)
-		}
-	}
-}
-
-// searchPlaces are the folders in which make looks for what rules need.
-func (m *makefile) searchPlaces(dir string) []string {
-	places := []string{dir}
-	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
-		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
-		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
-			at = filepath.Clean(abs(dir, at))
-			if effect.IsKnown(at) && !slices.Contains(places, at) {
-				if len(places) >= maxBases {
-					m.short = true
-					return places
-				}
-				places = append(places, at)
-			}
-		}
-	}
-	return places
-}
-
 // cSource binds a source and what it includes from beside it, or from one of some folders.
-func (p *pass) cSource(file string, dirs []string, depth int) {
+func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
-	if p.visit(file, code) || p.out[file] == "" || !p.once("c source", file, strings.Join(dirs, ":")) ||
+	if r.visit(file, code) || r.out[file] == "" || !r.once("c source", file, strings.Join(dirs, ":")) ||
 		!slices.Contains(sources, filepath.Ext(file)) {
 		return
 	}
-	text, ok := p.text(file, "includes")
+	text, ok := r.textOf(file, "includes")
 	if !ok {
 		return
 	}
 	if depth >= maxFollowed {
-		p.unread(file, "includes")
+		r.unread(file, "includes")
 		return
 	}
-	for _, m := range p.found(quotedInclude, file, text) {
+	for _, m := range r.found(quotedInclude, file, text) {
 		for _, dir := range append([]string{filepath.Dir(file)}, dirs...) {
 			if at := filepath.Clean(abs(dir, m[1])); filepath.IsAbs(at) && !strings.HasPrefix(at, "/usr/") {
-				p.cSource(at, dirs, depth+1)
+				r.cSource(at, dirs, depth+1)
 			}
 		}
 	}
-}
-
-// listed is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
-func (m *makefile) listed(name string, depth int) (list string, is bool) {
-	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
-		var names []string
-		for _, pattern := range strings.Fields(patterns) {
-			names = append(names, m.lists(pattern)...)
-		}
-		return strings.Join(names, " "), true
-	}
-	of, ends, ok := strings.Cut(name, ":")
-	from, to, also := strings.Cut(ends, "=")
-	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
-		return "", false
-	}
-	words := strings.Fields(m.value(of, depth+1))
-	for n, w := range words {
-		if stem, has := strings.CutSuffix(w, from); has {
-			words[n] = stem + to
-		}
-	}
-	return strings.Join(words, " "), true
 }
 
 // compilers are those of C and its kin.
 const compilers = "cc gcc clang c++ g++ clang++ tcc"
 
-// compiles binds what the sources that a compiler is given include, and libraries of -l in
+// A cReader reads the sources of C and its kin that a command compiles.
+type cReader struct{ reading }
+
+// bind binds what the sources that a compiler is given include, and libraries of -l in
 // folders of -L.
-func (p *pass) compiles(i int, bases []string) {
-	st := &p.Steps[i]
-	if oneOf("rustc rustdoc", first(st)) {
-		p.rust(st, bases)
+func (r cReader) bind() {
+	if !oneOf(compilers, strings.TrimRight(r.name, "0123456789.-")) {
 		return
 	}
-	if !oneOf(compilers, strings.TrimRight(first(st), "0123456789.-")) {
-		return
-	}
-	for _, base := range bases {
+	for _, base := range r.bases {
 		dirs, libraries := []string{base}, []string{}
-		for n, w := range st.Argv {
+		for n, w := range r.c.Argv {
 			for _, flag := range []string{"-iquote", "-isystem", "-idirafter", "-I", "-L"} {
 				value, is := strings.CutPrefix(w, flag)
-				if is && value == "" && n+1 < len(st.Argv) {
-					value = st.Argv[n+1]
+				if is && value == "" && n+1 < len(r.c.Argv) {
+					value = r.c.Argv[n+1]
 				}
 				if !is || value == "" {
 					continue
 				} else if !effect.IsKnown(value) {
-					p.named("what %s includes", first(st))
+					r.named("what %s includes", r.name)
 				} else if at := filepath.Clean(abs(base, value)); flag == "-L" {
 					libraries = append(libraries, at)
 				} else {
@@ -159,15 +73,15 @@ func (p *pass) compiles(i int, bases []string) {
 				break
 			}
 		}
-		for _, w := range st.Argv[1:] {
+		for _, w := range r.c.Argv[1:] {
 			if name, is := strings.CutPrefix(w, "-l"); is && effect.IsKnown(name) {
 				for _, at := range libraries {
 					for _, end := range []string{".a", ".so", ".dylib"} {
-						p.visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), code)
+						r.visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), code)
 					}
 				}
 			} else if operand(w) && effect.IsKnown(w) && slices.Contains(sources, filepath.Ext(w)) {
-				p.cSource(abs(base, w), dirs, 0)
+				r.cSource(abs(base, w), dirs, 0)
 			}
 		}
 	}

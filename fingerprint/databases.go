@@ -37,32 +37,32 @@ func database(st *shell.Step) string {
 // changesItself reports whether a file is the database of a step, which is data that the
 // step itself changes. Where its name leads is bound: it must stay the same database. A file
 // of any other kind is none.
-func (p *pass) changesItself(i int, file string) bool {
-	if i < 0 || i >= len(p.Steps) || p.captured {
+func (f *flow) changesItself(i int, file string) bool {
+	if i < 0 || i >= len(f.Steps) || f.captured {
 		return false
 	}
-	for n := range p.fed {
-		if p.fed[n] && n != i { // what is in the database may run
+	for n := range f.commands {
+		if f.commands[n].fed && n != i { // what is in the database may run
 			return false
 		}
 	}
-	word := database(&p.Steps[i])
-	if word == "" || !slices.ContainsFunc(p.bases(&p.Steps[i]), func(base string) bool {
+	word := database(&f.Steps[i])
+	if word == "" || !slices.ContainsFunc(f.workDirs(&f.Steps[i]), func(base string) bool {
 		return filepath.Clean(abs(base, word)) == filepath.Clean(file)
 	}) {
 		return false
 	}
-	f, info, err := open(file)
+	opened, info, err := open(file)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // it was only looked at
+	defer func() { _ = opened.Close() }() // it was only looked at
 	head := make([]byte, 16)
-	n, _ := f.Read(head) // of an empty file nothing
+	n, _ := opened.Read(head) // of an empty file nothing
 	if info.Size() > 0 && string(head[:n]) != "SQLite format 3\x00" && !strings.HasPrefix(string(head[min(8, n):n]),
 		"DUCK") {
 		return false
 	}
-	p.leads(filepath.Clean(file))
+	f.leads(filepath.Clean(file))
 	return true
 }

@@ -135,7 +135,7 @@ func TestMakefilesAreBounded(t *testing.T) {
 	b.WriteString("j =\nall:\n\t$(a)x\n")
 	m := newMakefile()
 	m.read(b.String())
-	lines, _ := m.lines(nil)
+	lines, _ := m.recipesOf(nil)
 	for _, line := range lines {
 		_ = m.expand(line)
 	}

@@ -12,28 +12,27 @@ import (
 
 // This file binds what the effects of a walk say is executed or read.
 
-func (p *pass) effect(e *effect.Effect) {
+func (p *pass) bindEffect(e *effect.Effect) {
 	p.on = e.Step
 	switch {
 	case e.Bits&(effect.Remote|effect.Later) != 0: // a step says so, or it does not run now
 	case unknownCode(e):
-		p.given(e)
+		p.bindUnknown(e)
 	case e.Kind == effect.Exec:
-		p.executed(e)
+		p.bindExecuted(e)
 	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
-		p.read(e)
+		p.bindRead(e)
 	default: // the others run nothing here
 	}
 }
 
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
-func (p *pass) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(p.Steps) && (p.fed[e.Step] || p.does(e.Step)) || e.Step < 0 && slices.Contains(p.fed,
-		true) {
+func (f *flow) isGiven(e *effect.Effect) bool {
+	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 && slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
-	return e.By == "redirection" && slices.ContainsFunc(p.Steps,
+	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
 		func(st shell.Step) bool { return slices.Contains(takers, first(&st)) })
 }
 
@@ -44,49 +43,49 @@ var takers = []string{"read", "mapfile", "readarray", "source", "."}
 var doers = strings.Fields("kubectl oc helm helmfile kustomize terraform tofu terragrunt ansible-playbook " +
 	"ansible psql mysql mariadb sqlite3 duckdb mongosh aws gcloud az")
 
-func (p *pass) does(i int) bool {
-	name := first(&p.Steps[i])
+func (f *flow) does(i int) bool {
+	name := first(&f.Steps[i])
 	return slices.Contains(doers, name) || slices.Contains(shells, name)
 }
 
-// read binds a file that is read.
-func (p *pass) read(e *effect.Effect) {
+// bindRead binds a file that is read.
+func (p *pass) bindRead(e *effect.Effect) {
 	if !filepath.IsAbs(e.Target) || !effect.IsKnown(e.Target) {
 		return
 	}
 	as := data
-	if slices.Contains(p.fed, true) { // it may be what is executed
+	if slices.ContainsFunc(p.commands, isFed) { // it may be what is executed
 		as = code
 	}
 	for _, file := range p.both(e.Target) {
 		if as == code && p.depth == 0 { // cat a.sh | sh
 			step := e.Step
 			if step < 0 {
-				step = slices.Index(p.fed, true)
+				step = slices.IndexFunc(p.commands, isFed)
 			}
-			p.later = append(p.later, later{step, file, ""})
+			p.later = append(p.later, executedFile{step, file, ""})
 		}
 		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
-			p.isCoded(e.Step, file)
+			p.isCoded(p.command(e.Step), file)
 		}
 	}
 }
 
 // shown reports whether what is read is only shown to the agent.
-func (p *pass) shown(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(p.Steps) && e.By != "redirection" {
-		return p.shows(e.Step)
+func (f *flow) shown(e *effect.Effect) bool {
+	if e.Step >= 0 && e.Step < len(f.Steps) && e.By != "redirection" {
+		return f.shows(e.Step)
 	}
-	for i := range p.Steps {
-		if !p.Steps[i].Shell && !p.shows(i) {
+	for i := range f.Steps {
+		if !f.Steps[i].Shell && !f.shows(i) {
 			return false
 		}
 	}
-	return !p.flows
+	return !f.flows
 }
 
-// executed binds what an effect says is executed.
-func (p *pass) executed(e *effect.Effect) {
+// bindExecuted binds what an effect says is executed.
+func (p *pass) bindExecuted(e *effect.Effect) {
 	dir := p.call.Dir
 	if e.Step >= 0 && e.Step < len(p.Steps) {
 		dir, p.at = p.Steps[e.Step].Dir, p.Steps[e.Step].Path
@@ -96,17 +95,19 @@ func (p *pass) executed(e *effect.Effect) {
 		return
 	}
 	if e.What != "" || !effect.IsKnown(e.Target) { // it is bound or named here
-		p.noted(e.Step)
+		if c := p.command(e.Step); c != nil {
+			c.coded = true
+		}
 	}
 	switch e.What {
 	case "url":
 		p.named("what lies at %s", e.Target)
 		return
 	case "package":
-		p.fetched(e.Target, dir)
+		p.bindPackage(e.Target, dir)
 		return
 	case "module":
-		p.module(e.Target, dir)
+		p.bindModule(e.Target, dir)
 		return
 	}
 	switch {
@@ -121,13 +122,13 @@ func (p *pass) executed(e *effect.Effect) {
 		for _, file := range p.both(e.Target) {
 			p.madeOf(file)
 			if !strings.HasPrefix(e.By, "file ") {
-				p.later = append(p.later, later{e.Step, file, dir})
+				p.later = append(p.later, executedFile{e.Step, file, dir})
 			}
 			if !p.visit(file, code) {
-				p.isCoded(e.Step, file)
-				p.script(file, dir)
-			} else if e.By != "" && len(p.folderRun(file)) > 0 && e.Step >= 0 && e.Step < len(p.coded) {
-				p.coded[e.Step] = true
+				p.isCoded(p.command(e.Step), file)
+				p.bindScript(file, dir)
+			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
+				c.coded = true
 			}
 		}
 	default: // a program by its name: its step binds it
@@ -135,19 +136,19 @@ func (p *pass) executed(e *effect.Effect) {
 }
 
 // madeOf binds what the rule of a makefile makes a file of that a recipe executes.
-func (p *pass) madeOf(file string) {
-	if p.made == nil || p.made.dir == "" {
+func (r *reader) madeOf(file string) {
+	if r.made == nil || r.made.dir == "" {
 		return
 	}
-	name, err := filepath.Rel(p.made.dir, filepath.Clean(file))
-	if err != nil || p.made.rules[name] == nil || !p.once("made of", file) {
+	name, err := filepath.Rel(r.made.dir, filepath.Clean(file))
+	if err != nil || r.made.rules[name] == nil || !r.once("made of", file) {
 		return
 	}
-	for _, need := range p.made.rules[name].needs {
-		if at := abs(p.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
-			p.madeOf(at)
-			if !p.visit(at, code) {
-				p.script(at, p.made.dir)
+	for _, need := range r.made.rules[name].needs {
+		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
+			r.madeOf(at)
+			if !r.visit(at, code) {
+				r.bindScript(at, r.made.dir)
 			}
 		}
 	}
@@ -158,25 +159,19 @@ func (p *pass) folderRun(dir string) []string {
 	return p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
 }
 
-func (p *pass) named(format string, args ...any) {
-	if p.strict {
-		p.name(format, args...)
-	}
-}
-
 // may reports whether another effect says in which folders a path may lie of which the
 // folder is not known.
-func (p *pass) may(target string) bool {
+func (f *flow) may(target string) bool {
 	rest := strings.TrimPrefix(target, effect.Unknown+"/")
-	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+	return rest != target && effect.IsKnown(rest) && slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 		return e.Kind == effect.Exec && filepath.IsAbs(e.Target) && effect.IsKnown(e.Target) && strings.HasSuffix(e.Target,
 			"/"+rest)
 	})
 }
 
-// given is code of which not all is known. What comes from files that are bound, and
+// bindUnknown is code of which not all is known. What comes from files that are bound, and
 // through programs that only pass it on, is bound with them.
-func (p *pass) given(e *effect.Effect) {
+func (p *pass) bindUnknown(e *effect.Effect) {
 	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
 		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
@@ -186,7 +181,7 @@ func (p *pass) given(e *effect.Effect) {
 		}
 		return
 	}
-	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.plain() {
+	if e.Taint&effect.Network == 0 && e.Taint&effect.File != 0 && p.onlyPassesOn() {
 		return
 	}
 	by := strings.TrimSuffix(effect.Show(e.By), " (stdin)")
@@ -206,16 +201,16 @@ func (p *pass) given(e *effect.Effect) {
 // wrappers only run the command that they are given.
 var wrappers = []string{"sudo", "doas", "env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sh"}
 
-// plain reports whether what is executed can only be what was read from files that
+// onlyPassesOn reports whether what is executed can only be what was read from files that
 // are known.
-func (p *pass) plain() bool {
+func (f *flow) onlyPassesOn() bool {
 	fed := 0
-	for i := range p.Steps {
-		st := &p.Steps[i]
-		wraps := p.wrapped[i] && slices.Contains(wrappers, st.Program)
-		if p.fed[i] {
+	for i := range f.Steps {
+		st := &f.Steps[i]
+		wraps := f.commands[i].wrapped && slices.Contains(wrappers, st.Program)
+		if f.commands[i].fed {
 			fed++
-		} else if !st.Shell && !wraps && !p.isA(i, viewers) && !p.isA(i, filters) {
+		} else if !st.Shell && !wraps && !f.isA(i, viewers) && !f.isA(i, filters) {
 			return false
 		}
 	}
@@ -223,14 +218,14 @@ func (p *pass) plain() bool {
 		return false
 	}
 	reads := false
-	for i := range p.Effects {
-		if e := &p.Effects[i]; e.Kind == effect.Read {
+	for i := range f.Effects {
+		if e := &f.Effects[i]; e.Kind == effect.Read {
 			if reads = true; !effect.IsKnown(e.Target) || !filepath.IsAbs(e.Target) {
 				return false
 			}
 		}
 	}
-	return reads && p.words
+	return reads && f.words
 }
 
 // foundByFind binds what a search finds, if a path is of that kind: any folders below
@@ -253,10 +248,10 @@ func (p *pass) foundByFind(i int, target string) bool {
 }
 
 // byFind reports whether the words of a step come from a search.
-func (p *pass) byFind(i int) bool {
-	searches := slices.ContainsFunc(p.Steps, func(st shell.Step) bool { return st.Program == "find" })
-	for n := p.Steps[i].Parent; n >= 0 && n < i; n = p.Steps[n].Parent {
-		switch p.Steps[n].Program {
+func (f *flow) byFind(i int) bool {
+	searches := slices.ContainsFunc(f.Steps, func(st shell.Step) bool { return st.Program == "find" })
+	for n := f.Steps[i].Parent; n >= 0 && n < i; n = f.Steps[n].Parent {
+		switch f.Steps[n].Program {
 		case "find":
 			return true
 		case "xargs":
@@ -266,8 +261,8 @@ func (p *pass) byFind(i int) bool {
 	return false
 }
 
-// fetched binds a package that lies here, and names one of a registry.
-func (p *pass) fetched(name, dir string) {
+// bindPackage binds a package that lies here, and names one of a registry.
+func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
 		if p.visit(file, code) {
@@ -286,8 +281,8 @@ func (p *pass) fetched(name, dir string) {
 	p.named("the package %s, from a registry", effect.Show(name))
 }
 
-// module binds a module of Python that lies here, and names any other.
-func (p *pass) module(name, dir string) {
+// bindModule binds a module of Python that lies here, and names any other.
+func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {
 		p.visit(at+".py", code)
@@ -303,17 +298,4 @@ func (p *pass) module(name, dir string) {
 		}
 	}
 	p.named("the module %s", effect.Show(name))
-}
-
-// above are a folder and those above it.
-func above(dir string) (list []string) {
-	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
-		return nil
-	}
-	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
-		if list = append(list, dir); dir == "/" {
-			break
-		}
-	}
-	return list
 }

@@ -51,36 +51,39 @@ var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
 	return of
 })
 
-// fetchesUnpinned names the packages that a step fetches without a lock file.
-func (p *pass) fetchesUnpinned(i int, name string, bases []string) {
-	words := p.Steps[i].Argv[1:]
-	for _, f := range fetchingsOf()[name] {
+// A requirementsReader reads by what a command that fetches packages is told which ones.
+type requirementsReader struct{ reading }
+
+// bind names the packages that a step fetches without a lock file.
+func (r requirementsReader) bind() {
+	words := r.c.Argv[1:]
+	for _, f := range fetchingsOf()[r.name] {
 		at := slices.IndexFunc(words, operand)
 		asked := f.bare && at < 0 || slices.ContainsFunc(words, func(w string) bool { return oneOf(f.words, w) })
 		if !asked {
 			continue
 		}
 		lies := func(names string) bool {
-			return slices.ContainsFunc(bases, func(base string) bool {
-				return slices.ContainsFunc(p.upwards(base), func(at string) bool {
+			return slices.ContainsFunc(r.bases, func(base string) bool {
+				return slices.ContainsFunc(r.upwards(base), func(at string) bool {
 					return slices.ContainsFunc(strings.Fields(names), func(file string) bool {
-						p.visit(filepath.Join(at, file), code)
-						return p.out[filepath.Join(at, file)] != ""
+						r.visit(filepath.Join(at, file), code)
+						return r.out[filepath.Join(at, file)] != ""
 					})
 				})
 			})
 		}
 		if (f.asks == "" || lies(f.asks)) && !lies(f.locks) {
-			p.named("the packages that %s fetches without a lock file", name)
+			r.named("the packages that %s fetches without a lock file", r.name)
 		}
 	}
-	if strings.HasPrefix(name, "pip") || name == "uv" {
-		p.required(words, bases)
+	if strings.HasPrefix(r.name, "pip") || r.name == "uv" {
+		r.required(words)
 	}
 }
 
 // required names what pip fetches for files of requirements, and for folders.
-func (p *pass) required(words, bases []string) {
+func (r requirementsReader) required(words []string) {
 	n := slices.IndexFunc(words, func(w string) bool { return oneOf("install download wheel sync", w) })
 	if n < 0 {
 		return
@@ -92,27 +95,27 @@ func (p *pass) required(words, bases []string) {
 		if is && value == "" && n+1 < len(words) {
 			value = words[n+1]
 		}
-		for _, base := range bases {
+		for _, base := range r.bases {
 			switch {
 			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
-				p.named("the packages of %s, which no hash pins", effect.Show(value))
+				r.named("the packages of %s, which no hash pins", effect.Show(value))
 			case is:
-				p.requirements(filepath.Clean(abs(base, value)), 0)
-			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && p.needsOthers(abs(base, w)):
-				p.named("the packages that %s needs, which no hash pins", w)
+				r.requirements(filepath.Clean(abs(base, value)), 0)
+			case operand(w) && !alone && (strings.Contains(w, "/") || w == ".") && r.needsOthers(abs(base, w)):
+				r.named("the packages that %s needs, which no hash pins", w)
 			}
 		}
 	}
 }
 
 // needsOthers reports whether a folder is a package of Python that asks for others.
-func (p *pass) needsOthers(dir string) bool {
+func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if p.visit(file, code) || p.out[file] == "" {
+		if r.visit(file, code) || r.out[file] == "" {
 			continue
 		}
-		if text, ok := p.text(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+		if text, ok := r.textOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
 			"dependencies") {
 			return true
 		}
@@ -122,16 +125,16 @@ func (p *pass) needsOthers(dir string) bool {
 
 // requirements binds a file of requirements and those that it names, and names it if it
 // asks for something that no hash pins.
-func (p *pass) requirements(file string, depth int) {
-	if !p.once("requirements", file) || p.visit(file, code) {
+func (r requirementsReader) requirements(file string, depth int) {
+	if !r.once("requirements", file) || r.visit(file, code) {
 		return
 	}
-	text, ok := p.text(file, "asks for")
+	text, ok := r.textOf(file, "asks for")
 	if !ok {
 		return
 	}
 	if depth >= maxFollowed {
-		p.unread(file, "asks for")
+		r.unread(file, "asks for")
 		return
 	}
 	unpinned := false
@@ -147,13 +150,13 @@ func (p *pass) requirements(file string, depth int) {
 		}
 		switch {
 		case is && !strings.Contains(other, "://"):
-			p.requirements(filepath.Clean(abs(filepath.Dir(file), other)), depth+1)
+			r.requirements(filepath.Clean(abs(filepath.Dir(file), other)), depth+1)
 		case is, words[0][0] != '-' && !strings.Contains(line, "--hash="), words[0] == "-e", strings.HasPrefix(words[0],
 			"--editable"):
 			unpinned = true
 		}
 	}
 	if unpinned {
-		p.named("the packages of %s, which no hash pins", filepath.Base(file))
+		r.named("the packages of %s, which no hash pins", filepath.Base(file))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"approver.example/reflexcore"
 	"approver.example/reflexcore/effect"
 )
 
@@ -19,41 +20,119 @@ var substitutes = []string{"$(", "`", "<(", ">(", "=(", "${ ", "${|", "${\n", "$
 // evaluators run words as text, in which a substitution may be hidden.
 var evaluators = []string{"eval", "source", ".", "trap", "sh", "bash", "dash", "zsh", "ksh", "coproc"}
 
+// A flow is a walk and where its data goes: what is only shown to the agent, what is given to a
+// program to run, and what a command may write before another one runs it.
+type flow struct {
+	*reader
+	reflexcore.Walk
+	commands []command
+
+	flows     bool // what is read may go somewhere else than to the agent
+	captured  bool // the text itself says so
+	unordered bool // a step may run before one that stands before it
+}
+
+// newFlow finds out where the data of a walk goes.
+func newFlow(r *reader, w reflexcore.Walk) *flow {
+	f := &flow{reader: r, Walk: w, commands: make([]command, len(w.Steps))}
+	for i := range f.Steps {
+		f.commands[i].Step = &f.Steps[i]
+	}
+	f.structure()
+	for name := range f.call.Env {
+		f.flows = f.flows || strings.HasPrefix(name, "BASH_FUNC_") // any program may be a function
+	}
+	for i := range f.Steps {
+		st := &f.Steps[i]
+		if st.Parent >= 0 && st.Parent < i {
+			f.commands[st.Parent].wrapped = true
+		}
+		f.givesVariables(i)
+		switch first(st) {
+		case "hash", "enable", "bind": // names may mean something else after it
+			f.flows = true
+		}
+	}
+	for i := range f.Effects {
+		e := &f.Effects[i]
+		if e.Kind != effect.Read && e.Taint&effect.File != 0 || e.Kind == effect.Opaque {
+			f.flows = true
+		}
+		if e.Step < 0 || e.Step >= len(f.Steps) {
+			continue
+		}
+		switch {
+		case unknownCode(e):
+			f.commands[e.Step].fed = true
+		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0: // else it is mounted somewhere
+			if f.commands[e.Step].written == nil {
+				f.commands[e.Step].written = map[string]bool{}
+			}
+			f.commands[e.Step].written[e.Target] = true
+		}
+	}
+	for i := range f.Effects { // what is read as well is bound
+		if e := &f.Effects[i]; e.Step >= 0 && e.Step < len(f.Steps) && (e.Kind == effect.Read || e.Kind == effect.Exec) {
+			delete(f.commands[e.Step].written, e.Target)
+		}
+	}
+	return f
+}
+
+// command is the command of a step; nil if there is none of that number.
+func (f *flow) command(step int) *command {
+	if step < 0 || step >= len(f.commands) {
+		return nil
+	}
+	return &f.commands[step]
+}
+
+// readBy are the files that a step reads, and those of which it is not known which step does.
+func (f *flow) readBy(i int) (files []string) {
+	for n := range f.Effects {
+		e := &f.Effects[n]
+		if e.Kind == effect.Read && effect.IsKnown(e.Target) && (e.Step == i || e.Step < 0) {
+			files = append(files, e.Target)
+		}
+	}
+	return files
+}
+
 // structure notes what the text of the call says of where output goes.
-func (p *pass) structure() {
-	text := p.call.Command
+func (f *flow) structure() {
+	text := f.call.Command
 	if text == "" {
 		return
 	}
-	p.captured = slices.ContainsFunc(substitutes, func(s string) bool { return strings.Contains(text, s) })
-	for i := range p.Steps {
-		p.captured = p.captured || slices.Contains(evaluators, first(&p.Steps[i]))
+	f.captured = slices.ContainsFunc(substitutes, func(s string) bool { return strings.Contains(text, s) })
+	for i := range f.Steps {
+		f.captured = f.captured || slices.Contains(evaluators, first(&f.Steps[i]))
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		p.captured = true
+		f.captured = true
 	} else {
 		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.BinaryCmd:
 				if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && !passesOn(n.Y) {
-					p.captured = true
+					f.captured = true
 				}
 			case *syntax.CoprocClause:
-				p.captured, p.unordered = true, true
+				f.captured, f.unordered = true, true
 			case *syntax.ForClause, *syntax.WhileClause:
-				p.unordered = true
+				f.unordered = true
 			case *syntax.Stmt:
-				p.unordered = p.unordered || n.Background
+				f.unordered = f.unordered || n.Background
 			case *syntax.CallExpr:
-				p.assigned(n.Assigns, len(n.Args) > 0)
+				f.assigned(n.Assigns, len(n.Args) > 0)
 			case *syntax.DeclClause:
-				p.assigned(n.Args, true)
+				f.assigned(n.Args, true)
 			}
 			return true
 		})
 	}
-	p.flows = p.flows || p.captured
+	f.flows = f.flows || f.captured
 }
 
 // passesOn reports whether a command behind a pipe only prints its input, or a part.
@@ -68,20 +147,20 @@ func passesOn(s *syntax.Stmt) bool {
 
 // assigned notes the values of assignments, and binds the files that they name if they
 // are for a command, such as KUBECONFIG=x.
-func (p *pass) assigned(list []*syntax.Assign, exported bool) {
+func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 	for _, a := range list {
 		if a.Value == nil || a.Name == nil {
 			continue
 		}
 		text := strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "") // A="$A x"
-		p.gives(a.Name.Value, p.expands(text))
-		if !p.words || !exported {
+		f.gives(a.Name.Value, f.expands(text))
+		if !f.words || !exported {
 			continue
 		}
-		for _, dir := range p.folders() {
-			for _, word := range p.parts(p.expands(strings.ReplaceAll(text, "${PWD}", dir))) {
+		for _, dir := range f.folders() {
+			for _, word := range f.parts(f.expands(strings.ReplaceAll(text, "${PWD}", dir))) {
 				if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(dir)) {
-					p.visit(abs(dir, word), data)
+					f.visit(abs(dir, word), data)
 				}
 			}
 		}
@@ -89,15 +168,15 @@ func (p *pass) assigned(list []*syntax.Assign, exported bool) {
 }
 
 // folders are those in which the steps of a text run, and that of the call.
-func (p *pass) folders() []string {
-	dirs := []string{p.call.Dir}
-	for i := range p.Steps {
-		dir := p.Steps[i].Dir
+func (f *flow) folders() []string {
+	dirs := []string{f.call.Dir}
+	for i := range f.Steps {
+		dir := f.Steps[i].Dir
 		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
 			continue
 		}
 		if len(dirs) >= maxBases {
-			p.name("what lies in more than %d folders", maxBases)
+			f.name("what lies in more than %d folders", maxBases)
 			return dirs
 		}
 		dirs = append(dirs, dir)
@@ -109,11 +188,11 @@ func (p *pass) folders() []string {
 var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv", "make", "gmake"}
 
 // givesVariables notes the variables that the words of a step give.
-func (p *pass) givesVariables(i int) {
-	if st := &p.Steps[i]; slices.Contains(givers, first(st)) {
+func (f *flow) givesVariables(i int) {
+	if st := &f.Steps[i]; slices.Contains(givers, first(st)) {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
-				p.gives(name, value)
+				f.gives(name, value)
 			}
 		}
 	}

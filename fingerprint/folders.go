@@ -1,13 +1,11 @@
 package fingerprint
 
 import (
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
-	"approver.example"
 	"approver.example/reflexcore/effect"
 )
 
@@ -104,166 +102,42 @@ var placingsOf = sync.OnceValue(func() map[string][]*placing {
 	return of
 })
 
-// placed binds what the variables of a step's program name as folders.
-func (p *pass) placed(name, dir string) {
+// bindPlacings binds what the variables of a step's program name as folders.
+func (r *reader) bindPlacings(name, dir string) {
 	byProgram := placingsOf()
 	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
 		any := false
-		for _, v := range p.namesOf(t.vars) {
-			for _, value := range p.values(v) {
+		for _, v := range r.namesOf(t.vars) {
+			for _, value := range r.values(v) {
 				any = true
-				p.place(t, v, value, dir)
+				r.bindPlacing(t, v, value, dir)
 			}
 		}
-		if home := p.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
-			p.readsIn(filepath.Join(home, t.home), strings.Fields(t.files))
+		if home := r.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
+			r.readsIn(filepath.Join(home, t.home), strings.Fields(t.files))
 		}
 	}
 }
 
-// namesOf are the variables of a list, those included that a star stands for.
-func (p *pass) namesOf(list string) (names []string) {
-	for v := range strings.FieldsSeq(list) {
-		begin, star := strings.CutSuffix(v, "*")
-		if !star {
-			names = append(names, v)
-			continue
-		}
-		for name := range p.scan.call.Env {
-			if name = strings.TrimPrefix(name, approver.ComparedEnv); strings.HasPrefix(name, begin) {
-				names = append(names, name)
-			}
-		}
-		for name := range p.vars {
-			if strings.HasPrefix(name, begin) {
-				names = append(names, name)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// place binds what is read in the folders of one value.
-func (p *pass) place(t *placing, v, value, dir string) {
-	value = p.expands(value)
+// bindPlacing binds what is read in the folders of one value.
+func (r *reader) bindPlacing(t *placing, v, value, dir string) {
+	value = r.expands(value)
 	if !effect.IsKnown(value) {
-		p.named("what lies in %s=%s", v, effect.Show(value))
+		r.named("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
 	for part := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
 		if rest, is := strings.CutPrefix(part, "~/"); is {
-			part = filepath.Join(p.scan.call.Env["HOME"], rest)
+			part = filepath.Join(r.scan.call.Env["HOME"], rest)
 		}
-		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !p.isDir(abs(dir, part)) {
+		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.isDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
-			p.readsIn(filepath.Clean(at), strings.Fields(t.files))
+			r.readsIn(filepath.Clean(at), strings.Fields(t.files))
 		} else {
-			p.named("what lies in %s=%s", v, part)
+			r.named("what lies in %s=%s", v, part)
 		}
 	}
-}
-
-func (s *scan) isDir(path string) bool {
-	info, err := s.stat(path)
-	return s.look() && err == nil && info.IsDir()
-}
-
-// readsIn binds what patterns match in a folder, unless it is one in which nobody but root
-// can write. What is not there counts when it appears.
-func (p *pass) readsIn(dir string, patterns []string) {
-	if !p.once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > maxPath || strings.ContainsRune(dir, 0) {
-		return
-	}
-	info, err := p.stat(dir)
-	if !p.look() || err != nil && nothing(err) {
-		return // once it is there, its files change the fingerprint
-	}
-	if err != nil {
-		p.visit(dir, code) // which names it
-		return
-	}
-	if !info.IsDir() {
-		p.visit(dir, code)
-		return
-	}
-	if id, known := identify(info); known && systemFolder(dir, info, id) {
-		return
-	}
-	p.leads(dir)
-	var below []string
-	for _, pattern := range patterns {
-		if rest, deep := strings.CutPrefix(pattern, "**"); deep {
-			below = append(below, strings.TrimPrefix(rest, "/"))
-		} else if at, deep := strings.CutSuffix(pattern, "/**"); deep {
-			p.stampTree(filepath.Join(dir, at), nil)
-		} else if strings.ContainsAny(pattern, "*?[") {
-			for _, file := range p.match(filepath.Join(dir, pattern)) {
-				p.stamp(file)
-			}
-		} else {
-			p.stamp(filepath.Join(dir, pattern))
-		}
-	}
-	if slices.Contains(below, "") {
-		below = []string{}
-	} else if len(below) == 0 {
-		return
-	}
-	p.stampTree(dir, below)
-}
-
-// stampTree binds the files below a folder, of which patterns match the name; small ones
-// by their content, others, and all where there are many, by what the kernel says of them.
-func (p *pass) stampTree(dir string, patterns []string) {
-	if !p.isDir(dir) {
-		return
-	}
-	key := "tree " + dir + " " + strings.Join(patterns, " ")
-	var files []string
-	var stamps *stamping
-	wanted := kindsOf(patterns)
-	if !p.tree(dir, true, func(path string, d fs.DirEntry) bool {
-		if !d.IsDir() && wanted.like(d.Name()) {
-			files = append(files, path)
-			if stamps != nil {
-				info, err := d.Info()
-				stamps.add(path, info, err)
-			} else if len(files) > maxTree {
-				stamps = newStamping(p.scan, files)
-			}
-		}
-		return true
-	}) {
-		p.tooLarge(key, dir, nil)
-		return
-	}
-	if stamps == nil {
-		for _, file := range files {
-			p.stamp(file)
-		}
-		return
-	}
-	sum, ok := p.stamped(stamps)
-	if !ok {
-		p.tooLarge(key, dir, stamps)
-		return
-	}
-	p.out[key] = sum
-}
-
-// systemFolders are below what only an administrator puts something.
-var systemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/store/", "/Library/", "/System/"}
-
-// systemFolder reports whether a folder is root's alone, and where this service is root's,
-// so that the agent may be root as well, whether it is one of the system too.
-func systemFolder(dir string, info fs.FileInfo, id fileID) bool {
-	if id.owner != 0 || info.Mode()&0o022 != 0 {
-		return false
-	}
-	return !agentMayWrite(info, id) ||
-		slices.ContainsFunc(systemFolders, func(at string) bool { return strings.HasPrefix(dir+"/", at) })
 }

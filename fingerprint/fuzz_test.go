@@ -67,7 +67,7 @@ func FuzzMakefile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, target string) {
 		m := newMakefile()
 		m.read(text)
-		asked, maybe := m.lines([]string{target})
+		asked, maybe := m.recipesOf([]string{target})
 		for _, line := range append(asked, maybe...) {
 			if strings.Contains(line, "\n") || len(line) > len(text) {
 				t.Errorf("%q has the line %q", text, line)

@@ -8,14 +8,13 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file finds what git runs by itself: hooks, and the programs that its settings name.
 
 // A gitCall is one command of git.
 type gitCall struct {
-	*pass
+	reading
 	sub     string               // the subcommand, in small letters
 	args    []string             // behind it
 	root    string               // of the working tree
@@ -29,26 +28,25 @@ type gitCall struct {
 // gitTakes are the flags before the subcommand that take the next word.
 var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"}
 
-// git binds what a command of git runs by itself, in each folder where it may work.
-func (p *pass) git(i int, bases []string) {
-	g := &gitCall{pass: p}
-	g.reads(p.Steps[i].Argv[1:])
+// bind binds what a command of git runs by itself, in each folder where it may work.
+func (g *gitCall) bind() {
+	g.splitWords(g.c.Argv[1:])
 	g.variables()
 	if g.odd {
-		p.unknown(&p.Steps[i])
+		g.unknown(g.c.Step)
 	}
-	g.dirs = append(g.dirs, p.values("GIT_DIR")...)
-	g.dirs = append(g.dirs, p.values("GIT_COMMON_DIR")...)
-	for _, base := range bases {
+	g.dirs = append(g.dirs, g.values("GIT_DIR")...)
+	g.dirs = append(g.dirs, g.values("GIT_COMMON_DIR")...)
+	for _, base := range g.bases {
 		g.root = base
 		for _, dir := range g.dirs {
 			if !effect.IsKnown(dir) {
-				p.named("the settings of git in %s", effect.Show(dir))
+				g.named("the settings of git in %s", effect.Show(dir))
 				continue
 			}
 			g.directory(filepath.Clean(abs(base, dir)))
 		}
-		roots := p.upwards(base)
+		roots := g.upwards(base)
 		for _, at := range roots {
 			g.root = at
 			g.tree(at)
@@ -67,17 +65,17 @@ func (p *pass) git(i int, bases []string) {
 			g.attributes(at)
 		}
 	}
-	g.editors(&p.Steps[i])
+	g.editors()
 	if g.sub != "" && !slices.Contains(gitKnown, g.sub) && effect.IsKnown(g.sub) && !strings.Contains(g.sub, "/") {
-		p.lookup(&p.Steps[i], "git-"+g.sub)
+		g.lookup(g.c.Step, "git-"+g.sub)
 	}
 }
 
 // gitKnown are subcommands that git has itself: PATH is not asked for them.
 var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
 
-// reads splits the words of a command.
-func (g *gitCall) reads(words []string) {
+// splitWords splits the words of a command.
+func (g *gitCall) splitWords(words []string) {
 	for n := 0; n < len(words); n++ {
 		w := words[n]
 		name, value, joined := strings.Cut(w, "=")
@@ -149,7 +147,7 @@ func (g *gitCall) variables() {
 	g.files = append(g.files, g.homes()...)
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {
 		for _, value := range g.values(name) {
-			g.runs(value, g.call.Dir, name)
+			g.starts(value, g.call.Dir, name)
 		}
 	}
 }
@@ -165,13 +163,13 @@ func (g *gitCall) executables(dir string) {
 var edits = []string{"commit", "merge", "rebase", "revert", "tag", "cherry-pick", "notes", "am", "config", "branch"}
 
 // editors binds the editor where a subcommand starts one.
-func (g *gitCall) editors(st *shell.Step) {
+func (g *gitCall) editors() {
 	if !slices.Contains(edits, g.sub) {
 		return
 	}
 	for _, name := range []string{"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"} {
 		for _, value := range g.values(name) {
-			g.runs(value, st.Dir, name)
+			g.starts(value, g.c.Dir, name)
 		}
 	}
 }
@@ -201,7 +199,7 @@ func (g *gitCall) treeIn(at string, depth int) {
 
 // gitFile is where a .git that is a file leads: of a linked tree or a submodule.
 func (g *gitCall) gitFile(link string) string {
-	text, ok := g.text(link, "names")
+	text, ok := g.textOf(link, "names")
 	if !ok {
 		return ""
 	}
@@ -217,7 +215,7 @@ func (g *gitCall) gitFile(link string) string {
 func (g *gitCall) directory(dir string) {
 	common := dir
 	if file := filepath.Join(dir, "commondir"); !g.visit(file, code) && g.out[file] != "" {
-		text, ok := g.text(file, "names")
+		text, ok := g.textOf(file, "names")
 		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
 			g.unread(file, "names")
 			return
@@ -257,6 +255,6 @@ func (g *gitCall) hooks(dir string) {
 			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) && name != "reference-transaction" {
 			continue
 		}
-		g.script(file, g.root)
+		g.bindScript(file, g.root)
 	}
 }

@@ -17,7 +17,7 @@ func (g *gitCall) config(file string, depth int) {
 	if g.visit(file, code) || g.out[file] == "" || !g.once("git", file, g.root, g.sub) {
 		return
 	}
-	text, ok := g.text(file, "names")
+	text, ok := g.textOf(file, "names")
 	if !ok {
 		return
 	}
@@ -73,9 +73,9 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 		if first == "submodule" && !strings.HasPrefix(value, "!") {
 			return
 		}
-		g.runs(strings.TrimPrefix(value, "!"), g.root, of)
+		g.starts(strings.TrimPrefix(value, "!"), g.root, of)
 	case last == "path" && first != "submodule": // difftool.x.path
-		g.runs(value, g.root, of)
+		g.starts(value, g.root, of)
 	}
 }
 
@@ -108,7 +108,7 @@ func (g *gitCall) alias(value, of string) {
 	if !shell {
 		command = "git " + command
 	}
-	g.runs(command, g.root, of)
+	g.starts(command, g.root, of)
 }
 
 // transport binds the program that an address names: ext::sh -c x, or foo::address.
@@ -118,9 +118,9 @@ func (g *gitCall) transport(o content.GitSetting, of string) {
 		switch {
 		case !ok || name == "" || strings.ContainsAny(name, " /:@\""):
 		case name == "ext":
-			g.runs(rest, g.root, of)
+			g.starts(rest, g.root, of)
 		default:
-			g.runs("git-remote-"+name, g.root, of)
+			g.starts("git-remote-"+name, g.root, of)
 		}
 	}
 	g.receiver(o.Value)
@@ -128,12 +128,12 @@ func (g *gitCall) transport(o content.GitSetting, of string) {
 		g.receiver(o.Quoted)
 	}
 	if strings.HasSuffix(o.Key, ".vcs") {
-		g.runs("git-remote-"+o.Value, g.root, of)
+		g.starts("git-remote-"+o.Value, g.root, of)
 	}
 }
 
-// runs binds what a command that git starts by itself runs.
-func (g *gitCall) runs(command, dir, of string) {
+// starts binds what a command that git starts by itself runs.
+func (g *gitCall) starts(command, dir, of string) {
 	switch strings.ToLower(strings.TrimSpace(command)) {
 	case "", "true", "false", "yes", "no", "on", "off", "0", "1", "cat", ":": // no command, or one that does nothing
 		return
@@ -145,7 +145,5 @@ func (g *gitCall) runs(command, dir, of string) {
 		g.unread(of, "runs")
 		return
 	}
-	call := g.call
-	call.Command, call.Args, call.Raw, call.Dir = command, nil, nil, dir
-	g.walk(call, scope{strict: g.strict, words: true, depth: g.depth + 1, of: of})
+	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})
 }

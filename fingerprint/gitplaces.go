@@ -20,7 +20,7 @@ import (
 // goes into them runs there.
 func (g *gitCall) submodules(at string, depth int) {
 	list := filepath.Join(at, ".gitmodules")
-	text, ok := g.text(list, "names")
+	text, ok := g.textOf(list, "names")
 	if !ok || text == "" || !g.once("submodules", at, g.sub) {
 		return
 	}
@@ -62,7 +62,7 @@ func (g *gitCall) foreach(dir string) {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		words = words[1:]
 	}
-	g.runs(shellText(words), dir, "git submodule foreach")
+	g.starts(shellText(words), dir, "git submodule foreach")
 }
 
 // shellText is the text for a shell that words are: one is that text itself.
@@ -97,7 +97,7 @@ func (g *gitCall) receiver(address string) {
 	at = filepath.Clean(abs(g.root, at))
 	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
 		if g.isFolder(filepath.Join(dir, "objects")) && g.once("receiver", dir) {
-			there := &gitCall{pass: g.pass, sub: "receive-pack", root: dir}
+			there := &gitCall{reading: g.reading, sub: "receive-pack", root: dir}
 			there.directory(dir)
 		}
 	}
@@ -111,7 +111,7 @@ func (g *gitCall) remotes(common string) {
 			continue
 		}
 		for _, file := range g.folder(dir) {
-			text, _ := g.text(file, "names")
+			text, _ := g.textOf(file, "names")
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
 				if url, ok := strings.CutPrefix(line, "URL:"); ok || name == "branches" {
@@ -132,18 +132,18 @@ func (g *gitCall) todo(dir string) {
 	if g.sub != "rebase" || g.out[file] != "" || g.visit(file, code) || g.out[file] == "" {
 		return
 	}
-	text, ok := g.text(file, "runs")
+	text, ok := g.textOf(file, "runs")
 	if !ok {
 		return
 	}
 	delete(g.out, file)
-	g.scan.named--
+	g.scan.namedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if verb == "exec" || verb == "x" {
 			sum.Write([]byte(line))
-			g.runs(command, g.root, file)
+			g.starts(command, g.root, file)
 		}
 	}
 	g.out["exec "+file] = hex.EncodeToString(sum.Sum(nil))
@@ -182,7 +182,7 @@ func (g *gitCall) words() {
 			if value == "" {
 				value = next
 			}
-			g.runs(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
+			g.starts(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
 		}
 		if value, is := flagValue(w, templates); is {
 			if value == "" {
@@ -199,7 +199,7 @@ func (g *gitCall) words() {
 		}
 	}
 	if g.sub == "bisect" && len(g.args) > 1 && g.args[0] == "run" {
-		g.runs(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
+		g.starts(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
 	}
 	for _, dir := range g.values("GIT_TEMPLATE_DIR") {
 		g.template(dir)

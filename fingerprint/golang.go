@@ -1,9 +1,6 @@
 package fingerprint
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,64 +15,70 @@ import (
 var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f",
 	"*.syso", "*.swig"}
 
-// goPackages binds the packages that the words of a command name, "." if none does, and
+// A goReader reads the packages that a command of Go builds.
+type goReader struct {
+	reading
+	modules  []goModule // from which it may import
+	generate bool       // the command runs go:generate
+}
+
+// bind binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.
-func (p *pass) goPackages(i int, bases []string) {
-	argv := p.Steps[i].Argv[1:]
-	dirs, trees := p.goWords(i, bases)
-	p.overlays(argv)
+func (r *goReader) bind() {
+	dirs, trees := r.goWords()
+	r.overlays()
 	if len(dirs)+len(trees) == 0 {
 		return
 	}
-	modules := p.goModules(append(slices.Clone(dirs), trees...)[0])
-	generate := slices.Contains(argv, "generate")
+	r.modules = r.goModules(append(slices.Clone(dirs), trees...)[0])
+	r.generate = slices.Contains(r.c.Argv, "generate")
 	for _, tree := range trees {
-		p.coded[i] = true
-		dirs = append(dirs, p.goTree(tree, modules, generate)...)
+		r.c.coded = true
+		dirs = append(dirs, r.goTree(tree)...)
 	}
 	done, files := map[string]bool{}, 0
-	for n := 0; n < len(dirs) && p.err == nil; n++ { // grows
-		if done[dirs[n]] || slices.ContainsFunc(p.goTrees, func(at string) bool { return within(dirs[n], at) }) {
-			p.coded[i] = true
+	for n := 0; n < len(dirs) && r.err == nil; n++ { // grows
+		if done[dirs[n]] || slices.ContainsFunc(r.goTrees, func(at string) bool { return within(dirs[n], at) }) {
+			r.c.coded = true
 			continue
 		}
 		if done[dirs[n]] = true; len(done) > maxTree {
-			p.named("the packages that %s imports", dirs[0])
+			r.named("the packages that %s imports", dirs[0])
 			return
 		}
 		if files > maxTree/2 { // the modules as a whole
-			for _, m := range modules {
-				if p.folder(m.root, goFiles...) != nil && p.isGoTree(m.root) {
-					dirs = append(dirs, p.goTree(m.root, modules, generate)...)
+			for _, m := range r.modules {
+				if r.folder(m.root, goFiles...) != nil && r.isGoTree(m.root) {
+					dirs = append(dirs, r.goTree(m.root)...)
 				}
 			}
 			files = -maxTree
 		}
-		for _, file := range p.settingsAny(dirs[n], goFiles) {
+		for _, file := range r.matchingAny(dirs[n], goFiles) {
 			files++
-			p.coded[i] = true
+			r.c.coded = true
 			if !strings.HasSuffix(file, ".go") {
 				continue
 			}
-			says := p.imports(file)
-			p.directives(file, says, generate)
-			dirs = append(dirs, p.importedFrom(says.imports, modules)...)
+			says := r.importsOf(file)
+			r.directives(file, says)
+			dirs = append(dirs, r.importedFrom(says.imports)...)
 		}
 	}
 }
 
 // goWords are the folders of packages that the words of a command name, and those of which
 // it means all below and that are too large to be bound by their content.
-func (p *pass) goWords(i int, bases []string) (dirs, trees []string) {
-	for n, base := range bases {
-		if n > 0 || len(bases) == 1 { // named by a word, or the folder itself
+func (r *goReader) goWords() (dirs, trees []string) {
+	for n, base := range r.bases {
+		if n > 0 || len(r.bases) == 1 { // named by a word, or the folder itself
 			dirs = append(dirs, base)
 		}
-		for _, w := range p.Steps[i].Argv[1:] {
+		for _, w := range r.c.Argv[1:] {
 			if rest, ok := strings.CutSuffix(w, "..."); ok && strings.HasPrefix(w, ".") {
 				at := filepath.Clean(filepath.Join(base, rest))
-				files := p.folder(at, goFiles...)
-				if p.isGoTree(at) {
+				files := r.folder(at, goFiles...)
+				if r.isGoTree(at) {
 					trees = append(trees, at)
 					continue
 				}
@@ -83,7 +86,7 @@ func (p *pass) goWords(i int, bases []string) (dirs, trees []string) {
 					dirs = append(dirs, filepath.Dir(file))
 				}
 			}
-			if strings.HasSuffix(w, ".go") && !p.visit(abs(base, w), code) && p.out[filepath.Join(base, w)] != "" {
+			if strings.HasSuffix(w, ".go") && !r.visit(abs(base, w), code) && r.out[filepath.Join(base, w)] != "" {
 				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
 			}
 		}
@@ -92,13 +95,13 @@ func (p *pass) goWords(i int, bases []string) (dirs, trees []string) {
 }
 
 // importedFrom are the folders on this disk of which packages are imported.
-func (p *pass) importedFrom(imports []string, modules []goModule) (dirs []string) {
+func (r *goReader) importedFrom(imports []string) (dirs []string) {
 	for _, path := range imports {
-		for _, m := range modules {
+		for _, m := range r.modules {
 			if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
 				dirs = append(dirs, filepath.Join(m.root, rest))
 			}
-			if vendor := filepath.Join(m.root, "vendor"); p.isVendored(vendor) && strings.Contains(path, ".") {
+			if vendor := filepath.Join(m.root, "vendor"); r.isVendored(vendor) && strings.Contains(path, ".") {
 				dirs = append(dirs, filepath.Join(vendor, path))
 			}
 		}
@@ -107,23 +110,24 @@ func (p *pass) importedFrom(imports []string, modules []goModule) (dirs []string
 }
 
 // isVendored reports whether the packages of other modules lie in a folder, and binds its list.
-func (p *pass) isVendored(vendor string) bool {
+func (r *goReader) isVendored(vendor string) bool {
 	list := filepath.Join(vendor, "modules.txt")
-	if p.once("vendored", list) {
-		p.visit(list, code)
+	if r.once("vendored", list) {
+		r.visit(list, code)
 	}
-	return p.out[list] != ""
+	return r.out[list] != ""
 }
 
 // overlays names the lists of files that are put in the place of others.
-func (p *pass) overlays(argv []string) {
-	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(p.values("GOFLAGS"), " "))) {
+func (r *goReader) overlays() {
+	argv := r.c.Argv[1:]
+	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(r.values("GOFLAGS"), " "))) {
 		value, is := flagValue(w, "-overlay --overlay")
 		if is && value == "" && n+1 < len(argv) {
 			value = argv[n+1]
 		}
 		if is {
-			p.named("what the overlay %s puts in the place of files", effect.Show(value))
+			r.named("what the overlay %s puts in the place of files", effect.Show(value))
 		}
 	}
 }
@@ -133,14 +137,14 @@ type goModule struct{ root, path string }
 
 // goModules are the module in which a folder lies, and those of other folders that its
 // go.mod, or a go.work above it, put in the place of others.
-func (p *pass) goModules(dir string) (modules []goModule) {
+func (r *goReader) goModules(dir string) (modules []goModule) {
 	for _, name := range []string{"go.mod", "go.work"} {
 		for _, at := range above(dir) {
 			file := filepath.Join(at, name)
-			if p.visit(file, code); p.out[file] == "" {
+			if r.visit(file, code); r.out[file] == "" {
 				continue
 			}
-			text, ok := p.text(file, "names")
+			text, ok := r.textOf(file, "names")
 			own := goModule{root: at}
 			block := ""
 			for line := range strings.Lines(text) {
@@ -165,16 +169,16 @@ func (p *pass) goModules(dir string) (modules []goModule) {
 				case words[0] == "module" && len(words) == 2:
 					own.path = to
 				case words[0] == "use" && len(words) == 2:
-					modules = append(modules, p.usedModule(abs(at, to)))
+					modules = append(modules, r.usedModule(abs(at, to)))
 				case words[0] == "replace" && len(words) > 3 && (strings.HasPrefix(to, ".") || filepath.IsAbs(to)):
-					p.visit(filepath.Join(abs(at, to), "go.mod"), code)
+					r.visit(filepath.Join(abs(at, to), "go.mod"), code)
 					modules = append(modules, goModule{filepath.Clean(abs(at, to)), words[1]})
 				}
 			}
 			if own.path != "" {
 				modules = append(modules, own)
 			} else if ok && name == "go.mod" {
-				p.unread(file, "names")
+				r.unread(file, "names")
 			}
 			break
 		}
@@ -183,10 +187,10 @@ func (p *pass) goModules(dir string) (modules []goModule) {
 }
 
 // usedModule is the module of a folder that a go.work uses.
-func (p *pass) usedModule(root string) goModule {
+func (r *goReader) usedModule(root string) goModule {
 	file := filepath.Join(root, "go.mod")
-	p.visit(file, code)
-	text, _ := p.text(file, "names")
+	r.visit(file, code)
+	text, _ := r.textOf(file, "names")
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == "module" {
 			return goModule{filepath.Clean(root), strings.Trim(words[1], "\"`")}
@@ -197,8 +201,8 @@ func (p *pass) usedModule(root string) goModule {
 
 // directives binds what the lines of a file that begin with //go: name: files that are
 // put into the program, and commands of go generate.
-func (p *pass) directives(file string, says goFile, generate bool) {
-	if len(says.lines) == 0 || !p.once("go", file, strconv.FormatBool(generate)) {
+func (r *goReader) directives(file string, says goFile) {
+	if len(says.lines) == 0 || !r.once("go", file, strconv.FormatBool(r.generate)) {
 		return
 	}
 	dir := filepath.Dir(file)
@@ -206,71 +210,33 @@ func (p *pass) directives(file string, says goFile, generate bool) {
 		if names, ok := strings.CutPrefix(line, "//go:embed "); ok {
 			for _, name := range strings.Fields(names) {
 				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
-				for _, found := range p.both(filepath.Join(dir, name)) {
-					if p.visit(found, data) {
-						p.folder(found)
+				for _, found := range r.both(filepath.Join(dir, name)) {
+					if r.visit(found, data) {
+						r.folder(found)
 					}
 				}
 			}
 		}
-		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && generate {
-			if p.depth >= maxFollowed {
-				p.unread(file, "generates")
+		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && r.generate {
+			if r.depth >= maxFollowed {
+				r.unread(file, "generates")
 				return
 			}
-			call := p.call
-			call.Command, call.Args, call.Raw, call.Dir = strings.TrimSpace(command), nil, nil, dir
-			p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file})
+			r.runs(strings.TrimSpace(command), dir, nil, scope{strict: r.strict, words: true, of: file})
 		}
 	}
 }
 
-// A goFile is what a file of Go says of others.
-type goFile struct {
-	imports []string
-	lines   []string // that begin with //go:embed or //go:generate
-}
-
-// imports are what a file of Go imports, as far as it can be read.
-func (p *pass) imports(file string) (says goFile) {
-	if says, ok := p.imported[file]; ok {
+// importsOf are what a file of Go imports, as far as it can be read.
+func (r *goReader) importsOf(file string) (says goFile) {
+	if says, ok := r.imported[file]; ok {
 		return says
 	}
-	text, all := p.contents(file)
+	text, all := r.contents(file)
 	says, ok := parseGo(file, text, all)
 	if !ok {
-		p.unread(file, "imports")
+		r.unread(file, "imports")
 	}
-	p.imported[file] = says
+	r.imported[file] = says
 	return says
-}
-
-// parseGo is what a text of Go says, of which all may be missing but the beginning.
-func parseGo(file, text string, all bool) (says goFile, ok bool) {
-	if strings.Contains(text, "//go:") {
-		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "//go:embed ") || strings.HasPrefix(line, "//go:generate ") {
-				says.lines = append(says.lines, line)
-			}
-		}
-	}
-	mode := parser.ImportsOnly
-	if !all { // something must show that there are no more imports behind
-		mode = parser.SkipObjectResolution
-	}
-	f, err := parser.ParseFile(token.NewFileSet(), file, text, mode)
-	if f == nil {
-		return says, false
-	}
-	for _, spec := range f.Imports {
-		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
-			says.imports = append(says.imports, path)
-		}
-	}
-	return says, (!all || err == nil) && (all || slices.ContainsFunc(f.Decls, notImport))
-}
-
-func notImport(d ast.Decl) bool {
-	g, ok := d.(*ast.GenDecl)
-	return !ok || g.Tok != token.IMPORT
 }

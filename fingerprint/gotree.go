@@ -15,35 +15,31 @@ import (
 const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
-func (p *pass) isGoTree(dir string) bool {
-	return strings.HasPrefix(p.out[folderKey(dir, goFiles)], stampedSum)
-}
-
-func within(dir, root string) bool {
-	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
+func (s *scan) isGoTree(dir string) bool {
+	return strings.HasPrefix(s.out[folderKey(dir, goFiles)], stampedSum)
 }
 
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
 // it of which they import packages.
-func (p *pass) goTree(root string, modules []goModule, generate bool) (dirs []string) {
-	if slices.Contains(p.goTrees, root) {
+func (r *goReader) goTree(root string) (dirs []string) {
+	if slices.Contains(r.goTrees, root) {
 		return nil
 	}
-	p.goTrees = append(p.goTrees, root)
+	r.goTrees = append(r.goTrees, root)
 	imports := map[string]bool{}
-	for _, file := range p.folder(root, goFiles...) {
-		if p.err != nil || p.givenUp() {
+	for _, file := range r.folder(root, goFiles...) {
+		if r.err != nil || r.givenUp() {
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") || leftOut(strings.TrimPrefix(file, root)) {
 			continue
 		}
-		says := p.stampedGo(file)
-		p.directives(file, says, generate)
+		says := r.stampedGo(file)
+		r.directives(file, says)
 		for _, path := range says.imports {
 			if !imports[path] {
 				imports[path] = true
-				dirs = append(dirs, p.importedFrom([]string{path}, modules)...)
+				dirs = append(dirs, r.importedFrom([]string{path})...)
 			}
 		}
 	}
@@ -62,21 +58,21 @@ func leftOut(rest string) bool {
 }
 
 // stampedGo is what a file of Go says whose version is bound.
-func (p *pass) stampedGo(file string) (says goFile) {
-	info, err := p.stat(file)
+func (r *goReader) stampedGo(file string) (says goFile) {
+	info, err := r.stat(file)
 	if err != nil {
 		return says // its version says so
 	}
 	id, known := identify(info)
-	p.binder.mu.Lock()
-	says, ok := p.binder.goFiles[id.version]
-	p.binder.mu.Unlock()
+	r.shared.mu.Lock()
+	says, ok := r.shared.goFiles[id.version]
+	r.shared.mu.Unlock()
 	if ok && known {
 		return says
 	}
 	f, info, err := open(file)
 	if err != nil {
-		p.unread(file, "imports")
+		r.unread(file, "imports")
 		return says
 	}
 	defer func() { _ = f.Close() }() // it was only read
@@ -84,17 +80,17 @@ func (p *pass) stampedGo(file string) (says goFile) {
 	all := len(text) <= maxText
 	says, parsed := parseGo(file, string(text[:min(len(text), maxText)]), all)
 	if now, _ := identify(info); err != nil || !parsed || now.version != id.version {
-		p.unread(file, "imports")
+		r.unread(file, "imports")
 		return says
 	}
 	if time.Since(id.changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	p.binder.mu.Lock()
-	defer p.binder.mu.Unlock()
-	if p.binder.goFiles == nil || len(p.binder.goFiles) >= maxGoKept {
-		p.binder.goFiles = map[string]goFile{}
+	r.shared.mu.Lock()
+	defer r.shared.mu.Unlock()
+	if r.shared.goFiles == nil || len(r.shared.goFiles) >= maxGoKept {
+		r.shared.goFiles = map[string]goFile{}
 	}
-	p.binder.goFiles[id.version] = says
+	r.shared.goFiles[id.version] = says
 	return says
 }

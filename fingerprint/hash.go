@@ -48,8 +48,16 @@ func open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// A hasher hashes the files of one call.
+type hasher struct {
+	*disk
+	sums   map[string]string // version → hash, for second names of a file
+	budget int64             // bytes still to be read
+	buffer []byte            // for that
+}
+
 // hash returns "" for what is not a file to bind.
-func (s *scan) hash(path string) string {
+func (h *hasher) hash(path string) string {
 	f, info, err := open(path)
 	if err != nil {
 		return unreadable
@@ -60,26 +68,26 @@ func (s *scan) hash(path string) string {
 		return ""
 	}
 	id, known := identify(info)
-	keep := known && system == heldFiles && s.binder.keeps(info, id, os.Geteuid())
+	keep := known && system == heldFiles && h.shared.keeps(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := s.binder.kept(id.version); ok {
+		if sum, ok := h.shared.kept(id.version); ok {
 			return sum
 		}
 	}
 	// Within one call a second name of the same file is not read again.
-	if sum, ok := s.sums[id.version]; ok && known && system == heldFiles {
+	if sum, ok := h.sums[id.version]; ok && known && system == heldFiles {
 		return sum
 	}
-	sum, err := s.read(f, info.Size())
+	sum, err := h.read(f, info.Size())
 	if err != nil {
 		return unreadable
 	}
 	if !strings.HasPrefix(sum, whole) {
 		return sum + " " + id.version
 	}
-	s.sums[id.version] = sum
+	h.sums[id.version] = sum
 	if keep {
-		s.binder.keep(id.version, sum)
+		h.shared.keep(id.version, sum)
 	}
 	return sum
 }
@@ -96,15 +104,15 @@ const whole = "sha256:"
 // read hashes a file, in full as long as the call's budget lasts. Of a larger
 // one it hashes both ends: a disk image that a command deletes must not make
 // the call impossible to approve, and no program is that large by accident.
-func (s *scan) read(f *os.File, size int64) (string, error) {
+func (h *hasher) read(f *os.File, size int64) (string, error) {
 	d := sha256.New()
-	if size <= s.budget {
-		if s.buffer == nil {
-			s.buffer = make([]byte, 32<<10)
+	if size <= h.budget {
+		if h.buffer == nil {
+			h.buffer = make([]byte, 32<<10)
 		}
-		n, err := io.CopyBuffer(d, patient{io.LimitReader(f, s.budget+1), s}, s.buffer)
-		s.budget -= n
-		if err != nil || s.budget >= 0 {
+		n, err := io.CopyBuffer(d, patient{io.LimitReader(f, h.budget+1), h.disk}, h.buffer)
+		h.budget -= n
+		if err != nil || h.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err
 		}
 		return "grows:" + hex.EncodeToString(d.Sum(nil)), nil
@@ -124,18 +132,18 @@ func (s *scan) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *Binder) keeps(info fs.FileInfo, id fileID, euid int) bool {
+func (b *shared) keeps(info fs.FileInfo, id fileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
 }
 
-func (b *Binder) kept(version string) (string, bool) {
+func (b *shared) kept(version string) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (b *Binder) keep(version, sum string) {
+func (b *shared) keep(version, sum string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cache == nil || len(b.cache) >= maxCached {
@@ -144,17 +152,14 @@ func (b *Binder) keep(version, sum string) {
 	b.cache[version] = sum
 }
 
-// errGivenUp is seen by nobody: the call was answered.
-var errGivenUp = fs.ErrClosed
-
 // A patient reader reads until nobody waits.
 type patient struct {
 	io.Reader
-	s *scan
+	d *disk
 }
 
 func (p patient) Read(b []byte) (int, error) {
-	if p.s.givenUp() {
+	if p.d.givenUp() {
 		return 0, errGivenUp
 	}
 	return p.Reader.Read(b)

@@ -1,13 +1,10 @@
 package fingerprint
 
 import (
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -50,45 +47,38 @@ var starts = map[string]string{
 	"crontab": "vi vim nano editor", "ssh": "ssh-askpass nc ncat", "gpg": "gpg-agent pinentry dirmngr scdaemon",
 }
 
-// ownedBytes is the size up to which such a program is bound by its content. Of a larger one
-// its place, its size and its times are.
-const ownedBytes = 64 << 10
-
-// maxSearched is how many sets of folders a Binder remembers.
-const maxSearched = 64
-
 // helpers binds what the program of a step may start through PATH, of that which lies where
 // an agent can put it.
-func (p *pass) helpers(st *shell.Step) {
+func (r *reader) helpers(st *shell.Step) {
 	name := first(st)
 	if slices.Contains(alone, name) || slices.Contains(filters, name) || !effect.IsKnown(name) || name == "" {
 		return
 	}
-	list, key := p.searched(st)
-	if !p.once("helpers", key, name) {
+	list, key := r.searchFolders(st)
+	if !r.once("helpers", key, name) {
 		return
 	}
-	at, ok := p.searches[key]
+	at, ok := r.searches[key]
 	if !ok {
-		at = p.binder.owned(p.scan, list)
-		if p.searches == nil {
-			p.searches = map[string]search{}
+		at = r.shared.owned(r.scan, list)
+		if r.searches == nil {
+			r.searches = map[string]pathContents{}
 		}
-		p.searches[key] = at
+		r.searches[key] = at
 	}
-	if p.once("helpers", key) {
+	if r.once("helpers", key) {
 		for _, file := range at.before {
-			p.stamp(file)
+			r.stamp(file)
 		}
 	}
 	if len(at.dirs) == 0 {
 		return
 	}
-	wanted := p.wanted(name)
+	wanted := r.wantedNames(name)
 	for _, dir := range at.dirs {
 		for _, has := range dir.names {
 			if strings.HasPrefix(has, name+"-") || slices.Contains(wanted, has) {
-				p.stamp(path.Join(dir.path, has))
+				r.stamp(path.Join(dir.path, has))
 			}
 		}
 	}
@@ -104,14 +94,14 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 	"KUBE_EDITOR PSQL_EDITOR PSQL_PAGER AWS_PAGER GH_PAGER GH_EDITOR SYSTEMD_EDITOR SYSTEMD_PAGER HGEDITOR " +
 	"SVN_EDITOR SUDO_EDITOR")
 
-// wanted are the names that a program looks for: of the table, and those that variables give.
-func (p *pass) wanted(name string) []string {
+// wantedNames are the names that a program looks for: of the table, and those that variables give.
+func (r *reader) wantedNames(name string) []string {
 	names := strings.Fields(starts[name])
 	for _, v := range programVars {
-		if _, here := p.scan.call.Env[v]; !here && len(p.vars[v]) == 0 && !p.compares {
+		if _, here := r.scan.call.Env[v]; !here && len(r.vars[v]) == 0 && !r.compares {
 			continue
 		}
-		for _, value := range p.values(v) {
+		for _, value := range r.values(v) {
 			for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n|;&'\"", r) }) {
 				if !strings.ContainsAny(w, "/\x00") && operand(w) {
 					names = append(names, w)
@@ -122,12 +112,12 @@ func (p *pass) wanted(name string) []string {
 	return names
 }
 
-// searched are the folders of a step's PATH of which it is known where they are, and what
+// searchFolders are the folders of a step's PATH of which it is known where they are, and what
 // tells them from others.
-func (p *pass) searched(st *shell.Step) (dirs []string, key string) {
+func (r *reader) searchFolders(st *shell.Step) (dirs []string, key string) {
 	list := st.Path
 	if list == effect.Unknown {
-		list = p.path
+		list = r.path
 	}
 	if list == effect.Unknown {
 		list = systemPath
@@ -144,162 +134,4 @@ func (p *pass) searched(st *shell.Step) (dirs []string, key string) {
 		dirs = append(dirs, dir)
 	}
 	return dirs, key
-}
-
-// stamp binds a program that is not known to run.
-func (s *scan) stamp(file string) {
-	if !s.once("stamp", file) || !s.look() {
-		return
-	}
-	info, err := s.stat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	sum := ""
-	if info.Size() > ownedBytes {
-		sum = s.versionOf(file, info)
-	}
-	if sum == "" {
-		sum = s.hash(file)
-	}
-	s.out["starts "+file] = sum + " " + info.Mode().String()
-}
-
-// written is how long after a change the page of a file may still be writable for a mapping without
-// a change of its times: kernels write it to the disk after 30 s or so.
-const written = 10 * time.Minute
-
-// versionOf is the version of a file, if the kernel's word about it can be trusted.
-func (s *scan) versionOf(file string, info fs.FileInfo) string {
-	v, known := appendVersion(nil, info)
-	if !known {
-		return ""
-	}
-	trust, ok := s.trusts[v.device]
-	if !ok {
-		trust = trustedTimes(file, v.device)
-		if s.trusts == nil {
-			s.trusts = map[uint64]bool{}
-		}
-		s.trusts[v.device] = trust
-	}
-	if !trust {
-		return ""
-	}
-	if time.Since(v.changed) > written {
-		return string(v.text)
-	}
-	if !s.stays([]freshFile{{file, string(v.text), v.changed}}) {
-		return ""
-	}
-	return string(v.text)
-}
-
-// A namedFolder is a folder of PATH that an agent can write to.
-type namedFolder struct {
-	path  string
-	names []string
-}
-
-// A search is what the folders of a PATH have that an agent can put there.
-type search struct {
-	before []string      // files with the name of one in a later folder
-	dirs   []namedFolder // in the order of PATH
-}
-
-// owned returns what lies in the folders of a PATH that an agent can write to. It asks the
-// kernel for the version of each folder, and lists them again only when one has another.
-func (b *Binder) owned(s *scan, dirs []string) search {
-	all, key, settled := s.pathFolders(dirs)
-	if !slices.ContainsFunc(all, func(f pathFolder) bool { return f.own }) {
-		return search{}
-	}
-	if settled {
-		b.mu.Lock()
-		found, ok := b.searches[key]
-		b.mu.Unlock()
-		if ok {
-			return found
-		}
-	}
-	found, held := s.shadowing(all)
-	if settled && held && s.err == nil {
-		b.mu.Lock()
-		if b.searches == nil || len(b.searches) >= maxSearched {
-			b.searches = map[string]search{}
-		}
-		b.searches[key] = found
-		b.mu.Unlock()
-	}
-	return found
-}
-
-// A pathFolder is a folder of PATH.
-type pathFolder struct {
-	path, place string
-	own         bool // an agent may write to it
-}
-
-// pathFolders are the folders of a PATH that are there, once each, what tells them and their
-// versions from others, and whether none of them changed a moment ago.
-func (s *scan) pathFolders(dirs []string) (all []pathFolder, key string, settled bool) {
-	var versions strings.Builder
-	settled = true
-	for _, dir := range dirs {
-		if len(dir) > maxPath || strings.ContainsRune(dir, 0) || strings.HasPrefix(dir, "/proc/") || !s.look() {
-			continue
-		}
-		info, err := s.stat(dir)
-		if err != nil || !info.IsDir() {
-			continue // each look for a program in it is named
-		}
-		id, known := identify(info)
-		settled = settled && known && time.Since(id.changed) > 2*time.Second
-		if known && slices.ContainsFunc(all, func(f pathFolder) bool { return f.place == id.place }) {
-			continue
-		}
-		all = append(all, pathFolder{dir, id.place, !system(path.Join(dir, "x")) && agentMayWrite(info, id)})
-		versions.WriteString(dir + "\x00" + id.version + "\x00")
-	}
-	return all, versions.String(), settled
-}
-
-// shadowing lists folders of PATH, and reports whether the lists hold as long as the versions
-// of the folders do.
-func (s *scan) shadowing(all []pathFolder) (found search, held bool) {
-	held = true
-	later := map[string]bool{}
-	for n := len(all) - 1; n >= 0; n-- {
-		names, ok := s.list(all[n].path)
-		held = held && ok && holds(all[n].path)
-		if all[n].own {
-			found.dirs = append(found.dirs, namedFolder{all[n].path, names})
-		}
-		for _, name := range names {
-			if all[n].own && later[name] {
-				found.before = append(found.before, path.Join(all[n].path, name))
-			}
-		}
-		for _, name := range names {
-			later[name] = true
-		}
-	}
-	slices.Reverse(found.dirs)
-	return found, held
-}
-
-// agentMayWrite reports whether a folder is not root's, or others than root may write to it.
-// Where this service is root's, the agent may be root too.
-func agentMayWrite(info fs.FileInfo, id fileID) bool {
-	return id.owner != 0 || info.Mode()&0o022 != 0 || os.Geteuid() == 0
-}
-
-// holds reports whether the kernel's word about a folder can be trusted.
-func holds(dir string) bool {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }() // it was only looked at
-	return fileSystemOf(f) == heldFiles
 }

@@ -127,8 +127,8 @@ func TestPlainProgramsStartNothing(t *testing.T) {
 func TestListsOfPATHAreKept(t *testing.T) {
 	t.Parallel()
 	p := newPlayground(t, "own/ssh", "own/x", "sys/ssh", "sys/x.y")
-	own := func(list ...string) search {
-		s := &scan{binder: p.b, out: map[string]string{}, listed: map[string][]string{}, done: map[string]bool{}}
+	own := func(list ...string) pathContents {
+		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
 		return p.b.owned(s, list)
 	}
 	dirs := []string{p.path("own"), p.path("sys")}

@@ -12,16 +12,19 @@ import (
 // javaPaths are flags whose value is a list of folders and archives.
 const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a -Xbootclasspath/p"
 
-// java binds what the flags and variables of a Java machine name, and reports whether it
+// A javaReader reads the class path of a Java machine.
+type javaReader struct{ reading }
+
+// bind binds what the flags and variables of a Java machine name, and reports whether it
 // should have a file of code.
-func (p *pass) java(i int, bases []string) (needs bool) {
-	words := p.javaWords(p.Steps[i].Argv[1:], bases, 0)
+func (r javaReader) bind() (needs bool) {
+	words := r.javaWords(r.c.Argv[1:], 0)
 	for _, name := range []string{"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"} {
-		for _, value := range p.values(name) {
-			words = append(p.javaWords(strings.Fields(value), bases, 0), words...)
+		for _, value := range r.values(name) {
+			words = append(r.javaWords(strings.Fields(value), 0), words...)
 		}
 	}
-	classes := p.values("CLASSPATH")
+	classes := r.values("CLASSPATH")
 	for n := 0; n < len(words); n++ {
 		w := words[n]
 		next := func() string {
@@ -55,24 +58,24 @@ func (p *pass) java(i int, bases []string) (needs bool) {
 	}
 	for _, list := range classes {
 		for _, part := range strings.Split(list, ":") {
-			p.classes(i, part, bases)
+			r.classes(part)
 		}
 	}
 	return needs
 }
 
 // javaWords are words with those of the files of arguments among them.
-func (p *pass) javaWords(argv, bases []string, depth int) (words []string) {
+func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 	for _, w := range argv {
 		file, ok := strings.CutPrefix(w, "@")
 		if !ok || depth > 1 {
 			words = append(words, w)
 			continue
 		}
-		for _, base := range bases {
-			if at := abs(base, file); !p.visit(at, code) {
-				text, _ := p.text(at, "names")
-				words = append(words, p.javaWords(strings.Fields(strings.ReplaceAll(text, `"`, "")), bases, depth+1)...)
+		for _, base := range r.bases {
+			if at := abs(base, file); !r.visit(at, code) {
+				text, _ := r.textOf(at, "names")
+				words = append(words, r.javaWords(strings.Fields(strings.ReplaceAll(text, `"`, "")), depth+1)...)
 			}
 		}
 	}
@@ -80,21 +83,21 @@ func (p *pass) javaWords(argv, bases []string, depth int) (words []string) {
 }
 
 // classes binds one place of a class path.
-func (p *pass) classes(i int, part string, bases []string) {
+func (r javaReader) classes(part string) {
 	if !effect.IsKnown(part) {
-		p.named("the classes in %s", effect.Show(part))
+		r.named("the classes in %s", effect.Show(part))
 		return
 	}
-	for _, base := range bases {
+	for _, base := range r.bases {
 		at := abs(base, strings.TrimSuffix(part, "*"))
-		if clean := filepath.Clean(at); !p.visit(at, code) {
-			p.coded[i] = p.coded[i] || p.out[clean] != ""
+		if clean := filepath.Clean(at); !r.visit(at, code) {
+			r.c.coded = r.c.coded || r.out[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
-			for _, jar := range p.settings(clean, "*.jar") {
-				p.coded[i] = p.coded[i] || p.out[jar] != ""
+			for _, jar := range r.matching(clean, "*.jar") {
+				r.c.coded = r.c.coded || r.out[jar] != ""
 			}
-		} else if len(p.folder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
-			p.coded[i] = true
+		} else if len(r.folder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
+			r.c.coded = true
 		}
 	}
 }

@@ -9,34 +9,37 @@ import (
 // This file reads kustomizations: what they name need not lie below them, nor have an
 // ending.
 
-// kustomize binds the kustomizations of a folder and all that they name.
-func (p *pass) kustomize(i int, dir string, depth int) {
-	if !p.once("kustomize", dir) {
+// A kustomizeReader reads kustomizations, and charts, for a command.
+type kustomizeReader struct{ reading }
+
+// bind binds the kustomizations of a folder and all that they name.
+func (r kustomizeReader) bind(dir string, depth int) {
+	if !r.once("kustomize", dir) {
 		return
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		file := filepath.Join(dir, name)
-		if p.visit(file, code) || p.out[file] == "" {
+		if r.visit(file, code) || r.out[file] == "" {
 			continue
 		}
-		p.isCoded(i, file)
-		text, ok := p.text(file, "names")
+		r.isCoded(r.c, file)
+		text, ok := r.textOf(file, "names")
 		if !ok {
 			continue
 		}
 		y, err := yamlOf(text)
 		if err != nil || depth >= maxFollowed || y.deep || len(y.texts) > maxWords {
-			p.unread(file, "names")
+			r.unread(file, "names")
 			continue
 		}
 		for _, w := range y.texts {
-			p.kustomized(i, dir, w, depth)
+			r.kustomized(dir, w, depth)
 		}
 	}
 }
 
 // kustomized binds what one value of a kustomization names.
-func (p *pass) kustomized(i int, dir, value string, depth int) {
+func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	if strings.Contains(value, "\n") || len(value) > maxPath {
 		return // a patch, in the text itself
 	}
@@ -44,24 +47,24 @@ func (p *pass) kustomized(i int, dir, value string, depth int) {
 		value = after
 	}
 	if strings.Contains(value, "://") || strings.HasPrefix(value, "git@") || strings.HasPrefix(value, "github.com/") {
-		p.named("what lies at %s", value)
+		r.named("what lies at %s", value)
 		return
 	}
 	at := filepath.Clean(abs(dir, value))
 	if value == "" || value == "." || at == dir {
 		return
 	}
-	if !p.visit(at, code) {
-		p.generator(at, dir)
+	if !r.visit(at, code) {
+		r.generator(at, dir)
 		return
 	}
 	for name := range strings.FieldsSeq(kustomization) {
-		if _, err := p.stat(filepath.Join(at, name)); p.look() && err == nil {
-			p.kustomize(i, at, depth+1)
+		if _, err := r.stat(filepath.Join(at, name)); r.look() && err == nil {
+			r.bind(at, depth+1)
 			return
 		}
 	}
-	p.folder(at) // charts, openapi, and what else is given as a folder
+	r.folder(at) // charts, openapi, and what else is given as a folder
 }
 
 // functionPath finds the programs of generators and transformers, and functionImage what else
@@ -72,42 +75,42 @@ var (
 )
 
 // generator binds the programs that a file of a kustomization runs.
-func (p *pass) generator(file, dir string) {
-	if p.out[file] == "" || !p.once("generator", file) {
+func (r kustomizeReader) generator(file, dir string) {
+	if r.out[file] == "" || !r.once("generator", file) {
 		return
 	}
-	text, ok := p.text(file, "runs")
+	text, ok := r.textOf(file, "runs")
 	if !ok || !strings.Contains(text, "config.kubernetes.io/function") {
 		return
 	}
-	for _, m := range p.found(functionPath, file, text) {
+	for _, m := range r.found(functionPath, file, text) {
 		for _, from := range []string{dir, filepath.Dir(file)} {
-			if at := filepath.Clean(abs(from, m[1])); !p.visit(at, code) {
-				p.script(at, from)
+			if at := filepath.Clean(abs(from, m[1])); !r.visit(at, code) {
+				r.bindScript(at, from)
 			}
 		}
 	}
-	for _, m := range p.found(functionImage, file, text) {
+	for _, m := range r.found(functionImage, file, text) {
 		if !pinned(m[1]) {
-			p.named("the image %s, which is not pinned by a digest", m[1])
+			r.named("the image %s, which is not pinned by a digest", m[1])
 		}
 	}
 }
 
 // chart binds the charts that a chart takes from other folders here.
-func (p *pass) chart(dir string, depth int) {
+func (r kustomizeReader) chart(dir string, depth int) {
 	file := filepath.Join(dir, "Chart.yaml")
-	if !p.once("chart", dir) || !p.isThereAs(file) {
+	if !r.once("chart", dir) || !r.isThereAs(file) {
 		return
 	}
-	if p.visit(file, code); depth > maxFollowed {
-		p.unread(file, "names")
+	if r.visit(file, code); depth > maxFollowed {
+		r.unread(file, "names")
 		return
 	}
-	text, _ := p.text(file, "names")
-	p.wholes(file, text, []string{dir})
-	for _, m := range p.found(chartFolder, file, text) {
-		p.chart(filepath.Clean(abs(dir, m[1])), depth+1)
+	text, _ := r.textOf(file, "names")
+	settingsReader{reading: r.reading}.wholes(file, text, []string{dir})
+	for _, m := range r.found(chartFolder, file, text) {
+		r.chart(filepath.Clean(abs(dir, m[1])), depth+1)
 	}
 }
 

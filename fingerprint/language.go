@@ -1,14 +1,7 @@
 package fingerprint
 
 import (
-	"encoding/json"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file finds the code that interpreters load beside their script: what flags and
@@ -58,30 +51,20 @@ func languageOf(name string) *language {
 	return nil
 }
 
-// oneOf reports whether a word is in a list of words.
-func oneOf(list, word string) bool {
-	for w := range strings.FieldsSeq(list) {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
 // interprets reports whether a program runs code: its words may be data.
 func interprets(name string) bool {
 	return name == "java" || name == "javaw" || languageOf(name) != nil
 }
 
-// A start is what the words of an interpreter say.
-type start struct {
+// A interpreterWords is what the words of an interpreter say.
+type interpreterWords struct {
 	modules, dirs []string
 	main          string // its script; "" is none
 	inline        bool
 }
 
 // starts reads the words behind an interpreter's name.
-func (l *language) starts(words []string) (s start) {
+func (l *language) starts(words []string) (s interpreterWords) {
 	for n := 0; n < len(words); n++ {
 		w := words[n]
 		next := func() string {
@@ -127,183 +110,4 @@ func (l *language) starts(words []string) (s start) {
 		}
 	}
 	return s
-}
-
-// letters are those with which a group of flags begins.
-func letters(group string) string {
-	end := strings.IndexFunc(group, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
-	if end < 0 {
-		return group
-	}
-	return group[:end]
-}
-
-// flagValue is the value that a word has for one of some flags: --x=v, -xv, or "" if it
-// is the next word.
-func flagValue(word, flags string) (value string, has bool) {
-	for flag := range strings.FieldsSeq(flags) {
-		switch rest, ok := strings.CutPrefix(word, flag); {
-		case !ok:
-		case rest == "" || rest[0] == '=':
-			return strings.TrimPrefix(rest, "="), true
-		case len(flag) == 2 && flag != "--":
-			return rest, true
-		}
-	}
-	return "", false
-}
-
-// interpreted binds what an interpreter loads, and reports whether it should have a
-// file of code: if none is found, its code is not bound.
-func (p *pass) interpreted(i int, l *language, bases []string) (needs bool) {
-	st := &p.Steps[i]
-	s := l.starts(st.Argv[1:])
-	roots := p.loadsVariables(i, l, s.modules, s.dirs, bases)
-	if s.main != "" && !s.inline && effect.IsKnown(s.main) {
-		for _, base := range bases {
-			if p.candidates(l, abs(base, s.main), 0) {
-				p.coded[i] = true
-			}
-		}
-	}
-	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.programs, "python") {
-		p.shadowed(st, append(slices.Clone(bases), roots...))
-	}
-	if strings.HasPrefix(l.programs, "python") {
-		p.pythonBeside(i, s.main, s.inline, bases)
-	}
-	return s.main != "" && !s.inline && !slices.Contains(standardInput, s.main)
-}
-
-// loadsVariables binds the modules and folders of flags, and those of variables, and
-// returns the folders.
-func (p *pass) loadsVariables(i int, l *language, modules, dirs, bases []string) (roots []string) {
-	for _, name := range strings.Fields(l.options) {
-		for _, value := range p.values(name) {
-			more := l.starts(strings.Fields(value))
-			modules, dirs = append(modules, more.modules...), append(dirs, more.dirs...)
-		}
-	}
-	for _, name := range strings.Fields(l.paths) {
-		for _, value := range p.values(name) {
-			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
-				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
-				dirs = append(dirs, part)
-			}
-		}
-	}
-	roots = p.moduleRoots(l, dirs, bases)
-	for _, m := range modules {
-		if !p.loadsModule(i, l, m, bases, roots) {
-			p.named("the module %s", effect.Show(m))
-		}
-	}
-	return roots
-}
-
-// standardInput are names of it: the walk follows what comes there.
-var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
-
-// moduleRoots binds the folders in which modules are looked for.
-func (p *pass) moduleRoots(l *language, dirs, bases []string) (roots []string) {
-	for _, dir := range dirs {
-		if !effect.IsKnown(dir) {
-			p.named("what lies in %s", effect.Show(dir))
-			continue
-		}
-		for _, base := range bases {
-			root := filepath.Clean(abs(base, dir))
-			if p.visit(root, code) && !slices.Contains(roots, root) {
-				roots = append(roots, root)
-				var kinds []string
-				for _, ending := range strings.Fields(l.endings) {
-					kinds = append(kinds, "*"+ending)
-				}
-				p.folder(root, kinds...)
-			}
-		}
-	}
-	return roots
-}
-
-// loadsModule binds a module that a flag names, and reports whether it lies here.
-func (p *pass) loadsModule(i int, l *language, name string, bases, roots []string) bool {
-	if name == "" || !effect.IsKnown(name) {
-		return false
-	}
-	if strings.HasPrefix(l.programs, "perl") {
-		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "-"), "=")
-		name, _, _ = strings.Cut(name, " ")
-		name = strings.ReplaceAll(name, "::", "/")
-	}
-	name = strings.TrimPrefix(name, "file://")
-	found := false
-	for _, root := range append(slices.Clone(roots), bases...) {
-		found = p.candidates(l, abs(root, name), 0) || found
-	}
-	if strings.HasPrefix(l.programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
-		for _, base := range bases {
-			for _, at := range above(base) {
-				if !found {
-					found = p.candidates(l, filepath.Join(at, "node_modules", name), 0)
-				}
-			}
-		}
-	}
-	p.coded[i] = p.coded[i] || found
-	return found
-}
-
-// candidates binds the file that a name may mean, and reports whether there is one.
-func (p *pass) candidates(l *language, file string, depth int) (found bool) {
-	if depth > 2 || !filepath.IsAbs(file) || len(file) > maxPath {
-		return false
-	}
-	for _, ending := range append([]string{""}, strings.Fields(l.endings)...) {
-		if !p.visit(file+ending, code) && p.out[filepath.Clean(file+ending)] != "" {
-			p.script(file+ending, filepath.Dir(file))
-			found = true
-		}
-	}
-	if info, err := p.stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(l.programs, "node") {
-		return found
-	}
-	if manifest := filepath.Join(file, "package.json"); !p.visit(manifest, code) && p.out[manifest] != "" {
-		if main := p.packageMain(manifest); main != "" && path.Clean(main) != "." {
-			found = p.candidates(l, filepath.Join(file, main), depth+1) || found
-		}
-	}
-	return p.candidates(l, filepath.Join(file, "index"), depth+1) || found
-}
-
-// packageMain is the file that a package.json names as its own.
-func (p *pass) packageMain(manifest string) (main string) {
-	text, _ := p.text(manifest, "names")
-	if members([]byte(strings.TrimPrefix(text, "\ufeff")), func(key string, value json.RawMessage) error {
-		if key == "main" && json.Unmarshal(value, &main) != nil { // npm takes main: false
-			main = ""
-		}
-		return nil
-	}) != nil && text != "" {
-		p.unread(manifest, "names")
-	}
-	return main
-}
-
-// shadowed binds what lies here under the name of a module of Python that the tables
-// know: it goes before the one that is installed.
-func (p *pass) shadowed(st *shell.Step, roots []string) {
-	n := slices.Index(st.Argv, "-m")
-	if n+1 >= len(st.Argv) || !effect.IsKnown(st.Argv[n+1]) {
-		return
-	}
-	name := strings.ReplaceAll(st.Argv[n+1], ".", "/")
-	for _, root := range roots {
-		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
-			p.visit(filepath.Join(root, at+".py"), code)
-			if dir := filepath.Join(root, at); p.visit(dir, code) {
-				p.folder(dir, "*.py")
-			}
-		}
-	}
 }

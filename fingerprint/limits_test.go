@@ -187,20 +187,19 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 		"another file": func(s *scan) { s.out[p.path("Makefile")] = whole + "00" }, "unreadable": func(s *scan) { s.out[p.path("Makefile")] = unreadable },
 		"gone": func(s *scan) {
 			s.out[p.path("gone")] = whole + "00"
-			_, _ = s.text(p.path("gone"), "runs")
+			_, _ = s.textOf(p.path("gone"), "runs")
 		},
 	} {
-		s := &scan{binder: p.b, out: map[string]string{}, sums: map[string]string{}, budget: maxCallBytes, call: p.call("")}
+		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
 		s.keep(p.path("Makefile"), code)
 		set(s)
-		text, ok := s.text(p.path("Makefile"), "runs")
+		text, ok := s.textOf(p.path("Makefile"), "runs")
 		if name != "gone" && (ok || text != "" || !slices.Contains(s.unbound, "what Makefile runs")) || len(s.unbound) == 0 {
 			t.Errorf("%s: %q, %v, and %q is not bound", name, text, ok, s.unbound)
 		}
 	}
-	s := &scan{call: p.call("")}
-	s.walked, s.out = maxWalked, map[string]string{}
-	s.done = map[string]bool{}
+	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s.walked = maxWalked
 	if s.folder(p.dir); len(s.unbound) != 1 {
 		t.Errorf("a folder beyond the entries of all: %q", s.unbound)
 	}
@@ -212,7 +211,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 	}
 	deep := strings.Repeat("/"+strings.Repeat("d", 250), 17)
 	for path, want := range map[string]int{deep: 1, "/" + strings.Repeat("m", maxPath): 0, deep[:maxPath-200]: 0} {
-		s = &scan{binder: p.b, call: p.call(""), out: map[string]string{}, seen: map[string]level{}}
+		s = newScan(&p.b.shared, p.b.walker, nil, p.call(""))
 		if s.visit(path, code); len(s.unbound) != want {
 			t.Errorf("a path of %d bytes: %q", len(path), s.unbound)
 		}

@@ -1,12 +1,9 @@
 package fingerprint
 
 import (
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -86,9 +83,6 @@ var loadForms = []loadForm{
 	},
 }
 
-// quoted is a text in quotes at the beginning of an argument.
-var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
-
 var (
 	rubyJoin   = regexp.MustCompile(`File\.join\(\s*__dir__\s*,\s*(["'][^"'\n]*["'])\s*\)`)
 	rubyExpand = regexp.MustCompile(`File\.expand_path\(\s*(["'][^"'\n]*["'])` +
@@ -97,49 +91,49 @@ var (
 )
 
 // loadsOf binds what a build file loads, and names the file if it loads what is not plain.
-func (p *pass) loadsOf(file, text string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
 		f := &loadForms[n]
 		if !like(base, strings.Fields(f.files)) {
 			continue
 		}
-		for _, m := range p.found(f.calls, file, text) {
-			p.loadsOne(f, file, m[1], places, t, depth)
+		for _, m := range r.found(f.calls, file, text) {
+			r.loadsOne(f, file, m[1], places, depth)
 		}
 		if f.requires != nil {
-			for _, m := range p.found(f.requires, file, text) {
-				p.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), t, depth)
+			for _, m := range r.found(f.requires, file, text) {
+				r.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), depth)
 			}
 		}
 		if f.fetches != nil && f.fetches.MatchString(text) {
-			p.namedFile(file, "fetches")
+			r.namedFile(file, "fetches")
 		}
 		for _, place := range places {
 			if strings.HasSuffix(base, ".py") {
-				p.importsBeside(text, place, true)
+				r.importsBeside(text, place, true)
 			}
 		}
 		if f.paths != nil {
-			p.searchPaths(f, file, text)
+			r.searchPaths(f, file, text)
 		}
 	}
 }
 
 // searchPaths names a file that changes where plain names are looked for, if that is not plain:
 // the folders that it names are looked in.
-func (p *pass) searchPaths(f *loadForm, file, text string) {
-	for _, m := range p.found(f.paths, file, text) {
+func (r settingsReader) searchPaths(f *loadForm, file, text string) {
+	for _, m := range r.found(f.paths, file, text) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
-			p.namedFile(file, "loads")
+			r.namedFile(file, "loads")
 		}
 	}
 }
 
 // loadsOne binds what one call in a build file loads.
-func (p *pass) loadsOne(f *loadForm, file, argument string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []string, depth int) {
 	argument = strings.TrimSpace(f.own.Replace(argument))
 	var name string
 	if m := quoted.FindStringSubmatch(argument); m != nil {
@@ -149,129 +143,35 @@ func (p *pass) loadsOne(f *loadForm, file, argument string, places []string, t *
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
 	if name == "" || strings.ContainsAny(name, "$#{*") || !effect.IsKnown(name) {
-		p.namedFile(file, "loads")
+		r.namedFile(file, "loads")
 		return
 	}
 	if strings.Contains(name, "://") {
-		p.named("what lies at %s", name)
+		r.named("what lies at %s", name)
 		return
 	}
-	p.loadsName(f, name, places, t, depth)
+	r.loadsName(f, name, places, depth)
 }
 
 // loadsName binds what a name means in each place where it may lie.
-func (p *pass) loadsName(f *loadForm, name string, places []string, t *tool, depth int) {
+func (r settingsReader) loadsName(f *loadForm, name string, places []string, depth int) {
 	for _, dir := range places {
 		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
 			for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
 				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
-				if p.visit(at, code) {
-					for _, pattern := range strings.Fields(t.files) {
-						for _, found := range p.settings(at, pattern) {
-							p.refers(found, at, t, depth+1)
+				if r.visit(at, code) {
+					for _, pattern := range strings.Fields(r.tool.files) {
+						for _, found := range r.matching(at, pattern) {
+							r.bind(found, at, depth+1)
 						}
 					}
-				} else if p.out[at] != "" {
-					p.refers(at, filepath.Dir(at), t, depth+1)
+				} else if r.out[at] != "" {
+					r.bind(at, filepath.Dir(at), depth+1)
 				}
 			}
 		}
 	}
 }
 
-// pythonImport finds the modules that a text of Python imports.
-var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
-	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
-
-// importsBeside binds the modules of Python in a folder that go before one of the standard
-// library, and where all is set, those that a text imports too. What is not there yet counts
-// when it appears.
-func (p *pass) importsBeside(text, dir string, all bool) {
-	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
-		return
-	}
-	names, ok := p.list(dir)
-	if !ok || len(names) == 0 {
-		return
-	}
-	wanted := map[string]bool{}
-	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
-		if !all {
-			break
-		}
-		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
-			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
-			w, _, _ = strings.Cut(w, ".")
-			wanted[w] = true
-		}
-	}
-	for _, name := range names {
-		module, _, _ := strings.Cut(name, ".")
-		if !wanted[module] && !pythonLibrary()[module] {
-			continue
-		}
-		switch at := filepath.Join(dir, name); {
-		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
-			p.inFolder(at)
-		case name == module && p.isDir(at): // a package, or one without __init__.py
-			p.folder(at, "*.py", "*.so")
-		}
-	}
-}
-
-// pythonLibrary are the modules of the standard library that programs load most, and by
-// which others are loaded.
-var pythonLibrary = sync.OnceValue(func() map[string]bool {
-	of := map[string]bool{}
-	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
-		"_pydecimal _strptime _threading_local _weakrefset " +
-		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
-		"collections colorsys " +
-		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
-		"decimal difflib dis " +
-		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
-		"functools gc " +
-		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
-		"inspect io " +
-		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
-		"multiprocessing netrc " +
-		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
-		"plistlib poplib " +
-		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
-		"reprlib resource " +
-		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
-		"socketserver sqlite3 sre_compile " +
-		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
-		"telnetlib " +
-		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
-		"typing unicodedata " +
-		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
-		"zipimport zlib zoneinfo") {
-		of[name] = true
-	}
-	return of
-})
-
-// pythonBeside binds what goes before the standard library for a step of Python: beside its
-// script, or in its folder.
-func (p *pass) pythonBeside(i int, main string, inline bool, bases []string) {
-	st := &p.Steps[i]
-	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {
-		return
-	}
-	for _, base := range bases {
-		if main == "" || inline || slices.Contains(standardInput, main) {
-			p.importsBeside("", base, false)
-		} else if script := filepath.Clean(abs(base, main)); p.out[script] != "" {
-			p.importsBeside("", path.Dir(script), false)
-		}
-	}
-	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
-		for _, base := range bases {
-			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
-			if _, err := p.stat(filepath.Join(venv, "pyvenv.cfg")); p.look() && err == nil {
-				p.readsIn(venv, strings.Fields(sitePackages))
-			}
-		}
-	}
-}
+// isRuby reports whether a file is a build file of Ruby.
+func isRuby(file string) bool { return like(filepath.Base(file), strings.Fields(loadForms[0].files)) }

@@ -75,7 +75,7 @@ func (m *makefile) automatic(target string) []string {
 	first, folder, base := effect.Unknown, path.Dir(target), path.Base(target)
 	needs := make([]string, 0, len(r.needs))
 	for _, need := range r.needs {
-		needs = append(needs, m.found(need))
+		needs = append(needs, m.locate(need))
 	}
 	all := strings.Join(needs, " ")
 	if m.isFile != nil && m.isFile(target) { // what a rule makes is not bound
@@ -96,9 +96,9 @@ func (m *makefile) automatic(target string) []string {
 	return out
 }
 
-// found is where make finds what a target needs: where it runs, or else in the folders of VPATH
+// locate is where make finds what a target needs: where it runs, or else in the folders of VPATH
 // and vpath. Patterns of vpath are not asked: a name that lies in any of its folders counts.
-func (m *makefile) found(need string) string {
+func (m *makefile) locate(need string) string {
 	search := m.setting("VPATH")
 	if search == "" && len(m.vpaths) == 0 || path.IsAbs(need) || !effect.IsKnown(need) || m.isFile == nil ||
 		m.isFile(need) {
@@ -118,36 +118,10 @@ func (m *makefile) found(need string) string {
 	return need
 }
 
-// shells are those whose text the walk reads.
-var shells = strings.Fields("sh bash dash ash ksh zsh")
-
 var (
 	shellFound = regexp.MustCompile(`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
 	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
-
-// settles binds or names what the special variables of make change of all recipes.
-func (p *pass) settles(m *makefile, dir, file string) {
-	flags := strings.Fields(m.expand(m.setting(".SHELLFLAGS")))
-	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
-		m.short = true
-	}
-	if raw := m.setting("SHELL"); raw != "" && !shellFound.MatchString(raw) {
-		shell := m.expand(raw)
-		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
-		m.short = m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
-			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
-		if effect.IsKnown(shell) && !system(shell) {
-			p.computed(m, shell+" -c :", dir, file)
-		}
-	}
-	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
-		if _, ok := m.vars[name]; ok {
-			m.short = true
-		}
-	}
-	p.exports(m, dir, file)
-}
 
 // setting is the value of a variable as it is written.
 func (m *makefile) setting(name string) string {
@@ -156,36 +130,6 @@ func (m *makefile) setting(name string) string {
 	}
 	return strings.TrimSpace(m.vars[name])
 }
-
-// exports gives the recipes the variables that a makefile exports, and binds the files
-// that these name.
-func (p *pass) exports(m *makefile, dir, file string) {
-	env := map[string]string{}
-	for name, value := range p.call.Env {
-		env[name] = value
-	}
-	for _, given := range []map[string]string{m.vars, m.given} {
-		for name, raw := range given {
-			_, carried := p.call.Env[name]
-			if !m.exportAll && !m.exported[name] && !carried || name == "SHELL" || name == "MAKEFLAGS" {
-				continue
-			}
-			value := m.expand(raw)
-			if !effect.IsKnown(value) && slices.Contains(loading, name) {
-				p.namedFile(file, "runs")
-			}
-			env[name] = value
-			if name != "PATH" {
-				p.gives(name, value)
-				p.loadedIn(dir, value)
-			}
-		}
-	}
-	m.env = env
-}
-
-// loading are variables whose value is code, or says where it lies.
-var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
 
 // maxCalled is how long a call of a function of make may be, in bytes.
 const maxCalled = 16 << 10
@@ -214,58 +158,82 @@ func (m *makefile) called(text, name string) (list []string) {
 	return list
 }
 
-// functions binds what functions of make run or ask of the disk.
-func (p *pass) functions(m *makefile, dir, file string) {
-	for _, body := range m.plain {
-		for _, command := range m.called(body, "shell") {
-			p.computed(m, command, dir, file)
-		}
-		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
-			p.computed(m, strings.TrimSpace(body[n+2:]), dir, file)
-		}
-		if parts := strings.Split(body, "`"); strings.Contains(file, "ust") && len(parts) > 2 { // of just
-			for n := 1; n < len(parts); n += 2 {
-				p.computed(m, parts[n], dir, file)
+// searchPlaces are the folders in which make looks for what rules need.
+func (m *makefile) searchPlaces(dir string) []string {
+	places := []string{dir}
+	for _, list := range append([]string{m.setting("VPATH")}, m.vpaths...) {
+		cuts := func(r rune) bool { return strings.ContainsRune(": \t;", r) }
+		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
+			at = filepath.Clean(abs(dir, at))
+			if effect.IsKnown(at) && !slices.Contains(places, at) {
+				if len(places) >= maxBases {
+					m.short = true
+					return places
+				}
+				places = append(places, at)
 			}
 		}
-		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
-		for _, names := range m.called(body, "wildcard") {
-			p.asked(m.expand(names), asks, dir, file)
-		}
 	}
+	return places
 }
 
-// asked binds whether files are there of which a makefile asks that. What a pattern
-// matches counts where it decides: elsewhere it is a list of sources.
-func (p *pass) asked(names string, decides bool, dir, file string) {
-	for _, name := range strings.Fields(names) {
-		at := abs(dir, name)
-		switch {
-		case !effect.IsKnown(name) || !filepath.IsAbs(at):
-			if decides {
-				p.namedFile(file, "asks for")
-			}
-		case isPattern(name):
-			if decides {
-				p.match(at)
-			}
-		case p.visit(at, code):
-			p.out["there "+filepath.Clean(at)] = "folder"
+// listOf is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
+func (m *makefile) listOf(name string, depth int) (list string, is bool) {
+	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
+		var names []string
+		for _, pattern := range strings.Fields(patterns) {
+			names = append(names, m.lists(pattern)...)
+		}
+		return strings.Join(names, " "), true
+	}
+	of, ends, ok := strings.Cut(name, ":")
+	from, to, also := strings.Cut(ends, "=")
+	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
+		return "", false
+	}
+	words := strings.Fields(m.value(of, depth+1))
+	for n, w := range words {
+		if stem, has := strings.CutSuffix(w, from); has {
+			words[n] = stem + to
 		}
 	}
+	return strings.Join(words, " "), true
 }
 
-// computed binds what a command runs and reads whose output a makefile takes.
-func (p *pass) computed(m *makefile, command, dir, file string) {
-	call := p.call
-	call.Dir, call.Args, call.Raw = dir, nil, nil
-	if m.env != nil {
-		call.Env = m.env
+// needsOnly reports whether each line of a text is "object: sources", with no rule of
+// its own for a source.
+func (m *makefile) needsOnly(text string) bool {
+	for line := range strings.Lines(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", " ")) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		targets, needs, ok := strings.Cut(line, ":")
+		if !ok || line[0] == '\t' || strings.ContainsAny(line, "$;=%#|&*?[") || strings.ContainsAny(needs, ":") {
+			return false
+		}
+		for _, name := range strings.Fields(targets) {
+			phony := slices.Contains(sources, filepath.Ext(name)) && strings.TrimSpace(needs) == "" // of -MP
+			if !phony && !slices.Contains(objects, filepath.Ext(name)) || phony && m.makes(name) {
+				return false
+			}
+		}
+		for _, name := range strings.Fields(needs) {
+			if !slices.Contains(sources, filepath.Ext(name)) || m.makes(name) {
+				return false
+			}
+		}
 	}
-	text := strings.ReplaceAll(m.expand(command), effect.Unknown, "${__make__}")
-	if !p.once("computed", dir, text) {
-		return
+	return true
+}
+
+// makes reports whether a makefile has a rule by which a file could be made.
+func (m *makefile) makes(name string) bool {
+	if r := m.rules[name]; r != nil && len(r.lines)+len(r.needs) > 0 {
+		return true
 	}
-	call.Command = "__made__=$(" + text + "\n)" // its output goes on
-	p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: file, sure: true})
+	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
+		before, after, _ := strings.Cut(pattern, "%")
+		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
+	})
 }

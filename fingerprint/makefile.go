@@ -2,7 +2,6 @@ package fingerprint
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,139 +40,14 @@ type makefile struct {
 // Bounds of a makefile.
 const (
 	maxValues  = 10_000 // how often variables are replaced by others
-	maxNested  = 32     // variables in variables
 	maxTargets = 4096   // targets that others need
 )
 
 type rule struct{ needs, lines []string }
 
-// recipes binds what the recipes run that a command asks for, and what they include.
-func (p *pass) recipes(i int, file string) {
-	argv := p.Steps[i].Argv[1:]
-	if p.out[filepath.Clean(file)] == "" || !p.once(append([]string{"make", file}, argv...)...) {
-		return
-	}
-	if p.depth >= maxFollowed {
-		p.unread(file, "runs")
-		return
-	}
-	m := newMakefile()
-	var targets []string
-	for _, w := range argv {
-		if name, value, ok := strings.Cut(w, "="); ok && !strings.HasPrefix(w, "-") {
-			m.given[name] = value
-		} else if operand(w) {
-			targets = append(targets, w)
-		}
-	}
-	dir := filepath.Dir(file)
-	if first(&p.Steps[i]) == "just" {
-		for _, value := range p.flagValues(&p.Steps[i], "-d --working-directory") {
-			for _, base := range p.bases(&p.Steps[i]) {
-				dir = filepath.Clean(abs(base, value))
-			}
-		}
-	}
-	m.dir, m.carried = dir, p.call.Env
-	m.isFile = func(name string) bool {
-		info, err := p.stat(abs(dir, name))
-		return !p.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
-	}
-	for n, w := range argv { // make -I folder
-		if value, is := flagValue(w, "-I --include-dir"); is {
-			if value == "" && n+1 < len(argv) {
-				value = argv[n+1]
-			}
-			m.searched = append(m.searched, abs(dir, value))
-		}
-	}
-	m.lists = func(pattern string) (names []string) {
-		bound := maps.Clone(p.out)
-		found := p.match(abs(dir, pattern))
-		p.out = bound // what a recipe does with them binds them: a list of objects grows
-		for _, at := range found {
-			if !filepath.IsAbs(pattern) {
-				at = strings.TrimPrefix(at, filepath.Clean(dir)+"/")
-			}
-			names = append(names, at)
-		}
-		return names
-	}
-	p.makefile(m, file, dir, map[string]bool{})
-	p.settles(m, dir, file)
-	p.functions(m, dir, file)
-	m.vpaths = append(m.vpaths, p.values("VPATH")...)
-	p.builtBy(m, dir, targets)
-	asked, maybe := m.lines(targets)
-	for n, line := range append(asked, maybe...) {
-		for _, command := range m.called(line, "shell") {
-			p.computed(m, command, dir, file)
-		}
-		call := p.call
-		call.Dir, call.Args, call.Raw, call.Env = dir, nil, nil, m.env
-		// What is not known stays a variable that the shell does not know either.
-		call.Command = strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
-		p.walk(call, scope{strict: p.strict && n < len(asked), depth: p.depth + 1, of: file, sure: n < len(asked), made: m})
-	}
-	if m.short {
-		p.unread(file, "runs")
-	}
-}
-
-// makefile reads a file of recipes, and those that it includes, in one.
-func (p *pass) makefile(m *makefile, file, dir string, read map[string]bool) {
-	if read[file] || p.err != nil {
-		return
-	}
-	read[file] = true
-	text, ok := p.text(file, "runs")
-	if !ok {
-		return
-	}
-	m.read(text)
-	includes := m.includes
-	m.includes = nil
-	for _, names := range includes {
-		for _, name := range strings.Fields(m.expand(names)) {
-			name = strings.Trim(name, `"'`)
-			if !effect.IsKnown(name) {
-				p.named("what is included by the line: include %s", names)
-				continue
-			}
-			for _, from := range slices.Compact(append([]string{dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
-				for _, found := range p.included(m, abs(from, name)) {
-					if !p.visit(found, code) {
-						p.makefile(m, filepath.Clean(found), dir, read)
-					}
-				}
-			}
-		}
-	}
-}
-
-// included are the files that an included name or pattern means, without those of a
-// compiler: they change with each build.
-func (p *pass) included(m *makefile, name string) (files []string) {
-	key := "match " + name
-	for strings.Contains(key, "/./") {
-		key = strings.ReplaceAll(key, "/./", "/")
-	}
-	before, was := p.out[key] // the command itself may mean all of them
-	for _, file := range p.both(name) {
-		if !p.onlyNeeds(m, file) {
-			files = append(files, file)
-		}
-	}
-	list := listHash(files)
-	if _, ok := p.out[key]; ok && (!was || before == list) {
-		p.out[key] = list
-	}
-	return files
-}
-
-// lines are the recipes of targets and of what they need, and those that these may need
+// recipesOf are the recipes of targets and of what they need, and those that these may need
 // where it is not known.
-func (m *makefile) lines(targets []string) (asked, maybe []string) {
+func (m *makefile) recipesOf(targets []string) (asked, maybe []string) {
 	asked = m.joined(slices.Clone(m.other))
 	if !slices.ContainsFunc(targets, func(t string) bool { return m.rules[t] != nil }) && m.first != "" {
 		targets = append(targets, m.first)
@@ -369,7 +243,7 @@ func (m *makefile) value(name string, depth int) string {
 	if !ok {
 		value, ok = standard[name]
 	}
-	if list, is := m.listed(name, depth); !ok && is {
+	if list, is := m.listOf(name, depth); !ok && is {
 		return list
 	}
 	if !ok && m.dir != "" && slices.Contains([]string{"CURDIR", "shell pwd", "abspath .", "realpath ."}, name) {

@@ -3,7 +3,6 @@ package fingerprint
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -21,11 +20,6 @@ const (
 		" tailwindcss gulp grunt turbo nx lerna coffee elm purs spago javac kotlinc scalac scala-cli groovyc " +
 		"protoc buf openapi-generator mvn mvnw gradle gradlew sbt ant lein mill bazel bazelisk buck buck2 pants cmake " +
 		"meson scons dotnet msbuild xcodebuild swift mix stack cabal dune zig nimble invoke inv fab mage tox nox"
-	// checkers only look: what they run beside that is the project's tests.
-	checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
-		"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
-		"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest cypress " +
-		"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"
 	// checks are words with which translators and runners do so too.
 	checks = "test tests check verify lint typecheck --version --help clean dependencies dependency:tree"
 	// silents are flags that take no value, whatever the program is.
@@ -39,61 +33,35 @@ const (
 	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
 )
 
-// A wrote says what a text that is walked may write: the script of a shell or of a package, or
-// what a step of the call runs.
-type wrote struct {
-	read  bool     // all of it was walked
-	makes bool     // one of its commands may write anything
-	files []string // that its commands write
-	trees []string // folders into which they copy
-	runs  []string // further texts
-}
-
-// wroteBy is what is known of a text.
-func (s *scan) wroteBy(unit string) *wrote {
-	if s.wrote == nil {
-		s.wrote = map[string]*wrote{}
-	}
-	w := s.wrote[unit]
-	if w == nil {
-		w = &wrote{}
-		s.wrote[unit] = w
-	}
-	return w
-}
-
-// unitOf is the text that a step of the call runs.
-func unitOf(step int) string { return "step " + strconv.Itoa(step) }
-
 // runsText notes that what is walked leads to another text.
-func (p *pass) runsText(unit string) {
-	from := p.unit
-	if p.depth == 0 {
-		from = unitOf(p.on)
+func (r *reader) runsText(unit string) {
+	from := r.unit
+	if r.depth == 0 {
+		from = unitOf(r.on)
 	}
 	if from == "" || checker(unit) {
 		return
 	}
-	if w := p.wroteBy(from); !slices.Contains(w.runs, unit) {
+	if w := r.writes.by(from); !slices.Contains(w.runs, unit) {
 		w.runs = append(w.runs, unit)
 	}
 }
 
 // notesWrites notes what the text that was walked may write.
-func (p *pass) notesWrites() {
-	if p.unit == "" {
+func (f *flow) notesWrites() {
+	if f.unit == "" {
 		return
 	}
-	w := p.wroteBy(p.unit)
-	for n := range p.Steps {
-		st := &p.Steps[n]
+	w := f.writes.by(f.unit)
+	for n := range f.Steps {
+		st := &f.Steps[n]
 		if w.makes || st.Remote || onlyTells(st) {
 			continue
 		}
-		w.makes = first(st) == "git" && changesTree(st.Argv[1:]) || p.makes(n)
+		w.makes = first(st) == "git" && changesTree(st.Argv[1:]) || f.makes(n)
 	}
-	for n := range p.Effects {
-		e := &p.Effects[n]
+	for n := range f.Effects {
+		e := &f.Effects[n]
 		if e.Kind != effect.Write || !effect.IsKnown(e.Target) || e.What == "dir" {
 			continue
 		}
@@ -104,37 +72,6 @@ func (p *pass) notesWrites() {
 	}
 }
 
-// textMayWrite reports whether a text, or one to which it leads, may write a file: whether it
-// says so, or runs what may write anything.
-func (s *scan) textMayWrite(unit, file string) bool { return s.textWrites(unit, file, true) }
-
-// textWrites is the same; what may write anything only counts if anything is asked for.
-func (s *scan) textWrites(unit, file string, anything bool) bool {
-	units, file := []string{unit}, filepath.Clean(file)
-	for n := 0; n < len(units); n++ { // grows
-		w := s.wrote[units[n]]
-		if w == nil {
-			continue
-		}
-		if anything && w.makes || slices.Contains(w.files, file) ||
-			slices.ContainsFunc(w.trees, func(dir string) bool { return strings.HasPrefix(file, dir+"/") }) {
-			return true
-		}
-		for _, next := range w.runs {
-			if !slices.Contains(units, next) {
-				units = append(units, next)
-			}
-		}
-	}
-	return false
-}
-
-// checker reports whether a program is one that only looks, where such programs lie.
-func checker(program string) bool {
-	dir := filepath.Base(filepath.Dir(program))
-	return oneOf(checkers, filepath.Base(program)) && (!strings.Contains(program, "/") || oneOf("bin .bin", dir))
-}
-
 // onlyTells reports whether a command only says something of its program.
 func onlyTells(st *shell.Step) bool {
 	return len(st.Argv) == 2 && oneOf("--version --help -V -v -h -version -help", st.Argv[1])
@@ -142,30 +79,30 @@ func onlyTells(st *shell.Step) bool {
 
 // makes reports whether a step may write what nobody can tell: neither what it writes nor all of
 // what that comes from is known.
-func (p *pass) makes(n int) bool {
-	st := &p.Steps[n]
+func (f *flow) makes(n int) bool {
+	st := &f.Steps[n]
 	name := first(st)
 	switch {
 	case name == "" || st.Shell:
 		return false
 	case interprets(name) || oneOf(makers, name):
 		return true
-	case p.wrapped[n] || checker(st.Argv[0]):
+	case f.commands[n].wrapped || checker(st.Argv[0]):
 		return false
 	case oneOf(translators, name):
 		return !onlyChecks(name, st.Argv[1:])
 	case oneOf(fetchers, name):
 		return len(st.Argv) < 2 || !oneOf(looking, st.Argv[1])
 	case oneOf("awk gawk mawk nawk sed gsed", name):
-		return p.has(st, "-f --file")
+		return has(st, "-f --file")
 	case oneOf("yarn pnpm bun npx pnpx bunx", name):
-		return p.makesByName(st)
+		return f.makesByName(st)
 	case st.Program == "":
-		return !p.isRead(n)
+		return !f.isRead(n)
 	}
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
-		name == "cargo" && slices.ContainsFunc(p.bases(st), func(base string) bool {
-			return p.isThereAs(filepath.Join(base, "build.rs"))
+		name == "cargo" && slices.ContainsFunc(f.workDirs(st), func(base string) bool {
+			return f.isThereAs(filepath.Join(base, "build.rs"))
 		})
 }
 
@@ -190,14 +127,9 @@ func onlyChecks(name string, words []string) bool {
 	return told
 }
 
-// has reports whether a step has one of some words.
-func (p *pass) has(st *shell.Step, words string) bool {
-	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(words, w) })
-}
-
 // makesByName reports whether a word of a step, such as yarn tsc, names a program of the packages
 // that may write anything. A script of that name is walked.
-func (p *pass) makesByName(st *shell.Step) bool {
+func (f *flow) makesByName(st *shell.Step) bool {
 	at := slices.IndexFunc(st.Argv[1:], operand)
 	if at < 0 {
 		return false
@@ -212,23 +144,56 @@ func (p *pass) makesByName(st *shell.Step) bool {
 	if oneOf(checkers, name) || strings.Contains(name, "/") || !effect.IsKnown(name) {
 		return !effect.IsKnown(name)
 	}
-	return slices.ContainsFunc(p.bases(st), func(base string) bool {
-		return p.isThereAs(filepath.Join(base, "node_modules/.bin", name))
+	return slices.ContainsFunc(f.workDirs(st), func(base string) bool {
+		return f.isThereAs(filepath.Join(base, "node_modules/.bin", name))
 	})
 }
 
 // isRead reports whether the program of a step is a script that is walked: what it writes is
 // known from there.
-func (p *pass) isRead(n int) bool {
-	st := &p.Steps[n]
+func (f *flow) isRead(n int) bool {
+	st := &f.Steps[n]
 	name := st.Argv[0]
 	if !effect.IsKnown(name) {
 		return false
 	}
-	read := func(file string) bool { w := p.wrote[filepath.Clean(file)]; return w != nil && w.read }
+	read := func(file string) bool { w := f.writes[filepath.Clean(file)]; return w != nil && w.read }
 	if !strings.Contains(name, "/") {
-		return p.programs[n] != "" && read(p.programs[n])
+		return f.commands[n].program != "" && read(f.commands[n].program)
 	}
-	bases := p.bases(st)
+	bases := f.workDirs(st)
 	return len(bases) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return !read(abs(base, name)) })
 }
+
+// changesTree reports whether the words of git put other files into the working tree.
+func changesTree(words []string) bool {
+	for len(words) > 0 && !operand(words[0]) {
+		skip := 1
+		if oneOf("-C -c --git-dir --work-tree --namespace --exec-path --config-env", words[0]) {
+			skip = 2
+		}
+		words = words[min(skip, len(words)):]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	has := func(flags string) bool {
+		return slices.ContainsFunc(words[1:], func(w string) bool { return oneOf(flags, w) || !effect.IsKnown(w) })
+	}
+	switch words[0] {
+	case "checkout", "switch": // a new branch at what is checked out
+		return len(words) != 3 || !oneOf("-b -c --create", words[1])
+	case "stash", "submodule", "worktree", "bisect":
+		return !has("list show status log")
+	case "reset":
+		return has("--hard --merge --keep")
+	}
+	return !effect.IsKnown(words[0]) || oneOf(branches, words[0])
+}
+
+// branches are subcommands of git that put other files into the working tree.
+const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
+	"checkout-index submodule worktree clone subtree bisect"
+
+// copiers are programs that copy or move folders.
+const copiers = "cp mv rsync install gcp gmv"

@@ -3,14 +3,17 @@ package fingerprint
 import (
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file finds which scripts of which packages a command of npm and its like runs.
+
+// A packageReader reads the scripts of packages that a command of npm and its like runs.
+type packageReader struct{ reading }
 
 // asksFor reports whether the words of a command may name a script.
 func asksFor(words []string, name string) bool {
@@ -33,8 +36,8 @@ var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recu
 
 // workspaces binds the scripts of the packages of a workspace, where a command goes into
 // them.
-func (p *pass) workspaces(i int, file string) {
-	st := &p.Steps[i]
+func (r packageReader) workspaces(file string) {
+	st := r.c.Step
 	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) && !slices.ContainsFunc(st.Argv[1:], func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
 		return slices.Contains(spreads, name)
@@ -42,15 +45,15 @@ func (p *pass) workspaces(i int, file string) {
 		return
 	}
 	dir := filepath.Dir(file)
-	patterns := p.workspacePatterns(file)
+	patterns := r.workspacePatterns(file)
 	if len(patterns) == 0 {
 		return
 	}
 	for _, pattern := range patterns {
 		pattern = strings.TrimPrefix(pattern, "!")
-		for _, manifest := range p.both(filepath.Join(dir, pattern, "package.json")) {
-			if !p.visit(manifest, code) && p.out[filepath.Clean(manifest)] != "" {
-				p.scripts(i, filepath.Clean(manifest))
+		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
+			if !r.visit(manifest, code) && r.out[filepath.Clean(manifest)] != "" {
+				r.runScripts(filepath.Clean(manifest))
 			}
 		}
 	}
@@ -58,11 +61,11 @@ func (p *pass) workspaces(i int, file string) {
 
 // workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
 // beside it, say that packages lie in.
-func (p *pass) workspacePatterns(file string) (patterns []string) {
-	text, _ := p.text(file, "names")
+func (r packageReader) workspacePatterns(file string) (patterns []string) {
+	text, _ := r.textOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
-	p.visit(lerna, code)
-	more, _ := p.text(lerna, "names")
+	r.visit(lerna, code)
+	more, _ := r.textOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
 		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
 			var nested struct {
@@ -78,11 +81,11 @@ func (p *pass) workspacePatterns(file string) (patterns []string) {
 		})
 	}
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
-	p.visit(pnpm, code)
-	text, _ = p.text(pnpm, "names")
+	r.visit(pnpm, code)
+	text, _ = r.textOf(pnpm, "names")
 	y, err := yamlOf(text)
 	if err != nil || y.deep || y.aliases {
-		p.namedFile(pnpm, "names")
+		r.namedFile(pnpm, "names")
 	}
 	for _, given := range y.maps {
 		patterns = append(patterns, given["packages"]...)
@@ -91,19 +94,19 @@ func (p *pass) workspacePatterns(file string) (patterns []string) {
 }
 
 // nx binds what the targets of the projects of a workspace of Nx run.
-func (p *pass) nx(bases []string) {
-	for _, base := range bases {
-		if _, err := p.stat(filepath.Join(base, "nx.json")); !p.look() || err != nil {
+func (r packageReader) nx() {
+	for _, base := range r.bases {
+		if _, err := r.stat(filepath.Join(base, "nx.json")); !r.look() || err != nil {
 			continue
 		}
-		for _, file := range p.folder(base, "project.json") {
-			text, ok := p.text(file, "runs")
-			if !ok || !p.once("nx", file) {
+		for _, file := range r.folder(base, "project.json") {
+			text, ok := r.textOf(file, "runs")
+			if !ok || !r.once("nx", file) {
 				continue
 			}
 			y, err := yamlOf(text)
 			if err != nil || y.deep || y.aliases {
-				p.namedFile(file, "runs")
+				r.namedFile(file, "runs")
 			}
 			dirs, commands := []string{base, filepath.Dir(file)}, []string{}
 			for _, given := range y.maps {
@@ -114,7 +117,7 @@ func (p *pass) nx(bases []string) {
 			}
 			for _, command := range commands {
 				for _, dir := range slices.Compact(dirs) {
-					p.starts(command, dir, file)
+					r.starts(command, dir, file)
 				}
 			}
 		}
@@ -122,7 +125,8 @@ func (p *pass) nx(bases []string) {
 }
 
 // called walks the text that npm exec -c gives to a shell.
-func (p *pass) called(st *shell.Step, base string) {
+func (r packageReader) called(base string) {
+	st := r.c.Step
 	for n, w := range st.Argv[1:] {
 		text, is := flagValue(w, "-c --call")
 		if is && text == "" && n+2 < len(st.Argv) {
@@ -132,14 +136,121 @@ func (p *pass) called(st *shell.Step, base string) {
 			"-c=" + text}, w) {
 			continue
 		}
-		if p.depth >= maxFollowed {
-			p.unread(p.of, "runs")
+		if r.depth >= maxFollowed {
+			r.unread(r.of, "runs")
 			return
 		}
-		call := p.call
-		call.Dir, call.Args, call.Raw = base, nil, nil
-		call.Command = strings.ReplaceAll(text, effect.Unknown, "${__npm__}")
-		call.Env = withPath(call.Env, filepath.Join(base, "node_modules/.bin"))
-		p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: "npm exec", sure: true})
+		env := withPath(r.call.Env, filepath.Join(base, "node_modules/.bin"))
+		r.runs(strings.ReplaceAll(text, effect.Unknown, "${__npm__}"), base, env,
+			scope{strict: r.strict, words: true, of: "npm exec", sure: true})
 	}
+}
+
+// runsByName binds what the words of a command name of a package: yarn NAME runs what it has of that
+// name.
+func (r packageReader) runsByName() {
+	if r.name == "nx" {
+		r.nx()
+	}
+	for _, base := range r.bases {
+		r.called(base)
+		for _, w := range r.c.Argv[1:] {
+			if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
+				r.visit(filepath.Join(base, "node_modules/.bin", w), code)
+			}
+		}
+	}
+}
+
+// bindFile reads a file of a package for what it loads and runs.
+func (r packageReader) bindFile(file string) {
+	switch filepath.Base(file) {
+	case ".pnpmfile.cjs":
+		text, _ := r.textOf(file, "loads")
+		for _, m := range r.found(required, file, text) {
+			for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
+				r.visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, code)
+			}
+		}
+	case "package.json":
+		r.runScripts(file)
+		r.workspaces(file)
+	}
+}
+
+// required finds what a file of Node.js loads that lies here.
+var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"'\n]*)["']`)
+
+// runScripts binds what the scripts of a package.json run, of those that the words of the
+// command name, and of those that run by themselves.
+func (r packageReader) runScripts(file string) {
+	r.runsScripts(file)
+	if !r.once(append([]string{"package", file}, r.c.Argv...)...) {
+		return
+	}
+	text, ok := r.textOf(file, "runs")
+	if !ok {
+		return
+	}
+	scripts, err := packageScripts(text)
+	if err != nil || r.depth >= maxFollowed && len(scripts) > 0 {
+		r.unread(file, "runs")
+	}
+	if r.depth >= maxFollowed {
+		return
+	}
+	open := slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) }) // it may be any
+	words := append(slices.Clone(r.c.Argv[1:]), lifecycle...)
+	dir := filepath.Dir(file)
+	env := withPath(r.call.Env, filepath.Join(dir, "node_modules/.bin"))
+	var names []string
+	for name := range scripts {
+		r.inPackage(file, name)
+		if open || asksFor(words, name) {
+			names = append(names, name)
+		}
+	}
+	r.runsScripts(file)
+	slices.Sort(names)
+	for _, name := range names {
+		for _, script := range scripts[name] {
+			r.runs(script, dir, env, scope{strict: r.strict, words: true, of: file, sure: true, unit: file + "#" + name})
+		}
+	}
+}
+
+// inPackage notes the name of a script of a package.json.
+func (s *scan) inPackage(file, name string) {
+	if s.scriptsOf == nil {
+		s.scriptsOf = map[string][]string{}
+	}
+	s.scriptsOf[file] = append(s.scriptsOf[file], name)
+}
+
+// runsScripts notes which scripts of a package.json a step asks for by their name.
+func (r packageReader) runsScripts(file string) {
+	words := r.c.Argv[1:]
+	open := slices.ContainsFunc(words, func(w string) bool { return !effect.IsKnown(w) })
+	for _, name := range r.scriptsOf[file] {
+		if open || asksFor(words, name) {
+			r.runsText(file + "#" + name)
+		}
+	}
+}
+
+// lifecycle are the scripts of a package that several commands run.
+var lifecycle = []string{"install", "prepare", "prepublish", "prepublishOnly", "publish", "prepack", "pack",
+	"postpack", "dependencies", "test", "start", "stop", "restart", "version"}
+
+func withPath(env map[string]string, dir string) map[string]string {
+	out := make(map[string]string, len(env)+1)
+	for k, v := range env {
+		out[k] = v
+	}
+	if path, ok := env["PATH"]; ok {
+		out["PATH"] = dir + ":" + path
+	} else {
+		out["PATH"] = dir + ":" + systemPath
+	}
+	return out
 }

@@ -21,29 +21,29 @@ const planFlags = "-out -var -var-file -input -lock -lock-timeout -refresh -refr
 
 // isPlanned reports whether a step applies or shows a file that a step writes without which it does not
 // run.
-func (p *pass) isPlanned(i int, file string) bool {
-	if i < 1 || i >= len(p.Steps) || p.flows { // a function may have the name
+func (f *flow) isPlanned(i int, file string) bool {
+	if i < 1 || i >= len(f.Steps) || f.flows { // a function may have the name
 		return false
 	}
-	apply := &p.Steps[i]
+	apply := &f.Steps[i]
 	if !oneOf("terraform tofu", first(apply)) || len(apply.Argv) < 3 || !oneOf("apply show", apply.Argv[1]) ||
 		apply.Parent >= 0 {
 		return false
 	}
-	for _, v := range p.namesOf("TF_CLI_ARGS*") {
-		if len(p.values(v)) > 0 {
+	for _, v := range f.namesOf("TF_CLI_ARGS*") {
+		if len(f.values(v)) > 0 {
 			return false // -help, and it writes nothing
 		}
 	}
 	for n := range i {
-		plan := &p.Steps[n]
+		plan := &f.Steps[n]
 		out := planned(plan)
 		if out == "" || plan.Argv[0] != apply.Argv[0] || plan.Dir != apply.Dir || plan.Parent >= 0 ||
 			!filepath.IsAbs(plan.Dir) || !effect.IsKnown(plan.Dir) ||
 			filepath.Clean(abs(plan.Dir, out)) != filepath.Clean(file) {
 			continue
 		}
-		return p.onlyAfter(out, apply)
+		return f.onlyAfter(out, apply)
 	}
 	return false
 }
@@ -69,8 +69,8 @@ func planned(st *shell.Step) (out string) {
 
 // onlyAfter reports whether a text is a chain of && in which a plan is made before a command
 // applies it.
-func (p *pass) onlyAfter(out string, apply *shell.Step) bool {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(p.call.Command), "")
+func (f *flow) onlyAfter(out string, apply *shell.Step) bool {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(f.call.Command), "")
 	if err != nil || len(file.Stmts) != 1 {
 		return false
 	}

@@ -17,64 +17,62 @@ var queriers = map[string][]string{
 	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"}, "mongosh": {"load"}, "mongo": {"load"},
 }
 
-// queries binds the files that queries include: those on the command's own words, and
-// those in the files that it is given.
-func (p *pass) queries(i int, name string, bases []string) {
-	words := queriers[name]
-	if words == nil {
-		return
-	}
-	for _, w := range p.Steps[i].Argv[1:] {
+// A queryReader reads the files of queries of one command.
+type queryReader struct {
+	reading
+	words []string // by which a query includes a file
+}
+
+// bind binds the files that queries include: those on the command's own words, and those in the
+// files that it is given, or reads.
+func (r queryReader) bind(read []string) {
+	for _, w := range r.c.Argv[1:] {
 		if effect.IsKnown(w) {
-			p.query(w, words, bases, 0)
-			for _, base := range bases {
-				p.queryFile(abs(base, strings.TrimPrefix(w, "-f")), words, bases, 0)
+			r.query(w, r.bases, 0)
+			for _, base := range r.bases {
+				r.queryFile(abs(base, strings.TrimPrefix(w, "-f")), r.bases, 0)
 			}
 		}
 	}
-	for n := range p.Effects {
-		if e := &p.Effects[n]; e.Kind == effect.Read && effect.IsKnown(e.Target) && (e.Step == i || e.Step < 0) {
-			p.queryFile(e.Target, words, bases, 0)
-		}
+	for _, file := range read {
+		r.queryFile(file, r.bases, 0)
 	}
 }
 
 // queryFile reads a file of queries that is bound.
-func (p *pass) queryFile(file string, words, bases []string, depth int) {
-	if !p.isQuery(file) || !p.once("query", file) {
+func (r queryReader) queryFile(file string, bases []string, depth int) {
+	if !r.isQuery(file) || !r.once("query", file) {
 		return
 	}
 	if depth >= maxFollowed {
-		p.unread(file, "includes")
+		r.unread(file, "includes")
 		return
 	}
-	text, _ := p.text(file, "includes")
-	p.query(text, words, append([]string{filepath.Dir(file)}, bases...), depth+1)
+	text, _ := r.textOf(file, "includes")
+	r.query(text, append([]string{filepath.Dir(file)}, bases...), depth+1)
 }
 
 // query binds what a text of queries includes.
-func (p *pass) query(text string, words, bases []string, depth int) {
+func (r queryReader) query(text string, bases []string, depth int) {
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
 		fields := strings.Fields(line)
 		for n, f := range fields {
-			if !slices.Contains(words, f) && !slices.Contains(words, strings.ToLower(f)) || n > 0 && fields[n][0] != '\\' {
+			if !slices.Contains(r.words, f) && !slices.Contains(r.words, strings.ToLower(f)) || n > 0 && fields[n][0] != '\\' {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {
-				if p.depth >= maxFollowed {
-					p.unread(p.of, "runs")
+				if r.depth >= maxFollowed {
+					r.unread(r.of, "runs")
 					break
 				}
-				call := p.call
-				call.Command, call.Args, call.Raw = strings.Join(fields[n+1:], " "), nil, nil
-				p.walk(call, scope{strict: p.strict, words: true, depth: p.depth + 1, of: p.of})
+				r.runs(strings.Join(fields[n+1:], " "), r.call.Dir, nil, scope{strict: r.strict, words: true, of: r.of})
 				break
 			}
 			for _, name := range fields[n+1:] {
 				name = strings.Trim(name, `"'()`)
 				for _, base := range bases {
-					if file := abs(base, name); name != "" && !p.visit(file, code) {
-						p.queryFile(file, words, bases, depth)
+					if file := abs(base, name); name != "" && !r.visit(file, code) {
+						r.queryFile(file, bases, depth)
 					}
 				}
 			}
@@ -83,6 +81,6 @@ func (p *pass) query(text string, words, bases []string, depth int) {
 }
 
 // isQuery reports whether a bound file may be one of queries.
-func (p *pass) isQuery(file string) bool {
-	return p.out[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
+func (r queryReader) isQuery(file string) bool {
+	return r.out[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
 }

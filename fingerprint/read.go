@@ -24,9 +24,9 @@ func (s *scan) once(key ...string) bool {
 	return !before
 }
 
-// text is what a bound file says; verb says what for: "runs", "names", "imports". It is
+// textOf is what a bound file says; verb says what for: "runs", "names", "imports". It is
 // ok and empty where there is no file. If it is not ok, that was named.
-func (s *scan) text(file, verb string) (text string, ok bool) {
+func (s *scan) textOf(file, verb string) (text string, ok bool) {
 	if s.out[filepath.Clean(file)] == "" {
 		return "", true
 	}
@@ -71,7 +71,7 @@ func (s *scan) contents(file string) (text string, all bool) {
 		return "", false
 	}
 	defer f.Close()
-	b, err := io.ReadAll(patient{io.LimitReader(f, maxText+1), s})
+	b, err := io.ReadAll(patient{io.LimitReader(f, maxText+1), s.disk})
 	s.textBytes += len(b)
 	if err != nil {
 		return "", false

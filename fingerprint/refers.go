@@ -8,94 +8,98 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // This file binds what files of settings name, whatever their language, in the folders from
 // which they may name it.
 
-// endings are the ends of names of files that decide what happens. Data and what is
+// decidingEndings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var endings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
-// refers binds the files that a file of settings names, whatever its language: each
+// A settingsReader reads the files of settings of a tool, whatever their language, for the files
+// that they name.
+type settingsReader struct {
+	reading
+	tool *tool
+}
+
+// bind binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
 // (./modules/x) the files of the tool in it.
-func (p *pass) refers(file, dir string, t *tool, depth int) {
-	if !p.once("refers", file, dir) {
+func (r settingsReader) bind(file, dir string, depth int) {
+	if !r.once("refers", file, dir) {
 		return
 	}
-	text, ok := p.text(file, "names")
+	text, ok := r.textOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
 	if depth >= maxFollowed {
-		p.unread(file, "names")
+		r.unread(file, "names")
 		return
 	}
-	text = p.modules(file, text, dir, t)
-	places := p.places(file, text, dir, t)
-	p.loadsOf(file, text, places, t, depth)
-	p.wholes(file, text, places)
+	text = r.namedModules(file, text, dir)
+	places := r.places(file, text, dir)
+	r.loadsOf(file, text, places, depth)
+	r.wholes(file, text, places)
 	looked := 0
 	for n := 0; n < len(places); n++ { // grows
-		for _, word := range p.references(text, places[n], t) {
-			if n > 0 && !p.liesThere(places[n], word) {
+		for _, word := range r.references(text, places[n]) {
+			if n > 0 && !r.liesThere(places[n], word) {
 				continue // in a folder that the file names, of what is not there nothing is known
 			}
 			if looked++; looked > maxWords {
-				p.unread(file, "names")
+				r.unread(file, "names")
 				return
 			}
-			if p.err != nil {
+			if r.err != nil {
 				return
 			}
-			at := p.reference(file, word, places[n], t, depth)
-			if at == "" || n > 0 || !t.plainly() || slices.Contains(passedOver, filepath.Base(at)) ||
+			at := r.reference(file, word, places[n], depth)
+			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(passedOver, filepath.Base(at)) ||
 				slices.Contains(places, at) {
 				continue
 			}
 			if len(places) >= maxBases {
-				p.unread(file, "names")
+				r.unread(file, "names")
 				return
 			}
 			places = append(places, at)
 		}
 	}
 	if isPython(file) {
-		p.pythonNames(text, places)
+		r.pythonNames(text, places)
 	}
 }
 
 // places are the folders from which a file of settings may name others, before those that it
 // names itself: its own, and of what lies in .cargo or .mvn the one above.
-func (p *pass) places(file, text, dir string, t *tool) []string {
+func (r settingsReader) places(file, text, dir string) []string {
 	places := []string{dir}
 	if strings.HasPrefix(filepath.Base(dir), ".") && dir == filepath.Dir(file) {
 		places = append(places, filepath.Dir(dir))
 	}
-	if isRuby(file) && p.now < len(p.Steps) {
-		for _, value := range p.flagValues(&p.Steps[p.now], "-I --libdir") {
+	if isRuby(file) {
+		for _, value := range flagValues(r.c.Step, "-I --libdir") {
 			places = append(places, filepath.Clean(abs(dir, value)))
 		}
-		for _, value := range p.flagValues(&p.Steps[p.now], "-r --require") {
+		for _, value := range flagValues(r.c.Step, "-r --require") {
 			for _, ending := range []string{"", ".rb"} {
-				p.visit(filepath.Clean(abs(dir, value))+ending, code)
+				r.visit(filepath.Clean(abs(dir, value))+ending, code)
 			}
 		}
 	}
-	if t.plainly() && (isRuby(file) || strings.HasSuffix(file, ".py")) { // what these load by a plain name
-		for _, word := range p.references(text, dir, t) {
+	if r.tool.plainly() && (isRuby(file) || strings.HasSuffix(file, ".py")) { // what these load by a plain name
+		for _, word := range r.references(text, dir) {
 			at := filepath.Clean(abs(dir, word))
-			if slices.Contains(places, at) || !p.isDir(at) {
+			if slices.Contains(places, at) || !r.isDir(at) {
 				continue
 			}
 			if len(places) >= maxBases {
-				p.unread(file, "names")
+				r.unread(file, "names")
 				break
 			}
 			places = append(places, at)
@@ -104,35 +108,21 @@ func (p *pass) places(file, text, dir string, t *tool) []string {
 	return places
 }
 
-// flagValues are the values of flags of a step.
-func (p *pass) flagValues(st *shell.Step, flags string) (values []string) {
-	for n := 1; n < len(st.Argv); n++ {
-		value, is := flagValue(st.Argv[n], flags)
-		if is && value == "" && n+1 < len(st.Argv) {
-			value = st.Argv[n+1]
-		}
-		if is && value != "" && effect.IsKnown(value) {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
 // liesThere reports whether a folder has what a word names.
-func (p *pass) liesThere(dir, word string) bool {
+func (r settingsReader) liesThere(dir, word string) bool {
 	if strings.HasPrefix(word, "/") {
 		return false
 	}
 	word = strings.TrimPrefix(word, "./")
 	first, _, deep := strings.Cut(word, "/")
-	if first == ".." || !p.lies(dir, first) {
+	if first == ".." || !r.lies(dir, first) {
 		return false
 	}
 	if !deep {
 		return true
 	}
-	_, err := p.stat(filepath.Join(dir, word))
-	return p.look() && (err == nil || !nothing(err))
+	_, err := r.stat(filepath.Join(dir, word))
+	return r.look() && (err == nil || !nothing(err))
 }
 
 // plainly reports whether the files of a tool may name others by words without a dot.
@@ -141,15 +131,15 @@ func (t *tool) plainly() bool { return t.recipes == "" }
 
 // reference binds a file that a word of a file of settings names; if the word names a
 // folder, that is returned.
-func (p *pass) reference(file, word, dir string, t *tool, depth int) (folder string) {
+func (r settingsReader) reference(file, word, dir string, depth int) (folder string) {
 	at := abs(dir, word)
-	info, err := p.stat(at)
-	if !p.look() {
+	info, err := r.stat(at)
+	if !r.look() {
 		return ""
 	}
 	if err != nil {
 		if !nothing(err) && byName(word) {
-			p.visit(at, code) // which names it
+			r.visit(at, code) // which names it
 		}
 		return ""
 	}
@@ -157,22 +147,22 @@ func (p *pass) reference(file, word, dir string, t *tool, depth int) (folder str
 	switch {
 	case info.IsDir():
 		if clean == filepath.Clean(dir) ||
-			!t.plainly() && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
+			!r.tool.plainly() && !strings.HasPrefix(word, "./") && !strings.HasPrefix(word, "../") {
 			return ""
 		}
-		for _, pattern := range append(strings.Fields(t.files), strings.Fields(kustomization)...) {
-			for _, found := range p.settings(clean, pattern) {
-				p.refers(found, clean, t, depth+1)
+		for _, pattern := range append(strings.Fields(r.tool.files), strings.Fields(kustomization)...) {
+			for _, found := range r.matching(clean, pattern) {
+				r.bind(found, clean, depth+1)
 			}
 		}
 		return clean
-	case info.Mode().IsRegular() && (p.decides(word, clean, info) || t.plainly() && p.isPlainText(clean) ||
+	case info.Mode().IsRegular() && (decides(word, clean, info) || r.tool.plainly() && isPlainText(clean) ||
 		like(filepath.Base(file), startersOf)):
-		p.inFolder(clean)
-		p.script(clean, dir)
-		presets := strings.Contains(t.programs, "cmake") && filepath.Ext(word) == ".json"
-		if presets || slices.Contains(furthers, filepath.Ext(word)) || t.plainly() && filepath.Ext(word) == "" {
-			p.refers(clean, filepath.Dir(clean), t, depth+1)
+		r.inFolder(clean)
+		r.bindScript(clean, dir)
+		presets := strings.Contains(r.tool.programs, "cmake") && filepath.Ext(word) == ".json"
+		if presets || slices.Contains(furthers, filepath.Ext(word)) || r.tool.plainly() && filepath.Ext(word) == "" {
+			r.bind(clean, filepath.Dir(clean), depth+1)
 		}
 	}
 	return ""
@@ -190,7 +180,7 @@ var notes = strings.Fields("README LICENSE LICENCE COPYING CHANGELOG CHANGES NEW
 	"VERSION TODO")
 
 // isPlainText reports whether a file without an ending is a text, as a script may be.
-func (p *pass) isPlainText(file string) bool {
+func isPlainText(file string) bool {
 	base := filepath.Base(file)
 	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
 		return false
@@ -207,7 +197,7 @@ func (p *pass) isPlainText(file string) bool {
 
 // references are the words of a text that may be names of files, once each. One without
 // a folder must be in the list of dir, so that words such as aws_vpc.main cost no look.
-func (p *pass) references(text, dir string, t *tool) (words []string) {
+func (r settingsReader) references(text, dir string) (words []string) {
 	seen := map[string]bool{}
 	add := func(word string) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "@"), ".")
@@ -215,11 +205,11 @@ func (p *pass) references(text, dir string, t *tool) (words []string) {
 			word = word[at+2:]
 		}
 		if word == "" || len(word) > maxPath || word == "./" || seen[word] ||
-			!strings.ContainsAny(word, "./") && !t.plainly() || len(word) < 2 && !t.plainly() {
+			!strings.ContainsAny(word, "./") && !r.tool.plainly() || len(word) < 2 && !r.tool.plainly() {
 			return
 		}
 		seen[word] = true
-		if strings.Contains(word, "/") || p.lies(dir, word) {
+		if strings.Contains(word, "/") || r.lies(dir, word) {
 			words = append(words, word)
 		}
 	}
@@ -239,32 +229,17 @@ func (p *pass) references(text, dir string, t *tool) (words []string) {
 	return words
 }
 
-// lies reports whether a folder may have a file of a name, in any case of letters.
-func (p *pass) lies(dir, name string) bool {
-	if p.folded[dir] == nil {
-		names, ok := p.list(dir)
-		if !ok {
-			return true // a look will tell
-		}
-		p.folded[dir] = make(map[string]bool, len(names))
-		for _, n := range names {
-			p.folded[dir][strings.ToLower(n)] = true
-		}
-	}
-	return p.folded[dir][strings.ToLower(name)]
-}
-
 // decides reports whether a file is of a kind that decides what happens.
-func (p *pass) decides(word, file string, info fs.FileInfo) bool {
-	return byName(word) || info.Mode()&0o111 != 0 && p.isScript(file)
+func decides(word, file string, info fs.FileInfo) bool {
+	return byName(word) || info.Mode()&0o111 != 0 && isScript(file)
 }
 
 func byName(word string) bool {
-	return slices.Contains(endings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
+	return slices.Contains(decidingEndings, filepath.Ext(word)) || strings.HasPrefix(filepath.Base(word), ".env")
 }
 
 // isScript reports whether a file is one of an interpreter, or cannot be read for that.
-func (p *pass) isScript(file string) bool {
+func isScript(file string) bool {
 	f, _, err := open(file)
 	if err != nil {
 		return true

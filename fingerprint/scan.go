@@ -10,11 +10,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
-	"unicode/utf8"
 
 	"approver.example"
-	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore"
 )
 
 // A level says what a file is to the call. A higher one includes those below it.
@@ -26,104 +24,50 @@ const (
 	code         // it decides what happens: it is bound as a whole, or that is said
 )
 
-// A scan is the work for one call.
+// A Walker says what a call would run; see [reflexcore.Engine.Walk].
+type Walker interface {
+	Walk(approver.ToolCall) (reflexcore.Walk, error)
+}
+
+// A scan is the work for one call: what is bound, and what is not.
 type scan struct {
-	binder    *Binder
-	call      approver.ToolCall
-	given     <-chan struct{} // closed when nobody waits any more
-	out       map[string]string
-	unbound   []string
-	seen      map[string]level // places looked at
-	looks     int
-	named     int                        // files bound because the command names them
-	treed     int                        // files bound because they lie in a folder
-	walked    int                        // entries of such folders
-	walkedFor time.Duration              // how long that took
-	trees     map[string][]string        // folders that were gone through, and what was found
-	skipped   []string                   // folders that are passed over now
-	ignored   func(string, bool) bool    // what the build of an image leaves out; nil: nothing
-	ignores   string                     // how that is called
-	goTrees   []string                   // those of Go that are bound without their content
-	walks     int                        // texts that were walked
-	listed    map[string][]string        // folders that were listed
-	sums      map[string]string          // version → hash, for second names of a file
-	done      map[string]bool            // what readers came to; see once
-	folded    map[string]map[string]bool // names of listed folders, in small letters
-	imported  map[string]goFile          // what files of Go import
-	wrote     map[string]*wrote          // what texts may write, by their names
-	scriptsOf map[string][]string        // names of the scripts of a package.json
-	trusts    map[uint64]bool            // devices whose times are the kernel's own
-	synced    map[uint64]time.Time       // devices that are up to date, and since when
-	vars      map[string][]string        // values that texts give to variables
-	inHooks   map[string][]string        // files of folders of hooks of git
-	searches  map[string]search          // what lies in the folders of a PATH
-	compares  bool                       // some variables are only compared
-	texts     int                        // files that were read for what they name
-	textBytes int                        // bytes of them
-	budget    int64                      // bytes still to be read
-	buffer    []byte                     // for that
-	err       error                      // the first; it ends the scan
+	*disk
+	hasher
+	environment
+	omissions
+	folderWalk
+	walker     Walker
+	call       approver.ToolCall
+	out        map[string]string          // what is bound → its hash
+	seen       map[string]level           // places looked at
+	namedFiles int                        // files bound because the command names them
+	walks      int                        // texts that were walked
+	texts      int                        // files that were read for what they name
+	textBytes  int                        // bytes of them
+	done       map[string]bool            // what readers came to; see once
+	listed     map[string][]string        // folders that were listed
+	folded     map[string]map[string]bool // their names, in small letters
+	writes     textWrites                 // what texts may write
+	imported   map[string]goFile          // what files of Go import
+	goTrees    []string                   // folders of Go that are bound without their content
+	scriptsOf  map[string][]string        // names of the scripts of a package.json
+	inHooks    map[string][]string        // files of folders of hooks of git
+	searches   map[string]pathContents    // what lies in the folders of a PATH
 }
 
-func (s *scan) fail(err error) {
-	if s.err == nil {
-		s.err = err
+// newScan begins the work for a call. Once given is closed, it ends as soon as it can.
+func newScan(shared *shared, walker Walker, given <-chan struct{}, call approver.ToolCall) *scan {
+	d := &disk{shared: shared, given: given}
+	s := &scan{
+		disk: d, hasher: hasher{disk: d, sums: map[string]string{}, budget: maxCallBytes},
+		environment: environment{agent: call.Env, dir: call.Dir}, walker: walker, call: call, out: map[string]string{},
+		seen: map[string]level{}, done: map[string]bool{}, listed: map[string][]string{},
+		folded: map[string]map[string]bool{}, writes: textWrites{}, imported: map[string]goFile{},
 	}
-}
-
-// errLooks says that a call leads to too many places.
-var errLooks = approver.UnbindableError(fmt.Sprintf("the command may lead to more than %d files: split it", maxLooks))
-
-// look counts one look at the disk, and reports whether there may be one.
-func (s *scan) look() bool {
-	if s.looks++; s.looks > maxLooks {
-		s.fail(errLooks)
+	for name := range call.Env {
+		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)
 	}
-	if s.givenUp() {
-		s.fail(errGivenUp)
-	}
-	return s.err == nil
-}
-
-func (s *scan) givenUp() bool {
-	select {
-	case <-s.given:
-		return true
-	default:
-		return false
-	}
-}
-
-// name notes what is not bound. Names are for people; most are the agent's own words.
-func (s *scan) name(format string, args ...any) {
-	// Cards take … for an odd character.
-	text := cut(strings.NewReplacer("…", "...", effect.Unknown, "...").Replace(fmt.Sprintf(format, args...)))
-	switch {
-	case len(s.unbound) < maxNames:
-		s.unbound = append(s.unbound, text)
-	case len(s.unbound) == maxNames:
-		s.unbound = append(s.unbound, "more that is not listed")
-	}
-}
-
-// cut shortens a name that would fill a card.
-func cut(text string) string {
-	const most = 120
-	if len(text) <= most {
-		return text
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
-}
-
-func (s *scan) stat(path string) (fs.FileInfo, error) {
-	if s.binder.stat != nil {
-		return s.binder.stat(path)
-	}
-	return os.Stat(path)
+	return s
 }
 
 // bindDir binds where the working directory leads now: as a symbolic link it
@@ -201,16 +145,6 @@ func (s *scan) tooLong(path string) bool {
 	return true
 }
 
-// nothing reports whether an error means that there is no file.
-func nothing(err error) bool {
-	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
-		if errors.Is(err, none) {
-			return true
-		}
-	}
-	return false
-}
-
 // substitution reports whether a path is that of <(command), which the walk follows.
 func (s *scan) substitution(path string) bool {
 	return path == "/dev/fd/63" && !strings.Contains(s.call.Command, "fd/63")
@@ -276,7 +210,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 		}
 		return false
 	}
-	if s.named++; s.named > maxFiles {
+	if s.namedFiles++; s.namedFiles > maxFiles {
 		s.fail(approver.UnbindableError(fmt.Sprintf("the command names more than %d files: split it", maxFiles)))
 		return false
 	}
@@ -340,8 +274,8 @@ func (s *scan) entries(dir string) (names []string, err error) {
 	}
 }
 
-// list returns the sorted names in a folder; ok is false if they cannot be listed.
-func (s *scan) list(dir string) (names []string, ok bool) {
+// listDir returns the sorted names in a folder; ok is false if they cannot be listed.
+func (s *scan) listDir(dir string) (names []string, ok bool) {
 	if names, ok := s.listed[dir]; ok {
 		return names, names != nil
 	}

@@ -24,9 +24,12 @@ var ownFolder = strings.NewReplacer("${path.module}", ".", "${path.root}", ".", 
 // moduleSource finds where a module comes from.
 var moduleSource = regexp.MustCompile(`(?s)\bmodule\s*"[^"]*"\s*\{[^{}]*?\bsource\s*=\s*"([^"]*)"`)
 
-// terraform binds what functions in a file read, or names the file; and it names the
+// A terraformReader reads the files of Terraform for a command.
+type terraformReader struct{ reading }
+
+// bind binds what functions in a file read, or names the file; and it names the
 // modules that a command fetches.
-func (p *pass) terraform(i int, file, text, dir string) {
+func (r terraformReader) bind(file, text, dir string) {
 	if strings.HasSuffix(file, ".json") {
 		text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 	}
@@ -35,20 +38,20 @@ func (p *pass) terraform(i int, file, text, dir string) {
 		name, rest := text[at[2]:at[3]], text[at[1]:]
 		m := literal.FindStringSubmatch(rest)
 		if m == nil || strings.Contains(m[1], "${") || strings.Contains(m[1], "%{") {
-			p.namedFile(file, "reads")
+			r.namedFile(file, "reads")
 			continue
 		}
-		if at := abs(dir, m[1]); p.visit(at, code) && name == "fileset" {
-			p.folder(filepath.Clean(at))
+		if at := abs(dir, m[1]); r.visit(at, code) && name == "fileset" {
+			r.folder(filepath.Clean(at))
 		}
 	}
-	p.givenFiles(i, file, text, dir)
-	if i < 0 || !slices.ContainsFunc(p.Steps[i].Argv, func(w string) bool { return oneOf("init get", w) }) {
+	r.givenFiles(file, text, dir)
+	if !slices.ContainsFunc(r.c.Argv, func(w string) bool { return oneOf("init get", w) }) {
 		return
 	}
 	for _, m := range moduleSource.FindAllStringSubmatch(text, -1) {
 		if source := m[1]; !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") && !filepath.IsAbs(source) {
-			p.named("the module %s, which is fetched", source)
+			r.named("the module %s, which is fetched", source)
 		}
 	}
 }
@@ -67,14 +70,12 @@ var mustBePlain = []string{"source_dir", "source_file", "filename", "script"}
 
 // givenFiles binds what the blocks of a file give as files: what is packed, and charts. What a
 // block writes itself is left out.
-func (p *pass) givenFiles(i int, file, text, dir string) {
+func (r terraformReader) givenFiles(file, text, dir string) {
 	heads := resource.FindAllStringSubmatchIndex(text, -1)
 	places := []string{dir} // Terraform looks from where it works, which is the module's folder at the top
-	if i >= 0 && i < len(p.Steps) {
-		places = append(places, p.bases(&p.Steps[i])...)
-		for _, value := range p.flagValues(&p.Steps[i], "-chdir") {
-			places = append(places, filepath.Clean(abs(p.folderOf(&p.Steps[i]), value)))
-		}
+	places = append(places, r.workDirs(r.c.Step)...)
+	for _, value := range flagValues(r.c.Step, "-chdir") {
+		places = append(places, filepath.Clean(abs(r.folderOf(r.c.Step), value)))
 	}
 	block := ""
 	for _, m := range givenFile.FindAllStringSubmatchIndex(text, -1) {
@@ -84,38 +85,38 @@ func (p *pass) givenFiles(i int, file, text, dir string) {
 		if strings.HasPrefix(block, "local_") || strings.Contains(block, "_local_") || block == "local" {
 			continue // it writes the file, or keeps its state there
 		}
-		p.givenIn(file, text[m[2]:m[3]], text[m[4]:m[5]], slices.Compact(places))
+		r.givenIn(file, text[m[2]:m[3]], text[m[4]:m[5]], slices.Compact(places))
 	}
 }
 
 // givenIn binds one value of a block.
-func (p *pass) givenIn(file, key, value string, places []string) {
+func (r terraformReader) givenIn(file, key, value string, places []string) {
 	m := quoted.FindStringSubmatch(strings.TrimLeft(value, "[ \t"))
 	if m == nil || strings.Contains(m[1], "${") {
 		if slices.Contains(mustBePlain, key) && !strings.Contains(value, "archive_file.") && value != "null" {
-			p.namedFile(file, "reads")
+			r.namedFile(file, "reads")
 		}
 		return
 	}
 	for _, dir := range places {
 		at := filepath.Clean(abs(dir, m[1]))
-		info, err := p.stat(at)
-		if !p.look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
+		info, err := r.stat(at)
+		if !r.look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
 			continue
 		}
-		if !p.visit(at, code) || !info.IsDir() {
+		if !r.visit(at, code) || !info.IsDir() {
 			continue
 		}
-		if key == "source" && strings.HasPrefix(m[1], ".") && p.isModule(at) {
+		if key == "source" && strings.HasPrefix(m[1], ".") && r.isModule(at) {
 			continue // it is read as one
 		}
-		p.below(at, true, nil) // it is packed as a whole
+		r.below(at, true, nil) // it is packed as a whole
 	}
 }
 
 // isModule reports whether a folder has files of Terraform.
-func (p *pass) isModule(dir string) bool {
-	names, _ := p.list(dir)
+func (r terraformReader) isModule(dir string) bool {
+	names, _ := r.listDir(dir)
 	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
 	return slices.ContainsFunc(names, func(name string) bool { return like(name, kinds) })
 }

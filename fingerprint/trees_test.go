@@ -227,8 +227,7 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 func TestWhatIsTooLargeHasAName(t *testing.T) {
 	p := newPlayground(t, "m/a.yaml", "m/b.yaml")
 	fresh := func() *scan {
-		return &scan{binder: p.b, call: p.call(""), out: map[string]string{}, sums: map[string]string{},
-			seen: map[string]level{}, done: map[string]bool{}, listed: map[string][]string{}, budget: maxCallBytes}
+		return newScan(&p.b.shared, p.b.walker, nil, p.call(""))
 	}
 	s := fresh()
 	s.treed = 2 * maxTree
@@ -267,7 +266,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 // A file that changes again within the same tick of the clock is waited for.
 func TestAFreshFileIsLookedAtAgain(t *testing.T) {
 	p := newPlayground(t, "m/a.yaml")
-	s := &scan{binder: p.b, call: p.call("")}
+	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
 	t.Run("as it was", func(t *testing.T) {
 		info, err := os.Stat(p.path("m/a.yaml"))
 		must(t, err)

@@ -1,7 +1,6 @@
 package fingerprint
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,59 +19,15 @@ var elsewhereNamed = []string{
 	"NODE_PATH", "PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "CLASSPATH", // folders: only for their programs
 }
 
-// values are what a variable may be for the commands of the call: what the agent has,
-// and what a text gives it.
-func (s *scan) values(name string) []string {
-	out := slices.Clone(s.vars[name])
-	if v, ok := s.call.Env[name]; ok && v != "" {
-		out = append(out, v)
-	}
-	if !s.compares {
-		return out
-	}
-	if v, ok := s.call.Env[approver.ComparedEnv+name]; ok && v != "" {
-		out = append(out, strings.Split(v, "\n")...) // it may be there twice
-	}
-	return out
-}
-
-// gives notes a value that a text gives a variable.
-func (s *scan) gives(name, value string) {
-	if value == "" || slices.Contains(s.vars[name], value) {
-		return
-	}
-	if len(s.vars[name]) >= maxNested {
-		s.name("further values of %s", name)
-		return
-	}
-	if s.vars == nil {
-		s.vars = map[string][]string{}
-	}
-	s.vars[name] = append(s.vars[name], value)
-}
-
-// expands replaces the variables in a value that the agent's environment has.
-func (s *scan) expands(value string) string {
-	return os.Expand(value, func(name string) string {
-		if v, ok := s.call.Env[name]; ok {
-			return v
-		}
-		if name == "PWD" && filepath.IsAbs(s.call.Dir) {
-			return s.call.Dir
-		}
-		return effect.Unknown
-	})
-}
-
 // comparedOnly begins the names of variables of which only the value is compared. Among
 // them are the mailbox and other files that change by themselves.
 const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 
 // loaders binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
-func (p *pass) loaders() {
-	names := make([]string, 0, len(p.scan.call.Env))
-	for name := range p.scan.call.Env {
+func (r *reader) loaders() {
+	names := make([]string, 0, len(r.scan.call.Env))
+	for name := range r.scan.call.Env {
 		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
 			comparedOnly) {
 			names = append(names, name)
@@ -80,23 +35,23 @@ func (p *pass) loaders() {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		value := p.scan.call.Env[name]
+		value := r.scan.call.Env[name]
 		if len(value) > maxText {
-			p.name("%s", name)
+			r.name("%s", name)
 			continue
 		}
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
-			value += " " + p.expands(value)
+			value += " " + r.expands(value)
 		}
-		p.loaded(value)
+		r.loaded(value)
 	}
 }
 
 // loaded binds the files that a value names.
-func (p *pass) loaded(value string) { p.loadedIn(p.scan.call.Dir, value) }
+func (r *reader) loaded(value string) { r.loadedIn(r.scan.call.Dir, value) }
 
 // loadedIn is loaded for a folder in which the value is used.
-func (p *pass) loadedIn(dir, value string) {
+func (r *reader) loadedIn(dir, value string) {
 	cuts := func(r rune) bool { return strings.ContainsRune(" \t\n:=,;\"'", r) }
 	words := strings.FieldsFunc(value, cuts)
 	if strings.ContainsAny(value, " =,;'") { // a path may have these as well
@@ -107,14 +62,14 @@ func (p *pass) loadedIn(dir, value string) {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
 			w, ok := strings.CutPrefix(word, flag)
 			if rest, home := strings.CutPrefix(w, "~"); home {
-				w = p.scan.call.Env["HOME"] + rest
+				w = r.scan.call.Env["HOME"] + rest
 			}
 			if !ok || w == "" || w[0] == '-' || !effect.IsKnown(w) || !filepath.IsAbs(w) && !filepath.IsAbs(dir) {
 				continue
 			}
 			file := abs(dir, w)
-			if info, err := p.stat(file); p.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err)) && !p.visit(file, code) {
-				p.script(file, dir)
+			if info, err := r.stat(file); r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err)) && !r.visit(file, code) {
+				r.bindScript(file, dir)
 			}
 		}
 	}

@@ -70,79 +70,45 @@ var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_RO
 	"CMAKE_CURRENT_BINARY_DIR", "PROJECT_BINARY_DIR", "CMAKE_INSTALL_PREFIX", "CMAKE_FILES_DIRECTORY"}
 
 // wholes binds what a file of settings gives a tool as a whole.
-func (p *pass) wholes(file, text string, places []string) {
+func (r settingsReader) wholes(file, text string, places []string) {
 	for n := range wholeForms {
 		f := &wholeForms[n]
 		if !like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
-		for _, m := range p.found(f.values, file, text) {
+		for _, m := range r.found(f.values, file, text) {
 			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
 			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
-				p.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
+				r.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
 			}
 		}
 	}
 }
 
 // whole binds one value.
-func (p *pass) whole(f *wholeForm, file, value string, places []string) {
+func (r settingsReader) whole(f *wholeForm, file, value string, places []string) {
 	if value == "" {
 		return
 	}
 	if strings.Contains(value, "$") {
 		if f.must && !slices.ContainsFunc(ownBuild, func(own string) bool { return strings.HasPrefix(value, "${"+own+"}") }) {
-			p.namedFile(file, "loads")
+			r.namedFile(file, "loads")
 		}
 		return
 	}
 	if rest, is := strings.CutPrefix(value, "~/"); is {
-		value = filepath.Join(p.call.Env["HOME"], rest)
+		value = filepath.Join(r.call.Env["HOME"], rest)
 	}
 	for _, dir := range places {
 		at := filepath.Clean(abs(dir, value))
-		if info, err := p.stat(at); !p.look() || err != nil || !info.IsDir() {
-			p.visit(at, code)
+		if info, err := r.stat(at); !r.look() || err != nil || !info.IsDir() {
+			r.visit(at, code)
 			continue
 		} else if id, known := identify(info); known && systemFolder(at, info, id) {
 			continue
 		}
-		if f.kinds != "-" && p.visit(at, code) {
-			p.folder(at, strings.Fields(f.kinds)...)
-		}
-	}
-}
-
-// isRuby reports whether a file is a build file of Ruby.
-func isRuby(file string) bool { return like(filepath.Base(file), strings.Fields(loadForms[0].files)) }
-
-// isPython reports whether a file of settings names modules of Python.
-func isPython(file string) bool {
-	return like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
-}
-
-// pythonName is a name of a module, as settings write it.
-var pythonName = regexp.MustCompile(`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`)
-
-// pythonNames binds the modules that settings name, in each of some folders.
-func (p *pass) pythonNames(text string, places []string) {
-	seen := map[string]bool{}
-	for _, name := range pythonName.FindAllString(text, -1) {
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		first, _, _ := strings.Cut(name, ".")
-		for _, dir := range places {
-			if !p.lies(dir, first) && !p.lies(dir, first+".py") {
-				continue
-			}
-			at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
-			for _, file := range []string{at + ".py", filepath.Dir(at) + ".py", filepath.Join(at, "__init__.py")} {
-				if info, err := p.stat(file); p.look() && err == nil && info.Mode().IsRegular() {
-					p.inFolder(file)
-				}
-			}
+		if f.kinds != "-" && r.visit(at, code) {
+			r.folder(at, strings.Fields(f.kinds)...)
 		}
 	}
 }

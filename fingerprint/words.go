@@ -15,9 +15,9 @@ import (
 var quietly = []string{"echo", "printf", "test", "[", "cd", "pushd", "popd", "pwd", "read", "true", "false", ":",
 	"exec", "command", "builtin", "exit", "return", "type", "which", "set", "shift", "unset"}
 
-// args binds the files that the words of a command name, and returns the folders that
+// bindWords binds the files that the words of a command name, and returns the folders that
 // they may lie in: each that a word names is one.
-func (p *pass) args(i int, bases []string) []string {
+func (p *pass) bindWords(i int, bases []string) []string {
 	st := &p.Steps[i]
 	if st.Shell && slices.Contains(quietly, first(st)) {
 		return bases
@@ -30,7 +30,7 @@ func (p *pass) args(i int, bases []string) []string {
 		as = unseen
 	}
 	inner := map[string]bool{}
-	if known && p.wrapped[i] {
+	if known && p.commands[i].wrapped {
 		p.innerWords(i, inner)
 	}
 	var words []string
@@ -56,7 +56,7 @@ func (p *pass) args(i int, bases []string) []string {
 			}
 		}
 	}
-	return p.files(i, as, words, bases)
+	return p.bindFiles(i, as, words, bases)
 }
 
 // outputs are flags of tools whose value is a file that they only write.
@@ -74,12 +74,9 @@ func onlyWritten(st *shell.Step, n int) bool {
 	return flags != "" && (joined && oneOf(flags, name) || n > 1 && oneOf(flags, st.Argv[n-1]))
 }
 
-// operand reports whether a word is no flag.
-func operand(word string) bool { return word != "" && word[0] != '-' }
-
-// files binds each place that words can lead to, from each folder. A word that names
+// bindFiles binds each place that words can lead to, from each folder. A word that names
 // a folder makes that one more to start from: make -C sub.
-func (p *pass) files(i int, as level, words, bases []string) []string {
+func (p *pass) bindFiles(i int, as level, words, bases []string) []string {
 	absolute := true
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
@@ -92,12 +89,12 @@ func (p *pass) files(i int, as level, words, bases []string) []string {
 			}
 			file := abs(bases[n], word)
 			for _, file := range p.both(file) {
-				if p.left(i, file) {
+				if p.isLeftOut(i, file) {
 					continue
 				}
 				folder, is := filepath.Clean(file), p.leadsTo(file, as)
 				if !is && !runs { // there it may be data
-					p.isCoded(i, file)
+					p.isCoded(&p.commands[i], file)
 				}
 				if is && tooHigh(folder, start, words) {
 					continue
@@ -150,20 +147,12 @@ func (p *pass) leadsTo(file string, as level) bool {
 	return err == nil && info.IsDir()
 }
 
-// both returns what a path matches as a pattern, if it can be one, and the path itself.
-func (p *pass) both(file string) []string {
-	if !isPattern(file) {
-		return []string{file}
-	}
-	return append(p.match(file), file)
-}
-
-// left reports whether a file is left out: because the command only writes it, because
+// isLeftOut reports whether a file is left out: because the command only writes it, because
 // the build makes it, or because it is a log that the command only deletes, which may
 // grow until then.
-func (p *pass) left(i int, file string) bool {
+func (p *pass) isLeftOut(i int, file string) bool {
 	clean := filepath.Clean(file)
-	if p.written[i][clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
+	if p.commands[i].written[clean] || p.changesItself(i, clean) || p.isPlanned(i, clean) {
 		return true
 	}
 	if rel, err := filepath.Rel(filepath.Clean(p.call.Dir),
@@ -178,10 +167,10 @@ func (p *pass) left(i int, file string) bool {
 }
 
 // innerWords adds the words of the steps that a step leads to.
-func (p *pass) innerWords(i int, words map[string]bool) {
+func (f *flow) innerWords(i int, words map[string]bool) {
 	within := map[int]bool{i: true}
-	for n := i + 1; n < len(p.Steps); n++ {
-		if st := &p.Steps[n]; within[st.Parent] {
+	for n := i + 1; n < len(f.Steps); n++ {
+		if st := &f.Steps[n]; within[st.Parent] {
 			within[n] = true
 			if !st.Remote {
 				for _, w := range st.Argv {
@@ -190,52 +179,4 @@ func (p *pass) innerWords(i int, words map[string]bool) {
 			}
 		}
 	}
-}
-
-// longParts are the parts of a word that is itself too long for a path, such as a list
-// of files. A text that only looks like one has few parts, or is named.
-func (p *pass) longParts(word string) []string {
-	if strings.Contains(word, "://") {
-		word = strings.ReplaceAll(word, "://", " ")
-	}
-	var out []string
-	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
-		part = strings.Trim(part, " \t\n\"'") // of JSON
-		if part == "" || len(part) > maxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
-			continue
-		}
-		if out = append(out, part); len(out) > maxParts {
-			p.name("the files that a word of %d bytes names", len(word))
-			return out
-		}
-	}
-	return out
-}
-
-// parts are a word and what else it can mean: the parts of --file=x, a:b and
-// user@host, -fx and ~/x.
-func (p *pass) parts(word string) []string {
-	if len(word) > maxPath {
-		return p.longParts(word)
-	}
-	out := []string{word}
-	if _, file, ok := strings.Cut(word, "file://"); ok {
-		out = append(out, strings.TrimPrefix(file, "localhost"))
-	}
-	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
-		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
-	}
-	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
-		out = append(out, strings.TrimLeft(word, "-"))
-		if word[2] != '-' {
-			out = append(out, word[2:])
-		}
-	}
-	home := p.call.Env["HOME"]
-	for _, w := range out {
-		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
-			out = append(out, home+rest)
-		}
-	}
-	return out
 }

@@ -12,22 +12,15 @@ import (
 // there now is then not what runs. Of a folder that is copied the sources are bound. Of a program
 // that may write anything from anywhere nobody can tell: the file is named.
 
-// branches are subcommands of git that put other files into the working tree.
-const branches = "checkout switch pull stash reset merge rebase cherry-pick restore revert am apply read-tree " +
-	"checkout-index submodule worktree clone subtree bisect"
-
-// copiers are programs that copy or move folders.
-const copiers = "cp mv rsync install gcp gmv"
-
-// A later is a file that a step executes, which earlier steps may write.
-type later struct {
+// A executedFile is a file that a step executes, which earlier steps may write.
+type executedFile struct {
 	step      int
 	file, dir string
 }
 
 // writtenBefore names what a step executes if another one may write it before, and binds the
 // sources of what is copied.
-func (p *pass) writtenBefore(l later) {
+func (p *pass) writtenBefore(l executedFile) {
 	if l.step < 0 || l.step >= len(p.Steps) || system(l.file) {
 		return
 	}
@@ -37,7 +30,7 @@ func (p *pass) writtenBefore(l later) {
 	}
 	for n := range end {
 		if n == l.step || p.isAbove(n, l.step) || p.isAbove(l.step, n) || p.Steps[n].Remote ||
-			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.textWrites(unitOf(n), l.file, false) {
+			!p.mayWrite(n, l.file) || p.isAgain(n, l.step) && !p.writes.says(unitOf(n), l.file, false) {
 			continue
 		}
 		file := l.file
@@ -52,15 +45,15 @@ func (p *pass) writtenBefore(l later) {
 
 // isAgain reports whether two steps run the same program with the same words in one folder, as
 // the turns of a loop do: a program that rewrites itself could as well run the other text.
-func (p *pass) isAgain(n, to int) bool {
-	a, b := &p.Steps[n], &p.Steps[to]
-	return slices.Equal(a.Argv, b.Argv) && slices.Equal(p.bases(a), p.bases(b))
+func (f *flow) isAgain(n, to int) bool {
+	a, b := &f.Steps[n], &f.Steps[to]
+	return slices.Equal(a.Argv, b.Argv) && slices.Equal(f.workDirs(a), f.workDirs(b))
 }
 
 // isAbove reports whether a step is one of those that led to another.
-func (p *pass) isAbove(n, to int) bool {
-	for to > n && to < len(p.Steps) {
-		to = p.Steps[to].Parent
+func (f *flow) isAbove(n, to int) bool {
+	for to > n && to < len(f.Steps) {
+		to = f.Steps[to].Parent
 	}
 	return to == n
 }
@@ -68,44 +61,18 @@ func (p *pass) isAbove(n, to int) bool {
 // mayWrite reports whether nobody can tell what a step writes into a file. In a script of a
 // package or a recipe, which build first and then run what was there before, a program counts
 // only if its output goes there.
-func (p *pass) mayWrite(n int, file string) bool {
-	st := &p.Steps[n]
+func (f *flow) mayWrite(n int, file string) bool {
+	st := &f.Steps[n]
 	if onlyTells(st) {
 		return false
 	}
-	if name := first(st); name == "git" || p.depth > 0 {
+	if name := first(st); name == "git" || f.depth > 0 {
 		return name == "git" && changesTree(st.Argv[1:]) || (interprets(name) || oneOf(makers, name)) &&
-			slices.ContainsFunc(p.Effects, func(e effect.Effect) bool {
+			slices.ContainsFunc(f.Effects, func(e effect.Effect) bool {
 				return e.Kind == effect.Write && e.By == "redirection" && filepath.Clean(e.Target) == filepath.Clean(file)
 			})
 	}
-	return p.makes(n) || p.textMayWrite(unitOf(n), file)
-}
-
-// changesTree reports whether the words of git put other files into the working tree.
-func changesTree(words []string) bool {
-	for len(words) > 0 && !operand(words[0]) {
-		skip := 1
-		if oneOf("-C -c --git-dir --work-tree --namespace --exec-path --config-env", words[0]) {
-			skip = 2
-		}
-		words = words[min(skip, len(words)):]
-	}
-	if len(words) == 0 {
-		return false
-	}
-	has := func(flags string) bool {
-		return slices.ContainsFunc(words[1:], func(w string) bool { return oneOf(flags, w) || !effect.IsKnown(w) })
-	}
-	switch words[0] {
-	case "checkout", "switch": // a new branch at what is checked out
-		return len(words) != 3 || !oneOf("-b -c --create", words[1])
-	case "stash", "submodule", "worktree", "bisect":
-		return !has("list show status log")
-	case "reset":
-		return has("--hard --merge --keep")
-	}
-	return !effect.IsKnown(words[0]) || oneOf(branches, words[0])
+	return f.makes(n) || f.writes.says(unitOf(n), file, true)
 }
 
 // copiedBefore binds what lies in the folders that earlier steps copy or move to where a file
@@ -131,14 +98,14 @@ func (p *pass) copiedBefore(before int, file, dir string) {
 				continue
 			}
 			for _, source := range p.both(from.Target) {
-				p.source(filepath.Clean(source), rest, dir)
+				p.bindSource(filepath.Clean(source), rest, dir)
 			}
 		}
 	}
 }
 
-// source binds what a folder has of a path, which may start with its own name.
-func (p *pass) source(folder, rest, dir string) {
+// bindSource binds what a folder has of a path, which may start with its own name.
+func (p *pass) bindSource(folder, rest, dir string) {
 	places := []string{filepath.Join(folder, rest)}
 	if base, deep, ok := strings.Cut(rest, "/"); ok && base == filepath.Base(folder) {
 		places = append(places, filepath.Join(folder, deep))
@@ -147,7 +114,7 @@ func (p *pass) source(folder, rest, dir string) {
 	}
 	for _, at := range places {
 		if !p.visit(at, code) {
-			p.script(at, dir)
+			p.bindScript(at, dir)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package fingerprint
 
 import (
+	"strings"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -64,4 +66,24 @@ func yamlNode(n ast.Node, depth int) (y yamlText) {
 		y.deep = true
 	}
 	return y
+}
+
+// scalar is the text of a key or a value.
+func scalar(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.MappingKeyNode: // "? key"
+		return scalar(n.Value)
+	case *ast.StringNode:
+		return n.Value
+	case *ast.LiteralNode:
+		return strings.TrimSpace(n.Value.Value)
+	case *ast.AnchorNode:
+		return scalar(n.Value)
+	case *ast.TagNode:
+		return scalar(n.Value)
+	}
+	if n == nil {
+		return ""
+	}
+	return n.GetToken().Value
 }

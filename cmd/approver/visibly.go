@@ -14,7 +14,7 @@ import (
 // visibly makes a text of some lines safe to print: each character that a terminal would
 // not show becomes ⟨U+202E⟩, and a byte that is no character ⟨\xFF⟩. The daemon's own dots
 // and marks stay as they are: what agents wrote it has made visible, see
-// [approver.Visible], and a false daemon may write any words anyway.
+// [display.Visible], and a false daemon may write any words anyway.
 func visibly(text string) string {
 	var b strings.Builder
 	for i, r := range text {

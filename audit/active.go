@@ -1,0 +1,226 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// This file writes audit.jsonl, and notices what somebody else does to it.
+
+// An activeFile is the file that is written. It belongs to the writing goroutine, and to Open and Close
+// while that does not run.
+type activeFile struct {
+	dir  logDir
+	key  Key
+	sync func(*os.File) error
+
+	file  *os.File
+	first uint64 // seq of its first line
+	kept  int64  // its size, as far as it is durable
+	seen  stamp  // of it, as this process has left it
+	// What reading it anew begins with, when it was last read, and its first break.
+	origin scan
+	reread time.Time
+	unread bool // somebody touched it, and it was not read anew since
+	broken string
+	parts  []Part        // all its broken parts
+	begun  chan struct{} // gets a signal when a new file begins
+}
+
+// leave remembers the file as this process has left it. Where somebody else touched it
+// and it was not read since, its stamp says nothing: reading it is owed.
+func (a *activeFile) leave() error {
+	if a.unread {
+		return nil
+	}
+	info, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	a.seen = stampOf(info)
+	return nil
+}
+
+// intact reports whether the log's file is still there, and is what was written. A
+// touch that changes neither name nor size, such as a chmod, has the file read anew.
+func (a *activeFile) intact(end Head) error {
+	if a.file == nil {
+		return nil // it is being opened anew
+	}
+	open, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	path := a.dir.activePath()
+	named, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s was removed or moved", ErrChanged, path)
+	case err != nil:
+		return err
+	case !os.SameFile(open, named):
+		return fmt.Errorf("%w: %s is another file than the one that is written", ErrChanged, path)
+	case open.Size() != a.kept:
+		return fmt.Errorf("%w: %s has %d bytes, and %d were written", ErrChanged, path, open.Size(), a.kept)
+	}
+	now := stampOf(open)
+	if now == a.seen && !a.unread {
+		return nil
+	}
+	if time.Since(a.reread) < rereadEvery {
+		a.unread = true
+		return nil
+	}
+	a.reread = time.Now()
+	return a.readAnew(path, now, end)
+}
+
+// owed reads the file if somebody touched it since it was read.
+func (a *activeFile) owed(path string, end Head) error {
+	info, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now := stampOf(info); now != a.seen || a.unread {
+		return a.readAnew(path, now, end)
+	}
+	return nil
+}
+
+// readAnew checks the whole file against the line that is durable.
+func (a *activeFile) readAnew(path string, now stamp, end Head) error {
+	s := a.origin
+	if err := s.readFile(path); err != nil {
+		return err
+	}
+	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.kept || s.breakText() != a.broken ||
+		!slices.Equal(s.flaws.brokenParts(), a.parts) {
+		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path, s.seq, end.Seq)
+	}
+	a.seen, a.unread = now, false
+	return nil
+}
+
+// write makes lines durable, in a file that is as the last ones left it. If it
+// cannot, it takes back what it wrote, as far as the disk lets it, and heal does the
+// rest: nobody was told of it.
+func (a *activeFile) write(buf []byte) error {
+	_, err := a.file.Write(buf)
+	if err == nil { // at once: what changes while the disk is busy is not our doing
+		err = a.leave()
+	}
+	if err == nil {
+		err = a.sync(a.file)
+	}
+	if err != nil {
+		_ = a.file.Truncate(a.kept) // resume cuts off what this leaves
+		return err
+	}
+	a.kept += int64(len(buf))
+	return nil
+}
+
+// begin gives the full file its name and starts a new one behind the line end.
+func (a *activeFile) begin(end place, durable Head) error {
+	path := a.dir.activePath()
+	if err := a.owed(path, durable); err != nil { // nobody looks at a full file again
+		return err
+	}
+	err := a.file.Close()
+	a.file = nil
+	if err != nil {
+		return err
+	}
+	full := filepath.Join(string(a.dir), rotatedName(a.first))
+	if _, err := os.Lstat(full); err == nil {
+		return fmt.Errorf("%s is in the way of rotation", full)
+	}
+	if err := os.Rename(path, full); err != nil {
+		return err
+	}
+	return a.create(end)
+}
+
+// create starts a new audit.jsonl behind the line end.
+func (a *activeFile) create(end place) error {
+	f, err := os.OpenFile(a.dir.activePath(), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	a.file, a.first, a.kept = f, end.seq+1, 0
+	a.origin, a.broken, a.parts, a.unread = scan{place: end, flaws: flaws{key: a.key}}, "", nil, false
+	if err := a.leave(); err != nil {
+		return err
+	}
+	signal(a.begun)
+	return syncDir(string(a.dir))
+}
+
+// openPart is the broken part that has no end in the file yet; nil if there is none.
+func (a *activeFile) openPart() *Part {
+	if len(a.parts) == 0 || a.parts[len(a.parts)-1].To != 0 {
+		return nil
+	}
+	return &a.parts[len(a.parts)-1]
+}
+
+// goOn opens the file for what comes behind the last sound line.
+func (a *activeFile) goOn(path string, s scan) error {
+	f, err := plain(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(a.sync(f), syncDir(string(a.dir))); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	a.file, a.kept, a.first, a.unread = f, s.good, max(s.first, 1), false
+	if s.first == 0 {
+		a.first = s.seq + 1
+	}
+	return a.leave()
+}
+
+// plain opens the log's file for writing, unless it is a link, a device or a folder:
+// what is written there would be nowhere, or somewhere else.
+func plain(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	open, err := f.Stat()
+	if err == nil {
+		var named fs.FileInfo
+		if named, err = os.Lstat(path); err == nil && (!named.Mode().IsRegular() || !os.SameFile(open, named)) {
+			err = fmt.Errorf("%s is no plain file: move it away, and the log goes on in a new one", path)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// A stamp changes with every change of a file.
+type stamp struct {
+	size     int64
+	modified time.Time
+	changed  time.Time // of owner, mode and links too; nobody but the kernel sets it
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	return stamp{size: info.Size(), modified: info.ModTime(), changed: changedAt(info)}
+}
+
+// ErrChanged means that the file is not what this process wrote.
+var ErrChanged = errors.New("the audit log was changed while it was written")
+
+// Times of the guard.
+const (
+	guardEvery  = 2 * time.Second // between two looks when nothing is written
+	rereadEvery = time.Second     // at most so often the whole file is read, at somebody's touching it
+)

@@ -1,0 +1,153 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"approver.example"
+)
+
+// This file opens and closes a log.
+
+// Open opens the log in o.Dir, or starts one. It repairs what a crash left
+// behind and compares the log's end with the store's. What is wrong does not
+// keep the log from opening: it becomes the first records (alarms) and is
+// returned by Alarms. Open fails if another process writes the log, if there is
+// no key, and if the store cannot say where the log ended. Close must be called.
+func Open(ctx context.Context, o Options) (*Log, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	lock, err := lockFile(filepath.Join(o.Dir, lockName))
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	l := build(o, lock)
+	alarms, err := l.begin(ctx)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	// The store hears of the new end after the alarms are durable, so that no
+	// crash in between makes a log that was cut short look whole.
+	if err := l.declare(alarms); err != nil {
+		return nil, errors.Join(fmt.Errorf("audit log: %w", explain(o.Dir, err)), l.active.file.Close(), lock.Close())
+	}
+	l.opened.Lost, l.healing.lost = l.healing.lost, ""
+	l.open = true
+	headCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	retainCtx, cancelRetain := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancelHead, l.cancelRetain = cancel, cancelRetain
+	if !o.Hold {
+		l.Accept()
+	}
+	go l.write()
+	go l.keepHead(headCtx)
+	go l.retain(retainCtx)
+	return l, nil
+}
+
+// build is a log of which nothing was read yet.
+func build(o Options, lock *os.File) *Log {
+	dir := logDir(o.Dir)
+	return &Log{
+		o: o, red: newRedactor(o.Redact), lock: lock, lag: newLag(), older: make(chan string, 1),
+		queue:   queue{key: o.Key, log: o.ID, every: o.CheckpointEvery, wake: make(chan struct{}, 1)},
+		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, begun: make(chan struct{}, 1)},
+		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, has: dir.hasLine},
+		closing: make(chan struct{}), writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
+	}
+}
+
+// begin repairs the files and compares their end with the store's word.
+func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
+	if l.o.KV == nil {
+		return l.resume(nil, false)
+	}
+	if err := carry(ctx, l.o); err != nil {
+		return nil, err
+	}
+	var known *Head
+	var note string
+	head, rev, err := readHead(ctx, l.o.KV, l.o.ID)
+	unknown := errors.Is(err, approver.ErrNotFound)
+	switch {
+	case err == nil:
+		known = &head
+	case errors.Is(err, approver.ErrTampered):
+		note = err.Error()
+	case unknown:
+		note = "the store knows no end of this log: it lost its data, or the log was written without it"
+	default:
+		return nil, err
+	}
+	if alarms, err = l.resume(known, false); err != nil {
+		return nil, err
+	}
+	l.opened = Opening{Seq: l.durable.Seq, Head: known}
+	if l.lag.unheard, err = l.opened.compare(l.active.dir, l.o.Volatile); err != nil {
+		return nil, err
+	}
+	if unknown && l.durable.Seq > 0 {
+		if l.opened.Renamed, err = l.active.dir.renamed(l.durable.Seq, l.o.ID); err != nil {
+			return nil, err
+		}
+	}
+	l.head.rev = rev
+	switch {
+	case unknown && l.durable.Seq == 0: // a new log is known to nobody
+		if err := l.head.writeFirst(ctx); err != nil { // it follows with the first line
+			l.o.Log.Warn("the store did not take the beginning of the audit log", "error", err)
+		}
+	case note != "":
+		alarms = append(alarms, alarm{kind: lossAlarm, text: note})
+	}
+	if known != nil && len(alarms) == 0 {
+		l.head.stored = known.Seq
+	}
+	if known != nil && known.Closed && l.healing.lost == "" && known.Seq == l.durable.Seq { // else it stays until that was judged, see Accept
+		if err := l.head.reopen(ctx, head); err != nil {
+			return nil, err
+		}
+	}
+	return alarms, nil
+}
+
+func (l *Log) close(ctx context.Context) error {
+	l.cancelRetain()
+	l.mu.Lock()
+	var err error
+	if l.open && l.err == nil && l.queue.since > 0 {
+		err = l.queue.sign()
+	}
+	l.open, l.shut = false, true
+	l.mu.Unlock()
+	close(l.closing)
+	l.cancelHead()
+	for _, ended := range []chan struct{}{l.retaining, l.writing, l.heading} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return fmt.Errorf("close the audit log: %w", ctx.Err())
+		}
+	}
+	l.mu.Lock()
+	err = errors.Join(err, l.err)
+	l.mu.Unlock()
+	if l.o.KV != nil && l.lag.isAccepted() { // else nobody has judged what Opened says
+		head := l.Head()
+		if head.Closed = err == nil; head.Closed {
+			l.head.stored = 0 // the store has the end, but not that it is one
+		}
+		err = errors.Join(err, l.head.put(ctx, head))
+	}
+	if l.active.file != nil {
+		err = errors.Join(err, l.active.file.Close())
+	}
+	return errors.Join(err, l.lock.Close())
+}

@@ -1,0 +1,140 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// This file has what a log is opened with.
+
+// Defaults and limits of Options.
+const (
+	DefaultMaxSize         = 64 << 20
+	DefaultCheckpointEvery = 256
+	DefaultCheckpointAfter = 10 * time.Second
+
+	maxID     = 128
+	headEvery = 250 * time.Millisecond // between two writes of the head to the store
+)
+
+// Options are the parts of a Log.
+type Options struct {
+	// Dir is the directory of the log. It is made with mode 0700.
+	Dir string
+	// ID names the log in its lines and in the store. Two logs with one store
+	// need two ids. Empty means the host's name.
+	ID string
+	// Key signs the checkpoints; see LoadOrCreateKey.
+	Key Key
+	// KV keeps the head of the log; nil keeps none, and then a log that was cut
+	// short at a checkpoint does not show.
+	KV approver.KV
+	// Controls is the version of the store's record of freezes that is known now. It
+	// is kept with the head, so that neither can be taken back alone. Nil is none.
+	Controls func() uint64
+	// Volatile means that the store can lose the last seconds of what it took, as one
+	// that fails over does. False is a store that never does: what is missing was taken out.
+	Volatile bool
+	// Hold keeps the store's head as it is until Accept is called, so that a store
+	// which is found to be older shows again after a crash.
+	Hold bool
+	// Changed stops every call, until people act, because the log was changed while it
+	// was written. Nothing is recorded before it has returned nil; why is for people. Nil
+	// never does. Record returns an error meanwhile.
+	Changed func(ctx context.Context, why string) error
+	// Renamed carries over what else the store keeps under the id of a log that has another
+	// id now. It is called again if the start is killed. Nil carries nothing.
+	Renamed func(ctx context.Context, former string) error
+	// Redact hides secrets in a text; nil means display.Mask. Confirmation
+	// codes are masked before and after it.
+	Redact func(string) string
+	// Log gets what no caller waits for: trouble with the head, and when the log
+	// fails and when it works again. Nil is silent.
+	Log *slog.Logger
+	// Hostname is written in every record; empty means the host's name.
+	Hostname string
+	// MaxSize is the size in bytes at which a file is rotated, zero means 64
+	// MiB. A file may exceed it by one checkpoint, and by alarms.
+	MaxSize int64
+	// CheckpointEvery is the number of lines after which a checkpoint is
+	// written, zero means 256, at most MaxCheckpointEvery. CheckpointAfter is
+	// the time after which lines are vouched for even if they are fewer, zero
+	// means 10 s.
+	CheckpointEvery int
+	CheckpointAfter time.Duration
+	// Keep says how much is kept; the zero value keeps everything.
+	Keep Keep
+
+	sync func(*os.File) error // for tests; nil is syncFile
+}
+
+// complete checks the options and fills in what may be left out.
+func (o *Options) complete() error {
+	host, err := os.Hostname()
+	if err != nil && (o.ID == "" || o.Hostname == "") {
+		return fmt.Errorf("audit log: the host's name: %w", err)
+	}
+	if o.ID == "" {
+		o.ID = strings.Map(func(c rune) rune {
+			if !idChar(c) {
+				return '-'
+			}
+			return c
+		}, host)
+	}
+	if o.Hostname == "" {
+		o.Hostname = host
+	}
+	if o.MaxSize == 0 {
+		o.MaxSize = DefaultMaxSize
+	}
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = DefaultCheckpointEvery
+	}
+	if o.CheckpointAfter == 0 {
+		o.CheckpointAfter = DefaultCheckpointAfter
+	}
+	if o.Redact == nil {
+		o.Redact = display.Mask
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.sync == nil {
+		o.sync = syncFile
+	}
+	switch {
+	case o.Dir == "":
+		return errors.New("audit log: no directory is given")
+	case o.Key.private == nil:
+		return errors.New("audit log: no signing key is given: LoadOrCreateKey makes one")
+	case len(o.ID) > maxID || strings.ContainsFunc(o.ID, func(c rune) bool { return !idChar(c) }):
+		return fmt.Errorf("audit log: the id %q must have at most %d letters, digits, dots, dashes and underscores", o.ID, maxID)
+	case o.CheckpointEvery < 1 || o.CheckpointEvery > MaxCheckpointEvery:
+		return fmt.Errorf("audit log: a checkpoint every %d lines: must be 1 to %d", o.CheckpointEvery, MaxCheckpointEvery)
+	case o.CheckpointAfter < 0 || o.MaxSize < 0 || o.Keep.Age < 0 || o.Keep.Size < 0:
+		return errors.New("audit log: sizes and times cannot be negative")
+	}
+	return nil
+}
+
+func idChar(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_'
+}
+
+// Keep says how much of a log is kept. The zero value keeps everything.
+type Keep struct {
+	// Age is how long a full file is kept after its last line; zero is for ever.
+	Age time.Duration `yaml:"age"`
+	// Size is how many bytes all files may have together; zero is no limit. The
+	// file that is being written is always kept.
+	Size int64 `yaml:"size"`
+}

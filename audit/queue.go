@@ -1,0 +1,118 @@
+package audit
+
+import "time"
+
+// This file gives lines their place in the chain, and keeps them until they are written.
+
+// A queue is the end of the chain: lines have their place, and wait to be written. The Log's mu is
+// held by whoever calls its methods.
+type queue struct {
+	key     Key
+	log     string // the log's id
+	every   int    // lines between two checkpoints
+	end     place  // of what was given to it
+	since   int    // lines behind the last checkpoint
+	size    int64  // of the file that the next line goes to
+	batches []*batch
+	spare   []byte        // a buffer to use again
+	wake    chan struct{} // gets a signal with each line
+}
+
+// A batch is what one write and one sync make durable.
+type batch struct {
+	buf    []byte
+	end    place
+	rotate bool          // the file is full after it
+	done   chan struct{} // closed when it is durable, or err says why not
+	err    error
+}
+
+// line appends body, with the checkpoint that it calls for.
+func (q *queue) line(body []byte) (*batch, digest, error) {
+	b := q.append(body)
+	hash := q.end.hash
+	q.since++
+	// The second line is a checkpoint, so that a log without any is no log.
+	if q.since >= q.every || q.end.seq == 1 {
+		if err := q.sign(); err != nil {
+			return nil, digest{}, err
+		}
+	}
+	return b, hash, nil
+}
+
+// append seals body into the batch that is being filled.
+func (q *queue) append(body []byte) *batch {
+	b := q.last()
+	if b == nil || b.rotate {
+		b = &batch{buf: q.spare[:0], done: make(chan struct{})}
+		q.batches, q.spare = append(q.batches, b), nil
+	}
+	before := len(b.buf)
+	b.buf = seal(b.buf, body, q.log, &q.end)
+	b.end = q.end
+	q.size += int64(len(b.buf) - before)
+	signal(q.wake)
+	return b
+}
+
+// sign appends a checkpoint.
+func (q *queue) sign() error {
+	body, err := appendCheckpoint(nil, q.key, q.log, q.end, time.Now())
+	if err != nil {
+		return err
+	}
+	q.append(body)
+	q.since = 0
+	return nil
+}
+
+// endFile makes the queue go on in a new file.
+func (q *queue) endFile() error {
+	if q.since > 0 {
+		if err := q.sign(); err != nil {
+			return err
+		}
+	}
+	b := q.last()
+	if b == nil || b.rotate {
+		b = &batch{end: q.end, done: make(chan struct{})}
+		q.batches = append(q.batches, b)
+	}
+	b.rotate = true
+	q.size = 0
+	return nil
+}
+
+// last is the batch that is being filled; nil if there is none.
+func (q *queue) last() *batch {
+	if len(q.batches) == 0 {
+		return nil
+	}
+	return q.batches[len(q.batches)-1]
+}
+
+// first takes out the batch that is to be written next; nil if there is none.
+func (q *queue) first() *batch {
+	if len(q.batches) == 0 {
+		return nil
+	}
+	b := q.batches[0]
+	q.batches = append(q.batches[:0], q.batches[1:]...)
+	return b
+}
+
+// reuse keeps the buffer of a batch that was written.
+func (q *queue) reuse(b *batch) {
+	if q.spare == nil && cap(b.buf) <= MaxLine {
+		q.spare = b.buf
+	}
+	b.buf = nil
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,75 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+)
+
+// This file reads what a log says of files that retention took away.
+
+const removedStart = `{"v":1,"event":"removed",`
+
+// claimedRemoved looks through a log without its beginning for the last line
+// that says what was taken away, believing nothing: zero if there is none, or if
+// the log begins at its beginning.
+func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) {
+	w, err := newWalker(paths...)
+	if err != nil {
+		return 0, err
+	}
+	for files := 0; ; files++ {
+		f, _, err := w.next()
+		if errors.Is(err, io.EOF) {
+			return to, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		whole, err := claimIn(ctx, f, files == 0, &to)
+		_ = f.Close() // only read
+		if err != nil || whole {
+			return 0, err
+		}
+	}
+}
+
+// claimIn reads one file. whole means that it is the first and has line 1.
+func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole bool, err error) {
+	lines := newLineReader(f)
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+			return false, nil
+		case errors.Is(err, errShape):
+			continue
+		case err != nil:
+			return false, err
+		}
+		if first && lines.number == 1 {
+			if l, err := readLink(line); err != nil || l.seq == 1 {
+				return true, nil //nolint:nilerr // Verify names a bad line
+			}
+		}
+		if r, ok := removedIn(line); ok {
+			*to = max(*to, r.To)
+		}
+		if lines.number%1024 == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+}
+
+// removedIn reads a line about removed files.
+func removedIn(line []byte) (Removed, bool) {
+	if len(line) < len(removedStart) || string(line[:len(removedStart)]) != removedStart {
+		return Removed{}, false
+	}
+	l, err := ParseLine(line)
+	if err != nil || l.Removed == nil {
+		return Removed{}, false
+	}
+	return *l.Removed, true
+}

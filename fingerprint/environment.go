@@ -1,0 +1,88 @@
+package fingerprint
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+)
+
+// This file knows the variables of the commands of a call.
+
+// An environment is what variables may be for the commands of a call.
+type environment struct {
+	agent    map[string]string   // what the agent has
+	dir      string              // where it works
+	compares bool                // some variables are only compared
+	vars     map[string][]string // values that texts give to variables
+}
+
+// values are what a variable may be for the commands of the call: what the agent has,
+// and what a text gives it.
+func (e *environment) values(name string) []string {
+	out := slices.Clone(e.vars[name])
+	if v, ok := e.agent[name]; ok && v != "" {
+		out = append(out, v)
+	}
+	if !e.compares {
+		return out
+	}
+	if v, ok := e.agent[approver.ComparedEnv+name]; ok && v != "" {
+		out = append(out, strings.Split(v, "\n")...) // it may be there twice
+	}
+	return out
+}
+
+// expands replaces the variables in a value that the agent's environment has.
+func (e *environment) expands(value string) string {
+	return os.Expand(value, func(name string) string {
+		if v, ok := e.agent[name]; ok {
+			return v
+		}
+		if name == "PWD" && filepath.IsAbs(e.dir) {
+			return e.dir
+		}
+		return effect.Unknown
+	})
+}
+
+// namesOf are the variables of a list, those included that a star stands for.
+func (e *environment) namesOf(list string) (names []string) {
+	for v := range strings.FieldsSeq(list) {
+		begin, star := strings.CutSuffix(v, "*")
+		if !star {
+			names = append(names, v)
+			continue
+		}
+		for name := range e.agent {
+			if name = strings.TrimPrefix(name, approver.ComparedEnv); strings.HasPrefix(name, begin) {
+				names = append(names, name)
+			}
+		}
+		for name := range e.vars {
+			if strings.HasPrefix(name, begin) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// gives notes a value that a text gives a variable.
+func (s *scan) gives(name, value string) {
+	if value == "" || slices.Contains(s.vars[name], value) {
+		return
+	}
+	if len(s.vars[name]) >= maxNested {
+		s.name("further values of %s", name)
+		return
+	}
+	if s.vars == nil {
+		s.vars = map[string][]string{}
+	}
+	s.vars[name] = append(s.vars[name], value)
+}

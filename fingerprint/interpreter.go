@@ -1,0 +1,199 @@
+package fingerprint
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file binds what an interpreter loads.
+
+// An interpreterReader reads what an interpreter of one family of languages loads.
+type interpreterReader struct {
+	reading
+	l *language
+}
+
+// bind binds what an interpreter loads, and reports whether it should have a
+// file of code: if none is found, its code is not bound.
+func (r interpreterReader) bind() (needs bool) {
+	st, l := r.c.Step, r.l
+	s := l.starts(st.Argv[1:])
+	roots := r.loadsVariables(s.modules, s.dirs)
+	if s.main != "" && !s.inline && effect.IsKnown(s.main) {
+		for _, base := range r.bases {
+			if r.candidates(abs(base, s.main), 0) {
+				r.c.coded = true
+			}
+		}
+	}
+	if slices.Contains(st.Argv, "-m") && strings.HasPrefix(l.programs, "python") {
+		r.shadowed(append(slices.Clone(r.bases), roots...))
+	}
+	if strings.HasPrefix(l.programs, "python") {
+		r.pythonBeside(s.main, s.inline)
+	}
+	return s.main != "" && !s.inline && !slices.Contains(standardInput, s.main)
+}
+
+// loadsVariables binds the modules and folders of flags, and those of variables, and
+// returns the folders.
+func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []string) {
+	for _, name := range strings.Fields(r.l.options) {
+		for _, value := range r.values(name) {
+			more := r.l.starts(strings.Fields(value))
+			modules, dirs = append(modules, more.modules...), append(dirs, more.dirs...)
+		}
+	}
+	for _, name := range strings.Fields(r.l.paths) {
+		for _, value := range r.values(name) {
+			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
+				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
+				dirs = append(dirs, part)
+			}
+		}
+	}
+	roots = r.moduleRoots(dirs)
+	for _, m := range modules {
+		if !r.loadsModule(m, roots) {
+			r.named("the module %s", effect.Show(m))
+		}
+	}
+	return roots
+}
+
+// standardInput are names of it: the walk follows what comes there.
+var standardInput = []string{"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
+
+// moduleRoots binds the folders in which modules are looked for.
+func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
+	for _, dir := range dirs {
+		if !effect.IsKnown(dir) {
+			r.named("what lies in %s", effect.Show(dir))
+			continue
+		}
+		for _, base := range r.bases {
+			root := filepath.Clean(abs(base, dir))
+			if r.visit(root, code) && !slices.Contains(roots, root) {
+				roots = append(roots, root)
+				var kinds []string
+				for _, ending := range strings.Fields(r.l.endings) {
+					kinds = append(kinds, "*"+ending)
+				}
+				r.folder(root, kinds...)
+			}
+		}
+	}
+	return roots
+}
+
+// loadsModule binds a module that a flag names, and reports whether it lies here.
+func (r interpreterReader) loadsModule(name string, roots []string) bool {
+	if name == "" || !effect.IsKnown(name) {
+		return false
+	}
+	if strings.HasPrefix(r.l.programs, "perl") {
+		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "-"), "=")
+		name, _, _ = strings.Cut(name, " ")
+		name = strings.ReplaceAll(name, "::", "/")
+	}
+	name = strings.TrimPrefix(name, "file://")
+	found := false
+	for _, root := range append(slices.Clone(roots), r.bases...) {
+		found = r.candidates(abs(root, name), 0) || found
+	}
+	if strings.HasPrefix(r.l.programs, "node") && !strings.HasPrefix(name, ".") && !filepath.IsAbs(name) {
+		for _, base := range r.bases {
+			for _, at := range above(base) {
+				if !found {
+					found = r.candidates(filepath.Join(at, "node_modules", name), 0)
+				}
+			}
+		}
+	}
+	r.c.coded = r.c.coded || found
+	return found
+}
+
+// candidates binds the file that a name may mean, and reports whether there is one.
+func (r interpreterReader) candidates(file string, depth int) (found bool) {
+	if depth > 2 || !filepath.IsAbs(file) || len(file) > maxPath {
+		return false
+	}
+	for _, ending := range append([]string{""}, strings.Fields(r.l.endings)...) {
+		if !r.visit(file+ending, code) && r.out[filepath.Clean(file+ending)] != "" {
+			r.bindScript(file+ending, filepath.Dir(file))
+			found = true
+		}
+	}
+	if info, err := r.stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
+		return found
+	}
+	if manifest := filepath.Join(file, "package.json"); !r.visit(manifest, code) && r.out[manifest] != "" {
+		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
+			found = r.candidates(filepath.Join(file, main), depth+1) || found
+		}
+	}
+	return r.candidates(filepath.Join(file, "index"), depth+1) || found
+}
+
+// packageMain is the file that a package.json names as its own.
+func (r interpreterReader) packageMain(manifest string) (main string) {
+	text, _ := r.textOf(manifest, "names")
+	if members([]byte(strings.TrimPrefix(text, "\ufeff")), func(key string, value json.RawMessage) error {
+		if key == "main" && json.Unmarshal(value, &main) != nil { // npm takes main: false
+			main = ""
+		}
+		return nil
+	}) != nil && text != "" {
+		r.unread(manifest, "names")
+	}
+	return main
+}
+
+// shadowed binds what lies here under the name of a module of Python that the tables
+// know: it goes before the one that is installed.
+func (r interpreterReader) shadowed(roots []string) {
+	st := r.c.Step
+	n := slices.Index(st.Argv, "-m")
+	if n+1 >= len(st.Argv) || !effect.IsKnown(st.Argv[n+1]) {
+		return
+	}
+	name := strings.ReplaceAll(st.Argv[n+1], ".", "/")
+	for _, root := range roots {
+		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
+			r.visit(filepath.Join(root, at+".py"), code)
+			if dir := filepath.Join(root, at); r.visit(dir, code) {
+				r.folder(dir, "*.py")
+			}
+		}
+	}
+}
+
+// pythonBeside binds what goes before the standard library for a step of Python: beside its
+// script, or in its folder.
+func (r interpreterReader) pythonBeside(main string, inline bool) {
+	st := r.c.Step
+	if slices.Contains(st.Argv, "-I") || slices.Contains(st.Argv, "-P") {
+		return
+	}
+	for _, base := range r.bases {
+		if main == "" || inline || slices.Contains(standardInput, main) {
+			r.importsBeside("", base, false)
+		} else if script := filepath.Clean(abs(base, main)); r.out[script] != "" {
+			r.importsBeside("", path.Dir(script), false)
+		}
+	}
+	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
+		for _, base := range r.bases {
+			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
+			if _, err := r.stat(filepath.Join(venv, "pyvenv.cfg")); r.look() && err == nil {
+				r.readsIn(venv, strings.Fields(sitePackages))
+			}
+		}
+	}
+}

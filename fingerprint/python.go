@@ -1,0 +1,116 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file binds the modules of Python that lie where a program looks for them first.
+
+// pythonImport finds the modules that a text of Python imports.
+var pythonImport = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|` +
+	`import[ \t]+([\w., \t]+))|[;:][ \t]*import[ \t]+([\w.]+)`)
+
+// importsBeside binds the modules of Python in a folder that go before one of the standard
+// library, and where all is set, those that a text imports too. What is not there yet counts
+// when it appears.
+func (r *reader) importsBeside(text, dir string, all bool) {
+	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
+		return
+	}
+	names, ok := r.listDir(dir)
+	if !ok || len(names) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
+		if !all {
+			break
+		}
+		for w := range strings.FieldsFuncSeq(strings.Join(m[1:], ","),
+			func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+			w, _, _ = strings.Cut(w, ".")
+			wanted[w] = true
+		}
+	}
+	for _, name := range names {
+		module, _, _ := strings.Cut(name, ".")
+		if !wanted[module] && !pythonLibrary()[module] {
+			continue
+		}
+		switch at := filepath.Join(dir, name); {
+		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
+			r.inFolder(at)
+		case name == module && r.isDir(at): // a package, or one without __init__.py
+			r.folder(at, "*.py", "*.so")
+		}
+	}
+}
+
+// pythonLibrary are the modules of the standard library that programs load most, and by
+// which others are loaded.
+var pythonLibrary = sync.OnceValue(func() map[string]bool {
+	of := map[string]bool{}
+	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
+		"_pydecimal _strptime _threading_local _weakrefset " +
+		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
+		"collections colorsys " +
+		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
+		"decimal difflib dis " +
+		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
+		"functools gc " +
+		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
+		"inspect io " +
+		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
+		"multiprocessing netrc " +
+		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
+		"plistlib poplib " +
+		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
+		"reprlib resource " +
+		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
+		"socketserver sqlite3 sre_compile " +
+		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
+		"telnetlib " +
+		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
+		"typing unicodedata " +
+		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
+		"zipimport zlib zoneinfo") {
+		of[name] = true
+	}
+	return of
+})
+
+// isPython reports whether a file of settings names modules of Python.
+func isPython(file string) bool {
+	return like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
+}
+
+// pythonName is a name of a module, as settings write it.
+var pythonName = regexp.MustCompile(`[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*`)
+
+// pythonNames binds the modules that settings name, in each of some folders.
+func (r *reader) pythonNames(text string, places []string) {
+	seen := map[string]bool{}
+	for _, name := range pythonName.FindAllString(text, -1) {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		first, _, _ := strings.Cut(name, ".")
+		for _, dir := range places {
+			if !r.lies(dir, first) && !r.lies(dir, first+".py") {
+				continue
+			}
+			at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
+			for _, file := range []string{at + ".py", filepath.Dir(at) + ".py", filepath.Join(at, "__init__.py")} {
+				if info, err := r.stat(file); r.look() && err == nil && info.Mode().IsRegular() {
+					r.inFolder(file)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package fingerprint
+
+import (
+	"path/filepath"
+	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// A scope says what is looked for in a text.
+type scope struct {
+	strict bool   // what stays unknown is named
+	words  bool   // data that its words name is bound too
+	depth  int    // of texts that a text runs
+	of     string // the file that holds the text; "" is the call
+	sure   bool   // the text is one for a shell
+	unit   string // its name, where it counts what it writes; see textWrites
+
+	made *makefile // whose recipe the text is
+}
+
+// A reader binds what files name while one text is walked. The readers of one kind of file build on
+// it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
+type reader struct {
+	*scan
+	scope
+	call approver.ToolCall // what is walked
+	path string            // PATH, where the text does not change it
+	at   string            // PATH of the command that is looked at
+	on   int               // the command for which texts are read
+}
+
+// A command is one command of a walk.
+type command struct {
+	*shell.Step
+	fed     bool            // it runs code that is not known
+	wrapped bool            // it leads to others
+	coded   bool            // a file of what it runs or reads as code is bound, or has a name
+	program string          // the file of its program, if one is found
+	written map[string]bool // what it writes and does not read
+}
+
+// isFed reports whether a command runs code that is not known.
+func isFed(c command) bool { return c.fed }
+
+// A reading is one command while the files that it reads are bound. Each kind of program has a reader
+// of its own, which is a reading and what it knows beside that.
+type reading struct {
+	*reader
+	c     *command
+	name  string   // of its program, without the folder
+	bases []string // the folders in which it may run
+}
+
+// named names what is not bound, where the text is one of which that is to be said.
+func (r *reader) named(format string, args ...any) {
+	if r.strict {
+		r.name(format, args...)
+	}
+}
+
+// namedFile is unread where the text is one of which that is to be said.
+func (r *reader) namedFile(file, verb string) {
+	if r.strict {
+		r.unread(file, verb)
+	}
+}
+
+// unknown names a command that runs something that is not known.
+func (r *reader) unknown(st *shell.Step) {
+	in := ""
+	if !effect.IsKnown(st.Dir) && st.May == "" {
+		in = ", in a folder that is not known"
+	}
+	r.named("%s%s", strings.Join(strings.Fields(st.Command), " "), in)
+}
+
+// isCoded notes that a file was bound for a command, if it was; nil is no command.
+func (r *reader) isCoded(c *command, file string) {
+	if c != nil && !c.coded {
+		c.coded = r.out[filepath.Clean(file)] != ""
+	}
+}
+
+// upwards are a folder and those above it, up to the root of a working tree or the
+// home: what lies above is other people's.
+func (r *reader) upwards(dir string) []string {
+	list := above(dir)
+	for n, at := range list {
+		if _, err := r.stat(filepath.Join(at, ".git")); r.look() && err == nil {
+			return list[:n+1]
+		}
+		if at == filepath.Clean(r.call.Env["HOME"]) {
+			return list[:max(n, 1)]
+		}
+	}
+	return list[:min(len(list), 1)]
+}
+
+// both returns what a path matches as a pattern, if it can be one, and the path itself.
+func (r *reader) both(file string) []string {
+	if !isPattern(file) {
+		return []string{file}
+	}
+	return append(r.match(file), file)
+}
+
+// folderOf is the folder in which a step runs, or that of the call.
+func (r *reader) folderOf(st *shell.Step) string {
+	if filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir) {
+		return st.Dir
+	}
+	return r.call.Dir
+}

@@ -1,0 +1,315 @@
+package fingerprint
+
+import (
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file binds what recipes run and include: of make, and of just.
+
+// A makeReader reads the files of recipes of one command of make, or of just.
+type makeReader struct {
+	reading
+	file string // that is read first
+	m    *makefile
+}
+
+// bind binds what the recipes run that a command asks for, and what they include.
+func (r makeReader) bind() {
+	argv := r.c.Argv[1:]
+	if r.out[filepath.Clean(r.file)] == "" || !r.once(append([]string{"make", r.file}, argv...)...) {
+		return
+	}
+	if r.depth >= maxFollowed {
+		r.unread(r.file, "runs")
+		return
+	}
+	r.m = newMakefile()
+	m, targets := r.m, r.words()
+	r.makefile(r.file, map[string]bool{})
+	r.settles()
+	r.functions()
+	m.vpaths = append(m.vpaths, r.values("VPATH")...)
+	r.builtBy(targets)
+	asked, maybe := m.recipesOf(targets)
+	for n, line := range append(asked, maybe...) {
+		for _, command := range m.called(line, "shell") {
+			r.computed(command)
+		}
+		// What is not known stays a variable that the shell does not know either.
+		text := strings.ReplaceAll(m.expand(line), effect.Unknown, "${__make__}")
+		r.runs(text, m.dir, m.env, scope{strict: r.strict && n < len(asked), of: r.file, sure: n < len(asked), made: m})
+	}
+	if m.short {
+		r.unread(r.file, "runs")
+	}
+}
+
+// words tells the makefile what the words of the command say, and returns the targets among them.
+func (r makeReader) words() (targets []string) {
+	m, argv := r.m, r.c.Argv[1:]
+	for _, w := range argv {
+		if name, value, ok := strings.Cut(w, "="); ok && !strings.HasPrefix(w, "-") {
+			m.given[name] = value
+		} else if operand(w) {
+			targets = append(targets, w)
+		}
+	}
+	dir := filepath.Dir(r.file)
+	if r.name == "just" {
+		for _, value := range flagValues(r.c.Step, "-d --working-directory") {
+			for _, base := range r.workDirs(r.c.Step) {
+				dir = filepath.Clean(abs(base, value))
+			}
+		}
+	}
+	m.dir, m.carried = dir, r.call.Env
+	m.isFile = func(name string) bool {
+		info, err := r.stat(abs(dir, name))
+		return !r.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
+	}
+	for n, w := range argv { // make -I folder
+		if value, is := flagValue(w, "-I --include-dir"); is {
+			if value == "" && n+1 < len(argv) {
+				value = argv[n+1]
+			}
+			m.searched = append(m.searched, abs(dir, value))
+		}
+	}
+	m.lists = func(pattern string) (names []string) {
+		bound := maps.Clone(r.out)
+		found := r.match(abs(dir, pattern))
+		r.out = bound // what a recipe does with them binds them: a list of objects grows
+		for _, at := range found {
+			if !filepath.IsAbs(pattern) {
+				at = strings.TrimPrefix(at, filepath.Clean(dir)+"/")
+			}
+			names = append(names, at)
+		}
+		return names
+	}
+	return targets
+}
+
+// makefile reads a file of recipes, and those that it includes, in one.
+func (r makeReader) makefile(file string, read map[string]bool) {
+	if read[file] || r.err != nil {
+		return
+	}
+	read[file] = true
+	text, ok := r.textOf(file, "runs")
+	if !ok {
+		return
+	}
+	m := r.m
+	m.read(text)
+	includes := m.includes
+	m.includes = nil
+	for _, names := range includes {
+		for _, name := range strings.Fields(m.expand(names)) {
+			name = strings.Trim(name, `"'`)
+			if !effect.IsKnown(name) {
+				r.named("what is included by the line: include %s", names)
+				continue
+			}
+			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
+				for _, found := range r.included(abs(from, name)) {
+					if !r.visit(found, code) {
+						r.makefile(filepath.Clean(found), read)
+					}
+				}
+			}
+		}
+	}
+}
+
+// included are the files that an included name or pattern means, without those of a
+// compiler: they change with each build.
+func (r makeReader) included(name string) (files []string) {
+	key := "match " + name
+	for strings.Contains(key, "/./") {
+		key = strings.ReplaceAll(key, "/./", "/")
+	}
+	before, was := r.out[key] // the command itself may mean all of them
+	for _, file := range r.both(name) {
+		if !r.onlyNeeds(file) {
+			files = append(files, file)
+		}
+	}
+	list := listHash(files)
+	if _, ok := r.out[key]; ok && (!was || before == list) {
+		r.out[key] = list
+	}
+	return files
+}
+
+// settles binds or names what the special variables of make change of all recipes.
+func (r makeReader) settles() {
+	flags := strings.Fields(r.m.expand(r.m.setting(".SHELLFLAGS")))
+	if slices.ContainsFunc(flags, func(w string) bool { return !shellFlag.MatchString(w) }) {
+		r.m.short = true
+	}
+	if raw := r.m.setting("SHELL"); raw != "" && !shellFound.MatchString(raw) {
+		shell := r.m.expand(raw)
+		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
+		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
+			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
+		if effect.IsKnown(shell) && !system(shell) {
+			r.computed(shell + " -c :")
+		}
+	}
+	for _, name := range []string{".RECIPEPREFIX", "MAKEFILES"} {
+		if _, ok := r.m.vars[name]; ok {
+			r.m.short = true
+		}
+	}
+	r.exports()
+}
+
+// exports gives the recipes the variables that a makefile exports, and binds the files
+// that these name.
+func (r makeReader) exports() {
+	env := map[string]string{}
+	for name, value := range r.call.Env {
+		env[name] = value
+	}
+	for _, given := range []map[string]string{r.m.vars, r.m.given} {
+		for name, raw := range given {
+			_, carried := r.call.Env[name]
+			if !r.m.exportAll && !r.m.exported[name] && !carried || name == "SHELL" || name == "MAKEFLAGS" {
+				continue
+			}
+			value := r.m.expand(raw)
+			if !effect.IsKnown(value) && slices.Contains(loading, name) {
+				r.namedFile(r.file, "runs")
+			}
+			env[name] = value
+			if name != "PATH" {
+				r.gives(name, value)
+				r.loadedIn(r.m.dir, value)
+			}
+		}
+	}
+	r.m.env = env
+}
+
+// functions binds what functions of make run or ask of the disk.
+func (r makeReader) functions() {
+	for _, body := range r.m.plain {
+		for _, command := range r.m.called(body, "shell") {
+			r.computed(command)
+		}
+		if n := strings.Index(body, "!="); n > 0 && !strings.ContainsAny(body[:n], "(:$=") {
+			r.computed(strings.TrimSpace(body[n+2:]))
+		}
+		if parts := strings.Split(body, "`"); strings.Contains(r.file, "ust") && len(parts) > 2 { // of just
+			for n := 1; n < len(parts); n += 2 {
+				r.computed(parts[n])
+			}
+		}
+		asks := strings.HasPrefix(body, "if") || strings.HasPrefix(body, "else") || strings.Contains(body, "$(if ")
+		for _, names := range r.m.called(body, "wildcard") {
+			r.bindAsked(r.m.expand(names), asks)
+		}
+	}
+}
+
+// bindAsked binds whether files are there of which a makefile asks that. What a pattern
+// matches counts where it decides: elsewhere it is a list of sources.
+func (r makeReader) bindAsked(names string, decides bool) {
+	for _, name := range strings.Fields(names) {
+		at := abs(r.m.dir, name)
+		switch {
+		case !effect.IsKnown(name) || !filepath.IsAbs(at):
+			if decides {
+				r.namedFile(r.file, "asks for")
+			}
+		case isPattern(name):
+			if decides {
+				r.match(at)
+			}
+		case r.visit(at, code):
+			r.out["there "+filepath.Clean(at)] = "folder"
+		}
+	}
+}
+
+// computed binds what a command runs and reads whose output a makefile takes.
+func (r makeReader) computed(command string) {
+	text := strings.ReplaceAll(r.m.expand(command), effect.Unknown, "${__make__}")
+	if !r.once("computed", r.m.dir, text) {
+		return
+	}
+	text = "__made__=$(" + text + "\n)" // its output goes on
+	r.runs(text, r.m.dir, r.m.env, scope{strict: r.strict, words: true, of: r.file, sure: true})
+}
+
+// onlyNeeds reports whether an included file of a makefile only says of compiled files
+// on which sources they depend, as compilers write it. Such a file decides what is built
+// again, and not what runs: no rule of the makefile may belong to what it names.
+func (r makeReader) onlyNeeds(file string) bool {
+	if filepath.Ext(file) != ".d" {
+		return false
+	}
+	clean := filepath.Clean(file)
+	if _, bound := r.out[clean]; bound || r.visit(clean, code) || r.out[clean] == "" {
+		return false
+	}
+	text, all := r.contents(clean)
+	if !all || !r.m.needsOnly(text) {
+		return false
+	}
+	delete(r.out, clean)
+	r.scan.namedFiles--
+	return true
+}
+
+// builtBy binds the sources of what rules need that no rule of the makefile makes.
+func (r makeReader) builtBy(targets []string) {
+	for target, rule := range r.m.rules {
+		for _, need := range append(rule.needs, target) {
+			if own := r.m.rules[need]; own == nil || len(own.lines) == 0 {
+				r.sourcesOf(need)
+			}
+		}
+	}
+	for _, target := range targets {
+		if r.m.rules[target] == nil && !strings.Contains(target, "=") {
+			r.sourcesOf(target)
+		}
+	}
+}
+
+// sourcesOf binds the files of which make can make one, wherever it looks for them.
+func (r makeReader) sourcesOf(need string) {
+	if !effect.IsKnown(need) || !filepath.IsAbs(r.m.dir) || need == "" || need == "|" ||
+		strings.HasPrefix(need, ".") && !strings.Contains(need, "/") {
+		return
+	}
+	stem := strings.TrimSuffix(need, ".o")
+	for _, place := range r.m.searchPlaces(r.m.dir) {
+		at := filepath.Clean(abs(place, stem))
+		if names, ok := r.listDir(filepath.Dir(at)); !ok || len(names) == 0 {
+			continue // what appears later counts then
+		}
+		if slices.Contains(sources, filepath.Ext(need)) && r.lies(filepath.Dir(at), filepath.Base(at)) {
+			cReader{r.reading}.cSource(at, []string{r.m.dir}, 0)
+		}
+		made := false
+		for _, end := range builtFrom {
+			if !r.lies(filepath.Dir(at), filepath.Base(at)+end) || end == ".o" && (made || stem != need) {
+				continue // an object that is made anew does not count
+			}
+			made = true
+			cReader{r.reading}.cSource(at+end, []string{r.m.dir}, 0)
+		}
+	}
+}
+
+// loading are variables whose value is code, or says where it lies.
+var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
