@@ -15,76 +15,6 @@ import (
 	"approver.example/tokens"
 )
 
-// A secretForm is a form of secret that is certain enough to hide. The pattern's
-// first group stays, and its second, if there is one, is hidden; otherwise all
-// behind the first. A hint is a lower-case text that every match contains: most
-// texts have none, and no pattern is tried on them.
-type secretForm struct {
-	hints   []string
-	pattern string
-	// follows, when set, says of what stands behind a hint whether a match may go on
-	// there.
-	follows func(rest []byte) bool
-	random  bool // only if the value also looks random
-	long    bool // every match has a stretch of longRun letters, digits and joints
-	// is, when set, says of a value whether it is what the form promises.
-	is     func(value string) bool
-	silent bool // say nothing of the value, not even its fingerprint
-	role   role // what the match says of its value, see [Call.Shown]
-}
-
-// No pattern but that of private keys matches a line break inside the secret or
-// before it, and none a shell operator, a space or a quote inside it, so that no
-// command can hide behind a mask. Where in doubt the text stays: that people see
-// what runs comes before that they do not see a password.
-var secretForms = []secretForm{
-	{hints: []string{"akia", "asia"}, pattern: `\b(AKIA|ASIA)[A-Z0-9]{16}\b`},
-	{hints: []string{"gh"}, pattern: `\b(gh[pousr]_)[A-Za-z0-9]{36,}\b`},
-	{hints: []string{"github_pat_"}, pattern: `\b(github_pat_)[A-Za-z0-9_]{60,}\b`},
-	{hints: []string{"glpat-"}, pattern: `\b(glpat-)[A-Za-z0-9_-]{20,}\b`, random: true},
-	{hints: []string{"xox", "xapp-"}, pattern: `\b(xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}`, random: true},
-	{hints: []string{"sk-"}, pattern: `\b(sk-(?:ant-|proj-)?)[A-Za-z0-9_-]{20,}\b`, random: true},
-	{hints: []string{"_live_", "_test_"}, pattern: `\b((?:sk|rk|pk)_(?:live|test)_)[A-Za-z0-9]{16,}\b`},
-	{hints: []string{"aiza"}, pattern: `\b(AIza)[A-Za-z0-9_-]{35}\b`},
-	{hints: []string{"npm_"}, pattern: `\b(npm_)[A-Za-z0-9]{36}\b`},
-	{hints: []string{"sg."}, pattern: `\b(SG\.)[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}\b`},
-	{hints: []string{"eyj"}, pattern: `\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`},
-	{hints: []string{":aa"}, pattern: `\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`},
-	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: `(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+-]{16,}=*`, random: true, role: inHeader},
-	{hints: []string{"hf_", "dop_v", "dapi", "shpat_", "shpss_", "hvs.", "hvb.", "gsk_", "xai-", "glsa_", "glc_", "whsec_", "lin_api_", "ntn_", "sbp_", "tskey-", "r8_",
-		"dckr_pat_", "sntrys_", "nfp_", "pscale_", "pypi-", "ya29.", "age-secret-key-", "pmak-", "nrak-", "dp.", "sq0", "gldt-", "glrt-", "atatt3", "vercel_"},
-		pattern: `\b(hf_|do[opr]_v1_|dapi|shp(?:at|ss|ca|pa)_|hv[sb]\.|gsk_|xai-|glsa_|glc_|whsec_|lin_api_|ntn_|sbp_|tskey-|r8_|dckr_pat_|sntrys_|nfp_|pscale_[a-z]+_` +
-			`|pypi-|ya29\.|AGE-SECRET-KEY-|PMAK-|NRAK-|dp\.[a-z]{2}\.|sq0[a-z]{3}-|gldt-|glrt-|ATATT3|vercel_)[A-Za-z0-9_=.-]{20,}`, random: true, long: true},
-	{hints: []string{"key-"}, pattern: `\b(key-)[0-9a-f]{32}\b`, random: true, long: true},
-	{hints: []string{"hooks.slack.com/"}, pattern: `(hooks\.slack\.com/(?:services|workflows)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`},
-	{hints: []string{"/api/webhooks/"}, pattern: `(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`, long: true},
-	{hints: []string{"accountkey=", "sharedaccesskey="}, pattern: `(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`},
-	{hints: []string{"/bot"}, pattern: `(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}\b`, long: true},
-	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$]*:)([A-Za-z0-9._~+%!*-]{3,})@"},
-	{hints: []string{"://"}, role: inURL, pattern: "([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@", random: true, is: keyLike},
-	{hints: []string{"ls0tls1crudjti"}, pattern: `\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`, is: isEncodedKey},
-	{hints: []string{"confirm-"}, pattern: `(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`, silent: true},
-	{
-		// A value behind a telling name is hidden only if it also looks random:
-		// token=shutdown; $token must stay in sight. So must what follows a
-		// space behind the = of an assignment: the shell runs it.
-		hints:   []string{"password", "passwd", "secret", "token", "apikey", "api_key", "accesskey", "access_key"},
-		follows: isGiven,
-		pattern: `(?i)\b((?:[a-z0-9_-]*(?:password|passwd|secret|token|api_?key|access_?key))(?:=|["']=|["']?[ \t]+=[ \t]*|["']?[ \t]*:[ \t]*)["']?)[A-Za-z0-9_+-]{16,}`,
-		random:  true,
-		role:    byName,
-	},
-}
-
-// The patterns are compiled when first needed: most processes show no card.
-var secretPatterns = sync.OnceValue(func() []*regexp.Regexp {
-	out := make([]*regexp.Regexp, len(secretForms))
-	for i, f := range secretForms {
-		out[i] = regexp.MustCompile(f.pattern)
-	}
-	return out
-})
-
 // keyPattern finds a private key from its first line to its last: what begins
 // it, the lines of text, and what ends it. Each line break may be written \n.
 var keyPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -170,13 +100,13 @@ type part struct {
 // hiddenParts finds what Mask hides of a prepared text, in the text's order.
 func hiddenParts(s string) []part {
 	var parts []part
-	lower, long := strings.ToLower(s), hasLongRun(s)
-	for i, f := range secretForms {
-		if (long || !f.long) && containsAny(lower, f.hints) {
-			parts = f.parts(s, secretPatterns()[i], parts)
+	lower, run := strings.ToLower(s), longestRun(s)
+	for i := range forms() {
+		if f := &forms()[i]; run >= f.run && containsAny(lower, f.hints) {
+			parts = f.parts(s, parts)
 		}
 	}
-	parts = placeParts(s, namedParts(s, lower, parts))
+	parts = placeParts(s, parts)
 	slices.SortFunc(parts, func(a, b part) int { return a.from - b.from })
 	return parts
 }
@@ -194,48 +124,6 @@ func masked(s string, parts []part) string {
 	}
 	return b.String() + s[done:]
 }
-
-// parts adds what this form hides. What a form before it hides already stays so.
-func (f secretForm) parts(s string, re *regexp.Regexp, found []part) []part {
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
-		p := part{from: at[3], to: at[1], silent: f.silent, role: f.role}
-		if len(at) > 4 {
-			p.from, p.to = at[4], at[5]
-		}
-		if p.begin = p.from; f.role == byForm {
-			p.begin = at[2]
-		}
-		if f.role == byName && (at[0] == 0 || s[at[0]-1] != '-') {
-			p.name = strings.Trim(s[at[2]:at[3]], " \t\"'=:")
-		}
-		secret := s[p.from:p.to]
-		if f.role == inURL && (secret == takenOut || noUsers().MatchString(s[at[0]:p.from])) {
-			continue
-		}
-		known := f.silent && isCode(secret) || at[0] == 0 && at[1] == len(s) // a code, or a value by itself
-		if f.is != nil && !f.is(secret) || f.random && !looksRandom(secret) || !known && (runs(s[:p.from]) || apart(s, at[0], p.from, p.to)) {
-			continue // it stays in sight
-		}
-		if !overlaps(found, p) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// noUsers finds an address of a kind that has no password: what stands before the @ is a
-// part of the name.
-var noUsers = once(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
-
-// isEncodedKey reports the rest of a private key in base64, as kubeconfig files have it.
-func isEncodedKey(rest string) bool {
-	text, _ := base64.StdEncoding.DecodeString("LS0tLS1CRUdJTi" + rest[:min(len(rest), 46)])
-	return strings.Contains(string(text), "PRIVATE KEY")
-}
-
-// takenOut stands in an address for the password that the hook did not send. Of it there
-// is no length and no fingerprint to show.
-const takenOut = "***"
 
 func isCode(s string) bool {
 	_, err := tokens.Parse(s)
@@ -382,19 +270,18 @@ func mixedLine(l string) bool {
 // longRun is the length from which a stretch without a break may be a key.
 const longRun = 20
 
-// hasLongRun reports such a stretch. Most commands have none.
-func hasLongRun(s string) bool {
-	run := 0
+// longestRun is the length of the longest such stretch. Most commands have none.
+func longestRun(s string) int {
+	run, longest := 0, 0
 	for i := range len(s) {
 		if c := s[i]; c == '.' || c == '=' || c == '-' || isWord(c) {
-			if run++; run >= longRun {
-				return true
-			}
+			run++
+			longest = max(longest, run)
 		} else {
 			run = 0
 		}
 	}
-	return false
+	return longest
 }
 
 func containsAny(s string, hints []string) bool {

@@ -5,80 +5,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// This file finds values that only their names make secrets: name=value, --name value,
-// and the members of JSON.
-
-// nameWords are in the names of secrets. A name that goes on behind them, as in
-// token_url or secretName, is another thing's.
-const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
-	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
-
-const nameValue = `([A-Za-z0-9_+~!@%^./#-]{6,}={0,2})`
-
-var (
-	namedValue = once(`(?i)\b([a-z0-9_.-]*` + nameWords + `(?:=|\\*["']=|\\*["']?[ \t]*=>[ \t]*|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?)` + nameValue)
-	flagValue  = once(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + nameWords + `[ \t]+["']?)` + nameValue)
-	netrcValue = once(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+login[ \t]+[^\s"'$\\]+(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
-	authValue  = once(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
-	// settings of files that have no sign between name and value, or a tag around it
-	lineValue = once(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
-	tagValue  = once(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` + "`" + `;&|()]{4,})</`)
-	passLine  = once(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" + `;&|()<>]{3,})`)
-	// the credentials of a registry or of basic authentication: user:password
-	pairValue = once(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
-	// what proves that an address was given by its owner, and a key in one
-	queryValue = once(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
-	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
-)
-
-// namedParts adds what only its name makes a secret. A value as short as a password may
-// be is hidden only if it looks like one.
-func namedParts(s, lower string, found []part) []part {
-	if strings.Contains(lower, "authorization") {
-		found = named(s, namedForm{pattern: authValue, as: inHeader}, found)
-	}
-	for _, f := range namedForms {
-		if strings.Contains(lower, f.hint) {
-			found = named(s, f, found)
-		}
-	}
-	if !containsAny(lower, nameHints) {
-		return found
-	}
-	return named(s, namedForm{pattern: flagValue, as: byName}, named(s, namedForm{pattern: namedValue, as: byName}, found))
-}
-
-// A namedForm is a form of name and value of its own, and what every match contains.
-type namedForm struct {
-	hint    string
-	pattern func() *regexp.Regexp
-	// is, when set, says whether a value is what the form promises; without it, and
-	// without given, the value must look like a secret.
-	is    func(value string) bool
-	given bool // whatever the value is, it is the secret
-	as    role
-}
-
-// namedForms are tried in this order.
-var namedForms = []namedForm{
-	{hint: "machine", pattern: netrcValue, given: true, as: byName},
-	{hint: "requirepass", pattern: lineValue, given: true, as: byName}, {hint: "masterauth", pattern: lineValue, given: true, as: byName},
-	{hint: "env ", pattern: lineValue, as: byName}, {hint: "arg ", pattern: lineValue, as: byName},
-	{hint: "</", pattern: tagValue, given: true, as: byName},
-	{hint: ".pgpass", pattern: passLine, given: true, as: byName},
-	{hint: "auth", pattern: pairValue, is: isPair, as: byName},
-	{hint: "key=", pattern: queryValue, is: opaqueKey, as: byForm}, {hint: "sig", pattern: queryValue, is: opaqueKey, as: byForm}, {hint: "x-amz-", pattern: queryValue, is: opaqueKey, as: byForm},
-	{hint: "password", pattern: statement, given: true, as: byPlace}, {hint: "identified", pattern: statement, given: true, as: byPlace},
-}
+// This file says what the names of secrets look like, and finds the members of JSON that
+// have such names.
 
 // isPair reports user:password in base64.
-func isPair(value string) bool {
+func isPair(_, value string) bool {
 	text, err := base64.StdEncoding.DecodeString(value)
 	if err != nil {
 		text, err = base64.RawStdEncoding.DecodeString(value)
@@ -87,37 +23,8 @@ func isPair(value string) bool {
 }
 
 // opaqueKey reports what may be a key and is no name.
-func opaqueKey(value string) bool {
-	return looksRandom(value) && keyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
-}
-
-// named adds the matches of one pattern: its first group stays, its second is hidden.
-func named(s string, f namedForm, found []part) []part {
-	re, as := f.pattern(), f.as
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
-		p := part{from: at[4], begin: at[4], to: at[5], role: as}
-		begin, value := at[2], s[at[4]:at[5]]
-		name := strings.Trim(s[begin:at[4]], " \t\"'=:\\-")
-		pair := re == namedValue()
-		switch {
-		case f.given:
-		case f.is != nil:
-			if !f.is(value) {
-				continue
-			}
-		case runs(s[:p.from]), (pair || as == inHeader) && apart(s, begin, p.from, p.to),
-			as == byName && !secretValue(name, value), as == inHeader && len(value) < 16 && !mixed(value),
-			strings.IndexByte("([{", byteAt(s, p.to)) >= 0: // a call of a function
-			continue
-		}
-		if pair && byteAt(s, begin-1) != '-' {
-			p.name = name
-		}
-		if !overlaps(found, p) {
-			found = append(found, p)
-		}
-	}
-	return found
+func opaqueKey(_, value string) bool {
+	return madeUp("", value) && keyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
 }
 
 // byteAt is a text's byte at a place, or a blank beyond its ends.
@@ -134,7 +41,7 @@ func secretValue(name, value string) bool {
 	if strings.IndexByte("/.~", byteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
 		return false
 	}
-	random := looksRandom(value)
+	random := looksRandom(value) || len(value) >= longRun && !wordy(value)
 	if isOtherKey(name) {
 		return random && len(value) >= 16 && keyLike(value) && !strings.ContainsAny(value, "/._-")
 	}
@@ -296,7 +203,7 @@ func (m *members) decoded(from, to int) {
 	}
 	for _, p := range hiddenParts(text) {
 		secret, err := json.Marshal(text[p.from:p.to])
-		if plain := string(bytes.Trim(secret, `"`)); err == nil && len(plain) >= minSecretInName {
+		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil && len(plain) >= minSecretInName {
 			m.hide(plain, from, to)
 		}
 	}

@@ -30,8 +30,8 @@ func Secrets(s string) []Replacement {
 			found = append(found, Replacement{at[2], at[3], hiddenNote(s[at[2]:at[3]], false)})
 		}
 	}
-	for i := range secretForms {
-		found = secretForms[i].find(found, s, lower, secretPatterns()[i])
+	for i := range forms() {
+		found = forms()[i].find(found, s, lower)
 	}
 	return Apart(found)
 }
@@ -43,9 +43,12 @@ var outputKey = sync.OnceValue(func() *regexp.Regexp {
 		`((?:[A-Za-z0-9+/=]{16,}(?:\\r|\\n|\s)*)+(?:[A-Za-z0-9+/=]+)?)`)
 })
 
-// find appends where the form is. It looks at the lines that have a hint: no form
-// goes beyond its line.
-func (f *secretForm) find(found []Replacement, s string, lower []byte, re *regexp.Regexp) []Replacement {
+// maxBeyond is how far a match may go that goes beyond its line.
+const maxBeyond = 1 << 10
+
+// find appends where the form is. It looks at the lines that have a hint, because nearly
+// no form goes beyond its line.
+func (f *form) find(found []Replacement, s string, lower []byte) []Replacement {
 	for _, hint := range f.hints {
 		for from := 0; from < len(s); {
 			n := bytes.Index(lower[from:], []byte(hint))
@@ -60,16 +63,29 @@ func (f *secretForm) find(found []Replacement, s string, lower []byte, re *regex
 			if line := bytes.IndexByte(lower[from+n:], '\n'); line >= 0 {
 				end = from + n + line
 			}
-			for _, at := range re.FindAllStringSubmatchIndex(s[begin:end], -1) {
-				start, stop := begin+at[3], begin+at[1]
-				if len(at) > 4 {
-					start, stop = begin+at[4], begin+at[5]
-				}
-				if secret := s[start:stop]; !f.harmless(secret) {
-					found = append(found, Replacement{start, stop, hiddenNote(secret, f.silent)})
-				}
-			}
 			from = end
+			if f.beyond {
+				end = min(len(s), end+maxBeyond)
+			}
+			found = f.inLine(found, s, begin, end)
+		}
+	}
+	return found
+}
+
+// inLine appends where the form is in one line.
+func (f *form) inLine(found []Replacement, s string, begin, end int) []Replacement {
+	if f.run > 0 && longestRun(s[begin:end]) < f.run {
+		return found
+	}
+	for _, at := range f.pattern().FindAllStringSubmatchIndex(s[begin:end], -1) {
+		start, stop := begin+at[3], begin+at[1]
+		if len(at) > 4 {
+			start, stop = begin+at[4], begin+at[5]
+		}
+		name := strings.Trim(s[begin+at[2]:start], " \t\"'=:\\-")
+		if secret := s[start:stop]; !f.harmless(name, secret) {
+			found = append(found, Replacement{start, stop, hiddenNote(secret, f.silent)})
 		}
 	}
 	return found
@@ -81,23 +97,37 @@ func longWord(rest []byte) bool {
 	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
 }
 
-// isGiven reports whether what follows gives a name its value.
+// isGiven reports whether what follows ends a name and gives it its value.
 func isGiven(rest []byte) bool {
-	rest = bytes.TrimLeft(rest, "\"' \t")
-	return len(rest) > 16 && (rest[0] == '=' || rest[0] == ':')
+	rest = endOfName(rest)
+	rest = bytes.TrimLeft(rest, "\\\"' \t")
+	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
+}
+
+// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
+func isFlag(rest []byte) bool {
+	rest = endOfName(rest)
+	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
+}
+
+// endOfName is what follows a name of which a part is read, such as pass of password.
+func endOfName(rest []byte) []byte {
+	n := 0
+	for n < len(rest) && n < len("encryption_key") && (isWord(rest[n]) || rest[n] == '-') {
+		n++
+	}
+	return rest[n:]
 }
 
 // harmless reports a value that has the place of a secret and is none.
-func (f *secretForm) harmless(secret string) bool {
+func (f *form) harmless(name, secret string) bool {
 	switch {
 	case f.silent:
 		return !isCode(secret) || !strings.ContainsAny(secret, "0123456789") && strings.ToUpper(secret) != secret
-	case f.is != nil && !f.is(secret):
+	case f.is != nil && !f.is(name, secret):
 		return true
-	case f.random:
-		return !looksRandom(secret)
 	}
-	return placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
+	return f.role == inHeader && wordy(secret) || placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
 }
 
 // placeholders stand in documents where a password would.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/display"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -160,8 +161,8 @@ func secretOf(p string) effect.Taint {
 
 // pattern is what a search looks for: names of files, or texts in them.
 func (j *judge) pattern(p string) {
-	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || secretText(p) {
-		if secretText(p) {
+	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || display.HoldsKey(p) {
+		if display.HoldsKey(p) {
 			j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
 		}
 		return

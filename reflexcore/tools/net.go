@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/display"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/sqltext"
 	"approver.example/reflexcore/urls"
@@ -80,32 +81,6 @@ func (j *judge) url(text string, out bool) {
 	if u.Has(urls.Access) {
 		j.add(effect.Permission, text, bits)
 	}
-}
-
-// secretText reports whether a text has a credential in it, by the shapes that
-// are well known, or looks for one.
-func secretText(s string) bool {
-	for _, shape := range [...]struct {
-		prefix string
-		least  int // letters and digits after it
-	}{{"AKIA", 12}, {"ASIA", 12}, {"ghp_", 16}, {"gho_", 16}, {"ghs_", 16}, {"github_pat_", 16}, {"glpat-", 12}, {"sk-", 20}, {"sk_live_", 12}, {"xoxb-", 10}, {"xoxp-", 10}, {"AIza", 20}, {"hf_", 20}, {"npm_", 20}, {"eyJhbGci", 10}} {
-		for rest := s; ; {
-			i := strings.Index(rest, shape.prefix)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(shape.prefix):]
-			n := 0
-			for n < len(rest) && n < shape.least && (rest[n] == '-' || rest[n] == '_' || rest[n] >= '0' && rest[n] <= '9' || rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z') {
-				n++
-			}
-			// A search for one has a class instead.
-			if n >= shape.least || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
-				return true
-			}
-		}
-	}
-	return strings.Contains(s, "PRIVATE KEY")
 }
 
 // messages looks at what is sent to people.
@@ -247,7 +222,7 @@ func (in *arguments) carried() effect.Taint {
 		return effect.Secret
 	}
 	for _, a := range in.args {
-		if (a.role == roleContent || a.role == roleText || a.role == roleOther) && secretText(a.text) {
+		if (a.role == roleContent || a.role == roleText || a.role == roleOther) && display.HoldsKey(a.text) {
 			return effect.Secret
 		}
 	}

@@ -3,6 +3,8 @@ package urls
 import (
 	"net/netip"
 	"strings"
+
+	"approver.example/display"
 )
 
 // names are hosts, with all that is below them, that are more than a public
@@ -185,9 +187,6 @@ var secretNames = map[string]bool{
 	"private_key": true, "privatekey": true, "x-amz-signature": true, "x-amz-security-token": true, "x-amz-credential": true, "aws_secret_access_key": true, "sig": true, "signature": true, "bearer": true, "cookie": true, "otp": true, "ssn": true, "private_token": true, "appkey": true, "access_key": true, "secret_key": true,
 }
 
-// secretShapes are how well-known credentials begin.
-var secretShapes = [...]string{"ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "sk_live_", "xoxb-", "xoxp-", "AKIA", "ASIA", "eyJhbGci", "AIza", "npm_", "pypi-", "hf_", "dop_v1_"}
-
 // maxParameters bounds how many parameters are looked at; more are taken to
 // hold one.
 const maxParameters = 200
@@ -217,12 +216,8 @@ func secretQuery(query string) bool {
 				return true
 			}
 		}
-		if len(value) >= 16 {
-			for _, shape := range secretShapes {
-				if strings.HasPrefix(value, shape) {
-					return true
-				}
-			}
+		if len(value) >= 16 && display.BeginsKey(value) {
+			return true
 		}
 	}
 	return false

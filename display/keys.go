@@ -1,0 +1,212 @@
+package display
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// A keyKind is a kind of key that is known by how it begins. The keys of all services
+// are in this one table: cards, the audit, addresses, tools and outputs all use it.
+type keyKind struct {
+	begins string // the beginnings, the longest first, with blanks between them
+	rest   string // a pattern of what follows, which is the secret
+	least  int    // the least number of letters, digits and joints that follow
+	// plain says that nothing else has this form, so that words in it make no name of it.
+	plain bool
+}
+
+const (
+	wordRest = `[A-Za-z0-9_-]{20,}`
+	longRest = `[A-Za-z0-9_=.-]{20,}`
+)
+
+var keyKinds = []keyKind{
+	// clouds
+	{begins: "AKIA ASIA ABIA ACCA", rest: `[A-Z0-9]{16}\b`, least: 12, plain: true},
+	{begins: "AIza", rest: `[A-Za-z0-9_-]{35}`, least: 20, plain: true},
+	{begins: "LTAI", rest: `[A-Za-z0-9]{12,24}\b`, least: 12},
+	{begins: "GOCSPX- ya29. dapi doo_v1_ dop_v1_ dor_v1_ hvs. hvb. hvr. pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_ sbp_ nfp_ vercel_ NRAK-", rest: longRest, least: 20},
+	{begins: "fm2_ fm1_", rest: `[A-Za-z0-9_=+/-]{40,}`, least: 40},
+	{begins: "tskey-auth- tskey-api- tskey-client- tskey-", rest: longRest, least: 20},
+	// code and packages
+	{begins: "ghp_ gho_ ghu_ ghs_ ghr_", rest: `[A-Za-z0-9]{36,}\b`, least: 16},
+	{begins: "github_pat_", rest: `[A-Za-z0-9_]{60,}\b`, least: 16},
+	{begins: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- gloas- glsoat-", rest: `[A-Za-z0-9_=.-]{20,}`, least: 12},
+	{begins: "ATATT3 ATCTT3", rest: longRest, least: 20},
+	{begins: "ATBB", rest: `[A-Za-z0-9]{32}\b`, least: 32},
+	{begins: "npm_", rest: `[A-Za-z0-9]{36}\b`, least: 20},
+	{begins: "pypi- rubygems_ dckr_pat_ dckr_oat_ sntrys_ sntryu_", rest: longRest, least: 20},
+	{begins: "cio", rest: `[A-Za-z0-9]{32}\b`, least: 32},
+	// chats
+	{begins: "xoxe. xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", rest: `[A-Za-z0-9.-]{10,}`, least: 10},
+	// models
+	{begins: "sk-ant-api03- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-", rest: wordRest, least: 20},
+	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20},
+	// money, mail and other services
+	{begins: "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", rest: `[A-Za-z0-9]{16,}\b`, least: 12},
+	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ glc_ lin_api_ ntn_ figd_ PMAK- AGE-SECRET-KEY-1", rest: longRest, least: 20},
+	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56},
+	{begins: "SG.", rest: `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, least: 16},
+	{begins: "key-", rest: `[0-9a-f]{32}\b`, least: 32},
+	{begins: "SK", rest: `[0-9a-f]{32}\b`, least: 32},
+	{begins: "secret_", rest: `[A-Za-z0-9]{43}\b`, least: 43},
+	{begins: "dp.audit. dp.scim. dp.st. dp.pt. dp.ct. dp.sa.", rest: longRest, least: 20},
+	{begins: "ops_eyJ", rest: `[A-Za-z0-9_-]{60,}`, least: 60},
+}
+
+// keyForms are the forms of the keys, for the mask.
+func keyForms() []form {
+	forms := make([]form, len(keyKinds))
+	for i, k := range keyKinds {
+		begins := strings.Fields(k.begins)
+		quoted := make([]string, len(begins))
+		hints := make([]string, len(begins))
+		for j, b := range begins {
+			quoted[j], hints[j] = regexp.QuoteMeta(b), strings.ToLower(b)
+		}
+		f := form{hints: hints, pattern: once(`\b(` + strings.Join(quoted, "|") + `)` + k.rest), run: min(k.least, longRun)}
+		if strings.Contains(k.rest, "/") {
+			f.run = 0
+		}
+		if !k.plain {
+			f.is = func(_, value string) bool { return !hasOnly(value, isWordAlone) }
+		}
+		forms[i] = f
+	}
+	return forms
+}
+
+// A beginning is how one key begins, and what must follow at least.
+type beginning struct {
+	text  string
+	least int
+}
+
+// beginnings are those of all keys by their first byte.
+var beginnings = sync.OnceValue(func() *[256][]beginning {
+	all := &[256][]beginning{}
+	for _, k := range append(keyKinds, keyKind{begins: "eyJhbGci", least: 10}) {
+		for b := range strings.FieldsSeq(k.begins) {
+			all[b[0]] = append(all[b[0]], beginning{b, k.least})
+		}
+	}
+	return all
+})
+
+// BeginsKey reports whether a text begins as a key of a known service does.
+func BeginsKey(s string) bool {
+	if s == "" {
+		return false
+	}
+	for _, b := range beginnings()[s[0]] {
+		least := b.least
+		if least <= longRun {
+			least = min(least, shortKey)
+		}
+		if rest, is := strings.CutPrefix(s, b.text); is && followed(rest, least) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortKey is how much must follow the beginning of a value that stands alone, if the
+// beginning says enough.
+const shortKey = 8
+
+// HoldsKey reports whether a text has a key of a known service in it, or a pattern that
+// looks for one.
+func HoldsKey(s string) bool {
+	all := beginnings()
+	for i := range len(s) {
+		for _, b := range all[s[i]] {
+			rest, is := strings.CutPrefix(s[i:], b.text)
+			if !is {
+				continue
+			}
+			if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
+				return true // a search for one has a class instead
+			}
+			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !isWord(s[i-1])) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(s, "PRIVATE KEY")
+}
+
+// followed reports so many letters, digits and joints at the start of a text.
+func followed(rest string, least int) bool {
+	if len(rest) < least {
+		return false
+	}
+	for i := range least {
+		if c := rest[i]; c != '-' && !isWord(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// KeyPattern is a regular expression that finds the keys of all known services in a text
+// of small letters.
+func KeyPattern() string {
+	var alternatives []string
+	for _, k := range keyKinds {
+		for b := range strings.FieldsSeq(k.begins) {
+			alternatives = append(alternatives, regexp.QuoteMeta(strings.ToLower(b))+strings.NewReplacer("A-Za-z", "a-z", "A-Z", "a-z", "a-z0-9a-f", "a-z0-9").Replace(k.rest))
+		}
+	}
+	return `\b(?:` + strings.Join(alternatives, "|") + `)`
+}
+
+// wordy reports a value that is made of words and short numbers, as names are, and not at
+// random: prod-east-4417, AutoModelForCausalLM, your_token_here.
+func wordy(value string) bool { return hasOnly(value, isName) }
+
+// hasOnly reports a value of which each stretch of letters and digits is such.
+func hasOnly(value string, is func(letters string) bool) bool {
+	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '_' || r >= 0x80 || !isWord(byte(r)) }) {
+		letters := strings.TrimRight(piece, "0123456789")
+		if len(piece)-len(letters) > maxNumber || !is(letters) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxNumber is how many digits a name has behind a word, as in v2, sha256 and 2026.
+const maxNumber = 4
+
+// isName reports words written together.
+func isName(letters string) bool {
+	for at := 0; at < len(letters); {
+		capitals := leading(letters[at:], 'A', 'Z')
+		smalls := leading(letters[at+capitals:], 'a', 'z')
+		switch {
+		case capitals == 0 && (smalls == 0 || at > 0): // a digit among letters
+			return false
+		case smalls == 1 && capitals > 0:
+			return false
+		}
+		at += capitals + smalls
+	}
+	return true
+}
+
+// isWordAlone reports one word.
+func isWordAlone(letters string) bool {
+	capitals := leading(letters, 'A', 'Z')
+	smalls := leading(letters[capitals:], 'a', 'z')
+	return capitals+smalls == len(letters) && (capitals <= 1 || smalls == 0)
+}
+
+// leading is how many bytes at the start of a text lie between two.
+func leading(s string, from, to byte) int {
+	n := 0
+	for n < len(s) && s[n] >= from && s[n] <= to {
+		n++
+	}
+	return n
+}
