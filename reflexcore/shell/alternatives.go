@@ -26,7 +26,7 @@ func (al *alternatives) undo(count int) {
 		case v.name == "":
 		case i >= count:
 			al.vars.list = append(al.vars.list, al.snapshotOf(v.name, count))
-		case i < len(al.snapshot) && !v.same(&al.snapshot[i]):
+		case i < len(al.snapshot) && !v.sameAs(&al.snapshot[i]):
 			al.vars.list = append(al.vars.list, al.snapshot[i])
 		}
 	}
@@ -44,8 +44,8 @@ func (al *alternatives) snapshotOf(name string, count int) variable {
 	return variable{name: name, data: d, place: true, unset: al.ctx.Unset && d.text == ""}
 }
 
-// same reports whether a variable holds what it held. Elements of arrays are not looked at.
-func (v *variable) same(was *variable) bool {
+// sameAs reports whether a variable holds what it held. Elements of arrays are not looked at.
+func (v *variable) sameAs(was *variable) bool {
 	return v.name != was.name || v.data == was.data && v.unset == was.unset && v.array == was.array && v.ref == was.ref &&
 		len(v.list) == len(was.list) && len(v.alts) == len(was.alts) && len(v.forms) == len(was.forms)
 }

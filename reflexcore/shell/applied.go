@@ -24,8 +24,8 @@ func (l *commandLine) asksHelp(fed bool) bool {
 	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
-// begin takes over the next command.
-func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
+// take takes over the next command.
+func (a *applied) take(in *interp, argv []string, mark int, std *input, by string) {
 	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}
 }
 

@@ -43,11 +43,11 @@ func (d *declaration) takeFlag(flag string) bool {
 // declClause is export, declare, local, readonly and typeset.
 func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	if as.declarationFails(c) {
-		scope := as.in.branch()
+		scope := as.in.enterBranch()
 		defer as.in.join(scope)
 	}
 	as.declarationPrints(c, sink)
-	as.in.traps.settled()
+	as.in.traps.beforeChange()
 	var d declaration
 	if c.Variant != nil {
 		d.variant = c.Variant.Value
@@ -110,16 +110,16 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 		return
 	}
 	if !a.Naked {
-		as.assign(a)
+		as.assignment(a)
 	} else if d.function {
-		as.in.def.exported(name)
+		as.in.def.walkExported(name)
 	}
 	if d.integer {
 		if !a.Naked && a.Array == nil {
 			as.set(name, as.in.par.valueOf(name))
 		}
 	}
-	as.passes(name, d.exporting, d.exports)
+	as.exportsWord(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
 		as.in.math.injected(as.in.par.valueOf(name))
 		v := as.in.vars.slot(name)
@@ -150,14 +150,14 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	for i, v := range values {
 		scope := scope{}
 		if i > 0 {
-			scope = as.in.branch()
+			scope = as.in.enterBranch()
 		}
 		as.in.payloads.payload(data{as.in.arena.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
 		if i > 0 {
 			as.in.join(scope)
 		}
 	}
-	as.passes(name, d.exporting, d.exports)
+	as.exportsWord(name, d.exporting, d.exports)
 	return true
 }
 
@@ -168,7 +168,7 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	for _, f := range as.in.exp.fields[mark:] {
 		as.in.vars.setLetterCase(f.text, d.letters)
 		as.declared(f.data, d.array, d.assoc)
-		as.passes(f.text, d.exporting, d.exports)
+		as.exportsWord(f.text, d.exporting, d.exports)
 		if d.fixed {
 			as.in.vars.fix(f.text)
 		}
@@ -176,8 +176,8 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	as.in.exp.fields = as.in.exp.fields[:mark]
 }
 
-// assign makes an assignment.
-func (as *assigner) assign(a *syntax.Assign) {
+// assignment makes an assignment.
+func (as *assigner) assignment(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:

@@ -118,7 +118,7 @@ func (ds *directories) stack(number string) data {
 		return unknown
 	}
 	list, digits := v.list, strings.TrimLeft(number, "+-")
-	n, ok := ds.in.math.integer(digits, 0)
+	n, ok := ds.in.math.toInteger(digits, 0)
 	if number[0] == '-' {
 		n = int64(len(list)) - 1 - n
 	}

@@ -11,8 +11,8 @@ import (
 // vanishes reports whether a word of which nothing is known may be none.
 func (f *field) vanishes() bool { return f.splits && f.isWhole() }
 
-// below is what a word has below an unknown folder that it begins with.
-func (f *field) below() (rest string, ok bool) {
+// belowUnknown is what a word has below an unknown folder that it begins with.
+func (f *field) belowUnknown() (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
 		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
 	}

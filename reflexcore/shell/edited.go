@@ -46,7 +46,7 @@ func (fn *fileNotes) inherits(to, from string) {
 // formatter, or sed where it puts in no more than a plain word. From is what the file
 // was made of before; nil: it was one of the disk.
 func (fn *fileNotes) edited(p string, from []string) {
-	if !fn.a.line.edits() {
+	if !fn.a.line.editsPlainly() {
 		return
 	}
 	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
@@ -71,9 +71,9 @@ func (fsys *filesystem) isFresh(p string) bool {
 	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
 }
 
-// edits reports whether a command changes files in their place only in the way that
+// editsPlainly reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
-func (l *commandLine) edits() bool {
+func (l *commandLine) editsPlainly() bool {
 	if l.by != "sed" && !formatters[l.by] {
 		return false
 	}

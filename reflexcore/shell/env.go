@@ -70,7 +70,7 @@ func (en *exporter) variable(name string, value data) {
 	a := en.in.programs.borrow()
 	p := &a.parsed
 	en.in.Table.Parse(argv, p)
-	a.begin(en.in, argv, mark, &input{}, name+"=")
+	a.take(en.in, argv, mark, &input{}, name+"=")
 	en.in.programs.apply(a, nil)
 	en.in.programs.giveBack(a)
 	en.in.exp.fields, en.in.programs.words = en.in.exp.fields[:mark], en.in.programs.words[:words]
@@ -147,7 +147,7 @@ func (en *exporter) gitSetting(number string, value data) {
 	}
 	en.in.exp.fields[mark+2].taint = key.taint | value.taint
 	en.in.rep.level++
-	en.in.programs.program(mark, &input{}, nil)
+	en.in.programs.runProgram(mark, &input{}, nil)
 	en.in.rep.level--
 	en.in.exp.fields = en.in.exp.fields[:mark]
 }

@@ -74,7 +74,7 @@ func (lr *listRunner) runsList(out *data) {
 	for i := range lr.a.line.p.Uses {
 		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
 			for _, std := range lr.contents(u) {
-				lr.a.in.payloads.script("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
+				lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 	}
@@ -152,13 +152,13 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
 	unquoted := path.Base(lr.a.line.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
@@ -178,7 +178,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.payloads.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
+				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 		return
@@ -191,7 +191,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.payloads.script("sh", text, nil, lr.a.std, out, lr.a.line.by)
+		in.payloads.runScript("sh", text, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
 
@@ -213,7 +213,7 @@ func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 		lr.a.in.fs.list = append(lr.a.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	lr.a.in.payloads.script("sh", d, nil, std, out, lr.a.line.by)
+	lr.a.in.payloads.runScript("sh", d, nil, std, out, lr.a.line.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source

@@ -14,7 +14,7 @@ func (pm *parameters) indexText(base, index string) string {
 	if v := pm.lookup(base); v != nil && v.assoc {
 		return index
 	}
-	if n, ok := pm.in.math.integer(strings.TrimSpace(index), 0); ok {
+	if n, ok := pm.in.math.toInteger(strings.TrimSpace(index), 0); ok {
 		return strconv.FormatInt(n, 10)
 	}
 	return effect.Unknown
@@ -358,7 +358,7 @@ func (pm *parameters) referredElement(base, index string) *variable {
 	if v.assoc {
 		return &variable{name: base, data: v.element(data{text: index})}
 	}
-	n, ok := pm.in.math.integer(strings.TrimSpace(index), 0)
+	n, ok := pm.in.math.toInteger(strings.TrimSpace(index), 0)
 	if v = pm.lookup(base); v == nil {
 		return &variable{name: base, data: unknown}
 	}

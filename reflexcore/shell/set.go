@@ -29,7 +29,7 @@ func (as *assigner) setEach(names []string, d data) {
 		if !as.in.rep.spend() {
 			return
 		}
-		scope := as.in.branch()
+		scope := as.in.enterBranch()
 		as.set(name, d)
 		as.in.join(scope)
 		if effect.IsKnown(name) {
@@ -72,7 +72,7 @@ func (as *assigner) setElement(base, index string, d data) {
 		as.entered(base, index, d)
 		return
 	}
-	index, d = as.in.par.indexText(base, index), as.in.math.counted(as.in.par.lookup(base), d)
+	index, d = as.in.par.indexText(base, index), as.in.math.countElement(as.in.par.lookup(base), d)
 	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
 }
 
@@ -155,7 +155,7 @@ func (as *assigner) assignAll(name string, values []data) {
 	if v := as.in.vars.slot(name); len(values) > 1 {
 		for _, d := range values[1:] {
 			if v.integer {
-				as.in.math.counted(v, d) // which may run something
+				as.in.math.countElement(v, d) // which may run something
 			}
 		}
 		v = as.in.vars.slot(name)
@@ -175,8 +175,8 @@ func (as *assigner) entered(table, name string, d data) {
 	as.in.def.setAlias(name, d.text)
 }
 
-// passes notes what export and its like say of one word: a name, perhaps with a value.
-func (as *assigner) passes(word, command string, exports bool) {
+// exportsWord notes what export and its like say of one word: a name, perhaps with a value.
+func (as *assigner) exportsWord(word, command string, exports bool) {
 	name, _, _ := strings.Cut(word, "=")
 	if exports || command == "export" {
 		as.pass(strings.TrimSuffix(name, "+"), exports)

@@ -78,9 +78,9 @@ func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
 	df.in.exp.fields = df.in.exp.fields[:mark]
 }
 
-// exported walks a function that other shells will have, unless it was walked when it
+// walkExported walks a function that other shells will have, unless it was walked when it
 // was defined.
-func (df *definitions) exported(name string) {
+func (df *definitions) walkExported(name string) {
 	df.passFunction(name)
 	for i := len(df.funcs) - 1; i >= 0; i-- {
 		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {

@@ -24,8 +24,8 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.arena.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
-		in.io.onceMore(0, &input{}, nil, in.traps.ended)
-		in.traps.ended()
+		in.io.onceMore(0, &input{}, nil, in.traps.walkTraps)
+		in.traps.walkTraps()
 		in.traps.runLate(0)
 	})
 }
@@ -33,7 +33,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 // AnalyzeCode says what code in another language than shell does.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
-		in.payloads.code(lang, data{text: src}, nil, &input{}, nil, lang)
+		in.payloads.runCode(lang, data{text: src}, nil, &input{}, nil, lang)
 	})
 }
 

@@ -390,13 +390,13 @@ func (lr *listRunner) each(d data, args []field, out *data) {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		lr.a.in.payloads.script("sh", d, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", d, nil, lr.a.std, out, lr.a.line.by)
 		return
 	}
 	for i, f := range args {
 		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
 			return
 		}
-		lr.a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
