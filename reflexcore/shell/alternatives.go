@@ -6,6 +6,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// olderVersions is how many of them are kept for one file, besides the present one. Of short
+// ones there may be more: a script that is written and run a few times.
+const (
+	olderVersions = 3
+	shortVersions = 12
+	versionBytes  = 4096 // of all those of a file
+)
+
 // setAside begins a selection of its own for what runs inside a command, and returns that of
 // the command, which the caller puts back.
 func (al *alternatives) setAside() selection {
@@ -111,14 +119,6 @@ func (c *choice) finds(f *virtual) {
 	}
 	c.n = len(c.held)
 }
-
-// olderVersions is how many of them are kept for one file, besides the present one. Of short
-// ones there may be more: a script that is written and run a few times.
-const (
-	olderVersions = 3
-	shortVersions = 12
-	versionBytes  = 4096 // of all those of a file
-)
 
 // version is the one that a command finds in a file: it is walked for each of them, those of
 // which the text is known first. Where no command chooses, it may be any of them.

@@ -56,11 +56,6 @@ func (bc builtinCall) popd() {
 
 func (bc builtinCall) pwd() { bc.sink.add(data{text: bc.in.cwd.dir + "\n"}) }
 
-const (
-	topFolder askedFolder = iota + 1 // of the working tree of git
-	ownFolder                        // of the script itself
-)
-
 // enters changes to such a folder, if it is known: a text that is no file's is where
 // it runs. Settings may say that the working tree is another one.
 func (ds *directories) enters(folder askedFolder) bool {

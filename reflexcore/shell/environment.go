@@ -9,6 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// tools are variables that name a program where people have set them to another than
+// the one that a command gives as its default: ${PYTHON:-python3}.
+var tools = map[string]bool{
+	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
+	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
+}
+
 // hides reports whether an inner scope of the shell has another variable of the name of
 // in.vars[i], which counts and not this one.
 func (vs *variables) hides(i, end int) bool {
@@ -87,13 +94,6 @@ func (vs *variables) fixed(name string) bool {
 	}
 	v := vs.find(name)
 	return v == nil || v.place
-}
-
-// tools are variables that name a program where people have set them to another than
-// the one that a command gives as its default: ${PYTHON:-python3}.
-var tools = map[string]bool{
-	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
-	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
 }
 
 // isTool reports whether a variable is one of them, and inherited.

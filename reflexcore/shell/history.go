@@ -124,11 +124,6 @@ func (hs *history) rerun(args []field, sink *data) {
 	hs.in.alt.selection = outer
 }
 
-const (
-	recallsLast recalls = 1 << iota // $_
-	recallsName                     // FUNCNAME
-)
-
 // recalled notes what a text asks for.
 func (hs *history) recalled(src string) {
 	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||

@@ -9,6 +9,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// longList is from how many words on a list is kept to be added to.
+const longList = 16
+
 // indexText is what the text of an index comes to.
 func (pm *parameters) indexText(base, index string) string {
 	if v := pm.lookup(base); v != nil && v.assoc {
@@ -432,9 +435,6 @@ func (pm *parameters) subscripted(name, index string) data {
 	}
 	return data{string(letters[from-1 : to]), whole.taint}
 }
-
-// longList is from how many words on a list is kept to be added to.
-const longList = 16
 
 // begins reports whether words begin with a list.
 func begins(words []field, list []data) bool {

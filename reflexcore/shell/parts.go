@@ -7,12 +7,53 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// An agentReader finds the commands that start agents, and what they tell these.
-type agentReader struct {
-	in *interp
+// The parts of a walk, from below to above: each has its own state, and the methods that need
+// it. Those that run commands in turn, as a substitution in a word does, lead back to the walk.
 
-	installed string // the agent that was installed in a version that the text names
-	homeless  bool   // env takes HOME away from what runs
+// A report collects what a walk finds, and counts what it uses of the limits. Beyond a limit
+// nothing is added: [report.stopped].
+type report struct {
+	ctx *Context
+
+	lim      *Limits
+	res      *Result
+	step     int
+	bits     effect.Bits // of the place: remote
+	depth    int
+	level    int
+	steps    int
+	expanded int
+	typed    bool // something asked what is typed
+}
+
+// An arena keeps the texts that a walk makes in one piece of memory.
+type arena struct {
+	texts strings.Builder // what words are made of, in one piece of memory
+}
+
+// A workdir is the working directory of the shell, as far as it is known.
+type workdir struct {
+	dir    string
+	may    string // what stands before the first slash of dir may be this folder, where that is not known
+	before string // where it still is if the last cd failed; empty: it did not
+	beside string // where it may still be if one of the last cd failed: a folder of settings
+}
+
+// Variables are those of the shell, in their scopes: the last one of a name counts.
+type variables struct {
+	rep *report
+	ctx *Context
+	cwd *workdir
+
+	list     []variable // the last one of a name counts
+	mark     int        // variables before it belong to an outer scope
+	locals   []held     // what functions that are running restore
+	frame    int        // how many of them the function that runs now found
+	readonly []string   // the variables that may not be assigned to
+	// exportsAll says that set -a is on, or was.
+	exportsAll bool
+	shaken     bool         // a file may have set any variable, see [variables.shake]
+	murky      effect.Taint // of what is not known in texts that are parsed once more
 }
 
 // Alternatives are the values of which one is chosen for the command that is walked now. The
@@ -28,13 +69,18 @@ type alternatives struct {
 	began    int        // and when the present walk of a command began
 }
 
-// apart says what of a shell a process that it starts does not have: the functions and
-// aliases before these indexes, and the functions that were running.
-type apart struct{ funcs, aliases, active int }
+// Parameters are the positional parameters of the shell, and how a word reads them and its
+// variables.
+type parameters struct {
+	in *interp
 
-// An arena keeps the texts that a walk makes in one piece of memory.
-type arena struct {
-	texts strings.Builder // what words are made of, in one piece of memory
+	params   []data
+	others   [][]data  // more than one list of parameters is possible
+	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
+	oldest   int       // of these
+	zero     data      // $0
+	named    bool      // the first word after a script is $0
+	iterates bool      // the words are taken one after the other: their order does not matter
 }
 
 // Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
@@ -52,12 +98,23 @@ type assigner struct {
 	lists []string // arrays that are declared and were given nothing yet
 }
 
-// A builtinCall is one command of the shell itself. Its words are in.exp.fields[mark:].
-type builtinCall struct {
-	in   *interp
-	mark int
-	std  *input
-	sink *data
+// An expander makes fields of the words of a command.
+type expander struct {
+	in *interp
+
+	fields []field // a stack
+	buf    []byte
+}
+
+// A filesystem is what the text wrote, copied, linked and connected, as far as later commands
+// read or run it. What it does not know lies on the disk, and is not looked at.
+type filesystem struct {
+	in *interp
+
+	list    []virtual
+	links   int // how many files are links
+	procs   int
+	written int // how often files were written
 }
 
 // Directories is how the working directory changes: by cd, by cd that may fail, by pushd.
@@ -80,42 +137,9 @@ type definitions struct {
 	disabled []string // builtins that the shell may not have
 }
 
-// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
-// one what they stand for.
-type echoLog struct {
-	rep *report
-	alt *alternatives
-
-	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
-}
-
-// An exporter hands variables to the programs that the text runs.
-type exporter struct {
-	in *interp
-
-	exports bool // set -a is on
-	local   bool // the variables that are walked are those of a git that stays on this machine
-	sourced bool // a file that is not known was read with set -a, and may have set any variable
-}
-
-// An expander makes fields of the words of a command.
-type expander struct {
-	in *interp
-
-	fields []field // a stack
-	buf    []byte
-}
-
-// A filesystem is what the text wrote, copied, linked and connected, as far as later commands
-// read or run it. What it does not know lies on the disk, and is not looked at.
-type filesystem struct {
-	in *interp
-
-	list    []virtual
-	links   int // how many files are links
-	procs   int
-	written int // how often files were written
-}
+// apart says what of a shell a process that it starts does not have: the functions and
+// aliases before these indexes, and the functions that were running.
+type apart struct{ funcs, aliases, active int }
 
 // A history is what the shell remembers of its own commands: the list of them, $_ and FUNCNAME.
 type history struct {
@@ -126,18 +150,25 @@ type history struct {
 	lasts    []data // what $_ may be after the present command
 }
 
-// An omission says which unknown parts of words are taken for nothing.
-type omission uint8
+// recalls says which values of the shell itself a text asks for. They are kept only
+// then: each command changes them.
+type recalls uint8
 
-// unsure says which words a command has of which not all is known.
-type unsure uint8
+const (
+	recallsLast recalls = 1 << iota // $_
+	recallsName                     // FUNCNAME
+)
 
-// start is what a command begins with: each of its readings does.
-type start struct {
-	workdir
-	files  int
-	params []data
-	others [][]data
+// Traps are what the shell runs by itself: at its end, at signals, beside other commands.
+type traps struct {
+	in *interp
+
+	list     []data             // what is done when the script ends
+	trapped  int                // how many commands there were when they were walked last
+	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
+	late     bool               // they are walked
+	repaid   bool               // a trap met a limit, and its steps were given back
+	intruder *intruder
 }
 
 // An intruder is what a trap may do to the shell before any command, or at any signal:
@@ -149,35 +180,21 @@ type intruder struct {
 	left []rewiring // what it connected to descriptors, for [traps.rewiredByTraps]
 }
 
-// A read is what a text was read as.
-type read struct {
-	src     string
-	file    *syntax.File
-	how     How
-	strange bool
-}
-
-// Parameters are the positional parameters of the shell, and how a word reads them and its
-// variables.
-type parameters struct {
+// An exporter hands variables to the programs that the text runs.
+type exporter struct {
 	in *interp
 
-	params   []data
-	others   [][]data  // more than one list of parameters is possible
-	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
-	oldest   int       // of these
-	zero     data      // $0
-	named    bool      // the first word after a script is $0
-	iterates bool      // the words are taken one after the other: their order does not matter
+	exports bool // set -a is on
+	local   bool // the variables that are walked are those of a git that stays on this machine
+	sourced bool // a file that is not known was read with set -a, and may have set any variable
 }
 
-// A programRunner walks a command that is no function and no builtin, by what the tables say
-// of its program.
-type programRunner struct {
-	in *interp
-
-	spare []*applied
-	words []string
+// A builtinCall is one command of the shell itself. Its words are in.exp.fields[mark:].
+type builtinCall struct {
+	in   *interp
+	mark int
+	std  *input
+	sink *data
 }
 
 // A lineReader takes lines from the standard input for read and mapfile.
@@ -185,6 +202,15 @@ type lineReader struct {
 	in *interp
 
 	eof bool // read found nothing more
+}
+
+// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
+// one what they stand for.
+type echoLog struct {
+	rep *report
+	alt *alternatives
+
+	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
 }
 
 // Readings are the ways in which one command is walked: for each combination of what its
@@ -205,24 +231,94 @@ type readings struct {
 	partings int      // commands that may be others, or set other parameters, see [readings.parted]
 }
 
-// recalls says which values of the shell itself a text asks for. They are kept only
-// then: each command changes them.
-type recalls uint8
+// start is what a command begins with: each of its readings does.
+type start struct {
+	workdir
+	files  int
+	params []data
+	others [][]data
+}
 
-// A report collects what a walk finds, and counts what it uses of the limits. Beyond a limit
-// nothing is added: [report.stopped].
-type report struct {
+// An omission says which unknown parts of words are taken for nothing.
+type omission uint8
+
+const (
+	omitsNothing omission = iota
+	omitsAll              // every one; a word that is nothing else is no word
+	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
+	omitsSpread           // none: arrays are all of their elements
+	omitsParts            // those in words of which something is known; a whole word stays what it is
+)
+
+// unsure says which words a command has of which not all is known.
+type unsure uint8
+
+const (
+	partly       unsure = 1 << iota // a word has a known part and an unknown one
+	wholly                          // a word that may be no word
+	wholeUnknown                    // a word of which nothing is known, or a pattern of names
+	spread                          // an array without an index
+	named                           // one of these is the command's name
+	chosen                          // the call chose the unknown folder that a folder of the system stands below
+)
+
+// stands is what a word may be of which nothing is known.
+type stands struct {
+	in *interp
+
+	files []*syntax.File // that were walked
+	read  int            // how many of them the words below are from
+	words []heldWord
+	text  []heldWord // what stands at present
+	walks int        // that were made for it
+}
+
+// Sources are the texts of a walk as they were parsed.
+type sources struct {
+	rep *report
 	ctx *Context
 
-	lim      *Limits
-	res      *Result
-	step     int
-	bits     effect.Bits // of the place: remote
-	depth    int
-	level    int
-	steps    int
-	expanded int
-	typed    bool // something asked what is typed
+	trees      []*syntax.File // the texts that were walked, for [sources.mayRoot]
+	searched   int            // how many of them it has looked through
+	rooted     bool           // and what it found
+	plainTrees int            // how many of them are plain, see [sources.isPlainCall]
+	outermost  read           // the text that is walked, as it was read
+}
+
+// A read is what a text was read as.
+type read struct {
+	src     string
+	file    *syntax.File
+	how     How
+	strange bool
+}
+
+// A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
+// languages.
+type payloadRunner struct {
+	in *interp
+
+	given    map[string]string // the variables that awk's command line sets
+	inserted string            // what a stream editor put into its stream
+	opens    []string          // files that code opened to write
+	unpassed bool              // the program that starts a script may keep variables from it
+}
+
+// A programRunner walks a command that is no function and no builtin, by what the tables say
+// of its program.
+type programRunner struct {
+	in *interp
+
+	spare []*applied
+	words []string
+}
+
+// An agentReader finds the commands that start agents, and what they tell these.
+type agentReader struct {
+	in *interp
+
+	installed string // the agent that was installed in a version that the text names
+	homeless  bool   // env takes HOME away from what runs
 }
 
 // A scope is what a subshell or a branch has for itself.
@@ -239,91 +335,3 @@ type scope struct {
 	hooks          int
 	rewired        int
 }
-
-// A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
-// languages.
-type payloadRunner struct {
-	in *interp
-
-	given    map[string]string // the variables that awk's command line sets
-	inserted string            // what a stream editor put into its stream
-	opens    []string          // files that code opened to write
-	unpassed bool              // the program that starts a script may keep variables from it
-}
-
-// Sources are the texts of a walk as they were parsed.
-type sources struct {
-	rep *report
-	ctx *Context
-
-	trees      []*syntax.File // the texts that were walked, for [sources.mayRoot]
-	searched   int            // how many of them it has looked through
-	rooted     bool           // and what it found
-	plainTrees int            // how many of them are plain, see [sources.isPlainCall]
-	outermost  read           // the text that is walked, as it was read
-}
-
-// stands is what a word may be of which nothing is known.
-type stands struct {
-	in *interp
-
-	files []*syntax.File // that were walked
-	read  int            // how many of them the words below are from
-	words []heldWord
-	text  []heldWord // what stands at present
-	walks int        // that were made for it
-}
-
-// Traps are what the shell runs by itself: at its end, at signals, beside other commands.
-type traps struct {
-	in *interp
-
-	list     []data             // what is done when the script ends
-	trapped  int                // how many commands there were when they were walked last
-	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
-	late     bool               // they are walked
-	repaid   bool               // a trap met a limit, and its steps were given back
-	intruder *intruder
-}
-
-// Variables are those of the shell, in their scopes: the last one of a name counts.
-type variables struct {
-	rep *report
-	ctx *Context
-	cwd *workdir
-
-	list     []variable // the last one of a name counts
-	mark     int        // variables before it belong to an outer scope
-	locals   []held     // what functions that are running restore
-	frame    int        // how many of them the function that runs now found
-	readonly []string   // the variables that may not be assigned to
-	// exportsAll says that set -a is on, or was.
-	exportsAll bool
-	shaken     bool         // a file may have set any variable, see [variables.shake]
-	murky      effect.Taint // of what is not known in texts that are parsed once more
-}
-
-// A workdir is the working directory of the shell, as far as it is known.
-type workdir struct {
-	dir    string
-	may    string // what stands before the first slash of dir may be this folder, where that is not known
-	before string // where it still is if the last cd failed; empty: it did not
-	beside string // where it may still be if one of the last cd failed: a folder of settings
-}
-
-const (
-	omitsNothing omission = iota
-	omitsAll              // every one; a word that is nothing else is no word
-	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
-	omitsSpread           // none: arrays are all of their elements
-	omitsParts            // those in words of which something is known; a whole word stays what it is
-)
-
-const (
-	partly       unsure = 1 << iota // a word has a known part and an unknown one
-	wholly                          // a word that may be no word
-	wholeUnknown                    // a word of which nothing is known, or a pattern of names
-	spread                          // an array without an index
-	named                           // one of these is the command's name
-	chosen                          // the call chose the unknown folder that a folder of the system stands below
-)

@@ -7,6 +7,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// longest is how long a folder may be of which only a pattern is known.
+const longest = 256
+
 // refuses reports whether cd with two words is an error in every shell.
 func (w *workdir) refuses(args []field) bool {
 	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
@@ -62,9 +65,6 @@ func (w *workdir) ifStill(p string) string {
 	}
 	return w.beside + "/" + rest
 }
-
-// longest is how long a folder may be of which only a pattern is known.
-const longest = 256
 
 // goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
 // or of the system is kept longer.
