@@ -13,8 +13,7 @@ import (
 // A report collects what a walk finds, and counts what it uses of the limits. Beyond a limit
 // nothing is added: [report.stopped].
 type report struct {
-	ctx *Context
-
+	ctx      *Context
 	lim      *Limits
 	res      *Result
 	step     int
@@ -72,8 +71,7 @@ type alternatives struct {
 // Parameters are the positional parameters of the shell, and how a word reads them and its
 // variables.
 type parameters struct {
-	in *interp
-
+	in       *interp
 	params   []data
 	others   [][]data  // more than one list of parameters is possible
 	grown    [2][]data // long lists of parameters that may be added to, see [parameters.listOf]
@@ -85,23 +83,20 @@ type parameters struct {
 
 // Arithmetic evaluates the expressions of $((…)), ((…)), let and indexes.
 type arithmetic struct {
-	in *interp
-
+	in    *interp
 	vague bool // numbers that are assigned are not known
 }
 
 // An assigner gives variables and elements of arrays their values: by assignments, and by
 // export, declare, local, readonly and typeset.
 type assigner struct {
-	in *interp
-
+	in    *interp
 	lists []string // arrays that are declared and were given nothing yet
 }
 
 // An expander makes fields of the words of a command.
 type expander struct {
-	in *interp
-
+	in     *interp
 	fields []field // a stack
 	buf    []byte
 }
@@ -109,8 +104,7 @@ type expander struct {
 // A filesystem is what the text wrote, copied, linked and connected, as far as later commands
 // read or run it. What it does not know lies on the disk, and is not looked at.
 type filesystem struct {
-	in *interp
-
+	in      *interp
 	list    []virtual
 	links   int // how many files are links
 	procs   int
@@ -119,16 +113,14 @@ type filesystem struct {
 
 // Directories is how the working directory changes: by cd, by cd that may fail, by pushd.
 type directories struct {
-	in *interp
-
+	in         *interp
 	moves      int  // how often cd was walked
 	configured bool // the settings of git may be others
 }
 
 // Definitions are the functions and aliases of the shell: what a name means that is no program.
 type definitions struct {
-	in *interp
-
+	in       *interp
 	funcs    []function
 	aliases  []alias
 	globals  []alias        // those of zsh that stand for any word
@@ -143,8 +135,7 @@ type apart struct{ funcs, aliases, active int }
 
 // A history is what the shell remembers of its own commands: the list of them, $_ and FUNCNAME.
 type history struct {
-	in *interp
-
+	in       *interp
 	recorded []data // the history of the shell, as far as the text wrote it
 	recalls  recalls
 	lasts    []data // what $_ may be after the present command
@@ -161,8 +152,7 @@ const (
 
 // Traps are what the shell runs by itself: at its end, at signals, beside other commands.
 type traps struct {
-	in *interp
-
+	in       *interp
 	list     []data             // what is done when the script ends
 	trapped  int                // how many commands there were when they were walked last
 	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
@@ -182,8 +172,7 @@ type intruder struct {
 
 // An exporter hands variables to the programs that the text runs.
 type exporter struct {
-	in *interp
-
+	in      *interp
 	exports bool // set -a is on
 	local   bool // the variables that are walked are those of a git that stays on this machine
 	sourced bool // a file that is not known was read with set -a, and may have set any variable
@@ -199,8 +188,7 @@ type builtinCall struct {
 
 // A lineReader takes lines from the standard input for read and mapfile.
 type lineReader struct {
-	in *interp
-
+	in  *interp
 	eof bool // read found nothing more
 }
 
@@ -216,8 +204,7 @@ type echoLog struct {
 // Readings are the ways in which one command is walked: for each combination of what its
 // variables may be, and once more for what is not known of its words being nothing.
 type readings struct {
-	in *interp
-
+	in       *interp
 	omits    omission
 	saw      unsure
 	start    start    // what the present command begins with
@@ -264,8 +251,7 @@ const (
 
 // stands is what a word may be of which nothing is known.
 type stands struct {
-	in *interp
-
+	in    *interp
 	files []*syntax.File // that were walked
 	read  int            // how many of them the words below are from
 	words []heldWord
@@ -275,9 +261,8 @@ type stands struct {
 
 // Sources are the texts of a walk as they were parsed.
 type sources struct {
-	rep *report
-	ctx *Context
-
+	rep        *report
+	ctx        *Context
 	trees      []*syntax.File // the texts that were walked, for [sources.mayRoot]
 	searched   int            // how many of them it has looked through
 	rooted     bool           // and what it found
@@ -296,8 +281,7 @@ type read struct {
 // A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
 // languages.
 type payloadRunner struct {
-	in *interp
-
+	in       *interp
 	given    map[string]string // the variables that awk's command line sets
 	inserted string            // what a stream editor put into its stream
 	opens    []string          // files that code opened to write
@@ -307,16 +291,14 @@ type payloadRunner struct {
 // A programRunner walks a command that is no function and no builtin, by what the tables say
 // of its program.
 type programRunner struct {
-	in *interp
-
+	in    *interp
 	spare []*applied
 	words []string
 }
 
 // An agentReader finds the commands that start agents, and what they tell these.
 type agentReader struct {
-	in *interp
-
+	in        *interp
 	installed string // the agent that was installed in a version that the text names
 	homeless  bool   // env takes HOME away from what runs
 }
