@@ -224,16 +224,7 @@ func (ag *agentReader) tellsOwn(words []field) {
 		ag.in.rep.over(overDepth)
 		return
 	}
-	mark := len(ag.in.exp.fields)
-	words = slices.Clone(words) // they may lie in the list that grows
-	ag.in.exp.push(field{data: data{text: ownName}})
-	for _, f := range words {
-		ag.in.exp.push(f)
-	}
-	ag.in.rep.level++
-	ag.in.separately(false, func() { ag.in.run(mark, &input{}, &data{}, false) })
-	ag.in.rep.level--
-	ag.in.exp.fields = ag.in.exp.fields[:mark]
+	ag.in.runAs(ownName, words, &input{}, &data{})
 }
 
 // buildsOwn reports whether a command line of go build makes approver's program.

@@ -202,16 +202,7 @@ func (a *applied) joined(u *grammar.Use) data {
 	if u.End <= u.Word+1 {
 		return a.field(u).data
 	}
-	var d data
-	for i := u.Word; i < u.End; i++ {
-		f := a.in.exp.fields[a.mark+i]
-		if i > u.Word {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
-	}
-	return d
+	return words(a.in.exp.fields[a.mark+u.Word : a.mark+u.End])
 }
 
 // wordsAfter are the words behind the one of a use.

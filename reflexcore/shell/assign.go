@@ -205,11 +205,13 @@ func (as *assigner) assignment(a *syntax.Assign) {
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
-		if as.in.def.ofPlace(a.Value) {
-			as.in.vars.slot(name).place = true
-		}
-		if as.in.def.ofBranch(a.Value) {
-			as.in.vars.slot(name).branch = true
+		if s := substitutionIn(a.Value); s != nil { // nothing else is assigned
+			if as.in.def.asksPlace(s.Stmts) {
+				as.in.vars.slot(name).place = true
+			}
+			if as.in.def.asksBranch(s.Stmts) {
+				as.in.vars.slot(name).branch = true
+			}
 		}
 	}
 }

@@ -155,14 +155,7 @@ func (bc builtinCall) unsetNames() {
 }
 
 func (bc builtinCall) eval() {
-	var d data
-	for i, f := range bc.in.exp.fields[bc.mark+1:] {
-		if i > 0 {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
-	}
+	d := words(bc.in.exp.fields[bc.mark+1:])
 	if !d.known() {
 		bc.in.rep.odd(EvalUnknown, "eval")
 		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one

@@ -253,3 +253,16 @@ func (in *interp) shakes(words []field, by string) {
 		}
 	}
 }
+
+// runAs walks words as those of a program, in a process of its own.
+func (in *interp) runAs(name string, args []field, std *input, sink *data) {
+	mark := len(in.exp.fields)
+	in.exp.push(field{data: data{text: name}})
+	for _, f := range args {
+		in.exp.push(f)
+	}
+	in.rep.level++
+	in.separately(false, func() { in.run(mark, std, sink, false) })
+	in.rep.level--
+	in.exp.fields = in.exp.fields[:mark]
+}

@@ -42,9 +42,7 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 			return
 		}
 		certain = false
-		scope := in.enterBranch()
-		in.walkStmts(item.Stmts, std, sink)
-		in.join(scope)
+		in.mayWalk(item.Stmts, std, sink)
 		if sure && item.Op == syntax.Break {
 			return
 		}

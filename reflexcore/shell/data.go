@@ -239,3 +239,16 @@ func (d *data) add(more data) {
 	}
 	d.taint |= more.taint
 }
+
+// words is a list of words as one text.
+func words(list []field) data {
+	var d data
+	for i, f := range list {
+		if i > 0 {
+			d.text += " "
+		}
+		d.text += f.text
+		d.taint |= f.taint
+	}
+	return d
+}

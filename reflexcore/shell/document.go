@@ -29,7 +29,7 @@ func (ex *expander) document(r *syntax.Redirect) data {
 				b.addText(lit.Value, true)
 			default:
 				mark := len(ex.buf)
-				ex.buf = unescapeHeredoc(ex.buf, lit.Value)
+				ex.buf = unescape(ex.buf, lit.Value, inDocument)
 				ex.in.rep.made(len(ex.buf) - mark)
 			}
 			continue
@@ -58,19 +58,6 @@ func asItIs(r *syntax.Redirect, literal bool) (text string, ok bool) {
 		return "", false
 	}
 	return lit.Value, true
-}
-
-func unescapeHeredoc(buf []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\\\n", s[i+1]) >= 0 {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		buf = append(buf, s[i])
-	}
-	return buf
 }
 
 // hidden walks what runs in a text that the parser takes for a pattern, @(…), while bash

@@ -16,27 +16,12 @@ func isParallel(program string) bool { return program == "parallel" }
 // sourceMarks begin the words, or the files of words, of parallel.
 var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
-// linesOf are the lines of an input: parallel takes each for one word.
-func linesOf(std *input) []field {
-	switch {
-	case !std.present:
-		return nil
-	case !std.known():
-		return []field{{data: data{effect.Unknown, std.taint}, splits: true}}
-	}
-	var out []field
-	for line := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
-		out = append(out, field{data: data{line, std.taint}})
-	}
-	return out
-}
-
 // sources are what parallel takes its words from, each with its words: the standard input
 // or what -a names, then what stands behind each mark. Several files have a source each.
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
 	if slices.ContainsFunc(lr.a.line.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && lr.a.std.present {
-		out = append(out, linesOf(lr.a.std))
+		out = append(out, wordsOf(lr.a.std, endsLine))
 	}
 	last := 0
 	for i := range lr.a.line.p.Uses {
@@ -45,7 +30,7 @@ func (lr *listRunner) sources() [][]field {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
 			for _, std := range lr.contents(u) {
-				words = append(words, linesOf(&std)...)
+				words = append(words, wordsOf(&std, endsLine)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:

@@ -47,7 +47,7 @@ func (bc builtinCall) read() {
 	}
 	line := bc.in.echoes.eitherSpoken(bc.in.lines.readLetters(bc.std, delimiter, most, raw))
 	if !raw && line.known() {
-		line.text = string(unescape(nil, line.text))
+		line.text = string(unescape(nil, line.text, ""))
 	}
 	if array != "" {
 		v := variable{name: array, array: true, integer: bc.in.vars.slot(array).integer}

@@ -168,22 +168,24 @@ func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
 		before, wired := in.jumped, len(in.io.rewired)
 		in.walkStmt(s, std, sink)
 		if len(in.io.rewired) > wired && i+1 < len(list) {
-			in.io.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
+			in.io.rewiredly(wired, std, sink, func() {
+				if in.jumped != before {
+					in.mayWalk(list[i+1:], std, sink)
+				} else {
+					in.walkStmts(list[i+1:], std, sink)
+				}
+			})
 			return
 		}
 		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			in.perhapsStmts(true, list[i+1:], std, sink)
+			in.mayWalk(list[i+1:], std, sink)
 			return
 		}
 	}
 }
 
-// perhapsStmts walks statements that may not run.
-func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
-	if !jumped {
-		in.walkStmts(list, std, sink)
-		return
-	}
+// mayWalk walks statements that may not run: what they assign is one more possibility.
+func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
 	scope := in.enterBranch()
 	in.walkStmts(list, std, sink)
 	in.join(scope)

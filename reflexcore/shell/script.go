@@ -72,15 +72,7 @@ func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input
 	if pl.in.Table.Find(name) == nil || pl.in.rep.level >= pl.in.rep.lim.Nesting {
 		return false
 	}
-	mark := len(pl.in.exp.fields)
-	pl.in.exp.push(field{data: data{text: name}})
-	for _, f := range args {
-		pl.in.exp.push(f)
-	}
-	pl.in.rep.level++
-	pl.in.separately(false, func() { pl.in.run(mark, std, sink, false) })
-	pl.in.rep.level--
-	pl.in.exp.fields = pl.in.exp.fields[:mark]
+	pl.in.runAs(name, args, std, sink)
 	return true
 }
 

@@ -127,12 +127,7 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 		default: // counts as what it is
 		}
 	}
-	if reaches {
-		df.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
-	}
-	if spies {
-		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
-	}
+	df.in.traps.noteHook(name, reaches, spies)
 }
 
 // tracing adds what set -x prints to the output of a command.

@@ -201,7 +201,7 @@ func asWritten(w *syntax.Word) (text string, ok bool) {
 	for i := 0; i < len(parts); i++ {
 		switch p := parts[i].(type) {
 		case *syntax.Lit:
-			b.Write(unescape(nil, p.Value))
+			b.Write(unescape(nil, p.Value, ""))
 		case *syntax.SglQuoted:
 			if !p.Dollar {
 				b.WriteString(p.Value)
@@ -215,7 +215,7 @@ func asWritten(w *syntax.Word) (text string, ok bool) {
 				if !ok {
 					return "", false
 				}
-				b.Write(unescapeDouble(nil, lit.Value))
+				b.Write(unescape(nil, lit.Value, inQuotes))
 			}
 		default:
 			return "", false

@@ -211,7 +211,7 @@ func (sd *stands) holdsQuoted(w *syntax.Word, data, makes bool) {
 		case *syntax.DblQuoted:
 			for _, inner := range p.Parts {
 				if lit, ok := inner.(*syntax.Lit); ok {
-					take(string(unescapeDouble(nil, lit.Value)))
+					take(string(unescape(nil, lit.Value, inQuotes)))
 				}
 			}
 		}

@@ -181,19 +181,14 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
 		wired := len(in.io.rewired)
 		in.walkStmts(c.Cond, std, sink)
-		then := func(c *syntax.IfClause) {
-			scope := in.enterBranch()
-			in.walkStmts(c.Then, std, sink)
-			in.join(scope)
-		}
 		if len(in.io.rewired) > wired {
 			in.io.rewiredly(wired, std, sink, func() {
-				then(c)
+				in.mayWalk(c.Then, std, sink)
 				in.ifClause(c.Else, std, sink)
 			})
 			return
 		}
-		then(c)
+		in.mayWalk(c.Then, std, sink)
 	}
 }
 
@@ -215,9 +210,7 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		if done && round > 0 {
 			return
 		}
-		scope := in.enterBranch()
-		in.walkStmts(c.Do, std, sink)
-		in.join(scope)
+		in.mayWalk(c.Do, std, sink)
 		if round == 0 {
 			in.vars.settle()
 		}
@@ -230,9 +223,7 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	}
 	if in.vars.widen() {
 		in.walkStmts(c.Cond, std, sink)
-		scope := in.enterBranch()
-		in.walkStmts(c.Do, std, sink)
-		in.join(scope)
+		in.mayWalk(c.Do, std, sink)
 	}
 }
 

@@ -55,6 +55,11 @@ func (tr *traps) hooked(name string, walk func(std *input)) {
 		spies = spies || tr.in.rep.typed && e.Kind == effect.Write && covert(e.Target)
 	}
 	tr.in.rep.typed = typed
+	tr.noteHook(name, reaches, spies)
+}
+
+// noteHook notes a command that reaches out, or writes down what is typed, whenever another one runs.
+func (tr *traps) noteHook(name string, reaches, spies bool) {
 	if reaches {
 		tr.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}

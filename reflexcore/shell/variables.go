@@ -146,13 +146,7 @@ func (vs *variables) uncover(name string) bool {
 
 // slot returns the variable to assign to, in the present scope.
 func (vs *variables) slot(name string) *variable {
-	for hops := 0; hops < 8; hops++ {
-		v := vs.find(name)
-		if v == nil || v.ref == "" {
-			break
-		}
-		name = v.ref
-	}
+	name = vs.referred(name)
 	for i := len(vs.list) - 1; i >= vs.mark; i-- {
 		if vs.list[i].name == name {
 			return &vs.list[i]

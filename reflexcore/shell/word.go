@@ -222,7 +222,7 @@ func (ex *expander) literal(b *builder, s string) {
 		return
 	}
 	mark := len(ex.buf)
-	ex.buf = unescape(ex.buf, s)
+	ex.buf = unescape(ex.buf, s, "")
 	if ex.in.rep.made(len(ex.buf) - mark) {
 		b.any = true
 	}
@@ -245,7 +245,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.Lit:
 		if quoted {
 			mark := len(ex.buf)
-			ex.buf = unescapeDouble(ex.buf, p.Value)
+			ex.buf = unescape(ex.buf, p.Value, inQuotes)
 			if ex.in.rep.made(len(ex.buf) - mark) {
 				b.any, b.quoted = true, true
 			}
