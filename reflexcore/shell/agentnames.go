@@ -8,6 +8,32 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// agentQuiet are the words with which an agent only says, fetches or stores something.
+var agentQuiet = wordSet(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
+	-h --help -help -v -V --version -version`)
+
+// agentServes are the words behind a quiet one that start it all the same.
+var agentServes = wordSet("serve server start run")
+
+// agentRecords are the words for what agents have kept of their work, and agentLists those
+// that then say or store something and start nothing.
+var (
+	agentRecords = wordSet("session sessions thread threads conversation conversations history")
+	agentLists   = wordSet("list ls delete rm remove export show info search")
+)
+
+// agentsNamed are the agents by the names of their programs, in small letters.
+var agentsNamed = func() map[string][]*agent {
+	m := map[string][]*agent{}
+	for i := range agentPrograms {
+		a := &agentPrograms[i]
+		for name := range strings.FieldsSeq(a.names) {
+			m[name] = append(m[name], a)
+		}
+	}
+	return m
+}()
+
 // AgentOf is the agent that a file is, by its path, if those words start it; empty: it is
 // none, or is not started.
 func AgentOf(file string, words []string) string {
@@ -79,20 +105,6 @@ func versionOf(file string) string {
 	return ""
 }
 
-// agentQuiet are the words with which an agent only says, fetches or stores something.
-var agentQuiet = wordSet(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
-	-h --help -help -v -V --version -version`)
-
-// agentServes are the words behind a quiet one that start it all the same.
-var agentServes = wordSet("serve server start run")
-
-// agentRecords are the words for what agents have kept of their work, and agentLists those
-// that then say or store something and start nothing.
-var (
-	agentRecords = wordSet("session sessions thread threads conversation conversations history")
-	agentLists   = wordSet("list ls delete rm remove export show info search")
-)
-
 func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
@@ -100,18 +112,6 @@ func wordSet(words string) map[string]bool {
 	}
 	return m
 }
-
-// agentsNamed are the agents by the names of their programs, in small letters.
-var agentsNamed = func() map[string][]*agent {
-	m := map[string][]*agent{}
-	for i := range agentPrograms {
-		a := &agentPrograms[i]
-		for name := range strings.FieldsSeq(a.names) {
-			m[name] = append(m[name], a)
-		}
-	}
-	return m
-}()
 
 // begins reports whether the words behind an agent's name start it. Its input is what it
 // is to do if it is fed.

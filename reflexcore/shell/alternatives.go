@@ -6,6 +6,14 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// olderVersions is how many of them are kept for one file, besides the present one. Of short
+// ones there may be more: a script that is written and run a few times.
+const (
+	olderVersions = 3
+	shortVersions = 12
+	versionBytes  = 4096 // of all those of a file
+)
+
 // setAside begins a selection of its own for what runs inside a command, and returns that of
 // the command, which the caller puts back.
 func (al *alternatives) setAside() selection {
@@ -26,7 +34,7 @@ func (al *alternatives) undo(count int) {
 		case v.name == "":
 		case i >= count:
 			al.vars.list = append(al.vars.list, al.snapshotOf(v.name, count))
-		case i < len(al.snapshot) && !v.same(&al.snapshot[i]):
+		case i < len(al.snapshot) && !v.sameAs(&al.snapshot[i]):
 			al.vars.list = append(al.vars.list, al.snapshot[i])
 		}
 	}
@@ -44,8 +52,8 @@ func (al *alternatives) snapshotOf(name string, count int) variable {
 	return variable{name: name, data: d, place: true, unset: al.ctx.Unset && d.text == ""}
 }
 
-// same reports whether a variable holds what it held. Elements of arrays are not looked at.
-func (v *variable) same(was *variable) bool {
+// sameAs reports whether a variable holds what it held. Elements of arrays are not looked at.
+func (v *variable) sameAs(was *variable) bool {
 	return v.name != was.name || v.data == was.data && v.unset == was.unset && v.array == was.array && v.ref == was.ref &&
 		len(v.list) == len(was.list) && len(v.alts) == len(was.alts) && len(v.forms) == len(was.forms)
 }
@@ -111,14 +119,6 @@ func (c *choice) finds(f *virtual) {
 	}
 	c.n = len(c.held)
 }
-
-// olderVersions is how many of them are kept for one file, besides the present one. Of short
-// ones there may be more: a script that is written and run a few times.
-const (
-	olderVersions = 3
-	shortVersions = 12
-	versionBytes  = 4096 // of all those of a file
-)
 
 // version is the one that a command finds in a file: it is walked for each of them, those of
 // which the text is known first. Where no command chooses, it may be any of them.

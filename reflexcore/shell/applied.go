@@ -9,6 +9,47 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
+// applied is one command while its uses become effects.
+type applied struct {
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
+	application
+}
+
+// application is what applied has that is no memory.
+type application struct {
+	in    *interp
+	line  commandLine
+	mark  int
+	std   *input
+	sink  *data
+	bits  effect.Bits
+	taint effect.Taint // of all that it read
+	text  string       // of the only file that it read
+	reads int
+}
+
+// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
+// archives, downloads, and what it was built of.
+type fileNotes struct {
+	a       *applied
+	origins []origin // of the files that it copies or moves
+}
+
+// A commandLine is the words of one program, and what the tables say of them.
+type commandLine struct {
+	p    *grammar.Parsed
+	argv []string
+	by   string
+}
+
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct {
+	a *applied
+}
+
 // asksHelp reports whether a command is only the words of its program and a flag that
 // asks for help: there is nothing that it would be done to. Shells take -h for another
 // flag and then run their input, and programs that stop the host may stop it.
@@ -24,8 +65,8 @@ func (l *commandLine) asksHelp(fed bool) bool {
 	return !slices.ContainsFunc(l.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Kill && u.Arg == "host" })
 }
 
-// begin takes over the next command.
-func (a *applied) begin(in *interp, argv []string, mark int, std *input, by string) {
+// take takes over the next command.
+func (a *applied) take(in *interp, argv []string, mark int, std *input, by string) {
 	a.application = application{in: in, line: commandLine{&a.parsed, argv, by}, mark: mark, std: std}
 }
 
@@ -161,16 +202,7 @@ func (a *applied) joined(u *grammar.Use) data {
 	if u.End <= u.Word+1 {
 		return a.field(u).data
 	}
-	var d data
-	for i := u.Word; i < u.End; i++ {
-		f := a.in.exp.fields[a.mark+i]
-		if i > u.Word {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
-	}
-	return d
+	return words(a.in.exp.fields[a.mark+u.Word : a.mark+u.End])
 }
 
 // wordsAfter are the words behind the one of a use.
@@ -187,47 +219,6 @@ func (a *applied) wordsAfter(u *grammar.Use) []field {
 // something, and nothing in the call says that it may be the root.
 func (a *applied) shown(f *field) bool {
 	return f.filled && a.line.p.Program.Name == "rm" && !a.in.src.mayRoot() && effect.IsKnown(a.line.argv[0])
-}
-
-// applied is one command while its uses become effects.
-type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
-	application
-}
-
-// application is what applied has that is no memory.
-type application struct {
-	in    *interp
-	line  commandLine
-	mark  int
-	std   *input
-	sink  *data
-	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
-	reads int
-}
-
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
-}
-
-// A commandLine is the words of one program, and what the tables say of them.
-type commandLine struct {
-	p    *grammar.Parsed
-	argv []string
-	by   string
-}
-
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
 }
 
 // clears reports whether a program does not give all of its environment to what it

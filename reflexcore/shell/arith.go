@@ -38,13 +38,13 @@ func (ar *arithmetic) number(x syntax.ArithmExpr) (int64, bool) {
 func (ar *arithmetic) operand(w *syntax.Word) (int64, bool) {
 	text := w.Lit()
 	if text == "" {
-		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
+		d := ar.oneOf(w, func(d data) { ar.toInteger(strings.TrimSpace(d.text), 0) })
 		if !d.known() {
 			return 0, false
 		}
 		text = d.text
 	}
-	return ar.integer(strings.TrimSpace(text), 0)
+	return ar.toInteger(strings.TrimSpace(text), 0)
 }
 
 // oneOf is the first value that a word may have. The others, which it has where a branch
@@ -59,8 +59,8 @@ func (ar *arithmetic) oneOf(w *syntax.Word, evaluate func(data)) data {
 	return values[0]
 }
 
-// integer reads a number or follows a name to one.
-func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
+// toInteger reads a number or follows a name to one.
+func (ar *arithmetic) toInteger(text string, depth int) (int64, bool) {
 	if text == "" {
 		return 0, true
 	}
@@ -83,7 +83,7 @@ func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
 	if strings.ContainsAny(text, " +-*/$()[]") { // an expression, in which what a name stands for may run something
 		for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" +-*/$()[]", r) }) {
 			if ar.in.rep.spend() && ar.in.par.lookup(name) != nil {
-				ar.integer(name, depth+1)
+				ar.toInteger(name, depth+1)
 			}
 		}
 		return 0, false
@@ -95,7 +95,7 @@ func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
 	} else if !ar.in.alt.choose { // what branches assigned is evaluated for what it runs
 		for _, d := range v.alts {
 			if ar.in.rep.spend() && d.known() {
-				ar.integer(strings.TrimSpace(d.text), depth+1)
+				ar.toInteger(strings.TrimSpace(d.text), depth+1)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (ar *arithmetic) integer(text string, depth int) (int64, bool) {
 	if !d.known() {
 		return 0, false
 	}
-	return ar.integer(strings.TrimSpace(d.text), depth+1)
+	return ar.toInteger(strings.TrimSpace(d.text), depth+1)
 }
 
 func (ar *arithmetic) unary(x *syntax.UnaryArithm) (int64, bool) {
@@ -260,8 +260,8 @@ func (ar *arithmetic) injected(d data) {
 
 // sum is what += makes of a variable that takes numbers only.
 func (ar *arithmetic) sum(a, b data) data {
-	x, ok := ar.integer(strings.TrimSpace(a.text), 0)
-	y, sure := ar.integer(strings.TrimSpace(b.text), 0)
+	x, ok := ar.toInteger(strings.TrimSpace(a.text), 0)
+	y, sure := ar.toInteger(strings.TrimSpace(b.text), 0)
 	if !ok || !sure {
 		return data{"1" + effect.Unknown, a.taint | b.taint}
 	}
@@ -278,8 +278,8 @@ func (bc builtinCall) evaluateNames() {
 	}
 }
 
-// counted is what an element holds of an array that takes numbers only.
-func (ar *arithmetic) counted(v *variable, d data) data {
+// countElement is what an element holds of an array that takes numbers only.
+func (ar *arithmetic) countElement(v *variable, d data) data {
 	if v == nil || !v.integer {
 		return d
 	}
@@ -289,16 +289,16 @@ func (ar *arithmetic) counted(v *variable, d data) data {
 // testNumber walks what the index in a number or a name of [[ ]] runs.
 func (ar *arithmetic) testNumber(x syntax.TestExpr) {
 	if w, ok := x.(*syntax.Word); ok {
-		d := ar.oneOf(w, func(d data) { ar.integer(strings.TrimSpace(d.text), 0) })
+		d := ar.oneOf(w, func(d data) { ar.toInteger(strings.TrimSpace(d.text), 0) })
 		if ar.injected(d); d.known() {
-			ar.integer(strings.TrimSpace(d.text), 0) // a name is evaluated
+			ar.toInteger(strings.TrimSpace(d.text), 0) // a name is evaluated
 		}
 	}
 }
 
 // reckoned is what a variable holds that takes numbers only.
 func (ar *arithmetic) reckoned(d data) data {
-	if n, ok := ar.integer(strings.TrimSpace(d.text), 0); ok && d.known() {
+	if n, ok := ar.toInteger(strings.TrimSpace(d.text), 0); ok && d.known() {
 		return data{strconv.FormatInt(n, 10), d.taint}
 	}
 	return data{"1" + effect.Unknown, d.taint}

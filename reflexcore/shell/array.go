@@ -32,17 +32,17 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 	for _, e := range a.Array.Elems {
 		switch {
 		case e.Index != nil && v.assoc:
-			v.putKey(as.in.par.keyText(e.Index).text, as.in.math.counted(&v, as.in.exp.one(e.Value)))
+			v.putKey(as.in.par.keyText(e.Index).text, as.in.math.countElement(&v, as.in.exp.one(e.Value)))
 		case e.Index != nil:
 			n, err := strconv.Atoi(as.in.math.evaluate(e.Index).text)
-			next = v.put(v.resolve(int64(n), err == nil), as.in.math.counted(&v, as.in.exp.one(e.Value)))
+			next = v.put(v.resolve(int64(n), err == nil), as.in.math.countElement(&v, as.in.exp.one(e.Value)))
 		default:
 			as.in.exp.expandWord(e.Value)
 			if v.assoc { // pairs, perhaps of several words
 				continue
 			}
 			for _, f := range as.in.exp.fields[mark:] {
-				next = v.put(next, as.in.math.counted(&v, f.data))
+				next = v.put(next, as.in.math.countElement(&v, f.data))
 			}
 			as.in.exp.fields = as.in.exp.fields[:mark]
 		}
@@ -52,7 +52,7 @@ func (as *assigner) assignArray(a *syntax.Assign) {
 		if i+1 < len(as.in.exp.fields) {
 			value = as.in.exp.fields[i+1].data
 		}
-		v.putKey(as.in.exp.fields[i].text, as.in.math.counted(&v, value))
+		v.putKey(as.in.exp.fields[i].text, as.in.math.countElement(&v, value))
 	}
 	as.in.exp.fields = as.in.exp.fields[:mark]
 	if isTable(v.name) {
@@ -77,7 +77,7 @@ func (as *assigner) assignIndex(name string, a *syntax.Assign) {
 	} else {
 		index = as.in.math.evaluate(a.Index)
 	}
-	value = as.in.math.counted(as.in.par.lookup(name), value)
+	value = as.in.math.countElement(as.in.par.lookup(name), value)
 	as.arraySlot(name).each(func(v *variable) {
 		if key := v.keyOf(index.text); a.Append {
 			v.appendAt(key, value)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/effect"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -43,11 +45,11 @@ func (d *declaration) takeFlag(flag string) bool {
 // declClause is export, declare, local, readonly and typeset.
 func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 	if as.declarationFails(c) {
-		scope := as.in.branch()
+		scope := as.in.enterBranch()
 		defer as.in.join(scope)
 	}
 	as.declarationPrints(c, sink)
-	as.in.traps.settled()
+	as.in.traps.beforeChange()
 	var d declaration
 	if c.Variant != nil {
 		d.variant = c.Variant.Value
@@ -110,16 +112,16 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 		return
 	}
 	if !a.Naked {
-		as.assign(a)
+		as.assignment(a)
 	} else if d.function {
-		as.in.def.exported(name)
+		as.in.def.walkExported(name)
 	}
 	if d.integer {
 		if !a.Naked && a.Array == nil {
 			as.set(name, as.in.par.valueOf(name))
 		}
 	}
-	as.passes(name, d.exporting, d.exports)
+	as.exportsWord(name, d.exporting, d.exports)
 	if d.ref && a.Value != nil {
 		as.in.math.injected(as.in.par.valueOf(name))
 		v := as.in.vars.slot(name)
@@ -150,14 +152,14 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	for i, v := range values {
 		scope := scope{}
 		if i > 0 {
-			scope = as.in.branch()
+			scope = as.in.enterBranch()
 		}
 		as.in.payloads.payload(data{as.in.arena.concat(name, sign, v.text), v.taint}, "declare", &input{}, nil)
 		if i > 0 {
 			as.in.join(scope)
 		}
 	}
-	as.passes(name, d.exporting, d.exports)
+	as.exportsWord(name, d.exporting, d.exports)
 	return true
 }
 
@@ -168,7 +170,7 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	for _, f := range as.in.exp.fields[mark:] {
 		as.in.vars.setLetterCase(f.text, d.letters)
 		as.declared(f.data, d.array, d.assoc)
-		as.passes(f.text, d.exporting, d.exports)
+		as.exportsWord(f.text, d.exporting, d.exports)
 		if d.fixed {
 			as.in.vars.fix(f.text)
 		}
@@ -176,8 +178,8 @@ func (as *assigner) declareWord(w *syntax.Word, d *declaration) {
 	as.in.exp.fields = as.in.exp.fields[:mark]
 }
 
-// assign makes an assignment.
-func (as *assigner) assign(a *syntax.Assign) {
+// assignment makes an assignment.
+func (as *assigner) assignment(a *syntax.Assign) {
 	name := a.Name.Value
 	switch {
 	case a.Array != nil:
@@ -203,11 +205,13 @@ func (as *assigner) assign(a *syntax.Assign) {
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
-		if as.in.def.ofPlace(a.Value) {
-			as.in.vars.slot(name).place = true
-		}
-		if as.in.def.ofBranch(a.Value) {
-			as.in.vars.slot(name).branch = true
+		if s := substitutionIn(a.Value); s != nil { // nothing else is assigned
+			if as.in.def.asksPlace(s.Stmts) {
+				as.in.vars.slot(name).place = true
+			}
+			if as.in.def.asksBranch(s.Stmts) {
+				as.in.vars.slot(name).branch = true
+			}
 		}
 	}
 }
@@ -238,4 +242,192 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 		flag := a.Value.Lit()
 		return len(flag) > 1 && flag[0] == '-' && flag != "--" && strings.Trim(flag[1:], "aAgilnrtux") != ""
 	})
+}
+
+// setEach assigns to variables of which one gets the value: it is one more possibility for
+// each of them.
+func (as *assigner) setEach(names []string, d data) {
+	for _, name := range names {
+		if !as.in.rep.spend() {
+			return
+		}
+		scope := as.in.enterBranch()
+		as.set(name, d)
+		as.in.join(scope)
+		if effect.IsKnown(name) {
+			as.in.env.affects(as.in.vars.referred(name), d)
+		}
+	}
+}
+
+// setAny assigns to a variable whose name is not known, or only a part of it. Each that the
+// text has may be the one. Of a value of which nothing is known either nothing is said: a
+// file with settings is read in this way, line by line.
+func (as *assigner) setAny(name string, d data) {
+	if strings.Trim(d.text, effect.Unknown) == "" && d.text != "" {
+		return
+	}
+	first, _, _ := strings.Cut(name, effect.Unknown)
+	last := name[strings.LastIndex(name, effect.Unknown)+len(effect.Unknown):]
+	var names []string
+	for i := range as.in.vars.list {
+		n := as.in.vars.list[i].name
+		fits := len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last)
+		if n != "" && as.in.vars.list[i].ref == "" && fits && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	as.in.rep.steps += len(as.in.vars.list) / 8
+	as.setEach(names, d)
+}
+
+// pass notes that a variable is exported from now on, or no longer for certain.
+func (as *assigner) pass(name string, exported bool) {
+	if name = as.in.vars.referred(name); as.in.vars.find(name) != nil {
+		as.in.vars.slot(name).passed = exported && as.in.branches == 0
+	}
+}
+
+// setElement assigns to an element of an array by the text of its index.
+func (as *assigner) setElement(base, index string, d data) {
+	if isTable(base) {
+		as.entered(base, index, d)
+		return
+	}
+	index, d = as.in.par.indexText(base, index), as.in.math.countElement(as.in.par.lookup(base), d)
+	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
+}
+
+// arraySlot is the variable to assign an element to. What was no array is its
+// element 0.
+func (as *assigner) arraySlot(name string) *variable {
+	was := as.in.par.lookup(name)
+	if was == nil || was.array {
+		v := as.in.vars.slot(name)
+		v.array = true
+		return v
+	}
+	first, unset := as.in.par.valueOf(name), was.unset
+	v := as.in.vars.slot(name)
+	*v = variable{name: v.name, array: true, integer: v.integer}
+	if !unset {
+		v.list = append(v.list, first)
+	}
+	return v
+}
+
+// unsetElement is unset 'name[index]'.
+func (as *assigner) unsetElement(base, index string) {
+	if index == "@" || index == "*" {
+		v := as.in.vars.slot(base)
+		*v = variable{name: v.name, array: true, assoc: v.assoc}
+		return
+	}
+	index = as.in.par.indexText(base, index)
+	v := as.in.vars.slot(base)
+	if !v.array {
+		if index != "0" { // an array of which nothing is known, or no element
+			v.data = data{effect.Unknown, v.taint}
+			return
+		}
+		*v = variable{name: v.name, unset: true}
+		return
+	}
+	v.each(func(v *variable) { v.drop(index) })
+}
+
+// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
+// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
+// That is one more value.
+func (as *assigner) wordOrLess(w *syntax.Word) data {
+	d := as.in.exp.one(w)
+	if d.known() || !as.in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
+		return d
+	}
+	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
+	if set == "" || !effect.IsKnown(set) || as.in.alt.pick(as.in.arena.concat("none ", d.text), 2) == 0 {
+		return d
+	}
+	return data{set, d.taint}
+}
+
+// assignAll gives a variable all the values that it may have.
+func (as *assigner) assignAll(name string, values []data) {
+	if v := as.in.vars.find(name); v != nil && v.refers && len(values) > 1 {
+		v = as.in.vars.slot(name)
+		*v = standsFor(v.name, values)
+		return
+	}
+	as.set(name, values[0])
+	if v := as.in.vars.find(name); v != nil && v.refs != nil || !effect.IsKnown(as.in.vars.referred(name)) {
+		for _, d := range values[1:] {
+			as.set(name, d)
+		}
+		return
+	}
+	if v := as.in.vars.slot(name); len(values) > 1 {
+		for _, d := range values[1:] {
+			if v.integer {
+				as.in.math.countElement(v, d) // which may run something
+			}
+		}
+		v = as.in.vars.slot(name)
+		for i := range values {
+			values[i].text = cased(v.letters, values[i].text)
+		}
+		v.alts = values
+	}
+}
+
+// entered is what an element of such a table does: it says where a program is, as
+// hash -p does, or what an alias stands for.
+func (as *assigner) entered(table, name string, d data) {
+	if table == "BASH_CMDS" {
+		d.text = quote(d.text)
+	}
+	as.in.def.setAlias(name, d.text)
+}
+
+// exportsWord notes what export and its like say of one word: a name, perhaps with a value.
+func (as *assigner) exportsWord(word, command string, exports bool) {
+	name, _, _ := strings.Cut(word, "=")
+	if exports || command == "export" {
+		as.pass(strings.TrimSuffix(name, "+"), exports)
+	}
+}
+
+// set assigns to a variable, or to an element of an array.
+func (as *assigner) set(name string, d data) {
+	if v := as.in.vars.find(name); v != nil && v.refs != nil {
+		as.setEach(v.refs, d)
+		return
+	}
+	name = as.in.vars.referred(name)
+	if !effect.IsKnown(name) {
+		as.setAny(name, d)
+		return
+	}
+	if base, index, ok := cutIndex(name); ok {
+		as.setElement(base, index, d)
+		return
+	}
+	switch name {
+	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
+		as.in.math.reckoned(d) // which may run something
+	case "BASH_ARGV0":
+		as.in.par.zero = d
+	}
+	v := as.in.vars.slot(name)
+	if v.refers && d.known() && d.text != "" {
+		*v = variable{name: v.name, ref: d.text}
+		return
+	}
+	integer := v.integer
+	d.text = cased(v.letters, d.text)
+	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
+	if integer {
+		d = as.in.math.reckoned(d)
+		v = as.in.vars.slot(name)
+		v.data = d
+	}
 }

@@ -36,7 +36,7 @@ func builtinOf(name string) builtin {
 	case "exec":
 		return builtinCall.exec
 	case "source", ".":
-		return builtinCall.dot
+		return builtinCall.sourceFile
 	case "trap":
 		return builtinCall.trap
 	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
@@ -155,14 +155,7 @@ func (bc builtinCall) unsetNames() {
 }
 
 func (bc builtinCall) eval() {
-	var d data
-	for i, f := range bc.in.exp.fields[bc.mark+1:] {
-		if i > 0 {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
-	}
+	d := words(bc.in.exp.fields[bc.mark+1:])
 	if !d.known() {
 		bc.in.rep.odd(EvalUnknown, "eval")
 		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
@@ -208,15 +201,15 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 		in.rep.ran("", true)
 		in.builtin(b, mark, std, sink)
 	} else {
-		in.programs.program(mark, std, sink)
+		in.programs.runProgram(mark, std, sink)
 	}
 	in.rep.level--
 	in.rep.step = step
 	in.exp.fields = in.exp.fields[:mark]
 }
 
-// dot is source.
-func (bc builtinCall) dot() {
+// sourceFile is source.
+func (bc builtinCall) sourceFile() {
 	args := bc.in.exp.fields[bc.mark+1:]
 	if len(args) == 0 {
 		return
@@ -324,7 +317,7 @@ func (bc builtinCall) export() {
 		}
 		bc.in.vars.setLetterCase(f.text, letters)
 		bc.in.assigner.declared(f.data, array, assoc)
-		bc.in.assigner.passes(f.text, bc.in.exp.fields[bc.mark].text, exports)
+		bc.in.assigner.exportsWord(f.text, bc.in.exp.fields[bc.mark].text, exports)
 		if bc.in.exp.fields[bc.mark].text == "readonly" || fixed {
 			bc.in.vars.fix(f.text)
 		}

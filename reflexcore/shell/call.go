@@ -12,9 +12,9 @@ import (
 // may be.
 func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	if len(c.Args) == 0 {
-		in.traps.settled()
+		in.traps.beforeChange()
 		for _, a := range c.Assigns {
-			in.assigner.assign(a)
+			in.assigner.assignment(a)
 			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 		}
 		if in.hist.recalls&recallsLast != 0 {
@@ -26,7 +26,7 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 	if in.alt.shared {
 		lasts := in.hist.lasts
 		in.hist.lasts = nil
-		in.simple(c, std, sink, background)
+		in.simpleCommand(c, std, sink, background)
 		in.io.tracing(sink)
 		in.hist.recall(in.hist.lasts, background)
 		in.exp.fields, in.hist.lasts = in.exp.fields[:mark], lasts
@@ -38,10 +38,10 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 	in.readings.every(func() {
 		*std = stdin
 		if sink == nil || first {
-			in.simple(c, std, sink, background)
+			in.simpleCommand(c, std, sink, background)
 		} else {
 			out := new(data)
-			in.simple(c, std, out, background)
+			in.simpleCommand(c, std, out, background)
 			in.readings.fork(sink, out, in.readings.omits != omits)
 		}
 		in.exp.fields, first = in.exp.fields[:mark], false
@@ -51,8 +51,8 @@ func (in *interp) callExpr(c *syntax.CallExpr, std *input, sink *data, backgroun
 	in.hist.lasts = lasts
 }
 
-// simple walks a simple command with the values that are chosen.
-func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background bool) {
+// simpleCommand walks a simple command with the values that are chosen.
+func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, background bool) {
 	mark := len(in.exp.fields)
 	defer in.unwritten(len(in.fs.list))
 	if in.io.wires != nil {
@@ -71,7 +71,7 @@ func (in *interp) simple(c *syntax.CallExpr, std *input, sink *data, background 
 		in.env.local = in.def.isLocalGit(mark)
 		for _, a := range c.Assigns {
 			in.vars.locals = append(in.vars.locals, in.vars.hold(in.vars.referred(a.Name.Value)))
-			in.assigner.assign(a)
+			in.assigner.assignment(a)
 			in.vars.slot(a.Name.Value).passed = true
 			in.env.affects(a.Name.Value, in.par.valueOf(a.Name.Value))
 			in.env.handsOver(a.Name.Value)
@@ -144,7 +144,7 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 		in.builtin(b, mark, std, sink)
 		return
 	}
-	in.programs.program(mark, std, sink)
+	in.programs.runProgram(mark, std, sink)
 }
 
 // note adds a step to the trace.
@@ -168,8 +168,8 @@ func (in *interp) note(mark int) {
 	in.rep.step = len(in.rep.res.Steps) - 1
 }
 
-// program walks a command that is no function and no builtin.
-func (pr *programRunner) program(mark int, std *input, sink *data) {
+// runProgram walks a command that is no function and no builtin.
+func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	args := pr.in.exp.fields[mark:]
 	if pr.in.io.wires != nil {
 		defer func(w *wires) { pr.in.io.wires = w }(pr.in.io.wires)
@@ -205,7 +205,7 @@ func (pr *programRunner) program(mark int, std *input, sink *data) {
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
-		a.begin(pr.in, argv, mark, std, p.Typed(argv))
+		a.take(pr.in, argv, mark, std, p.Typed(argv))
 		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
 		pr.apply(a, sink)
 	}
@@ -214,7 +214,7 @@ func (pr *programRunner) program(mark int, std *input, sink *data) {
 		pr.terminals(mark)
 	}
 	pr.unpacks(argv)
-	pr.in.fs.pieces(argv, base, std.taint|a.taint)
+	pr.in.fs.notePieces(argv, base, std.taint|a.taint)
 	pr.mentions(argv, base, from, p, std)
 	for i := range argv[1:] {
 		if w := argv[i+1]; len(w) > 1 && w[0] == '-' && !effect.IsKnown(w) {
@@ -252,4 +252,17 @@ func (in *interp) shakes(words []field, by string) {
 			return
 		}
 	}
+}
+
+// runAs walks words as those of a program, in a process of its own.
+func (in *interp) runAs(name string, args []field, std *input, sink *data) {
+	mark := len(in.exp.fields)
+	in.exp.push(field{data: data{text: name}})
+	for _, f := range args {
+		in.exp.push(f)
+	}
+	in.rep.level++
+	in.separately(false, func() { in.run(mark, std, sink, false) })
+	in.rep.level--
+	in.exp.fields = in.exp.fields[:mark]
 }

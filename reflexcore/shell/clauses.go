@@ -11,7 +11,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 		in.cases(c, words[0], std, sink)
 	} else {
 		for _, word := range words {
-			scope := in.branch()
+			scope := in.enterBranch()
 			in.cases(c, word, std, sink)
 			in.join(scope)
 		}
@@ -19,7 +19,7 @@ func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
 	if len(in.io.rewired) > wired { // ;;& goes on with the next one
 		in.io.onceMore(wired, std, sink, func() {
 			for _, item := range c.Items {
-				in.stmts(item.Stmts, std, sink)
+				in.walkStmts(item.Stmts, std, sink)
 			}
 		})
 	}
@@ -38,13 +38,11 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 			continue
 		}
 		if sure && certain && item.Op == syntax.Break {
-			in.stmts(item.Stmts, std, sink)
+			in.walkStmts(item.Stmts, std, sink)
 			return
 		}
 		certain = false
-		scope := in.branch()
-		in.stmts(item.Stmts, std, sink)
-		in.join(scope)
+		in.mayWalk(item.Stmts, std, sink)
 		if sure && item.Op == syntax.Break {
 			return
 		}
@@ -62,7 +60,7 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 	case *syntax.BinaryTest:
 		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at
-			scope := in.branch()
+			scope := in.enterBranch()
 			in.testExpr(x.Y)
 			in.join(scope)
 			return

@@ -8,104 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// vanishes reports whether a word of which nothing is known may be none.
-func (f *field) vanishes() bool { return f.splits && f.isWhole() }
-
-// below is what a word has below an unknown folder that it begins with.
-func (f *field) below() (rest string, ok bool) {
-	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
-		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
-	}
-	return rest, ok
-}
-
-// inPath reports whether what is not known of a word stands in a path, behind a folder
-// of it.
-func (f *field) inPath() bool {
-	known, _, _ := strings.Cut(f.text, effect.Unknown)
-	return strings.Contains(known, "/") && known[0] != '-' || strings.Contains(known, ".")
-}
-
-// isUnnamed reports whether a word says nothing of the program, or the script, that
-// it stands for.
-func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
-}
-
-// isKind reports whether a word is a file of a known kind in a folder that is known:
-// "./scripts/$NAME.sh" is one script of several, as it is for "bash scripts/$NAME.sh".
-func (f *field) isKind() bool {
-	if f.strange || strings.Count(f.text, effect.Unknown) != 1 {
-		return false
-	}
-	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
-	folder, in := strings.CutPrefix(folder, "./")
-	dot := strings.LastIndexByte(rest, '.')
-	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
-		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
-}
-
-// columns takes a word apart at a separator.
-func (f *field) columns(separator string) []field {
-	if separator == `\t` {
-		separator = "\t"
-	}
-	if separator == `\s+` || separator == " +" {
-		separator = " "
-	}
-	if !f.known() || !literal.MatchString(separator) {
-		return []field{{data: data{effect.Unknown, f.taint}}}
-	}
-	var out []field
-	for cell := range strings.SplitSeq(f.text, separator) {
-		out = append(out, field{data: data{cell, f.taint}})
-	}
-	return out
-}
-
-func join(list []data, sep string) data {
-	var out data
-	for i, d := range list {
-		if i > 0 {
-			out.text += sep
-		}
-		out.text += d.text
-		out.taint |= d.taint
-	}
-	return out
-}
-
-// isWhole reports whether nothing is known of a word.
-func (f *field) isWhole() bool {
-	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
-}
-
-// isPattern reports whether a word is a pattern of names in the present folder.
-func (f *field) isPattern() bool {
-	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
-}
-
 // data is what flows: a value, a file's content, a stream.
 type data struct {
 	text  string // with [effect.Unknown] for what is not known
 	taint effect.Taint
-}
-
-var unknown = data{text: effect.Unknown}
-
-func (d data) known() bool { return effect.IsKnown(d.text) }
-
-// add adds more to a stream.
-func (d *data) add(more data) {
-	if d == nil {
-		return
-	}
-	if d.text == "" {
-		d.text = more.text
-	} else if more.text != "" && (more.text != effect.Unknown || !strings.HasSuffix(d.text, effect.Unknown)) {
-		d.text += more.text
-	}
-	d.taint |= more.taint
 }
 
 // input is the standard input of a command.
@@ -140,6 +46,14 @@ type origin struct {
 	alone  bool // from is itself, which is made a list where that is needed
 	itself string
 }
+
+// An askedFolder is one that a script enters without knowing its name.
+type askedFolder uint8
+
+const (
+	topFolder askedFolder = iota + 1 // of the working tree of git
+	ownFolder                        // of the script itself
+)
 
 type function struct {
 	name  string
@@ -230,4 +144,111 @@ type version struct {
 	alias string // it is this file
 	built bool
 	from  []string
+}
+
+var unknown = data{text: effect.Unknown}
+
+// vanishes reports whether a word of which nothing is known may be none.
+func (f *field) vanishes() bool { return f.splits && f.isWhole() }
+
+// belowUnknown is what a word has below an unknown folder that it begins with.
+func (f *field) belowUnknown() (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(f.text, effect.Unknown+"/"); ok {
+		rest = path.Clean("/" + strings.ReplaceAll(rest, effect.Unknown, ""))
+	}
+	return rest, ok
+}
+
+// inPath reports whether what is not known of a word stands in a path, behind a folder
+// of it.
+func (f *field) inPath() bool {
+	known, _, _ := strings.Cut(f.text, effect.Unknown)
+	return strings.Contains(known, "/") && known[0] != '-' || strings.Contains(known, ".")
+}
+
+// isUnnamed reports whether a word says nothing of the program, or the script, that
+// it stands for.
+func (f *field) isUnnamed() bool {
+	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
+}
+
+// isKind reports whether a word is a file of a known kind in a folder that is known:
+// "./scripts/$NAME.sh" is one script of several, as it is for "bash scripts/$NAME.sh".
+func (f *field) isKind() bool {
+	if f.strange || strings.Count(f.text, effect.Unknown) != 1 {
+		return false
+	}
+	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
+	folder, in := strings.CutPrefix(folder, "./")
+	dot := strings.LastIndexByte(rest, '.')
+	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
+		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// columns takes a word apart at a separator.
+func (f *field) columns(separator string) []field {
+	if separator == `\t` {
+		separator = "\t"
+	}
+	if separator == `\s+` || separator == " +" {
+		separator = " "
+	}
+	if !f.known() || !literal.MatchString(separator) {
+		return []field{{data: data{effect.Unknown, f.taint}}}
+	}
+	var out []field
+	for cell := range strings.SplitSeq(f.text, separator) {
+		out = append(out, field{data: data{cell, f.taint}})
+	}
+	return out
+}
+
+func join(list []data, sep string) data {
+	var out data
+	for i, d := range list {
+		if i > 0 {
+			out.text += sep
+		}
+		out.text += d.text
+		out.taint |= d.taint
+	}
+	return out
+}
+
+// isWhole reports whether nothing is known of a word.
+func (f *field) isWhole() bool {
+	return f.hollow && f.text != "" && strings.Trim(f.text, effect.Unknown) == ""
+}
+
+// isPattern reports whether a word is a pattern of names in the present folder.
+func (f *field) isPattern() bool {
+	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
+}
+
+func (d data) known() bool { return effect.IsKnown(d.text) }
+
+// add adds more to a stream.
+func (d *data) add(more data) {
+	if d == nil {
+		return
+	}
+	if d.text == "" {
+		d.text = more.text
+	} else if more.text != "" && (more.text != effect.Unknown || !strings.HasSuffix(d.text, effect.Unknown)) {
+		d.text += more.text
+	}
+	d.taint |= more.taint
+}
+
+// words is a list of words as one text.
+func words(list []field) data {
+	var d data
+	for i, f := range list {
+		if i > 0 {
+			d.text += " "
+		}
+		d.text += f.text
+		d.taint |= f.taint
+	}
+	return d
 }

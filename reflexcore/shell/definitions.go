@@ -56,7 +56,7 @@ func (df *definitions) setAlias(name, text string) {
 func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *data, background bool) {
 	dir, may, stdin := df.in.cwd.dir, df.in.cwd.may, *std
 	var out, more data
-	scope := df.in.branch()
+	scope := df.in.enterBranch()
 	df.alias(name, mark, std, &out)
 	entered := df.in.cwd.dir
 	df.in.join(scope)
@@ -174,7 +174,7 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 	df.in.vars.frame = locals
 	df.in.jumped = 0
 	df.in.hist.calledAs(df.in.exp.fields[mark].text)
-	df.in.stmt(body, std, sink)
+	df.in.walkStmt(body, std, sink)
 	df.in.vars.unhold(locals)
 	df.in.vars.frame = frame
 	df.in.alt.selection, df.in.jumped = outer, jumped
@@ -221,7 +221,7 @@ func (df *definitions) imported(name string, value data) {
 	}
 	df.in.payloads.payload(data{df.in.arena.concat(name, " ", value.text), value.taint}, "function", &input{}, nil)
 	if from < len(df.funcs) {
-		df.exported(name)
+		df.walkExported(name)
 	}
 	for i := from; i < len(df.funcs); i++ {
 		df.funcs[i].maybe = true
@@ -256,7 +256,7 @@ func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		names = []*syntax.Lit{c.Name}
 	}
 	if len(names) == 0 { // an anonymous function runs at once
-		df.in.stmt(c.Body, std, sink)
+		df.in.walkStmt(c.Body, std, sink)
 		return
 	}
 	for _, n := range names {
@@ -270,7 +270,7 @@ func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
 		switch n.Value {
 		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
-			df.in.traps.hooked(n.Value, func(std *input) { df.in.stmt(c.Body, std, nil) }) // nobody needs to call it
+			df.in.traps.hooked(n.Value, func(std *input) { df.in.walkStmt(c.Body, std, nil) }) // nobody needs to call it
 		}
 	}
 	df.in.traps.callsDeclared()

@@ -135,7 +135,7 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 		if dt.in.rep.stopped() {
 			return
 		}
-		scope := dt.in.branch()
+		scope := dt.in.enterBranch()
 		was, out, stdin := dt.plumbed(), dt.out, *std
 		dt.wire(&a, std, sink)
 		walk()
@@ -166,7 +166,7 @@ func (dt *descriptorTable) connect(sink, stream *data) {
 func (dt *descriptorTable) captured(s *syntax.Stmt, std *input) {
 	to := dt.out
 	out := new(data)
-	dt.in.stmt(s, std, out)
+	dt.in.walkStmt(s, std, out)
 	if dt.out.sink == out { // it has an exec itself, which holds for what follows
 		dt.out.sink = to.sink
 	}

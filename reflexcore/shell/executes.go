@@ -58,10 +58,10 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	switch u.Arg {
 	case "commas", "toml": // gcc -wrapper rm,-rf,x; cargo --config 'k=["rm", "-rf"]'
 		d.text = unlisted.Replace(d.text)
-		in.payloads.script("", d, nil, a.std, &more, a.line.by)
+		in.payloads.runScript("", d, nil, a.std, &more, a.line.by)
 	case "alias":
-		d.text = a.line.argv[0] + " " + d.text + a.line.aliased(u)
-		in.payloads.script("", d, nil, a.std, &more, a.line.by)
+		d.text = a.line.argv[0] + " " + d.text + a.line.behindAlias(u)
+		in.payloads.runScript("", d, nil, a.std, &more, a.line.by)
 	default:
 		if isParallel(a.line.p.Program.Name) {
 			a.lists.inEach(u, d, &more)
@@ -72,7 +72,7 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 			break
 		}
 		in.par.named = u.End <= u.Word+1 // sh -c TEXT NAME ARGUMENTS
-		in.payloads.script(u.Arg, d, a.wordsAfter(u), a.std, &more, a.line.by)
+		in.payloads.runScript(u.Arg, d, a.wordsAfter(u), a.std, &more, a.line.by)
 		in.par.named = false
 	}
 	*out = more
@@ -96,10 +96,10 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 		defer func() { in.payloads.given = given }()
 	}
 	if u.Word < 0 { // no word has it: nothing is known of it
-		in.payloads.code(u.Arg, unknown, nil, std, &more, a.line.by)
+		in.payloads.runCode(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
 		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
-		in.payloads.code(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
+		in.payloads.runCode(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
 	*out = more
@@ -118,7 +118,7 @@ func (a *applied) runsFile(u *grammar.Use, out *data) {
 	case u.Arg == "search": // whatever lies in that folder
 		a.add(effect.Exec, u, a.in.fs.abs(cmp.Or(f.text, "."))+"/*", f.taint)
 	case isStdin(f.text):
-		a.in.payloads.script(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
+		a.in.payloads.runScript(u.Arg, a.std.data, a.wordsAfter(u), &input{}, out, a.line.by+" -")
 	default:
 		a.in.payloads.execute(data{a.in.fs.expandHome(f.text), f.taint}, u.Arg, a.wordsAfter(u), a.std, out, a.line.by)
 	}
@@ -180,12 +180,12 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		if a.line.p.Program.Name == "fish" {
 			d.text = fishText(d.text)
 		}
-		in.payloads.script(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
+		in.payloads.runScript(u.Arg, d, a.stdinArgs(), &input{}, &more, a.line.by+" (stdin)")
 		if *out = more; a.line.traces(&in.vars) {
 			out.add(unknown)
 		}
 	case grammar.Code:
-		in.payloads.code(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
+		in.payloads.runCode(u.Arg, a.std.data, nil, &input{}, out, a.line.by+" (stdin)")
 	case grammar.Exec: // not code, but it says what runs
 		in.add(effect.Effect{Kind: effect.Exec, Target: u.Arg, Taint: a.std.taint, By: a.line.by})
 	case grammar.Sql:

@@ -258,7 +258,7 @@ func (fn *fileNotes) filled(folder string, d data) {
 	}
 	for i := range fn.a.line.p.Uses {
 		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			fn.fillTree(fn.a.in.fs.abs(stem(path.Base(fn.a.pathOf(u)))), d.taint)
+			fn.fillTree(fn.a.in.fs.abs(fileStem(path.Base(fn.a.pathOf(u)))), d.taint)
 		}
 	}
 }
@@ -284,8 +284,8 @@ func (fn *fileNotes) fillTree(folder string, taint effect.Taint) {
 	}
 }
 
-// stem is an archive's name without what says that it is one.
-func stem(name string) string {
+// fileStem is an archive's name without what says that it is one.
+func fileStem(name string) string {
 	for _, end := range []string{".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".tbz2", ".txz", ".zip", ".7z", ".cpio"} {
 		name = strings.TrimSuffix(name, end)
 	}

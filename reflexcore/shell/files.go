@@ -16,8 +16,8 @@ func (fsys *filesystem) expandHome(p string) string {
 	return fsys.abs(p)
 }
 
-// secret is the taint of a file's content.
-func (fsys *filesystem) secret(p string) effect.Taint {
+// secretTaint is the taint of a file's content.
+func (fsys *filesystem) secretTaint(p string) effect.Taint {
 	if may := fsys.in.cwd.mayBe(p); may != "" && fsys.in.Secret != nil && fsys.in.Secret(may) {
 		return effect.Secret | effect.File | fsys.label(may, true) | fsys.label(p, false)
 	}
@@ -45,7 +45,7 @@ func (fsys *filesystem) contentOf(p string) data {
 		for hops := 0; v.alias != "" && hops < 4; hops++ {
 			to := fsys.fileAt(v.alias)
 			if to == nil {
-				return data{effect.Unknown, fsys.secret(v.alias)}
+				return data{effect.Unknown, fsys.secretTaint(v.alias)}
 			}
 			v = fsys.in.alt.version(to)
 		}
@@ -57,7 +57,7 @@ func (fsys *filesystem) contentOf(p string) data {
 	case "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty", "/dev/stdin":
 		return unknown
 	}
-	return data{effect.Unknown, fsys.secret(p) | fsys.pieceOf(p)}
+	return data{effect.Unknown, fsys.secretTaint(p) | fsys.pieceOf(p)}
 }
 
 // readFile notes that a file is read and returns what is in it.
@@ -173,7 +173,7 @@ func (fsys *filesystem) earlier(p string) *virtual {
 	if t == 0 {
 		return nil
 	}
-	fsys.list = append(fsys.list, virtual{path: p, data: data{effect.Unknown, t | fsys.secret(p)}})
+	fsys.list = append(fsys.list, virtual{path: p, data: data{effect.Unknown, t | fsys.secretTaint(p)}})
 	return &fsys.list[len(fsys.list)-1]
 }
 

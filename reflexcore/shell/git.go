@@ -80,9 +80,9 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	}
 }
 
-// aliased is what stands behind the alias where git is told of it and runs it at once,
+// behindAlias is what stands behind the alias where git is told of it and runs it at once,
 // as in git -c alias.x='branch -D' x main.
-func (l *commandLine) aliased(u *grammar.Use) (rest string) {
+func (l *commandLine) behindAlias(u *grammar.Use) (rest string) {
 	name, _, _ := strings.Cut(l.argv[u.Word], "=")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	found := false

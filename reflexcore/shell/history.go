@@ -57,19 +57,6 @@ func lettersIn(args []field) string {
 	return ""
 }
 
-// words is a list of words as one text.
-func words(list []field) data {
-	var d data
-	for i, f := range list {
-		if i > 0 {
-			d.text += " "
-		}
-		d.text += f.text
-		d.taint |= f.taint
-	}
-	return d
-}
-
 // record adds a text to the history.
 func (hs *history) record(d data) {
 	if d.text != "" && len(hs.recorded) < hs.in.rep.lim.Alternatives {
@@ -123,11 +110,6 @@ func (hs *history) rerun(args []field, sink *data) {
 	}
 	hs.in.alt.selection = outer
 }
-
-const (
-	recallsLast recalls = 1 << iota // $_
-	recallsName                     // FUNCNAME
-)
 
 // recalled notes what a text asks for.
 func (hs *history) recalled(src string) {

@@ -26,7 +26,7 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		in := &interp{}
 		walk := func(in *interp) {
 			in.source(text, "", &input{}, nil)
-			in.traps.ended()
+			in.traps.walkTraps()
 		}
 		in.reset(a, Context{Dir: "/srv/app"}, &out)
 		walk(in)

@@ -101,11 +101,8 @@ func namesScript(w *syntax.Word) bool {
 // asked says which folder a substitution asks for, if it is one of those that scripts
 // enter first.
 func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
-	if len(stmts) != 1 {
-		return 0
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 2 || len(c.Args) > 3 {
+	c := onlyCall(stmts)
+	if c == nil || len(c.Args) < 2 || len(c.Args) > 3 {
 		return 0
 	}
 	name := c.Args[0].Lit()
@@ -132,8 +129,8 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	if b, ok := stmts[0].Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt { // cd … && pwd
 		return df.asksPlace([]*syntax.Stmt{b.Y}) && isCalled(b.X, "cd") && isCalled(b.Y, "pwd")
 	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+	c := onlyCall(stmts)
+	if c == nil {
 		return false
 	}
 	name := c.Args[0].Lit()
@@ -156,38 +153,20 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 	return !df.replaced(name)
 }
 
-// ofPlace reports whether what is assigned is such a place and nothing else.
-func (df *definitions) ofPlace(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && df.asksPlace(s.Stmts)
-}
-
 // asksBranch reports whether a substitution prints that name.
 func (df *definitions) asksBranch(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
+	c := onlyCall(stmts)
+	if c == nil || len(c.Args) < 3 || c.Args[0].Lit() != "git" || df.in.vars.find("GIT_DIR") != nil {
 		return false
 	}
 	return df.in.exp.isOneOf(c.Args[1:], branchQueries) && !df.replaced("git") && !df.in.dirs.configured
 }
 
-// ofBranch reports whether what is assigned is that name and nothing else.
-func (df *definitions) ofBranch(w *syntax.Word) bool {
-	s := substitutionIn(w)
-	return s != nil && df.asksBranch(s.Stmts)
-}
-
 // setsUp reports whether a substitution is one of them, that the text did not put
 // there itself.
 func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
-	if len(stmts) != 1 {
-		return false
-	}
-	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+	c := onlyCall(stmts)
+	if c == nil {
 		return false
 	}
 	name := c.Args[0].Lit()
@@ -211,4 +190,16 @@ func (df *definitions) replaced(name string) bool {
 	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
 		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
 		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+}
+
+// onlyCall is the command of statements that are one simple command which assigns nothing, or nil.
+func onlyCall(stmts []*syntax.Stmt) *syntax.CallExpr {
+	if len(stmts) != 1 {
+		return nil
+	}
+	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return nil
+	}
+	return c
 }

@@ -43,12 +43,12 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 		return
 	}
 	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
-	m.kind(argv)
+	m.setKind(argv)
 	m.fills(argv)
 	for i := 1; i < len(argv); i++ {
 		if w := argv[i]; len(w) > 3 && len(w) <= maxMentioned && !m.quiet(argv, i, p) {
 			m.scan(w)
-			m.into(argv[i-1], w)
+			m.writesInto(argv[i-1], w)
 		}
 	}
 	if fed && !m.reads {
@@ -149,8 +149,8 @@ type mentioner struct {
 	dirs   []string // hidden folders
 }
 
-// kind says what the program of the command is.
-func (m *mentioner) kind(argv []string) {
+// setKind says what the program of the command is.
+func (m *mentioner) setKind(argv []string) {
 	m.reads = readers[m.by]
 	m.tells = tellers[m.by] || len(agentsNamed[m.by]) > 0
 	switch m.by {
@@ -334,8 +334,8 @@ func (m *mentioner) explains(ef *effect.Effect) bool {
 	}
 }
 
-// into notes the settings in a hidden folder that a flag names to put files there.
-func (m *mentioner) into(before, w string) {
+// writesInto notes the settings in a hidden folder that a flag names to put files there.
+func (m *mentioner) writesInto(before, w string) {
 	flag, value, ok := strings.Cut(w, "=")
 	if !ok {
 		flag, value = before, w

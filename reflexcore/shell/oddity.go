@@ -61,14 +61,14 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 			for _, inner := range p.Parts {
 				lit, ok := inner.(*syntax.Lit)
 				slash = slash || !ok || strings.ContainsAny(lit.Value, "/ ")
-				o |= expanded(inner)
+				o |= expandedOddly(inner)
 			}
 			if len(p.Parts) == 0 && between(w.Parts, i) {
 				o |= EmptyQuotes
 			}
 		default:
 			slash = true
-			o |= expanded(part)
+			o |= expandedOddly(part)
 			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil && len(w.Parts) > 1 {
 				o |= Separator
 			}
@@ -80,8 +80,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 	return o
 }
 
-// expanded says how a part is written that is a parameter.
-func expanded(part syntax.WordPart) Oddity {
+// expandedOddly says how a part is written that is a parameter.
+func expandedOddly(part syntax.WordPart) Oddity {
 	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
 		return CutName
 	}

@@ -11,8 +11,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// changed applies a slice, a replacement or an operator to each of many values.
-func (ex *expander) changed(list []data, p *syntax.ParamExp, sure bool) []data {
+// changeEach applies a slice, a replacement or an operator to each of many values.
+func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []data {
 	switch {
 	case p.Slice != nil:
 		from := ex.in.math.evaluate(p.Slice.Offset)

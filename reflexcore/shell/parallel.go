@@ -16,27 +16,12 @@ func isParallel(program string) bool { return program == "parallel" }
 // sourceMarks begin the words, or the files of words, of parallel.
 var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
-// linesOf are the lines of an input: parallel takes each for one word.
-func linesOf(std *input) []field {
-	switch {
-	case !std.present:
-		return nil
-	case !std.known():
-		return []field{{data: data{effect.Unknown, std.taint}, splits: true}}
-	}
-	var out []field
-	for line := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
-		out = append(out, field{data: data{line, std.taint}})
-	}
-	return out
-}
-
 // sources are what parallel takes its words from, each with its words: the standard input
 // or what -a names, then what stands behind each mark. Several files have a source each.
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
 	if slices.ContainsFunc(lr.a.line.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && lr.a.std.present {
-		out = append(out, linesOf(lr.a.std))
+		out = append(out, wordsOf(lr.a.std, endsLine))
 	}
 	last := 0
 	for i := range lr.a.line.p.Uses {
@@ -45,7 +30,7 @@ func (lr *listRunner) sources() [][]field {
 		case u.Role == grammar.Read && u.Word > 0:
 			var words []field
 			for _, std := range lr.contents(u) {
-				words = append(words, linesOf(&std)...)
+				words = append(words, wordsOf(&std, endsLine)...)
 			}
 			out = append(out, words)
 		case u.Role == grammar.Args && u.Word > 0:
@@ -74,7 +59,7 @@ func (lr *listRunner) runsList(out *data) {
 	for i := range lr.a.line.p.Uses {
 		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
 			for _, std := range lr.contents(u) {
-				lr.a.in.payloads.script("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
+				lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 	}
@@ -152,13 +137,13 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		if strings.Contains(code, "uq") {
 			place = "{= uq() =}"
 		}
-		in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+		in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		d.text = strings.ReplaceAll(d.text, tag, place)
 	}
 	unquoted := path.Base(lr.a.line.argv[0]) != "parallel"
 	for _, m := range computed.FindAllStringSubmatch(d.text, 8) {
 		if code := strings.TrimSpace(m[1]); code != "" {
-			in.payloads.code("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
+			in.payloads.runCode("perl", data{text: code}, nil, &input{}, out, lr.a.line.by)
 		}
 		unquoted = unquoted || strings.Contains(m[1], "uq")
 	}
@@ -178,7 +163,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 				return
 			}
 			if len(row) == 1 && strings.ContainsAny(row[0].text, " \t") {
-				in.payloads.script("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
+				in.payloads.runScript("sh", filled(data{d.text + " {}", d.taint}, row, true), nil, lr.a.std, out, lr.a.line.by)
 			}
 		}
 		return
@@ -191,7 +176,7 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 		if !text.known() && placeholders.ReplaceAllString(strings.ReplaceAll(first, " ", ""), "") == "" {
 			text.text = effect.Unknown // any code
 		}
-		in.payloads.script("sh", text, nil, lr.a.std, out, lr.a.line.by)
+		in.payloads.runScript("sh", text, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
 
@@ -213,7 +198,7 @@ func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 		lr.a.in.fs.list = append(lr.a.in.fs.list, virtual{path: name, data: std.data})
 		d.text = strings.ReplaceAll(d.text, "{}", name)
 	}
-	lr.a.in.payloads.script("sh", d, nil, std, out, lr.a.line.by)
+	lr.a.in.payloads.runScript("sh", d, nil, std, out, lr.a.line.by)
 }
 
 // rows are the words of the runs of a command, as far as one walks them: one of each source

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// param adds a parameter expansion.
-func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
+// paramExpansion adds a parameter expansion.
+func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) {
 	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil && len(p.Modifiers) == 0 {
 		b.addValue(ex.flagged(p), quoted)
 		return
@@ -33,7 +33,7 @@ func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 			b.addValue(unknown, quoted)
 			return
 		}
-		ex.many(b, names, p.Names == syntax.NamesPrefix, quoted, true)
+		ex.addMany(b, names, p.Names == syntax.NamesPrefix, quoted, true)
 	case p.Excl:
 		ex.indirect(b, p, name, quoted)
 	case all && p.Length:
@@ -47,10 +47,10 @@ func (ex *expander) param(b *builder, p *syntax.ParamExp, quoted bool) {
 		ex.pairs(b, p, name, star, quoted)
 	case all && (simple || p.Slice != nil || p.Repl != nil || p.Exp != nil):
 		list, sure := ex.in.par.elements(name)
-		ex.many(b, ex.changed(list, p, sure), star, quoted, sure)
+		ex.addMany(b, ex.changeEach(list, p, sure), star, quoted, sure)
 	case simple && p.Index == nil && !quoted && ex.in.par.spreads(name):
 		list, sure := ex.in.par.elements(ex.in.vars.referred(name)) // zsh gives all of them, bash the first
-		ex.many(b, list, false, false, sure)
+		ex.addMany(b, list, false, false, sure)
 	default:
 		d := ex.in.par.indexed(name, p.Index)
 		if !simple {
@@ -89,8 +89,8 @@ func isNumber(name string) bool {
 	return false
 }
 
-// many adds the values of "$@" and its like.
-func (ex *expander) many(b *builder, list []data, star, quoted, sure bool) {
+// addMany adds the values of "$@" and its like.
+func (ex *expander) addMany(b *builder, list []data, star, quoted, sure bool) {
 	if star && quoted {
 		sep := ex.in.par.ifs()
 		b.addValue(join(list, sep[:min(1, len(sep))]), true)
@@ -138,7 +138,7 @@ func (ex *expander) pairs(b *builder, p *syntax.ParamExp, name string, star, quo
 		b.addValue(join(list, " "), quoted)
 		return
 	}
-	ex.many(b, list, star, quoted, !v.unordered())
+	ex.addMany(b, list, star, quoted, !v.unordered())
 }
 
 // keysOf adds the keys of an array: "${!name[@]}". It is false where they are not known.
@@ -159,7 +159,7 @@ func (ex *expander) keysOf(b *builder, name string, star, quoted bool) bool {
 		v := &variable{name: name, list: keys}
 		keys, sure = ex.in.par.anyOrder(ex.in.arena.concat("!", name), v)
 	}
-	ex.many(b, keys, star, quoted, sure)
+	ex.addMany(b, keys, star, quoted, sure)
 	return true
 }
 

@@ -9,12 +9,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// longList is from how many words on a list is kept to be added to.
+const longList = 16
+
 // indexText is what the text of an index comes to.
 func (pm *parameters) indexText(base, index string) string {
 	if v := pm.lookup(base); v != nil && v.assoc {
 		return index
 	}
-	if n, ok := pm.in.math.integer(strings.TrimSpace(index), 0); ok {
+	if n, ok := pm.in.math.toInteger(strings.TrimSpace(index), 0); ok {
 		return strconv.FormatInt(n, 10)
 	}
 	return effect.Unknown
@@ -358,7 +361,7 @@ func (pm *parameters) referredElement(base, index string) *variable {
 	if v.assoc {
 		return &variable{name: base, data: v.element(data{text: index})}
 	}
-	n, ok := pm.in.math.integer(strings.TrimSpace(index), 0)
+	n, ok := pm.in.math.toInteger(strings.TrimSpace(index), 0)
 	if v = pm.lookup(base); v == nil {
 		return &variable{name: base, data: unknown}
 	}
@@ -432,9 +435,6 @@ func (pm *parameters) subscripted(name, index string) data {
 	}
 	return data{string(letters[from-1 : to]), whole.taint}
 }
-
-// longList is from how many words on a list is kept to be added to.
-const longList = 16
 
 // begins reports whether words begin with a list.
 func begins(words []field, list []data) bool {

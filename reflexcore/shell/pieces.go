@@ -18,8 +18,8 @@ func (fsys *filesystem) unfilled(paths []string) {
 	}
 }
 
-// pieces notes the files that split and csplit write: all that begin with a name.
-func (fsys *filesystem) pieces(argv []string, base string, taint effect.Taint) {
+// notePieces notes the files that split and csplit write: all that begin with a name.
+func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Taint) {
 	prefix, operands := "x", 0
 	valued := "abCnlN"
 	switch base {

@@ -8,10 +8,41 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
+
+// anyIFS is what separates them where it is not known.
+const anyIFS = usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"
+
+// tornIFS is what may separate them if a file set it: no sign that names have.
+const tornIFS = usualIFS + "!#%&+,:;^|"
+
+// usualIFS is what separates words where nobody said anything else.
+const usualIFS = " \t\n"
+
 // plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
 // something.
 var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
 	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
+
+// placeholder is a command of sed that puts a plain word in the place of a marked name: it
+// says nothing that the template does not.
+var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked + `#[\w./:@%+=-]+#)g?$`)
+
+// splitting marks the bytes at which a value may be several words, or a pattern.
+var splitting = func() (t [256]bool) {
+	for _, c := range []byte("*?[" + usualIFS) {
+		t[c] = true
+	}
+	return t
+}()
+
+// special marks the bytes for which a literal is not itself.
+var special = func() (t [256]bool) {
+	for _, c := range []byte("\\{*?[~") {
+		t[c] = true
+	}
+	return t
+}()
 
 // verbatim is a word that is written without anything for the shell to expand.
 func verbatim(w *syntax.Word) (string, bool) {
@@ -36,12 +67,6 @@ func isPlain(word string) bool {
 	return word != ""
 }
 
-// placeholder is a command of sed that puts a plain word in the place of a marked name: it
-// says nothing that the template does not.
-var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + marked + `\|[\w./:@%+=-]+\||#` + marked + `#[\w./:@%+=-]+#)g?$`)
-
-const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
-
 // isPlainName reports whether a text is letters, digits and single signs between them, as names of
 // programs are.
 func isPlainName(text string) bool {
@@ -53,23 +78,6 @@ func isPlainName(text string) bool {
 	}
 	return true
 }
-
-// anyIFS is what separates them where it is not known.
-const anyIFS = usualIFS + "!\"#$%&'()*+,:;<=>?@[]^_`{|}"
-
-// tornIFS is what may separate them if a file set it: no sign that names have.
-const tornIFS = usualIFS + "!#%&+,:;^|"
-
-// usualIFS is what separates words where nobody said anything else.
-const usualIFS = " \t\n"
-
-// splitting marks the bytes at which a value may be several words, or a pattern.
-var splitting = func() (t [256]bool) {
-	for _, c := range []byte("*?[" + usualIFS) {
-		t[c] = true
-	}
-	return t
-}()
 
 // isOneWord reports whether a value has none of them.
 func isOneWord(s string) bool {
@@ -90,14 +98,6 @@ func isKnownWord(s string) bool {
 	}
 	return true
 }
-
-// special marks the bytes for which a literal is not itself.
-var special = func() (t [256]bool) {
-	for _, c := range []byte("\\{*?[~") {
-		t[c] = true
-	}
-	return t
-}()
 
 func isLiteral(s string) bool {
 	for i := 0; i < len(s); i++ {

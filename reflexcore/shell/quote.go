@@ -7,24 +7,13 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// unescape drops the backslashes of an unquoted literal.
-func unescape(buf []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		buf = append(buf, s[i])
-	}
-	return buf
-}
+// What a backslash takes the meaning from: in double quotes, and in a document.
+const inQuotes, inDocument = "$`\"\\\n", "$`\\\n"
 
-// unescapeDouble drops the backslashes that mean something in double quotes.
-func unescapeDouble(buf []byte, s string) []byte {
+// unescape drops the backslashes before those letters; empty: before any, as in a literal.
+func unescape(buf []byte, s, special string) []byte {
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
+		if s[i] == '\\' && i+1 < len(s) && (special == "" || strings.IndexByte(special, s[i+1]) >= 0) {
 			i++
 			if s[i] == '\n' {
 				continue

@@ -47,12 +47,12 @@ func (bc builtinCall) read() {
 	}
 	line := bc.in.echoes.eitherSpoken(bc.in.lines.readLetters(bc.std, delimiter, most, raw))
 	if !raw && line.known() {
-		line.text = string(unescape(nil, line.text))
+		line.text = string(unescape(nil, line.text, ""))
 	}
 	if array != "" {
 		v := variable{name: array, array: true, integer: bc.in.vars.slot(array).integer}
 		for _, w := range bc.in.lines.cutIFS(line.text, -1) {
-			v.list = append(v.list, bc.in.math.counted(&v, data{w, line.taint}))
+			v.list = append(v.list, bc.in.math.countElement(&v, data{w, line.taint}))
 		}
 		*bc.in.vars.slot(array) = v
 		return
@@ -163,10 +163,10 @@ func (bc builtinCall) mapfile() {
 	if lines, ok := how.cut(bc.std.text); ok && bc.std.known() && bc.std.present {
 		next := 0
 		if origin != "" { // what is there stays
-			next = bc.in.lines.kept(&v, name, origin)
+			next = bc.in.lines.keepElements(&v, name, origin)
 		}
 		for _, line := range lines {
-			next = v.put(next, bc.in.math.counted(&v, data{line, bc.std.taint}))
+			next = v.put(next, bc.in.math.countElement(&v, data{line, bc.std.taint}))
 		}
 	} else {
 		v = bc.in.lines.unread(name, origin, bc.std.taint)
@@ -185,7 +185,7 @@ func (lr *lineReader) unread(name, origin string, taint effect.Taint) variable {
 		return open
 	}
 	stays := variable{name: name, array: true}
-	lr.kept(&stays, name, origin)
+	lr.keepElements(&stays, name, origin)
 	v := stays
 	v.forms = []variable{stays, open}
 	return v
@@ -208,10 +208,10 @@ func (lr *lineReader) callback(command data, lines *variable) {
 	lr.in.alt.selection = outer
 }
 
-// kept gives v the elements that the array of that name has, and says where what is
+// keepElements gives v the elements that the array of that name has, and says where what is
 // read begins.
-func (lr *lineReader) kept(v *variable, name, origin string) int {
-	n, ok := lr.in.math.integer(strings.TrimSpace(origin), 0)
+func (lr *lineReader) keepElements(v *variable, name, origin string) int {
+	n, ok := lr.in.math.toInteger(strings.TrimSpace(origin), 0)
 	if old := lr.in.par.lookup(name); old != nil && old.array {
 		v.list, v.keys = slices.Clone(old.list), slices.Clone(old.keys)
 	} else {

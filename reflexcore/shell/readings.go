@@ -105,7 +105,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 		return
 	}
 	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not be there
-		if t := rg.in.fs.secret(rg.in.fs.list[i].path); t&effect.Secret != 0 {
+		if t := rg.in.fs.secretTaint(rg.in.fs.list[i].path); t&effect.Secret != 0 {
 			rg.in.fs.list[i].taint |= t
 		}
 	}
@@ -114,7 +114,7 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	rg.omits = how
 	if seen&named != 0 {
 		rg.partings++
-		scope := rg.in.branch()
+		scope := rg.in.enterBranch()
 		rg.restart()
 		rg.combinations(walk)
 		rg.in.join(scope)
@@ -159,7 +159,7 @@ func (rg *readings) look(mark int) {
 		if i > 0 && f.isWhole() {
 			rg.saw |= wholeUnknown
 		}
-		switch rest, ok := f.below(); {
+		switch rest, ok := f.belowUnknown(); {
 		case ok && f.based && len(rg.below) < 64:
 			rg.below = append(rg.below, rest)
 			if len(rg.founded) < 64 && !slices.Contains(rg.founded, rest) {
@@ -239,7 +239,7 @@ func (rg *readings) combinations(do func()) {
 		if rg.in.io.stdin != nil { // each reads the same
 			*rg.in.io.stdin = stdin
 		}
-		scope := rg.in.branch()
+		scope := rg.in.enterBranch()
 		rg.beginsAt(&begin)
 		rg.in.alt.undo(min(vars, len(rg.in.vars.list)))
 		do()

@@ -8,6 +8,24 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// sameTail is how many effects an effect is compared with, so that it is not added twice.
+const sameTail = 4
+
+const (
+	maxPrograms = 128 // of one text that are handed on
+	maxLists    = 64  // of words of one of them
+	maxWords    = 32  // of one list
+)
+
+// maxDotted bounds the folders of one text that are written with "..".
+const maxDotted = 256
+
+// The limits that a lean walk does not meet where the first walk did.
+const (
+	overDepth        = "depth"
+	overAlternatives = "alternatives"
+)
+
 // handsOn notes a program, and a list of words that it is started with. A loop may start
 // one program many times: those are one program.
 func (r *report) handsOn(p Program, args []field) {
@@ -136,9 +154,6 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-// sameTail is how many effects an effect is compared with, so that it is not added twice.
-const sameTail = 4
-
 func (r *report) effect(e effect.Effect) {
 	if len(r.res.Effects) >= r.lim.Effects {
 		r.over("effects")
@@ -161,15 +176,6 @@ func (r *report) effect(e effect.Effect) {
 	}
 	r.res.Effects = append(r.res.Effects, e)
 }
-
-const (
-	maxPrograms = 128 // of one text that are handed on
-	maxLists    = 64  // of words of one of them
-	maxWords    = 32  // of one list
-)
-
-// maxDotted bounds the folders of one text that are written with "..".
-const maxDotted = 256
 
 // markRooted marks those of new whose target is one of old below the root: what begins with an
 // unknown folder is no folder of the system by itself, since that is how packages are put
@@ -223,9 +229,3 @@ func keepFresh(have, list []effect.Effect) (n int) {
 	}
 	return n
 }
-
-// The limits that a lean walk does not meet where the first walk did.
-const (
-	overDepth        = "depth"
-	overAlternatives = "alternatives"
-)

@@ -47,26 +47,6 @@ const (
 	NameUnknown   // a variable whose value is not known is the command
 )
 
-// oddities are the words for them.
-var oddities = [...]string{
-	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
-}
-
-// String lists the words, separated by +.
-func (o Oddity) String() string {
-	var b strings.Builder
-	for i, name := range oddities {
-		if o&(1<<i) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
-	}
-	return b.String()
-}
-
 // How says how a text was read.
 type How uint8
 
@@ -77,25 +57,6 @@ const (
 	Tokens               // not at all: split at quotes and operators
 	Refused              // beyond a limit
 )
-
-// String returns the word.
-func (h How) String() string {
-	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
-}
-
-// fed is the further taint of a line for a shell that code made of what it read, or of
-// what is not known: of its input, and in awk, of which nearly all programs are one loop,
-// of what commands in it printed before.
-func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
-	const counts = effect.Network | effect.Decoded
-	switch {
-	case f.Shell != effect.Unknown && (f.Taint&effect.File == 0 || effect.IsKnown(f.Shell)):
-		return 0
-	case lang == "awk":
-		return before & counts
-	}
-	return std & counts
-}
 
 // Limits bound an analysis. A zero value stops everything; begin with
 // [DefaultLimits].
@@ -109,11 +70,6 @@ type Limits struct {
 	Rounds       int // of one loop
 	Alternatives int // combinations of values that are tried for one command
 	Effects      int
-}
-
-// DefaultLimits are what the engine uses.
-var DefaultLimits = Limits{
-	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
 }
 
 // An Analyzer analyses command lines. It can be shared.
@@ -245,4 +201,48 @@ type Result struct {
 	OddName string
 	// Layers is how many payloads lie in one another: 1 for sh -c.
 	Layers int
+}
+
+// oddities are the words for them.
+var oddities = [...]string{
+	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
+}
+
+// DefaultLimits are what the engine uses.
+var DefaultLimits = Limits{
+	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
+}
+
+// String lists the words, separated by +.
+func (o Oddity) String() string {
+	var b strings.Builder
+	for i, name := range oddities {
+		if o&(1<<i) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('+')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
+// String returns the word.
+func (h How) String() string {
+	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
+}
+
+// fed is the further taint of a line for a shell that code made of what it read, or of
+// what is not known: of its input, and in awk, of which nearly all programs are one loop,
+// of what commands in it printed before.
+func (f *Found) fed(lang string, std, before effect.Taint) effect.Taint {
+	const counts = effect.Network | effect.Decoded
+	switch {
+	case f.Shell != effect.Unknown && (f.Taint&effect.File == 0 || effect.IsKnown(f.Shell)):
+		return 0
+	case lang == "awk":
+		return before & counts
+	}
+	return std & counts
 }

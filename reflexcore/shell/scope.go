@@ -18,8 +18,8 @@ func (in *interp) enter() scope {
 	return s
 }
 
-// branch begins a scope that [interp.join] ends.
-func (in *interp) branch() scope {
+// enterBranch begins a scope that [interp.join] ends.
+func (in *interp) enterBranch() scope {
 	in.branches++
 	return in.enter()
 }
@@ -82,7 +82,7 @@ func (in *interp) separately(bare bool, walk func()) {
 // perhaps walks what may not happen: what it assigns is one more possibility. The folder
 // that it enters counts, and the one before is kept beside.
 func (ds *directories) perhaps(walk func()) {
-	scope := ds.in.branch()
+	scope := ds.in.enterBranch()
 	walk()
 	dir, may := ds.in.cwd.dir, ds.in.cwd.may
 	ds.in.join(scope)
@@ -154,44 +154,46 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		if len(in.src.trees) < maxTrees {
 			in.src.trees = append(in.src.trees, file)
 		}
-		in.stmts(file.Stmts, std, sink)
+		in.walkStmts(file.Stmts, std, sink)
 	}
 	in.rep.depth--
 	in.via = outer
 }
 
-func (in *interp) stmts(list []*syntax.Stmt, std *input, sink *data) {
+func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
 	for i, s := range list {
 		if in.rep.stopped() {
 			return
 		}
 		before, wired := in.jumped, len(in.io.rewired)
-		in.stmt(s, std, sink)
+		in.walkStmt(s, std, sink)
 		if len(in.io.rewired) > wired && i+1 < len(list) {
-			in.io.rewiredly(wired, std, sink, func() { in.perhapsStmts(in.jumped != before, list[i+1:], std, sink) })
+			in.io.rewiredly(wired, std, sink, func() {
+				if in.jumped != before {
+					in.mayWalk(list[i+1:], std, sink)
+				} else {
+					in.walkStmts(list[i+1:], std, sink)
+				}
+			})
 			return
 		}
 		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			in.perhapsStmts(true, list[i+1:], std, sink)
+			in.mayWalk(list[i+1:], std, sink)
 			return
 		}
 	}
 }
 
-// perhapsStmts walks statements that may not run.
-func (in *interp) perhapsStmts(jumped bool, list []*syntax.Stmt, std *input, sink *data) {
-	if !jumped {
-		in.stmts(list, std, sink)
-		return
-	}
-	scope := in.branch()
-	in.stmts(list, std, sink)
+// mayWalk walks statements that may not run: what they assign is one more possibility.
+func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
+	scope := in.enterBranch()
+	in.walkStmts(list, std, sink)
 	in.join(scope)
 }
 
 // nested walks statements inside the expansion of a command: its choices stay.
 func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
 	outer := ex.in.alt.setAside()
-	ex.in.stmts(stmts, std, sink)
+	ex.in.walkStmts(stmts, std, sink)
 	ex.in.alt.selection = outer
 }

@@ -24,7 +24,7 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 			if from == "" {
 				from = Shebang(f.text)
 			}
-			pl.in.dirs.perhaps(func() { pl.script(from, f.data, args, &own, &data{}, "file "+f.path) })
+			pl.in.dirs.perhaps(func() { pl.runScript(from, f.data, args, &own, &data{}, "file "+f.path) })
 		}
 		if pl.in.Table.Find(target) == nil || lang != "" || !installed(target) {
 			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: p.taint | pl.in.fs.under(target), By: by})
@@ -58,7 +58,7 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 		pl.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: v.taint, Bits: effect.Partial, By: "file " + target})
 		return
 	}
-	pl.script(lang, v.data, args, std, sink, "file "+target)
+	pl.runScript(lang, v.data, args, std, sink, "file "+target)
 }
 
 // knownScript runs a script of an interpreter that is a program of the tables, as
@@ -72,15 +72,7 @@ func (pl *payloadRunner) knownScript(name, lang string, args []field, std *input
 	if pl.in.Table.Find(name) == nil || pl.in.rep.level >= pl.in.rep.lim.Nesting {
 		return false
 	}
-	mark := len(pl.in.exp.fields)
-	pl.in.exp.push(field{data: data{text: name}})
-	for _, f := range args {
-		pl.in.exp.push(f)
-	}
-	pl.in.rep.level++
-	pl.in.separately(false, func() { pl.in.run(mark, std, sink, false) })
-	pl.in.rep.level--
-	pl.in.exp.fields = pl.in.exp.fields[:mark]
+	pl.in.runAs(name, args, std, sink)
 	return true
 }
 
@@ -146,8 +138,8 @@ func partialIf(b bool) effect.Bits {
 	return 0
 }
 
-// script runs a text in a language.
-func (pl *payloadRunner) script(lang string, d data, args []field, std *input, sink *data, via string) {
+// runScript runs a text in a language.
+func (pl *payloadRunner) runScript(lang string, d data, args []field, std *input, sink *data, via string) {
 	switch lang {
 	case "", "shell", "sh", "bash", "zsh", "fish", "ksh", "csh":
 		scope := pl.in.def.newProcess(pl.unpassed)
@@ -167,12 +159,12 @@ func (pl *payloadRunner) script(lang string, d data, args []field, std *input, s
 		pl.in.par.zero = zero
 		pl.in.leave(scope)
 	default:
-		pl.code(lang, d, args, std, sink, via)
+		pl.runCode(lang, d, args, std, sink, via)
 	}
 }
 
-// code runs code that is not shell.
-func (pl *payloadRunner) code(lang string, d data, args []field, std *input, sink *data, via string) {
+// runCode runs code that is not shell.
+func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, sink *data, via string) {
 	if lang == "powershell-base64" {
 		lang, d = "powershell", pl.encoded(d)
 	}
@@ -307,7 +299,7 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 		return out.taint
 	case f.Lang != "":
 		var out data
-		pl.script(f.Lang, data{f.Code, f.Taint}, nil, std, &out, lang)
+		pl.runScript(f.Lang, data{f.Code, f.Taint}, nil, std, &out, lang)
 		return out.taint
 	}
 	e := f.Effect
@@ -320,7 +312,7 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 			e.Target = pl.in.fs.expandHome(e.Target)
 		}
 		if e.Kind == effect.Read {
-			e.Taint |= pl.in.fs.secret(e.Target)
+			e.Taint |= pl.in.fs.secretTaint(e.Target)
 			break
 		}
 		e.Taint |= taint

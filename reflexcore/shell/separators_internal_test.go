@@ -55,7 +55,7 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 					b.flush()
 					return slices.Clone(in.exp.fields)
 				}
-				got := fields(func(in *interp, b *builder) { in.exp.many(b, list, false, quoted, true) })
+				got := fields(func(in *interp, b *builder) { in.exp.addMany(b, list, false, quoted, true) })
 				want := fields(func(_ *interp, b *builder) {
 					for i, d := range list {
 						if i > 0 {

@@ -78,9 +78,9 @@ func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
 	df.in.exp.fields = df.in.exp.fields[:mark]
 }
 
-// exported walks a function that other shells will have, unless it was walked when it
+// walkExported walks a function that other shells will have, unless it was walked when it
 // was defined.
-func (df *definitions) exported(name string) {
+func (df *definitions) walkExported(name string) {
 	df.passFunction(name)
 	for i := len(df.funcs) - 1; i >= 0; i-- {
 		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
@@ -127,12 +127,7 @@ func (df *definitions) shadow(name string, wraps bool, walk func()) {
 		default: // counts as what it is
 		}
 	}
-	if reaches {
-		df.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
-	}
-	if spies {
-		df.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: name})
-	}
+	df.in.traps.noteHook(name, reaches, spies)
 }
 
 // tracing adds what set -x prints to the output of a command.

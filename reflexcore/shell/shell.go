@@ -24,8 +24,8 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
 		in.arena.texts.Grow(len(src) + 256)
 		in.source(src, "", &input{}, nil)
-		in.io.onceMore(0, &input{}, nil, in.traps.ended)
-		in.traps.ended()
+		in.io.onceMore(0, &input{}, nil, in.traps.walkTraps)
+		in.traps.walkTraps()
 		in.traps.runLate(0)
 	})
 }
@@ -33,7 +33,7 @@ func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
 // AnalyzeCode says what code in another language than shell does.
 func (a *Analyzer) AnalyzeCode(lang, src string, ctx Context, out *Result) {
 	a.analyze(ctx, out, func(in *interp) {
-		in.payloads.code(lang, data{text: src}, nil, &input{}, nil, lang)
+		in.payloads.runCode(lang, data{text: src}, nil, &input{}, nil, lang)
 	})
 }
 
@@ -54,4 +54,86 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.rep.tellsOver()
 	in.release()
 	interps.Put(in)
+}
+
+// A text of which so much is not known that a limit ends the walk is a question. That
+// must not be a way to make a denial one: the alternatives of a few expansions, or the
+// depth that what they might run leads to, use up the limits, and what the text does
+// when they are all empty is never looked at. So that reading has its own walk.
+
+// hidesMore reports whether a lean walk of a text that met a limit may see what the first
+// walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
+// but for one that goes deeper or that is not ended by the number of alternatives.
+func (rg *readings) hidesMore() bool {
+	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
+}
+
+// leanly walks a text once more, with all that is not known taken for nothing, and adds
+// what is new to the result. That a limit ended the first walk stays in it.
+func (in *interp) leanly(ctx Context, out *Result, walk func(in *interp)) {
+	a := in.Analyzer
+	limits := a.Limits
+	limits.Steps /= 2 // it takes fewer, and the first walk took all
+	limits.Depth *= 2 // each level of quotes makes a text longer: that is a bound as well
+	lean, text := Result{}, in.src.outermost
+	in.reset(a, ctx, &lean)
+	in.src.outermost = text
+	in.rep.lim, in.readings.omits, in.readings.lean = &limits, omitsAll, true
+	walk(in)
+	in.fs.reportLeft()
+	steps := len(out.Steps)
+	for i := range lean.Steps {
+		if lean.Steps[i].Parent >= 0 {
+			lean.Steps[i].Parent += steps
+		}
+	}
+	for i := range lean.Effects {
+		if lean.Effects[i].Step >= 0 {
+			lean.Effects[i].Step += steps
+		}
+	}
+	out.Steps = append(out.Steps, lean.Steps...)
+	out.Effects = append(out.Effects, lean.Effects[:keepFresh(out.Effects, lean.Effects)]...)
+	out.Files = adding(out.Files, lean.Files)
+	out.Texts = adding(out.Texts, lean.Texts)
+	out.Dotted = adding(out.Dotted, lean.Dotted)
+	out.Mentions = adding(out.Mentions, lean.Mentions)
+}
+
+// adding appends to a list what it does not have.
+func adding[T comparable](list, more []T) []T {
+	have := make(map[T]bool, len(list))
+	for _, l := range list {
+		have[l] = true
+	}
+	for _, m := range more {
+		if !have[m] {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// A command with words that are not known is read once more with nothing in their place,
+// command by command. Where one command decides what the next one is, as its output, the
+// parameters or the folder, these readings part: what the first one leaves in each of them
+// is one more possibility for the second one, and not all of them are tried together. But
+// one reading goes through all of the text, and is the one that a shell takes most often:
+// what is not known is not set, and there are no parameters.
+
+// parted reports whether the readings of a command left more than one possibility to what
+// follows: it prints one thing or another, sets parameters, or is another command.
+func (rg *readings) parted() bool { return rg.forks > 0 || rg.partings > 0 }
+
+// withNothing walks a text once more with what is not known not set, and adds what is new to the
+// result. Only a few texts in a thousand need it.
+func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
+	from, below, chose := len(out.Effects), in.readings.founded, in.readings.chose
+	in.readings.founded = nil
+	ctx.Unset = true
+	in.leanly(ctx, out, func(in *interp) {
+		in.readings.first, in.par.params = true, []data{}
+		walk(in)
+	})
+	markRooted(out.Effects[:from], out.Effects[from:], below, chose)
 }

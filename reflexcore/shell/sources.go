@@ -8,6 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// A guard in the word, "${X:?}"/*, shows that the folder is something, and not that it is
+// not the root. Where the call itself says how it may be the root, the guard proves nothing:
+// [ "$X" = / ], case $X in /), $(realpath /), X=$(cat f || echo /).
+
+// maxTrees is how many texts are looked through for that.
+const maxTrees = 16
+
 // A file of which nothing is known may be taken for what the project made of its own files
 // only where nothing else in the call can have reached it. That is asked of the whole call
 // and not of what came before: a job in the background writes later than it stands.
@@ -137,13 +144,6 @@ func (so *sources) parse(src string) (*syntax.File, How, bool) {
 	return r.file, r.how, r.strange
 }
 
-// A guard in the word, "${X:?}"/*, shows that the folder is something, and not that it is
-// not the root. Where the call itself says how it may be the root, the guard proves nothing:
-// [ "$X" = / ], case $X in /), $(realpath /), X=$(cat f || echo /).
-
-// maxTrees is how many texts are looked through for that.
-const maxTrees = 16
-
 // mayRoot reports whether a text of the call names the root or the home, or asks for the
 // folder above another one.
 func (so *sources) mayRoot() bool {
@@ -201,7 +201,7 @@ func asWritten(w *syntax.Word) (text string, ok bool) {
 	for i := 0; i < len(parts); i++ {
 		switch p := parts[i].(type) {
 		case *syntax.Lit:
-			b.Write(unescape(nil, p.Value))
+			b.Write(unescape(nil, p.Value, ""))
 		case *syntax.SglQuoted:
 			if !p.Dollar {
 				b.WriteString(p.Value)
@@ -215,7 +215,7 @@ func asWritten(w *syntax.Word) (text string, ok bool) {
 				if !ok {
 					return "", false
 				}
-				b.Write(unescapeDouble(nil, lit.Value))
+				b.Write(unescape(nil, lit.Value, inQuotes))
 			}
 		default:
 			return "", false

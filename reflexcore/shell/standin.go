@@ -211,7 +211,7 @@ func (sd *stands) holdsQuoted(w *syntax.Word, data, makes bool) {
 		case *syntax.DblQuoted:
 			for _, inner := range p.Parts {
 				if lit, ok := inner.(*syntax.Lit); ok {
-					take(string(unescapeDouble(nil, lit.Value)))
+					take(string(unescape(nil, lit.Value, inQuotes)))
 				}
 			}
 		}
@@ -291,7 +291,7 @@ func (rg *readings) asFlags(mark int, p *grammar.Parsed, std *input, from int) {
 			rg.in.exp.fields = append(rg.in.exp.fields, rg.in.exp.fields[mark:n]...)
 			rg.in.exp.fields[n+i-mark] = field{data: data{flag, f.taint}}
 			own := *std
-			rg.omitting(omitsFor, 0, from, len(rg.below), func() { rg.in.programs.program(n, &own, &data{}) })
+			rg.omitting(omitsFor, 0, from, len(rg.below), func() { rg.in.programs.runProgram(n, &own, &data{}) })
 			rg.in.exp.fields = rg.in.exp.fields[:n]
 		}
 	}

@@ -10,17 +10,13 @@ import (
 type interp struct {
 	*Analyzer
 
-	ctx Context
-
+	ctx      Context
 	branches int // how many branches, which may not be taken, enclose this
 	jumped   jump
+	via      string // how the text that is walked is run, for people
 
-	via string
-
-	stands stands // what a word may be of which nothing is known
-
-	rep      report // what was found, and what is left of the limits
-	arena    arena
+	rep      report          // what was found, and what is left of the limits
+	arena    arena           // the memory of texts
 	cwd      workdir         // the working directory
 	vars     variables       // what the shell's variables hold
 	alt      alternatives    // which of several values the present command is walked with
@@ -37,6 +33,7 @@ type interp struct {
 	echoes   echoLog         // what echo printed with backslashes
 	dirs     directories     // cd, pushd, popd
 	readings readings        // the ways to read one command
+	stands   stands          // what a word may be of which nothing is known
 	src      sources         // the texts that are walked
 	agents   agentReader     // commands that start agents
 	env      exporter        // variables that programs inherit
@@ -112,6 +109,3 @@ func (in *interp) release() {
 	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{}, nil, nil, nil, nil
 	in.par.grown = [2][]data{}
 }
-
-// An askedFolder is one that a script enters without knowing its name.
-type askedFolder uint8

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// stmt walks a statement with its redirections.
-func (in *interp) stmt(s *syntax.Stmt, std *input, sink *data) {
+// walkStmt walks a statement with its redirections.
+func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
 	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
 		return
 	}
@@ -54,11 +54,11 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 	case *syntax.Subshell:
 		scope := in.enter()
 		was := in.io.plumbed()
-		in.stmts(c.Stmts, std, sink)
+		in.walkStmts(c.Stmts, std, sink)
 		in.leave(scope)
 		in.io.replumb(&was)
 	case *syntax.Block:
-		in.stmts(c.Stmts, std, sink)
+		in.walkStmts(c.Stmts, std, sink)
 	case *syntax.IfClause:
 		in.ifClause(c, std, sink)
 	case *syntax.WhileClause:
@@ -84,12 +84,12 @@ func (in *interp) cmd(s *syntax.Stmt, std *input, sink *data) {
 		}
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			in.stmt(c.Stmt, std, sink)
+			in.walkStmt(c.Stmt, std, sink)
 		}
 	case *syntax.CoprocClause:
 		if c.Stmt != nil {
 			scope := in.enter()
-			in.stmt(c.Stmt, &input{unknown, true}, nil)
+			in.walkStmt(c.Stmt, &input{unknown, true}, nil)
 			in.leave(scope)
 		}
 	default:
@@ -102,11 +102,11 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 	case syntax.AndStmt:
 		before, beside := in.cwd.before, in.cwd.beside
 		wired := len(in.io.rewired)
-		in.stmt(c.X, std, sink)
+		in.walkStmt(c.X, std, sink)
 		in.cwd.before, in.cwd.beside = before, beside
 		// The right side may not run; where it does, the left did too.
-		scope := in.branch()
-		in.io.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
+		scope := in.enterBranch()
+		in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) })
 		dir, may := in.cwd.dir, in.cwd.may
 		in.join(scope)
 		if in.cwd.dir != dir {
@@ -115,9 +115,9 @@ func (in *interp) binaryCmd(c *syntax.BinaryCmd, std *input, sink *data) {
 		}
 	case syntax.OrStmt:
 		wired := len(in.io.rewired)
-		in.stmt(c.X, std, sink)
-		scope := in.branch()
-		in.io.rewiredly(wired, std, sink, func() { in.stmt(c.Y, std, sink) })
+		in.walkStmt(c.X, std, sink)
+		scope := in.enterBranch()
+		in.io.rewiredly(wired, std, sink, func() { in.walkStmt(c.Y, std, sink) })
 		in.join(scope)
 	default:
 		if !in.alt.shared && flat(c.X) && flat(c.Y) {
@@ -147,15 +147,15 @@ func (in *interp) pipe(c *syntax.BinaryCmd, std *input, sink *data) {
 		with.Redirs = append(slices.Clip(with.Redirs), errorToo)
 		left = &with
 	}
-	in.stmt(left, std, &p.out)
+	in.walkStmt(left, std, &p.out)
 	in.leave(scope)
 	in.io.replumb(&was)
 	in.io.fds[0] = ""
 	via := in.via
 	in.via = "pipe"
-	scope = in.branch()
+	scope = in.enterBranch()
 	p.in = input{p.out, true}
-	in.stmt(c.Y, &p.in, sink)
+	in.walkStmt(c.Y, &p.in, sink)
 	in.join(scope) // zsh runs the last one in the shell itself
 	in.via = via
 	in.io.fds[0] = was.fds[0]
@@ -180,20 +180,15 @@ func isSimple(c syntax.Command) bool {
 func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 	for ; c != nil; c = c.Else {
 		wired := len(in.io.rewired)
-		in.stmts(c.Cond, std, sink)
-		then := func(c *syntax.IfClause) {
-			scope := in.branch()
-			in.stmts(c.Then, std, sink)
-			in.join(scope)
-		}
+		in.walkStmts(c.Cond, std, sink)
 		if len(in.io.rewired) > wired {
 			in.io.rewiredly(wired, std, sink, func() {
-				then(c)
+				in.mayWalk(c.Then, std, sink)
 				in.ifClause(c.Else, std, sink)
 			})
 			return
 		}
-		then(c)
+		in.mayWalk(c.Then, std, sink)
 	}
 }
 
@@ -202,22 +197,20 @@ func (in *interp) ifClause(c *syntax.IfClause, std *input, sink *data) {
 func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
 	defer in.io.onceMore(len(in.io.rewired), std, sink, func() {
-		in.stmts(c.Cond, std, sink)
-		in.stmts(c.Do, std, sink)
+		in.walkStmts(c.Cond, std, sink)
+		in.walkStmts(c.Do, std, sink)
 	})
 	for round := 0; round < in.rep.lim.Rounds && in.rep.spend(); round++ {
 		before := len(std.text)
 		eof := in.lines.eof
 		in.lines.eof = false
-		in.stmts(c.Cond, std, sink)
+		in.walkStmts(c.Cond, std, sink)
 		done := in.lines.eof
 		in.lines.eof = eof
 		if done && round > 0 {
 			return
 		}
-		scope := in.branch()
-		in.stmts(c.Do, std, sink)
-		in.join(scope)
+		in.mayWalk(c.Do, std, sink)
 		if round == 0 {
 			in.vars.settle()
 		}
@@ -229,16 +222,14 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		}
 	}
 	if in.vars.widen() {
-		in.stmts(c.Cond, std, sink)
-		scope := in.branch()
-		in.stmts(c.Do, std, sink)
-		in.join(scope)
+		in.walkStmts(c.Cond, std, sink)
+		in.mayWalk(c.Do, std, sink)
 	}
 }
 
 func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 	defer in.landed(in.jumped)
-	defer in.io.onceMore(len(in.io.rewired), std, sink, func() { in.stmts(c.Do, std, sink) })
+	defer in.io.onceMore(len(in.io.rewired), std, sink, func() { in.walkStmts(c.Do, std, sink) })
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		mark := len(in.exp.fields)
@@ -248,7 +239,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			f := in.exp.fields[mark+i]
 			round := func() {
 				in.assigner.set(l.Name.Value, f.data)
-				in.stmts(c.Do, std, sink)
+				in.walkStmts(c.Do, std, sink)
 			}
 			switch {
 			case i >= in.rep.lim.Rounds:
@@ -259,7 +250,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 			case in.jumped&leavesLoop == 0:
 				round()
 			default:
-				scope := in.branch() // the loop may have ended
+				scope := in.enterBranch() // the loop may have ended
 				round()
 				in.join(scope)
 			}
@@ -276,7 +267,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 				return
 			}
 			do := func() {
-				in.stmts(c.Do, std, sink)
+				in.walkStmts(c.Do, std, sink)
 				in.math.number(l.Post)
 			}
 			if !ok && l.Cond != nil {
@@ -288,7 +279,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		in.math.vague = true // from here on it counts to what is not known
 		in.math.number(l.Post)
 		in.math.vague = false
-		in.stmts(c.Do, std, sink)
+		in.walkStmts(c.Do, std, sink)
 	}
 }
 

@@ -55,6 +55,11 @@ func (tr *traps) hooked(name string, walk func(std *input)) {
 		spies = spies || tr.in.rep.typed && e.Kind == effect.Write && covert(e.Target)
 	}
 	tr.in.rep.typed = typed
+	tr.noteHook(name, reaches, spies)
+}
+
+// noteHook notes a command that reaches out, or writes down what is typed, whenever another one runs.
+func (tr *traps) noteHook(name string, reaches, spies bool) {
 	if reaches {
 		tr.in.add(effect.Effect{Kind: effect.Persist, Target: name, What: "shell-hook", By: name})
 	}
@@ -91,16 +96,16 @@ func (tr *traps) runLate(since int) {
 	tr.hooks, tr.late = tr.hooks[:since], false
 }
 
-// settled walks the traps before a variable changes, unless nothing ran since they
+// beforeChange walks the traps before a variable changes, unless nothing ran since they
 // were walked or set.
-func (tr *traps) settled() {
+func (tr *traps) beforeChange() {
 	if len(tr.list) > 0 && tr.in.rep.res.Commands != tr.trapped {
-		tr.ended()
+		tr.walkTraps()
 	}
 }
 
-// ended walks what the traps do.
-func (tr *traps) ended() {
+// walkTraps walks what the traps do.
+func (tr *traps) walkTraps() {
 	traps := tr.list
 	tr.list = nil // one that sets another does it only once
 	for _, d := range traps {
@@ -110,7 +115,7 @@ func (tr *traps) ended() {
 }
 
 // exit ends the script.
-func (bc builtinCall) exit() { bc.in.traps.ended() }
+func (bc builtinCall) exit() { bc.in.traps.walkTraps() }
 
 const intruders = 32 // variables that traps may set
 

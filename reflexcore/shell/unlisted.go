@@ -39,7 +39,7 @@ func (pr *programRunner) asRemoval(from int) {
 	before := len(pr.in.rep.res.Effects)
 	pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[from:]...)
 	pr.in.exp.fields[mark] = field{data: data{text: "rm"}}
-	pr.program(mark, &input{}, nil)
+	pr.runProgram(mark, &input{}, nil)
 	pr.in.exp.fields = pr.in.exp.fields[:mark]
 	for i := before; i < len(pr.in.rep.res.Effects); i++ {
 		pr.in.rep.res.Effects[i].Bits |= effect.Partial
@@ -63,7 +63,7 @@ func (pr *programRunner) tryPattern(mark int, std *input, sink *data) {
 		pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[mark:]...)
 		pr.in.exp.fields[from] = field{data: data{text: name}}
 		pr.in.rep.level++
-		pr.program(from, std, sink)
+		pr.runProgram(from, std, sink)
 		pr.in.rep.level--
 		pr.in.exp.fields = pr.in.exp.fields[:from]
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // fix makes a variable readonly: a name, perhaps with a value.
@@ -145,13 +146,7 @@ func (vs *variables) uncover(name string) bool {
 
 // slot returns the variable to assign to, in the present scope.
 func (vs *variables) slot(name string) *variable {
-	for hops := 0; hops < 8; hops++ {
-		v := vs.find(name)
-		if v == nil || v.ref == "" {
-			break
-		}
-		name = v.ref
-	}
+	name = vs.referred(name)
 	for i := len(vs.list) - 1; i >= vs.mark; i-- {
 		if vs.list[i].name == name {
 			return &vs.list[i]
@@ -312,4 +307,27 @@ func (vs *variables) widen() (any bool) {
 		v.data, v.alts = d, nil
 	}
 	return any
+}
+
+// standsFor is a variable that stands for one of others: declare -n y=$x.
+func standsFor(name string, names []data) variable {
+	v := variable{name: name}
+	for _, d := range names {
+		if !slices.Contains(v.refs, d.text) {
+			v.refs = append(v.refs, d.text)
+		}
+	}
+	if v.ref = v.refs[0]; len(v.refs) == 1 {
+		v.refs = nil
+	}
+	return v
+}
+
+// substitutes reports whether a part of a word is what a command prints.
+func substitutes(part syntax.WordPart) bool {
+	if q, ok := part.(*syntax.DblQuoted); ok {
+		return slices.ContainsFunc(q.Parts, substitutes)
+	}
+	_, ok := part.(*syntax.CmdSubst)
+	return ok
 }

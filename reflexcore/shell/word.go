@@ -222,7 +222,7 @@ func (ex *expander) literal(b *builder, s string) {
 		return
 	}
 	mark := len(ex.buf)
-	ex.buf = unescape(ex.buf, s)
+	ex.buf = unescape(ex.buf, s, "")
 	if ex.in.rep.made(len(ex.buf) - mark) {
 		b.any = true
 	}
@@ -245,7 +245,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 	case *syntax.Lit:
 		if quoted {
 			mark := len(ex.buf)
-			ex.buf = unescapeDouble(ex.buf, p.Value)
+			ex.buf = unescape(ex.buf, p.Value, inQuotes)
 			if ex.in.rep.made(len(ex.buf) - mark) {
 				b.any, b.quoted = true, true
 			}
@@ -285,7 +285,7 @@ func (ex *expander) expandPart(b *builder, part syntax.WordPart, quoted bool) {
 			before = value
 		}
 	case *syntax.ParamExp:
-		ex.param(b, p, quoted)
+		ex.paramExpansion(b, p, quoted)
 	case *syntax.CmdSubst:
 		omits := ex.in.readings.omits
 		if omits == omitsParts && b.joins { // all of it is a part of this word
@@ -386,7 +386,7 @@ func (ex *expander) substitution(stmts []*syntax.Stmt) data {
 	if ex.in.alt.choose && len(stmts) == 1 && flat(stmts[0]) { // what it chooses, the command that it is part of chooses
 		shared := ex.in.alt.shared
 		ex.in.alt.shared = true
-		ex.in.stmts(stmts, std, &out)
+		ex.in.walkStmts(stmts, std, &out)
 		ex.in.alt.shared = shared
 	} else {
 		ex.nested(stmts, std, &out)

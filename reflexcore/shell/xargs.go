@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
@@ -144,8 +145,11 @@ func (lr *listRunner) read() []input {
 	return []input{{data: unknown, present: true}}
 }
 
-// wordsOf are the words of an input.
-func wordsOf(std *input) []field {
+// endsLine ends the words of a program that takes each line for one.
+func endsLine(r rune) bool { return r == '\n' || r == 0 }
+
+// wordsOf are the words of an input, and what ends them.
+func wordsOf(std *input, ends func(rune) bool) []field {
 	switch {
 	case !std.present:
 		return nil
@@ -153,7 +157,7 @@ func wordsOf(std *input) []field {
 		return []field{{data: data{effect.Unknown, std.taint}, splits: true}}
 	}
 	var out []field
-	for w := range strings.FieldsSeq(std.text) {
+	for w := range strings.FieldsFuncSeq(std.text, ends) {
 		out = append(out, field{data: data{w, std.taint}})
 	}
 	return out
@@ -168,7 +172,7 @@ func (lr *listRunner) fromLists() []field {
 		case u.Role == grammar.Read && u.Word > 0:
 			given = true
 			for _, std := range lr.contents(u) {
-				out = append(out, wordsOf(&std)...)
+				out = append(out, wordsOf(&std, unicode.IsSpace)...)
 			}
 		case u.Role == grammar.Args:
 			given = true
@@ -301,7 +305,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 	if std.known() {
 		words = words[:0]
 		if lr.a.line.takesLines() {
-			for w := range strings.FieldsFuncSeq(std.text, func(r rune) bool { return r == '\n' || r == 0 }) {
+			for w := range strings.FieldsFuncSeq(std.text, endsLine) {
 				words = append(words, data{w, std.taint})
 			}
 		} else {
@@ -373,7 +377,7 @@ func (lr *listRunner) added() []field {
 	}
 	for i := range lr.a.line.p.Stdin {
 		if lr.a.line.p.Stdin[i].Role == grammar.Args {
-			out = append(out, wordsOf(lr.a.std)...)
+			out = append(out, wordsOf(lr.a.std, unicode.IsSpace)...)
 		}
 	}
 	if isParallel(lr.a.line.p.Program.Name) {
@@ -390,13 +394,13 @@ func (lr *listRunner) each(d data, args []field, out *data) {
 			d.text += " " + quote(f.text)
 			d.taint |= f.taint
 		}
-		lr.a.in.payloads.script("sh", d, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", d, nil, lr.a.std, out, lr.a.line.by)
 		return
 	}
 	for i, f := range args {
 		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
 			return
 		}
-		lr.a.in.payloads.script("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
 	}
 }
