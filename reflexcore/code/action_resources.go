@@ -177,16 +177,22 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	if len(vs) < 2 {
 		return unknown(effect.File), true
 	}
+	handle := func(program value) {
+		p := m.programs.piped(processType, program, true, by)
+		if vs[0].kind == nameValue && vs[0].s != "" {
+			m.scope.bind(vs[0].s, p)
+		}
+	}
 	mode, rest := vs[1], vs[2:]
 	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
-		m.handle(vs[0], unknown(0), by)
+		handle(unknown(0))
 	}
 	spec := strings.TrimSpace(mode.str())
 	if len(rest) == 0 {
 		switch {
 		case strings.HasPrefix(spec, "|"):
 			m.programs.shell(text(spec[1:], mode.taint), by)
-			m.handle(vs[0], text(spec[1:], mode.taint), by)
+			handle(text(spec[1:], mode.taint))
 			return unknown(effect.File), true
 		case strings.HasSuffix(spec, "|"):
 			m.programs.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
@@ -203,7 +209,7 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
 		m.programs.systemList(asArgs(rest), 0, by)
 		if strings.Contains(spec, "|-") || spec == "|" {
-			m.handle(vs[0], list(rest, 0), by)
+			handle(list(rest, 0))
 		}
 	case strings.Contains(spec, "&"):
 	case strings.ContainsAny(spec, ">+"):
@@ -218,12 +224,4 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 		m.resources.files(row{action: "read"}, rest[0], nil, 0, by)
 	}
 	return unknown(effect.File), true
-}
-
-// handle names a pipe into a program as Perl's open does.
-func (m *machine) handle(name, program value, by string) {
-	p := m.programs.piped(processType, program, true, by)
-	if name.kind == nameValue && name.s != "" {
-		m.scope.bind(name.s, p)
-	}
 }

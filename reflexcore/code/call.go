@@ -19,14 +19,14 @@ func (m *machine) call(callee value, args []arg) value {
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.callableTexts && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
-		if !callee.known() {
-			m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
-			return unknown(taint)
-		}
+	named := callee.kind == nameValue && (!strings.HasPrefix(callee.s, "$") || callee.of != nil)
+	switch {
+	case m.d.callableTexts && !named && !callee.known():
+		m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
+		return unknown(taint)
+	case m.d.callableTexts && !named: // $f(…) calls what $f names
 		callee = value{kind: nameValue, s: callee.str()}
-	}
-	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.textNames { // &{"system"}(…)
+	case m.d.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
@@ -35,7 +35,11 @@ func (m *machine) call(callee value, args []arg) value {
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.api.rowsOf(callee)
+	return m.callRows(m.api.rowsOf(callee), callee, args, taint)
+}
+
+// callRows does what the rows of the table say that a function does, if there are any.
+func (m *machine) callRows(rows []row, callee value, args []arg, taint effect.Taint) value {
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
 		m.loose.handsOver(callee, args)
 	}

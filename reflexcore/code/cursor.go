@@ -323,3 +323,13 @@ func (c *cursor) goesOn() bool {
 	t := c.ahead(-1)
 	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
 }
+
+// openBlock goes into a block of Ruby, behind its parameters.
+func (c *cursor) openBlock() {
+	c.i++
+	if c.is("|") {
+		for c.i++; c.tok().kind != tkEnd && !c.is("|"); c.i++ {
+		}
+		c.i++
+	}
+}

@@ -108,7 +108,9 @@ func (m *machine) binary(t *token, left value, bind int) value {
 		if left.kind == textValue {
 			return add(left, right, true)
 		}
-		m.appended(left, right)
+		if left.kind == objectValue && left.s == "file" {
+			m.resources.content(value{s: "<<", of: &left}, []arg{{value: right}}, "<<")
+		}
 	case "%":
 		if left.kind == textValue {
 			args := []value{right}

@@ -28,14 +28,7 @@ func (m *machine) primary() value {
 		return unknown(v.taint | effect.File)
 	case tkRegex:
 		m.in.i++
-		if t.evaluat {
-			if v := m.inside(t.more); t.twice {
-				m.code(row{}, v, "s///ee")
-			}
-		}
-		m.out.inserts(t.more)
-		m.patternCode(t.text)
-		return value{kind: objectValue, s: "regex"}
+		return m.regex(t)
 	case tkWords:
 		m.in.i++
 		var words []value
@@ -70,17 +63,25 @@ func (m *machine) primary() value {
 	return unknown(0)
 }
 
-// patternCode evaluates (?{ code }) in a pattern of Perl.
-func (m *machine) patternCode(pattern string) {
+// regex evaluates the code in a pattern, (?{ code }), and in the replacement behind it.
+func (m *machine) regex(t *token) value {
+	if t.evaluat {
+		if v := m.inside(t.more); t.twice {
+			m.code(row{}, v, "s///ee")
+		}
+	}
+	m.out.inserts(t.more)
+	pattern := t.text
 	for m.d.patternCode && m.budget.step() {
 		at := strings.Index(pattern, "?{")
 		if at < 0 {
-			return
+			break
 		}
 		end := closing(pattern, at+2, '{')
 		m.inside(strings.TrimSuffix(pattern[at+2:end], "}"))
 		pattern = pattern[end:]
 	}
+	return value{kind: objectValue, s: "regex"}
 }
 
 // group evaluates (…): one value, a list, or the parameters of an arrow function.

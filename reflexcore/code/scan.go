@@ -61,11 +61,18 @@ func newMachine(lang string, lim Limits, yield func(Found) bool) *machine {
 // script scans a language of the shared machinery.
 func (m *machine) script(src string) {
 	m.scope.variables(m.lim.Vars)
-	if m.d.notebooks {
-		m.notebook(src)
+	if m.d.notebooks && strings.ContainsAny(src, "!%") {
+		c := cells{out: &m.out, programs: &m.programs}
+		if python := c.python(src); len(python) != len(src) {
+			m.source(python) // besides the scan of all of it: a text of several lines may have such lines as well
+			m.scope.vars = nil
+			m.scope.variables(m.lim.Vars)
+		}
 	}
-	if m.d.angleInput {
-		m.opensOperands()
+	if m.d.angleInput { // <> runs an operand that begins or ends with a bar
+		for _, a := range m.lim.Args {
+			m.programs.opensOperand(text(a, 0))
+		}
 	}
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.budget.step(); i++ {
@@ -95,42 +102,4 @@ func (m *machine) flushLoose() {
 		}
 	}
 	m.loose.judging = false
-}
-
-// opensOperands judges the operands of a script of Perl that are programs: <> runs what
-// begins or ends with a bar.
-func (m *machine) opensOperands() {
-	for _, a := range m.lim.Args {
-		m.programs.opensOperand(text(a, 0))
-	}
-}
-
-// notebook finds what IPython hands to a shell: !command, %sx, %system, x = !command.
-// Python itself has no such lines, which may hide from it what stands behind them, as one
-// quote does. So the rest of the code is scanned without them here, besides the scan of
-// all of it: a text of several lines may have such lines as well.
-func (m *machine) notebook(src string) {
-	if !strings.ContainsAny(src, "!%") {
-		return
-	}
-	c := cells{out: &m.out, programs: &m.programs}
-	var rest strings.Builder
-	for line := range strings.Lines(src) {
-		bare := strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(bare, "%%"); ok {
-			_, cell, _ := strings.Cut(src, bare)
-			c.cell(name, strings.TrimPrefix(cell, "\n"))
-		}
-		if !c.magicLine(bare) {
-			rest.WriteString(line)
-			continue
-		}
-		rest.WriteString("\n")
-	}
-	if rest.Len() == len(src) {
-		return
-	}
-	m.source(rest.String())
-	m.scope.vars = nil
-	m.scope.variables(m.lim.Vars)
 }
