@@ -270,7 +270,7 @@ func (c *cursor) isComprehension() bool {
 	depth := 0
 	for i := c.i; i < len(c.toks); i++ {
 		t := &c.toks[i]
-		c.budget.steps++
+		c.budget.steps--
 		switch {
 		case t.kind == tkName && depth == 0 && t.text == "for":
 			return true

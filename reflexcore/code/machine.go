@@ -3,10 +3,9 @@ package code
 // A machine evaluates tokens from left to right and yields what it finds. It
 // follows no condition: everything that is written is taken to happen.
 type machine struct {
-	lang string
-	d    *dialect
-	api  *table
-	lim  Limits
+	d   *dialect
+	api *table
+	lim Limits
 
 	budget    budget
 	in        cursor

@@ -8,7 +8,6 @@ import (
 
 // The programs are those that code starts, and what it gives them as their input.
 type programs struct {
-	lang      string
 	d         *dialect
 	out       *report
 	connected bool          // a socket to another host was opened

@@ -20,7 +20,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		yield(Found{Text: name + " code over the limits"})
 		return
 	}
-	m := newMachine(name, lim, yield)
+	m := newMachine(name, &lim, yield)
 	switch name {
 	case "sed":
 		newSed(m).run(src)
@@ -41,20 +41,21 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 }
 
 // newMachine makes a machine for code in a language that Scan knows.
-func newMachine(lang string, lim Limits, yield func(Found) bool) *machine {
-	m := &machine{lang: lang, lim: lim}
-	if m.d = dialects[lang]; m.d != nil {
-		m.api = tableOf(lang)
+func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
+	m := &machine{lim: *lim}
+	if d, ok := dialects[lang]; ok {
+		m.d, m.api = d, tableOf(lang)
+		m.in.d, m.cwd.d, m.programs.d, m.resources.d, m.loose.d, m.loose.api = d, d, d, d, d, m.api
 	}
-	m.budget = budget{maxSteps: lim.Steps, maxDepth: lim.Depth}
-	m.in = cursor{budget: &m.budget, d: m.d, left: lim.Tokens}
-	m.scope = scope{budget: &m.budget}
-	m.cwd = workdir{in: &m.in, d: m.d, lim: &m.lim}
-	m.out = report{budget: &m.budget, cwd: &m.cwd, yield: yield, insert: lim.Insert}
-	m.given = given{lim: &m.lim, in: &m.in, out: &m.out}
-	m.programs = programs{lang: lang, d: m.d, out: &m.out}
-	m.resources = resources{d: m.d, lim: &m.lim, in: &m.in, cwd: &m.cwd, out: &m.out, given: &m.given, programs: &m.programs}
-	m.loose = looseness{d: m.d, api: m.api, in: &m.in, programs: &m.programs}
+	m.budget.steps, m.budget.maxDepth = lim.Steps, lim.Depth
+	m.in.budget, m.in.left = &m.budget, lim.Tokens
+	m.scope.budget = &m.budget
+	m.cwd.in, m.cwd.lim = &m.in, &m.lim
+	m.out.budget, m.out.cwd, m.out.yield, m.out.insert = &m.budget, &m.cwd, yield, lim.Insert
+	m.given.lim, m.given.in, m.given.out = &m.lim, &m.in, &m.out
+	m.programs.out = &m.out
+	m.resources.out, m.resources.given, m.resources.programs = &m.out, &m.given, &m.programs
+	m.loose.in, m.loose.programs = &m.in, &m.programs
 	return m
 }
 
