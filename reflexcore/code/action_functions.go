@@ -84,10 +84,10 @@ func callMethod(m *machine, c invocation) (value, bool) {
 	if c.callee.of == nil {
 		return unknown(c.taint), true
 	}
-	if c.row.arg > len(c.args) {
+	if c.arg > len(c.args) {
 		return *c.callee.of, true
 	}
-	args := c.args[c.row.arg:]
+	args := c.args[c.arg:]
 	if len(args) == 1 && args[0].kind == listValue && args[0].keys == nil && strings.HasSuffix(c.by(), ".apply") {
 		args = asArgs(args[0].list)
 	}

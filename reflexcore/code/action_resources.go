@@ -88,7 +88,7 @@ func newObject(m *machine, c invocation) (value, bool) {
 // makeObject makes an object of the row's type.
 func makeObject(_ *machine, c invocation) (value, bool) {
 	v := value{kind: objectValue, s: c.result, taint: c.taint | c.row.taint}
-	if len(c.args) > 0 && c.row.arg >= 0 {
+	if len(c.args) > 0 && c.arg >= 0 {
 		from := c.target()
 		v.from = from.str()
 		if c.param == "join" {
@@ -163,7 +163,7 @@ func popOperand(m *machine, c invocation) (value, bool) {
 func allOperands(m *machine, _ invocation) (value, bool) { return m.given.operands(0), true }
 
 func readEnvironment(m *machine, c invocation) (value, bool) {
-	if a := c.target(); c.row.arg >= 0 && a.kind == textValue {
+	if a := c.target(); c.arg >= 0 && a.kind == textValue {
 		return m.given.env(a.s, c.by()), true
 	}
 	m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: c.by()})
