@@ -139,32 +139,32 @@ func takePrivilege(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-func readStdin(m *machine, c invocation) (value, bool) { return m.given.stdin(c.row), true }
+func readStdin(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true }
 
 // shiftOperand takes the first operand, or the first of a list.
 func shiftOperand(m *machine, c invocation) (value, bool) {
 	if len(c.args) == 0 {
 		return m.shift(), true
 	}
-	if !m.given.areOperands(c.args) {
+	if !m.inputs.areOperands(c.args) {
 		return c.args[0].value, true
 	}
-	return m.given.nextOperand(), true
+	return m.inputs.nextOperand(), true
 }
 
 // popOperand is sys.argv.pop(1).
 func popOperand(m *machine, c invocation) (value, bool) {
 	if first, ok := argument(c.args, 0); ok && first.kind == numberValue {
-		return at(m.given.operands(1), first.n), true
+		return at(m.inputs.operands(1), first.n), true
 	}
-	return at(m.given.operands(1), -1), true
+	return at(m.inputs.operands(1), -1), true
 }
 
-func allOperands(m *machine, _ invocation) (value, bool) { return m.given.operands(0), true }
+func allOperands(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true }
 
 func readEnvironment(m *machine, c invocation) (value, bool) {
 	if a := c.target(); c.arg >= 0 && a.kind == textValue {
-		return m.given.env(a.s, c.by()), true
+		return m.inputs.env(a.s, c.by()), true
 	}
 	m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: c.by()})
 	return unknown(effect.Secret), true

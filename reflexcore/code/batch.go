@@ -11,12 +11,12 @@ import (
 type batch struct {
 	budget   *budget
 	out      *report
-	given    *given
+	inputs   *inputs
 	programs *programs
 }
 
 func newBatch(m *machine) *batch {
-	return &batch{budget: &m.budget, out: &m.out, given: &m.given, programs: &m.programs}
+	return &batch{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the line.
@@ -76,11 +76,11 @@ func (b *batch) run(src string) {
 func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
 	case "USERPROFILE":
-		return b.given.lim.Home
+		return b.inputs.lim.Home
 	case "COMSPEC":
 		return "cmd"
 	}
-	return b.given.env(name, "%"+name+"%").str()
+	return b.inputs.env(name, "%"+name+"%").str()
 }
 
 // redirected yields the files that a command's output goes to, and returns its other words.

@@ -12,10 +12,10 @@ type machine struct {
 	scope     scope
 	cwd       workdir
 	out       report
-	given     given
+	inputs    inputs
 	programs  programs
 	resources resources
-	loose     looseness
+	escapes   escapes
 
 	funcs  []*function
 	passed []value // what is left of the arguments of Perl's function
@@ -54,7 +54,7 @@ func (m *machine) run() {
 // set gives a variable its value. A value that is not followed through it is lost.
 func (m *machine) set(name string, v value) {
 	if !m.scope.set(name, v) {
-		m.loose.used(v)
-		m.loose.usedAt = -1
+		m.escapes.value(v)
+		m.escapes.lastAt = -1
 	}
 }

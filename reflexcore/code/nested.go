@@ -268,7 +268,7 @@ func (m *machine) runsStdin(v value, by string) bool {
 	if !isStdinPath(v) {
 		return false
 	}
-	m.code(row{}, m.given.input(), by)
+	m.code(row{}, m.inputs.input(), by)
 	return true
 }
 

@@ -55,14 +55,14 @@ func (m *machine) postfix(v value) value {
 			return unknown(v.taint)
 		default:
 			m.last = target
-			m.loose.used(v)
+			m.escapes.value(v)
 			return m.resolved(v)
 		}
 	}
 	if m.api.callsItself(v) {
 		v = m.call(v, nil)
 	}
-	m.loose.used(v)
+	m.escapes.value(v)
 	return m.resolved(v)
 }
 
@@ -222,7 +222,7 @@ func (m *machine) element(v value) value {
 	m.in.i++
 	if v.kind == nameValue && v.of == nil && m.d.slices { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
-			v = m.given.operands(rows[0].arg)
+			v = m.inputs.operands(rows[0].arg)
 		}
 	}
 	if !m.d.slices || v.kind == nameValue {

@@ -93,12 +93,12 @@ func (m *machine) group() value {
 		return m.arrow(params)
 	}
 	m.in.i++
-	loose := len(m.loose.loose)
+	before := len(m.escapes.functions)
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.loose.loose) == loose+1 && m.loose.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
-		m.loose.loose = m.loose.loose[:loose] // it is the value of the brackets, which is looked at as any other
+	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
+		m.escapes.functions = m.escapes.functions[:before] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
 	case one:

@@ -45,17 +45,17 @@ func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 	m := &machine{lim: *lim}
 	if d, ok := dialects[lang]; ok {
 		m.d, m.api = d, tableOf(lang)
-		m.in.d, m.cwd.d, m.programs.d, m.resources.d, m.loose.d, m.loose.api = d, d, d, d, d, m.api
+		m.in.d, m.cwd.d, m.programs.d, m.resources.d, m.escapes.d, m.escapes.api = d, d, d, d, d, m.api
 	}
 	m.budget.steps, m.budget.maxDepth = lim.Steps, lim.Depth
 	m.in.budget, m.in.left = &m.budget, lim.Tokens
 	m.scope.budget = &m.budget
 	m.cwd.in, m.cwd.lim = &m.in, &m.lim
 	m.out.budget, m.out.cwd, m.out.yield, m.out.insert = &m.budget, &m.cwd, yield, lim.Insert
-	m.given.lim, m.given.in, m.given.out = &m.lim, &m.in, &m.out
+	m.inputs.lim, m.inputs.in, m.inputs.out = &m.lim, &m.in, &m.out
 	m.programs.out = &m.out
-	m.resources.out, m.resources.given, m.resources.programs = &m.out, &m.given, &m.programs
-	m.loose.in, m.loose.programs = &m.in, &m.programs
+	m.resources.out, m.resources.inputs, m.resources.programs = &m.out, &m.inputs, &m.programs
+	m.escapes.in, m.escapes.programs = &m.in, &m.programs
 	return m
 }
 
@@ -81,26 +81,26 @@ func (m *machine) script(src string) {
 			m.apply(f, nil)
 		}
 	}
-	m.flushLoose()
+	m.judgeEscaped()
 	m.programs.flushPipes()
 }
 
-// flushLoose judges the calls that are not resolved as calls of what is loose.
-func (m *machine) flushLoose() {
-	if len(m.loose.loose) == 0 {
+// judgeEscaped judges the calls that are not resolved as calls of what escaped.
+func (m *machine) judgeEscaped() {
+	if len(m.escapes.functions) == 0 {
 		return
 	}
-	m.loose.judging = true
-	for _, f := range m.loose.loose {
-		for _, u := range m.loose.unresolved {
+	m.escapes.judging = true
+	for _, f := range m.escapes.functions {
+		for _, u := range m.escapes.unresolved {
 			if !m.budget.step() {
 				return
 			}
 			m.call(value{kind: nameValue, s: f.path}, u.args)
 		}
-		if !f.whole && m.api.runs(f.path) || len(m.loose.unresolved) > maxUnresolved {
+		if !f.whole && m.api.runs(f.path) || len(m.escapes.unresolved) > maxUnresolved {
 			m.out.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
 		}
 	}
-	m.loose.judging = false
+	m.escapes.judging = false
 }

@@ -65,9 +65,9 @@ func (m *machine) assignment() {
 	if targets < 2 || first.kind != tkName {
 		part := m.in.goesOn()
 		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
-			m.loose.kept()
+			m.escapes.undo()
 		}
-		m.loose.usedAt = -1
+		m.escapes.lastAt = -1
 		return
 	}
 	names := make([]string, 0, targets)
@@ -204,7 +204,7 @@ func (m *machine) controls(t *token) bool {
 		}
 		if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
 			m.expr(0) // whoever catches it may call it
-			m.loose.usedAt = -1
+			m.escapes.lastAt = -1
 		}
 		return true
 	case "return":
@@ -296,9 +296,9 @@ func (m *machine) pattern(open string) {
 		}
 		v = m.expr(bindAssign)
 		if !computed && open == "{" { // {["a" + "b"]: f} = v may take anything of v
-			m.loose.kept()
+			m.escapes.undo()
 		}
-		m.loose.usedAt = -1
+		m.escapes.lastAt = -1
 	}
 	if rest != "" { // has all of v that has no name of its own
 		m.set(rest, v)
@@ -356,7 +356,7 @@ func (m *machine) forOf() {
 	m.in.paren++
 	v := m.expr(0)
 	m.in.paren--
-	m.loose.letLoose([]value{v})
+	m.escapes.addAll([]value{v})
 	for j := range head {
 		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
 			m.scope.bind(t.text, unknown(v.taint))
