@@ -84,10 +84,10 @@ func callMethod(m *machine, c invocation) (value, bool) {
 	if c.callee.of == nil {
 		return unknown(c.taint), true
 	}
-	if c.row.arg > len(c.args) {
+	if c.arg > len(c.args) {
 		return *c.callee.of, true
 	}
-	args := c.args[c.row.arg:]
+	args := c.args[c.arg:]
 	if len(args) == 1 && args[0].kind == listValue && args[0].keys == nil && strings.HasSuffix(c.by(), ".apply") {
 		args = asArgs(args[0].list)
 	}
@@ -136,7 +136,7 @@ func callNamed(m *machine, c invocation) (value, bool) {
 func methodValue(m *machine, c invocation) (value, bool) {
 	v := m.methodNamed(c.callee, c.first())
 	if v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && !m.in.callsAtOnce() {
-		m.loose.loosen(loose{path: v.s})
+		m.escapes.add(escaped{path: v.s})
 	}
 	return v, true
 }
@@ -163,10 +163,10 @@ func callByName(m *machine, c invocation) (value, bool) {
 // reachByName is :system.to_proc and alias_method(:z, :system).
 func reachByName(m *machine, c invocation) (value, bool) {
 	if c.callee.of != nil {
-		m.loose.reaches(*c.callee.of)
+		m.escapes.named(*c.callee.of)
 	}
 	for _, a := range values(c.args) {
-		m.loose.reaches(a)
+		m.escapes.named(a)
 	}
 	return unknown(c.taint), true
 }

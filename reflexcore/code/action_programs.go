@@ -44,7 +44,7 @@ func runWords(m *machine, c invocation) (value, bool) {
 // runList is system of Perl and Ruby.
 func runList(m *machine, c invocation) (value, bool) {
 	defer m.cwd.elsewhere(c.args)()
-	program := m.programs.systemList(c.args, c.row.arg, c.by())
+	program := m.programs.systemList(c.args, c.arg, c.by())
 	if in, ok := named(c.args, "stdin_data"); ok {
 		m.programs.inputOf(program, in, c.by())
 	} else {

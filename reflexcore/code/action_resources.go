@@ -88,7 +88,7 @@ func newObject(m *machine, c invocation) (value, bool) {
 // makeObject makes an object of the row's type.
 func makeObject(_ *machine, c invocation) (value, bool) {
 	v := value{kind: objectValue, s: c.result, taint: c.taint | c.row.taint}
-	if len(c.args) > 0 && c.row.arg >= 0 {
+	if len(c.args) > 0 && c.arg >= 0 {
 		from := c.target()
 		v.from = from.str()
 		if c.param == "join" {
@@ -139,32 +139,32 @@ func takePrivilege(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-func readStdin(m *machine, c invocation) (value, bool) { return m.given.stdin(c.row), true }
+func readStdin(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true }
 
 // shiftOperand takes the first operand, or the first of a list.
 func shiftOperand(m *machine, c invocation) (value, bool) {
 	if len(c.args) == 0 {
 		return m.shift(), true
 	}
-	if !m.given.areOperands(c.args) {
+	if !m.inputs.areOperands(c.args) {
 		return c.args[0].value, true
 	}
-	return m.given.nextOperand(), true
+	return m.inputs.nextOperand(), true
 }
 
 // popOperand is sys.argv.pop(1).
 func popOperand(m *machine, c invocation) (value, bool) {
 	if first, ok := argument(c.args, 0); ok && first.kind == numberValue {
-		return at(m.given.operands(1), first.n), true
+		return at(m.inputs.operands(1), first.n), true
 	}
-	return at(m.given.operands(1), -1), true
+	return at(m.inputs.operands(1), -1), true
 }
 
-func allOperands(m *machine, _ invocation) (value, bool) { return m.given.operands(0), true }
+func allOperands(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true }
 
 func readEnvironment(m *machine, c invocation) (value, bool) {
-	if a := c.target(); c.row.arg >= 0 && a.kind == textValue {
-		return m.given.env(a.s, c.by()), true
+	if a := c.target(); c.arg >= 0 && a.kind == textValue {
+		return m.inputs.env(a.s, c.by()), true
 	}
 	m.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: c.by()})
 	return unknown(effect.Secret), true
@@ -177,16 +177,22 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	if len(vs) < 2 {
 		return unknown(effect.File), true
 	}
+	handle := func(program value) {
+		p := m.programs.piped(processType, program, true, by)
+		if vs[0].kind == nameValue && vs[0].s != "" {
+			m.scope.bind(vs[0].s, p)
+		}
+	}
 	mode, rest := vs[1], vs[2:]
 	if len(rest) == 0 && strings.Trim(mode.str(), " ") == "|-" { // a fork, of which the child may run anything
-		m.handle(vs[0], unknown(0), by)
+		handle(unknown(0))
 	}
 	spec := strings.TrimSpace(mode.str())
 	if len(rest) == 0 {
 		switch {
 		case strings.HasPrefix(spec, "|"):
 			m.programs.shell(text(spec[1:], mode.taint), by)
-			m.handle(vs[0], text(spec[1:], mode.taint), by)
+			handle(text(spec[1:], mode.taint))
 			return unknown(effect.File), true
 		case strings.HasSuffix(spec, "|"):
 			m.programs.shell(text(strings.TrimSuffix(spec, "|"), mode.taint), by)
@@ -203,7 +209,7 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 	case strings.Contains(spec, "-|") || strings.Contains(spec, "|-") || spec == "|":
 		m.programs.systemList(asArgs(rest), 0, by)
 		if strings.Contains(spec, "|-") || spec == "|" {
-			m.handle(vs[0], list(rest, 0), by)
+			handle(list(rest, 0))
 		}
 	case strings.Contains(spec, "&"):
 	case strings.ContainsAny(spec, ">+"):
@@ -218,12 +224,4 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 		m.resources.files(row{action: "read"}, rest[0], nil, 0, by)
 	}
 	return unknown(effect.File), true
-}
-
-// handle names a pipe into a program as Perl's open does.
-func (m *machine) handle(name, program value, by string) {
-	p := m.programs.piped(processType, program, true, by)
-	if name.kind == nameValue && name.s != "" {
-		m.scope.bind(name.s, p)
-	}
 }

@@ -6,7 +6,7 @@ import "slices"
 func (m *machine) apply(f *function, args []value) value {
 	f.called = true
 	if f.active || !m.budget.deeper() {
-		m.loose.letLoose(args)
+		m.escapes.addAll(args)
 		m.budget.depth--
 		return unknown(taints(args))
 	}
@@ -16,7 +16,7 @@ func (m *machine) apply(f *function, args []value) value {
 	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
 	if f.names("arguments") || len(args) > len(f.params) && m.d.argumentList == "" && !f.rest() {
-		m.loose.letLoose(args)
+		m.escapes.addAll(args)
 	}
 	if m.d.argumentList != "" {
 		m.scope.local(m.d.argumentList, list(args, 0))
@@ -34,7 +34,7 @@ func (m *machine) apply(f *function, args []value) value {
 			result = *m.result
 		}
 	}
-	m.escapes(f, vars, funcs)
+	m.endScope(f, vars, funcs)
 	m.passed, m.within = passed, m.within-1
 	m.result = outer
 	if vars <= len(m.scope.vars) {
@@ -60,7 +60,7 @@ func (m *machine) bindParams(params []param, args []value) {
 			v = *p.other
 		}
 		if p.rest && n < len(args) {
-			m.loose.letLoose(args[n:])
+			m.escapes.addAll(args[n:])
 			v = list(args[n:], 0)
 		}
 		if p.parts == nil {
@@ -81,14 +81,14 @@ func (m *machine) partOf(v value, p part) value {
 	case p.member == "" && p.index >= 0 && v.kind == listValue:
 		return at(v, int64(p.index))
 	default:
-		m.loose.letLoose([]value{v})
+		m.escapes.addAll([]value{v})
 	}
 	return unknown(v.taint)
 }
 
-// escapes looks at what the body of a function has bound, which ends with it: a function
+// endScope looks at what the body of a function has bound, which ends with it: a function
 // that was written in the body keeps it, and so does a name that is not the body's own.
-func (m *machine) escapes(f *function, vars, funcs int) {
+func (m *machine) endScope(f *function, vars, funcs int) {
 	for j := vars; j < len(m.scope.vars); j++ {
 		b := m.scope.vars[j]
 		if b.kind != nameValue || b.of != nil {
@@ -99,14 +99,14 @@ func (m *machine) escapes(f *function, vars, funcs int) {
 			kept = m.funcs[k].names(b.name)
 		}
 		if kept {
-			m.loose.letLoose([]value{b.value})
+			m.escapes.addAll([]value{b.value})
 		}
 	}
 }
 
 // inPlace puts the arguments of a call at the places of the parameters, those with names
-// too. One that has no such place gets loose.
-func (l *looseness) inPlace(f *function, args []arg) []value {
+// too. One that has no such place escapes.
+func (e *escapes) inPlace(f *function, args []arg) []value {
 	out := values(args)
 	for _, a := range args {
 		if a.name == "" {
@@ -114,7 +114,7 @@ func (l *looseness) inPlace(f *function, args []arg) []value {
 		}
 		at := slices.IndexFunc(f.params, func(p param) bool { return p.name == a.name && p.parts == nil && !p.rest })
 		if at < 0 || at > maxUnroll {
-			l.letLoose([]value{a.value})
+			e.addAll([]value{a.value})
 			continue
 		}
 		for len(out) <= at {

@@ -81,10 +81,10 @@ func (m *machine) oneArgument(out []arg) []arg {
 	splat := m.in.is("*") || m.in.is("...") || m.in.is("@")
 	v := m.expr(bindAssign)
 	if v.kind == nameValue {
-		m.loose.kept()
+		m.escapes.undo()
 	}
 	if block { // map(&:system)
-		m.loose.reaches(v)
+		m.escapes.named(v)
 	}
 	if m.in.is("=>") && !m.d.arrows { // a pair among the arguments
 		m.in.i++

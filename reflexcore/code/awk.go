@@ -15,19 +15,19 @@ type awkScript struct {
 	in       *cursor
 	scope    *scope
 	out      *report
-	given    *given
+	inputs   *inputs
 	programs *programs
 	record   *value // $0, where it is known
 }
 
 func newAwk(m *machine) *awkScript {
-	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, given: &m.given, programs: &m.programs}
+	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the program: once for each line of the input that it may hand to a shell.
 func (a *awkScript) run(src string) {
-	a.scope.variables(a.given.lim.Vars)
-	lines := a.given.inputLines()
+	a.scope.variables(a.inputs.lim.Vars)
+	lines := a.inputs.inputLines()
 	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
 		a.program(src)
 		return
@@ -333,10 +333,10 @@ func (a *awkScript) name(t *token) value {
 		}
 		a.in.paren--
 		if t.text == "ARGV" && key.kind == numberValue {
-			return at(a.given.operands(1), key.n)
+			return at(a.inputs.operands(1), key.n)
 		}
 		if t.text == "ENVIRON" {
-			return a.given.env(key.str(), "ENVIRON")
+			return a.inputs.env(key.str(), "ENVIRON")
 		}
 		if isAssign(a.in.tok()) {
 			a.in.i++

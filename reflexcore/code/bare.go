@@ -26,15 +26,15 @@ func (ps *programs) startsProgram(line, by string) {
 // hasInput notes that the input of a program was judged, or that it has none.
 func (ps *programs) hasInput(program string) {
 	if len(ps.bare) > 0 {
-		ps.fedN = append(ps.fedN, program)
+		ps.hadInput = append(ps.hadInput, program)
 	}
 }
 
 // flushBare judges the programs of which nobody saw the input.
 func (ps *programs) flushBare() {
 	for _, b := range ps.bare {
-		if at := slices.Index(ps.fedN, b.line); at >= 0 {
-			ps.fedN = slices.Delete(ps.fedN, at, at+1)
+		if at := slices.Index(ps.hadInput, b.line); at >= 0 {
+			ps.hadInput = slices.Delete(ps.hadInput, at, at+1)
 			continue
 		}
 		if !ps.connected { // what the host sends is what it does, which was found
@@ -42,7 +42,7 @@ func (ps *programs) flushBare() {
 			break
 		}
 	}
-	ps.bare, ps.fedN = nil, nil
+	ps.bare, ps.hadInput = nil, nil
 }
 
 // bareWraps are words before a program that starts with the same input.

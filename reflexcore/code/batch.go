@@ -11,12 +11,12 @@ import (
 type batch struct {
 	budget   *budget
 	out      *report
-	given    *given
+	inputs   *inputs
 	programs *programs
 }
 
 func newBatch(m *machine) *batch {
-	return &batch{budget: &m.budget, out: &m.out, given: &m.given, programs: &m.programs}
+	return &batch{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the line.
@@ -76,16 +76,16 @@ func (b *batch) run(src string) {
 func (b *batch) variable(name string) string {
 	switch strings.ToUpper(name) {
 	case "USERPROFILE":
-		return b.given.lim.Home
+		return b.inputs.lim.Home
 	case "COMSPEC":
 		return "cmd"
 	}
-	return b.given.env(name, "%"+name+"%").str()
+	return b.inputs.env(name, "%"+name+"%").str()
 }
 
-// command yields what one command does; what cmd has not itself is a program.
-func (b *batch) command(words []string) {
-	for i := 0; i+1 < len(words); i++ { // redirections
+// redirected yields the files that a command's output goes to, and returns its other words.
+func (b *batch) redirected(words []string) []string {
+	for i := 0; i+1 < len(words); i++ {
 		if words[i] == ">" {
 			path, appends := words[i+1], effect.Bits(0)
 			if path == ">" && i+2 < len(words) {
@@ -99,6 +99,12 @@ func (b *batch) command(words []string) {
 			i--
 		}
 	}
+	return words
+}
+
+// command yields what one command does; what cmd has not itself is a program.
+func (b *batch) command(words []string) {
+	words = b.redirected(words)
 	if len(words) == 0 {
 		return
 	}

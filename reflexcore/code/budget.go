@@ -2,7 +2,7 @@ package code
 
 // A budget bounds the evaluation of a piece of code.
 type budget struct {
-	steps, maxSteps int
+	steps           int // that are left
 	depth, maxDepth int
 	over            bool // a bound was passed
 	stopped         bool // the caller wants no more findings
@@ -10,8 +10,8 @@ type budget struct {
 
 // step counts one step of evaluation. It is false when it is time to end.
 func (b *budget) step() bool {
-	b.steps++
-	if b.steps > b.maxSteps {
+	b.steps--
+	if b.steps < 0 {
 		b.over = true
 	}
 	return !b.over && !b.stopped

@@ -12,32 +12,36 @@ func (m *machine) call(callee value, args []arg) value {
 		return unknown(0)
 	}
 	if callee.fn != nil {
-		return m.apply(callee.fn, m.loose.inPlace(callee.fn, args))
+		return m.apply(callee.fn, m.escapes.inPlace(callee.fn, args))
 	}
 	m.programs.pipeWrites(callee, args)
 	taint := argTaint(args) | callee.taint
 	if callee.of != nil {
 		taint |= callee.of.taint
 	}
-	if m.d.callableTexts && (callee.kind != nameValue || strings.HasPrefix(callee.s, "$") && callee.of == nil) { // $f(…) calls what $f names
-		if !callee.known() {
-			m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
-			return unknown(taint)
-		}
+	named := callee.kind == nameValue && (!strings.HasPrefix(callee.s, "$") || callee.of != nil)
+	switch {
+	case m.d.callableTexts && !named && !callee.known():
+		m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
+		return unknown(taint)
+	case m.d.callableTexts && !named: // $f(…) calls what $f names
 		callee = value{kind: nameValue, s: callee.str()}
-	}
-	if callee.kind == textValue && callee.known() && callee.s != "" && m.d.textNames { // &{"system"}(…)
+	case m.d.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
-		m.loose.handsOver(callee, args)
-		m.loose.calls(callee, args)
+		m.escapes.handed(callee, args)
+		m.escapes.unresolvedCall(callee, args)
 		m.callbacks(callee, args, taint)
 		return unknown(taint)
 	}
-	rows := m.api.rowsOf(callee)
+	return m.callRows(m.api.rowsOf(callee), callee, args, taint)
+}
+
+// callRows does what the rows of the table say that a function does, if there are any.
+func (m *machine) callRows(rows []row, callee value, args []arg, taint effect.Taint) value {
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
-		m.loose.handsOver(callee, args)
+		m.escapes.handed(callee, args)
 	}
 	if remote, ok := named(args, "trust_remote_code"); ok && remote.truthy() {
 		m.out.found(Found{Text: callee.s, Taint: taint | effect.Network, By: callee.s})
@@ -46,7 +50,7 @@ func (m *machine) call(callee value, args []arg) value {
 		if v, ok := m.indirect(callee, args); ok {
 			return v
 		}
-		m.loose.calls(callee, args)
+		m.escapes.unresolvedCall(callee, args)
 		m.unknownCall(callee, args, taint)
 		return unknown(taint)
 	}
@@ -192,9 +196,9 @@ func (m *machine) resolved(v value) value {
 			if m.api.executes(v.s) {
 				return v
 			}
-			return m.given.operands(r.arg)
+			return m.inputs.operands(r.arg)
 		case "stdin":
-			return m.given.stdin(r)
+			return m.inputs.stdin(r)
 		case "shift":
 			return m.shift()
 		case "const":
@@ -211,7 +215,7 @@ func (m *machine) resolved(v value) value {
 	if dot := strings.LastIndexByte(v.s, '.'); dot > 0 {
 		for _, r := range m.api.find(v.s[:dot]) {
 			if r.action == "environment" {
-				return m.given.env(v.s[dot+1:], v.s[:dot])
+				return m.inputs.env(v.s[dot+1:], v.s[:dot])
 			}
 		}
 	}
@@ -226,11 +230,11 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 			if key.kind != numberValue {
 				return unknown(0), true
 			}
-			return at(m.given.operands(r.arg), key.n), true
+			return at(m.inputs.operands(r.arg), key.n), true
 		case "modules":
 			return value{kind: nameValue, s: m.api.canonical(key.str())}, true
 		case "environment":
-			return m.given.env(key.str(), path), true
+			return m.inputs.env(key.str(), path), true
 		case "unknown":
 			return unknown(r.taint), true
 		}

@@ -15,11 +15,12 @@ var changing = []string{
 	"array_shift", "map!", "merge!", "set", "delete_at", "delete_if", "assign", "defineProperty",
 }
 
-// changes notes what a call changes: base is the name that the method was called on, first
+// callChanging evaluates a call, with what it changes: base is the name that the method was called on, first
 // the first word of the arguments.
-func (m *machine) changes(callee value, args []arg, base, first string) {
+func (m *machine) callChanging(callee value, args []arg, base, first string) value {
+	result := m.call(callee, args)
 	if callee.kind != nameValue {
-		return
+		return result
 	}
 	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
 	switch {
@@ -30,6 +31,7 @@ func (m *machine) changes(callee value, args []arg, base, first string) {
 	default:
 		m.changed(*callee.of, args, base, name)
 	}
+	return result
 }
 
 // changed follows what is added at the end of a list, where no branch may skip it.

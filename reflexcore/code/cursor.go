@@ -270,7 +270,7 @@ func (c *cursor) isComprehension() bool {
 	depth := 0
 	for i := c.i; i < len(c.toks); i++ {
 		t := &c.toks[i]
-		c.budget.steps++
+		c.budget.steps--
 		switch {
 		case t.kind == tkName && depth == 0 && t.text == "for":
 			return true
@@ -322,4 +322,14 @@ func (c *cursor) beginsValue(word string) bool {
 func (c *cursor) goesOn() bool {
 	t := c.ahead(-1)
 	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
+}
+
+// openBlock goes into a block of Ruby, behind its parameters.
+func (c *cursor) openBlock() {
+	c.i++
+	if c.is("|") {
+		for c.i++; c.tok().kind != tkEnd && !c.is("|"); c.i++ {
+		}
+		c.i++
+	}
 }

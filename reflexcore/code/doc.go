@@ -14,4 +14,20 @@
 // effect.Unknown, and a dangerous function that is reached in a way that cannot be
 // resolved is opaque. Everything is bounded; over a bound comes one Found that is
 // opaque.
+//
+// # Reading order
+//
+//   - code.go has the words of the package, scan.go begins: [Scan] picks the evaluator.
+//   - machine.go is the evaluator of most languages; dialect.go and dialects.go say how
+//     they differ. Its sentences are in statement.go, expr.go, primary.go, postfix.go,
+//     function.go, params.go and imports.go, the calls in call.go, arguments.go and apply.go,
+//     code within code in nested.go. awk.go, sed.go, batch.go and powershell.go are the
+//     languages that have an evaluator of their own.
+//   - actions.go lists what a row of the tables makes the machine do, fold.go what it
+//     computes; table.go and api.go are the tables themselves.
+//   - What the evaluators share is below: cursor.go (the tokens), scope.go (variables),
+//     escapes.go (functions that are not followed), programs.go, pipe.go and bare.go
+//     (programs and their input), resources.go and entries.go (files and hosts), inputs.go,
+//     workdir.go, report.go and budget.go.
+//   - lex.go and lex_quote.go cut the source, value.go and text.go hold what is known.
 package code

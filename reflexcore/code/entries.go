@@ -37,7 +37,7 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 func (res *resources) deepens(path string) bool {
 	for _, root := range res.walked {
 		if rest, ok := strings.CutPrefix(path, root+"/"); ok && (strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !res.in.chooses()
+			return !res.inputs.in.chooses()
 		}
 	}
 	return false

@@ -23,7 +23,7 @@ func (m *machine) expr(min int) value {
 		}
 		target, base := m.last, m.base
 		if bind == bindAssign { // what is set is not used
-			m.loose.kept()
+			m.escapes.undo()
 		}
 		m.in.i++
 		m.last = ""
@@ -64,13 +64,13 @@ func (m *machine) expr(min int) value {
 func (m *machine) assign(target, op string, old value) value {
 	v := m.expr(bindAssign)
 	if plainName(target) && v.kind == nameValue && (op == "=" || op == ":=") {
-		m.loose.kept()
+		m.escapes.undo()
 	}
 	if strings.HasPrefix(target, "__") && v.kind == nameValue && v.of == nil && m.api.executes(v.s) {
 		// __class_getitem__ = os.system
 		m.programs.shell(unknown(v.taint), target)
 	}
-	m.loose.usedAt = -1
+	m.escapes.lastAt = -1
 	switch op {
 	case "+=", ".=":
 		v = add(old, v, op == ".=")
@@ -108,7 +108,9 @@ func (m *machine) binary(t *token, left value, bind int) value {
 		if left.kind == textValue {
 			return add(left, right, true)
 		}
-		m.appended(left, right)
+		if left.kind == objectValue && left.s == "file" {
+			m.resources.content(value{s: "<<", of: &left}, []arg{{value: right}}, "<<")
+		}
 	case "%":
 		if left.kind == textValue {
 			args := []value{right}
@@ -200,7 +202,7 @@ func (m *machine) unary() value {
 		m.budget.depth--
 		m.last = ""
 		if t.text == "yield" { // whoever goes through the generator may call it
-			m.loose.usedAt = -1
+			m.escapes.lastAt = -1
 		}
 		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
 			return unknown(v.taint)

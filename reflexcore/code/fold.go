@@ -45,4 +45,4 @@ func foldOf(name string) fold {
 
 func foldUnknown(_ *machine, c invocation) value { return c.unknown() }
 
-func foldCall(m *machine, c invocation) (value, bool) { return c.row.fold(m, c), true }
+func foldCall(m *machine, c invocation) (value, bool) { return c.fold(m, c), true }

@@ -30,7 +30,7 @@ func eachText(f func(string) string) fold {
 
 // foldTrim takes white space away; with an argument it takes something else.
 func foldTrim(_ *machine, c invocation) value {
-	if v := c.target(); v.known() && len(values(c.args)) <= max(0, c.row.arg+1) {
+	if v := c.target(); v.known() && len(values(c.args)) <= max(0, c.arg+1) {
 		return text(strings.TrimSpace(v.str()), c.taint)
 	}
 	return c.unknown()
@@ -86,7 +86,7 @@ func foldSprintf(_ *machine, c invocation) value {
 func foldSprintfMethod(_ *machine, c invocation) value { return sprintf(c.receiver(), values(c.args)) }
 
 func foldSlice(m *machine, c invocation) value {
-	return substring(m.d, c.target(), values(c.args), c.row.arg, c.taint)
+	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
 }
 
 // foldSubstring is s.Substring(from, length).
@@ -196,7 +196,7 @@ func foldBuffer(_ *machine, c invocation) value {
 
 // foldCodec is codecs.decode(x, "rot13") and s.decode("hex").
 func foldCodec(_ *machine, c invocation) value {
-	if c.row.arg == argReceiver {
+	if c.arg == argReceiver {
 		return decodedFrom(c.target(), c.first())
 	}
 	return decodedFrom(c.target(), c.second())

@@ -22,13 +22,29 @@ func (m *machine) newFunction(params []param, from, to int, isExpr bool) value {
 	return value{fn: f}
 }
 
+// paramList reads (a, b), if it stands here.
+func (m *machine) paramList() []param {
+	if !m.in.is("(") {
+		return nil
+	}
+	end := m.in.match(m.in.i)
+	params := m.params(m.in.i+1, end)
+	m.in.i = min(end+1, len(m.in.toks))
+	return params
+}
+
+// body notes a function whose body in brackets stands here.
+func (m *machine) body(params []param) value {
+	end := m.in.match(m.in.i)
+	v := m.newFunction(params, m.in.i+1, end, false)
+	m.in.i = min(end+1, len(m.in.toks))
+	return v
+}
+
 // arrow reads the body of an arrow function; the current token follows the arrow.
 func (m *machine) arrow(params []param) value {
 	if m.in.is("{") {
-		end := m.in.match(m.in.i)
-		v := m.newFunction(params, m.in.i+1, end, false)
-		m.in.i = min(end+1, len(m.in.toks))
-		return v
+		return m.body(params)
 	}
 	end := m.in.exprEnd()
 	v := m.newFunction(params, m.in.i, end, true)
@@ -50,12 +66,7 @@ func (m *machine) function() value {
 		}
 		m.in.i++
 	}
-	var params []param
-	if m.in.is("(") {
-		end := m.in.match(m.in.i)
-		params = m.params(m.in.i+1, end)
-		m.in.i = min(end+1, len(m.in.toks))
-	}
+	params := m.paramList()
 	if m.d.openBodies {
 		for _, p := range params {
 			m.scope.bind(p.name, unknown(0))
@@ -74,9 +85,7 @@ func (m *machine) function() value {
 	if !m.in.is("{") {
 		return unknown(0)
 	}
-	end := m.in.match(m.in.i)
-	v := m.newFunction(params, m.in.i+1, end, false)
-	m.in.i = min(end+1, len(m.in.toks))
+	v := m.body(params)
 	if name != "" {
 		m.scope.bind(name, v)
 	}
@@ -90,12 +99,7 @@ func (m *machine) pythonDef() {
 	m.in.i++
 	name := m.in.tok().text
 	m.in.i++
-	var params []param
-	if m.in.is("(") {
-		end := m.in.match(m.in.i)
-		params = m.params(m.in.i+1, end)
-		m.in.i = min(end+1, len(m.in.toks))
-	}
+	params := m.paramList()
 	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(":") {
 		m.in.i++
 	}
@@ -179,10 +183,7 @@ func (m *machine) special(t *token) (value, bool) {
 		return m.declared(), true
 	case (t.text == "do" || t.text == "eval") && m.d.blockValues && m.in.ahead(1).text == "{":
 		m.in.i++
-		end := m.in.match(m.in.i)
-		v := m.newFunction(nil, m.in.i+1, end, false)
-		m.in.i = min(end+1, len(m.in.toks))
-		return m.apply(v.fn, nil), true
+		return m.apply(m.body(nil).fn, nil), true
 	}
 	return value{}, false
 }

@@ -71,7 +71,7 @@ func (m *machine) imports(word string) {
 		}
 		if m.in.is("*") {
 			m.in.i++
-			m.star(module)
+			m.scope.bindAll(m.api, module)
 		}
 		m.in.take(")")
 		return
@@ -84,17 +84,6 @@ func (m *machine) imports(word string) {
 			return
 		}
 		module = m.in.dotted()
-	}
-}
-
-// star binds every function of the table that lies directly in a module.
-func (m *machine) star(module string) {
-	for path := range m.api.rows {
-		if name, ok := strings.CutPrefix(path, module+"."); ok && !strings.Contains(name, ".") {
-			if _, known := m.scope.get(name); !known && len(m.scope.vars) < maxVars {
-				m.scope.bind(name, value{kind: nameValue, s: path})
-			}
-		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (m *machine) readsInput() (value, bool) {
 	if n != 3 {
 		m.opensTexts()
 	}
-	v := m.given.inputLine()
+	v := m.inputs.inputLine()
 	if whole {
 		m.scope.bind("$_", v)
 	}

@@ -25,10 +25,10 @@ func (c *invocation) by() string { return c.callee.s }
 
 // target is what the function works on: an argument, or what the method is called on.
 func (c *invocation) target() value {
-	if c.row.arg == argReceiver {
+	if c.arg == argReceiver {
 		return c.receiver()
 	}
-	if a, found := argument(c.args, max(0, c.row.arg)); found {
+	if a, found := argument(c.args, max(0, c.arg)); found {
 		return a
 	}
 	return unknown(c.taint)

@@ -3,20 +3,19 @@ package code
 // A machine evaluates tokens from left to right and yields what it finds. It
 // follows no condition: everything that is written is taken to happen.
 type machine struct {
-	lang string
-	d    *dialect
-	api  *table
-	lim  Limits
+	d   *dialect
+	api *table
+	lim Limits
 
 	budget    budget
 	in        cursor
 	scope     scope
 	cwd       workdir
 	out       report
-	given     given
+	inputs    inputs
 	programs  programs
 	resources resources
-	loose     looseness
+	escapes   escapes
 
 	funcs  []*function
 	passed []value // what is left of the arguments of Perl's function
@@ -55,7 +54,7 @@ func (m *machine) run() {
 // set gives a variable its value. A value that is not followed through it is lost.
 func (m *machine) set(name string, v value) {
 	if !m.scope.set(name, v) {
-		m.loose.used(v)
-		m.loose.usedAt = -1
+		m.escapes.value(v)
+		m.escapes.lastAt = -1
 	}
 }

@@ -238,7 +238,7 @@ func isPlainName(s string) bool {
 func (m *machine) code(r row, v value, by string) value {
 	lang := r.param
 	if lang == "" {
-		lang = m.lang
+		lang = m.d.name
 	}
 	switch {
 	case v.fn != nil:
@@ -248,7 +248,7 @@ func (m *machine) code(r row, v value, by string) value {
 	case !v.known():
 		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
 		return unknown(v.taint)
-	case lang != m.lang:
+	case lang != m.d.name:
 		m.out.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
 		return unknown(v.taint)
 	}
@@ -268,7 +268,7 @@ func (m *machine) runsStdin(v value, by string) bool {
 	if !isStdinPath(v) {
 		return false
 	}
-	m.code(row{}, m.given.input(), by)
+	m.code(row{}, m.inputs.input(), by)
 	return true
 }
 

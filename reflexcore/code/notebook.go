@@ -20,6 +20,25 @@ type cells struct {
 	programs *programs
 }
 
+// python judges what IPython hands to a shell: !command, %sx, %system, x = !command. It
+// returns the code without those lines. Python itself has no such lines, which may hide from
+// it what stands behind them, as one quote does.
+func (c *cells) python(src string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(src) {
+		bare := strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(bare, "%%"); ok {
+			_, cell, _ := strings.Cut(src, bare)
+			c.cell(name, strings.TrimPrefix(cell, "\n"))
+		}
+		if c.magicLine(bare) {
+			line = "\n"
+		}
+		rest.WriteString(line)
+	}
+	return rest.String()
+}
+
 // magicLine judges a line that IPython does not take for Python, and reports whether it is
 // one.
 func (c *cells) magicLine(line string) bool {

@@ -75,7 +75,7 @@ func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	v := m.expr(bindAssign)
 	m.in.paren--
 	if follow && m.api.isRunner(v) {
-		m.loose.kept()
+		m.escapes.undo()
 	}
 	end := max(from, min(m.in.i, to))
 	for end < to && (m.in.toks[end].kind != tkOp || !strings.Contains(",)]}", m.in.toks[end].text)) {
@@ -83,6 +83,6 @@ func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	}
 	m.in.i = i
 	m.budget.depth--
-	m.loose.usedAt = -1
+	m.escapes.lastAt = -1
 	return v, end
 }

@@ -29,9 +29,7 @@ func (m *machine) postfix(v value) value {
 			}
 		case t.kind == tkOp && t.text == "(" && m.in.callable(t):
 			name := m.in.ahead(1).text
-			callee, args := v, m.arguments()
-			v = m.call(callee, args)
-			m.changes(callee, args, base, name)
+			v = m.callChanging(v, m.arguments(), base, name)
 		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
 		case t.kind == tkOp && t.text == "{" && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
@@ -51,28 +49,20 @@ func (m *machine) postfix(v value) value {
 			m.in.i++
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
-			name := t.text
-			callee, args := v, m.bareArguments()
-			v = m.call(callee, args)
-			m.changes(callee, args, base, name)
+			v = m.callChanging(v, m.bareArguments(), base, t.text)
 		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
-			m.in.i++ // a block: its statements follow
-			if m.in.is("|") {
-				for m.in.i++; m.in.tok().kind != tkEnd && !m.in.is("|"); m.in.i++ {
-				}
-				m.in.i++
-			}
+			m.in.openBlock()
 			return unknown(v.taint)
 		default:
 			m.last = target
-			m.loose.used(v)
+			m.escapes.value(v)
 			return m.resolved(v)
 		}
 	}
 	if m.api.callsItself(v) {
 		v = m.call(v, nil)
 	}
-	m.loose.used(v)
+	m.escapes.value(v)
 	return m.resolved(v)
 }
 
@@ -232,7 +222,7 @@ func (m *machine) element(v value) value {
 	m.in.i++
 	if v.kind == nameValue && v.of == nil && m.d.slices { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
-			v = m.given.operands(rows[0].arg)
+			v = m.inputs.operands(rows[0].arg)
 		}
 	}
 	if !m.d.slices || v.kind == nameValue {

@@ -325,13 +325,13 @@ func (p *psReader) variable() value {
 	name := strings.ToLower(p.variableName())
 	switch {
 	case strings.HasPrefix(name, "env:"):
-		return p.m.given.env(strings.ToUpper(name[4:]), "$env")
+		return p.m.inputs.env(strings.ToUpper(name[4:]), "$env")
 	case name == "home":
 		return text(p.m.lim.Home, 0)
 	case name == "true":
 		return value{kind: nameValue, s: "true"}
 	case name == "args":
-		return p.m.given.operands(0)
+		return p.m.inputs.operands(0)
 	case name == "pshome":
 		return text(`C:\Windows\System32\WindowsPowerShell\v1.0`, 0)
 	}

@@ -15,18 +15,8 @@ func (p *psReader) primary() value {
 	defer func() { m.budget.depth-- }()
 	var v value
 	switch c := p.at(0); {
-	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''): // a text of several lines
-		quote := p.at(1)
-		p.skip(2)
-		end := strings.Index(p.src[p.i:], "\n"+string(quote)+"@")
-		if end < 0 {
-			end = len(p.src) - p.i
-		}
-		v = text(strings.TrimLeft(p.src[p.i:p.i+end], "\r\n"), 0)
-		if quote == '"' && strings.Contains(v.s, "$") {
-			v = unknown(0)
-		}
-		p.i = min(len(p.src), p.i+end+3)
+	case c == '@' && (p.at(1) == '"' || p.at(1) == '\''):
+		v = p.hereString()
 	case c == '@' && p.at(1) == '(':
 		p.skip(2)
 		v = p.block(')')
@@ -51,18 +41,9 @@ func (p *psReader) primary() value {
 	case c == '[':
 		return p.typed()
 	case isDigit(c):
-		start := p.i
-		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '.' && isDigit(p.at(1))) {
-			p.skip(1)
-		}
-		v = number(p.src[start:p.i])
-		if p.at(0) == '.' && p.at(1) == '.' { // a range
-			p.skip(2)
-			to := p.primary()
-			if v.kind == numberValue && to.kind == numberValue {
-				return psRange(v.n, to.n)
-			}
-			return unknown(0)
+		var ranged bool
+		if v, ranged = p.number(); ranged {
+			return v
 		}
 	case c == '-' || c == '!' || c == '+' || c == ',':
 		if c == '-' && isLetter(p.at(1)) {
@@ -79,6 +60,39 @@ func (p *psReader) primary() value {
 		return p.word()
 	}
 	return p.postfix(v)
+}
+
+// hereString reads a text of several lines.
+func (p *psReader) hereString() value {
+	quote := p.at(1)
+	p.skip(2)
+	end := strings.Index(p.src[p.i:], "\n"+string(quote)+"@")
+	if end < 0 {
+		end = len(p.src) - p.i
+	}
+	v := text(strings.TrimLeft(p.src[p.i:p.i+end], "\r\n"), 0)
+	if quote == '"' && strings.Contains(v.s, "$") {
+		v = unknown(0)
+	}
+	p.i = min(len(p.src), p.i+end+3)
+	return v
+}
+
+// number reads a number, or a range of them.
+func (p *psReader) number() (v value, ranged bool) {
+	start := p.i
+	for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '.' && isDigit(p.at(1))) {
+		p.skip(1)
+	}
+	v = number(p.src[start:p.i])
+	if p.at(0) != '.' || p.at(1) != '.' {
+		return v, false
+	}
+	p.skip(2)
+	if to := p.primary(); v.kind == numberValue && to.kind == numberValue {
+		return psRange(v.n, to.n), true
+	}
+	return unknown(0), true
 }
 
 // table evaluates @{ a = 1; 'b' = 2 }.
@@ -280,6 +294,42 @@ func (p *psReader) argument() value {
 	return p.pipeline()
 }
 
+// assignment evaluates $x = …, if it stands here.
+func (p *psReader) assignment() (value, bool) {
+	if p.at(0) != '$' || p.at(1) == '(' {
+		return value{}, false
+	}
+	start := p.i
+	name := strings.ToLower(p.variableName())
+	p.space(false)
+	op := ""
+	switch {
+	case p.at(0) == '=' && p.at(1) != '=':
+		op = "="
+	case (p.at(0) == '+' || p.at(0) == '-') && p.at(1) == '=':
+		op = p.src[p.i : p.i+2]
+	}
+	if op == "" {
+		p.i = start
+		return value{}, false
+	}
+	p.skip(len(op))
+	p.space(true)
+	v := p.pipeline()
+	old, _ := p.m.scope.get(name)
+	switch op {
+	case "+=":
+		v = add(old, v, false)
+	case "-=":
+		v = unknown(v.taint)
+	}
+	if _, set := p.m.scope.get(name); set && p.m.budget.depth > 2 && op == "=" {
+		v = join(old, v) // set again in a branch
+	}
+	p.m.scope.bind(name, v)
+	return v, true
+}
+
 // expression evaluates an expression, with the assignment that may follow.
 func (p *psReader) expression() value {
 	m := p.m
@@ -289,35 +339,8 @@ func (p *psReader) expression() value {
 		return unknown(0)
 	}
 	defer func() { m.budget.depth-- }()
-	if p.at(0) == '$' && p.at(1) != '(' { // $x = …
-		start := p.i
-		name := strings.ToLower(p.variableName())
-		p.space(false)
-		op := ""
-		switch {
-		case p.at(0) == '=' && p.at(1) != '=':
-			op = "="
-		case (p.at(0) == '+' || p.at(0) == '-') && p.at(1) == '=':
-			op = p.src[p.i : p.i+2]
-		}
-		if op != "" {
-			p.skip(len(op))
-			p.space(true)
-			v := p.pipeline()
-			old, _ := m.scope.get(name)
-			switch op {
-			case "+=":
-				v = add(old, v, false)
-			case "-=":
-				v = unknown(v.taint)
-			}
-			if _, set := m.scope.get(name); set && m.budget.depth > 2 && op == "=" {
-				v = join(old, v) // set again in a branch
-			}
-			m.scope.bind(name, v)
-			return v
-		}
-		p.i = start
+	if v, ok := p.assignment(); ok {
+		return v
 	}
 	left := p.listOf()
 	for m.budget.step() {

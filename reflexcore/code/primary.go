@@ -28,14 +28,7 @@ func (m *machine) primary() value {
 		return unknown(v.taint | effect.File)
 	case tkRegex:
 		m.in.i++
-		if t.evaluat {
-			if v := m.inside(t.more); t.twice {
-				m.code(row{}, v, "s///ee")
-			}
-		}
-		m.out.inserts(t.more)
-		m.patternCode(t.text)
-		return value{kind: objectValue, s: "regex"}
+		return m.regex(t)
 	case tkWords:
 		m.in.i++
 		var words []value
@@ -70,17 +63,25 @@ func (m *machine) primary() value {
 	return unknown(0)
 }
 
-// patternCode evaluates (?{ code }) in a pattern of Perl.
-func (m *machine) patternCode(pattern string) {
+// regex evaluates the code in a pattern, (?{ code }), and in the replacement behind it.
+func (m *machine) regex(t *token) value {
+	if t.evaluat {
+		if v := m.inside(t.more); t.twice {
+			m.code(row{}, v, "s///ee")
+		}
+	}
+	m.out.inserts(t.more)
+	pattern := t.text
 	for m.d.patternCode && m.budget.step() {
 		at := strings.Index(pattern, "?{")
 		if at < 0 {
-			return
+			break
 		}
 		end := closing(pattern, at+2, '{')
 		m.inside(strings.TrimSuffix(pattern[at+2:end], "}"))
 		pattern = pattern[end:]
 	}
+	return value{kind: objectValue, s: "regex"}
 }
 
 // group evaluates (…): one value, a list, or the parameters of an arrow function.
@@ -92,12 +93,12 @@ func (m *machine) group() value {
 		return m.arrow(params)
 	}
 	m.in.i++
-	loose := len(m.loose.loose)
+	before := len(m.escapes.functions)
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.loose.loose) == loose+1 && m.loose.usedAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
-		m.loose.loose = m.loose.loose[:loose] // it is the value of the brackets, which is looked at as any other
+	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
+		m.escapes.functions = m.escapes.functions[:before] // it is the value of the brackets, which is looked at as any other
 	}
 	switch {
 	case one:

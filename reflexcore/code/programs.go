@@ -8,14 +8,13 @@ import (
 
 // The programs are those that code starts, and what it gives them as their input.
 type programs struct {
-	lang      string
 	d         *dialect
 	out       *report
 	connected bool          // a socket to another host was opened
-	shellRan  string        // a shell that reads what it is connected to
+	idleShell string        // a shell that reads what it is connected to
 	pipes     []pipe        // into the programs that were started
 	bare      []bareProgram // those that run their input
-	fedN      []string      // those of which the input was seen, or that have none
+	hadInput  []string      // those of which the input was seen, or that have none
 }
 
 // shell yields a command line.
@@ -242,7 +241,7 @@ func (ps *programs) remoteShell(program, line, by string) {
 	case ps.connected:
 		ps.out.found(Found{Op: Exec, Text: program, Taint: effect.Network, By: by})
 	default:
-		ps.shellRan = program
+		ps.idleShell = program
 	}
 }
 

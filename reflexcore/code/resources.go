@@ -10,19 +10,16 @@ import (
 // The resources are the files and hosts that code reaches.
 type resources struct {
 	d        *dialect
-	lim      *Limits
-	in       *cursor
-	cwd      *workdir
 	out      *report
-	given    *given
+	inputs   *inputs
 	programs *programs
 	walked   []string // the folders of which all that is below them is gone through
 }
 
 // connect opens a socket to another host.
 func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) value {
-	if res.programs.shellRan != "" && !res.programs.connected {
-		res.out.found(Found{Op: Exec, Text: res.programs.shellRan, Taint: effect.Network, By: by})
+	if res.programs.idleShell != "" && !res.programs.connected {
+		res.out.found(Found{Op: Exec, Text: res.programs.idleShell, Taint: effect.Network, By: by})
 	}
 	res.programs.connected = true
 	first, _ := argument(args, 0)
@@ -58,7 +55,7 @@ func (res *resources) open(r row, path value, args []arg, by string) value {
 		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
 	}
 	if res.d.opensInput && isStdinPath(path) {
-		return value{kind: objectValue, s: "stdin", taint: res.lim.InputTaint}
+		return value{kind: objectValue, s: "stdin", taint: res.inputs.lim.InputTaint}
 	}
 	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && res.d.expectURLs {
 		res.programs.shell(text(cmd, path.taint), by)
@@ -97,8 +94,8 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	if isURL(p) {
 		return res.network(row{action: "netin"}, path, args, taint, by), true
 	}
-	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && res.lim.HasInput {
-		return res.given.input(), true
+	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && res.inputs.lim.HasInput {
+		return res.inputs.input(), true
 	}
 	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
 		return unknown(0), true
@@ -118,7 +115,7 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 		}
 	case Read:
 		result |= effect.File
-		if res.lim.Secret != nil && effect.IsKnown(p) && res.lim.Secret(res.cwd.below(p)) {
+		if res.inputs.lim.Secret != nil && effect.IsKnown(p) && res.inputs.lim.Secret(res.out.cwd.below(p)) {
 			result |= effect.Secret
 			f.Taint = effect.Secret
 		}

@@ -20,7 +20,7 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 		yield(Found{Text: name + " code over the limits"})
 		return
 	}
-	m := newMachine(name, lim, yield)
+	m := newMachine(name, &lim, yield)
 	switch name {
 	case "sed":
 		newSed(m).run(src)
@@ -41,31 +41,39 @@ func Scan(lang, src string, lim Limits, yield func(Found) bool) {
 }
 
 // newMachine makes a machine for code in a language that Scan knows.
-func newMachine(lang string, lim Limits, yield func(Found) bool) *machine {
-	m := &machine{lang: lang, lim: lim}
-	if m.d = dialects[lang]; m.d != nil {
-		m.api = tableOf(lang)
+func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
+	m := &machine{lim: *lim}
+	if d, ok := dialects[lang]; ok {
+		m.d, m.api = d, tableOf(lang)
+		m.in.d, m.cwd.d, m.programs.d, m.resources.d, m.escapes.d, m.escapes.api = d, d, d, d, d, m.api
 	}
-	m.budget = budget{maxSteps: lim.Steps, maxDepth: lim.Depth}
-	m.in = cursor{budget: &m.budget, d: m.d, left: lim.Tokens}
-	m.scope = scope{budget: &m.budget}
-	m.cwd = workdir{in: &m.in, d: m.d, lim: &m.lim}
-	m.out = report{budget: &m.budget, cwd: &m.cwd, yield: yield, insert: lim.Insert}
-	m.given = given{lim: &m.lim, in: &m.in, out: &m.out}
-	m.programs = programs{lang: lang, d: m.d, out: &m.out}
-	m.resources = resources{d: m.d, lim: &m.lim, in: &m.in, cwd: &m.cwd, out: &m.out, given: &m.given, programs: &m.programs}
-	m.loose = looseness{d: m.d, api: m.api, in: &m.in, programs: &m.programs}
+	m.budget.steps, m.budget.maxDepth = lim.Steps, lim.Depth
+	m.in.budget, m.in.left = &m.budget, lim.Tokens
+	m.scope.budget = &m.budget
+	m.cwd.in, m.cwd.lim = &m.in, &m.lim
+	m.out.budget, m.out.cwd, m.out.yield, m.out.insert = &m.budget, &m.cwd, yield, lim.Insert
+	m.inputs.lim, m.inputs.in, m.inputs.out = &m.lim, &m.in, &m.out
+	m.programs.out = &m.out
+	m.resources.out, m.resources.inputs, m.resources.programs = &m.out, &m.inputs, &m.programs
+	m.escapes.in, m.escapes.programs = &m.in, &m.programs
 	return m
 }
 
 // script scans a language of the shared machinery.
 func (m *machine) script(src string) {
 	m.scope.variables(m.lim.Vars)
-	if m.d.notebooks {
-		m.notebook(src)
+	if m.d.notebooks && strings.ContainsAny(src, "!%") {
+		c := cells{out: &m.out, programs: &m.programs}
+		if python := c.python(src); len(python) != len(src) {
+			m.source(python) // besides the scan of all of it: a text of several lines may have such lines as well
+			m.scope.vars = nil
+			m.scope.variables(m.lim.Vars)
+		}
 	}
-	if m.d.angleInput {
-		m.opensOperands()
+	if m.d.angleInput { // <> runs an operand that begins or ends with a bar
+		for _, a := range m.lim.Args {
+			m.programs.opensOperand(text(a, 0))
+		}
 	}
 	m.source(src)
 	for i := 0; i < len(m.funcs) && m.budget.step(); i++ {
@@ -73,64 +81,26 @@ func (m *machine) script(src string) {
 			m.apply(f, nil)
 		}
 	}
-	m.flushLoose()
+	m.judgeEscaped()
 	m.programs.flushPipes()
 }
 
-// flushLoose judges the calls that are not resolved as calls of what is loose.
-func (m *machine) flushLoose() {
-	if len(m.loose.loose) == 0 {
+// judgeEscaped judges the calls that are not resolved as calls of what escaped.
+func (m *machine) judgeEscaped() {
+	if len(m.escapes.functions) == 0 {
 		return
 	}
-	m.loose.judging = true
-	for _, f := range m.loose.loose {
-		for _, u := range m.loose.unresolved {
+	m.escapes.judging = true
+	for _, f := range m.escapes.functions {
+		for _, u := range m.escapes.unresolved {
 			if !m.budget.step() {
 				return
 			}
 			m.call(value{kind: nameValue, s: f.path}, u.args)
 		}
-		if !f.whole && m.api.runs(f.path) || len(m.loose.unresolved) > maxUnresolved {
+		if !f.whole && m.api.runs(f.path) || len(m.escapes.unresolved) > maxUnresolved {
 			m.out.found(Found{Op: Shell, Text: effect.Unknown, By: f.path})
 		}
 	}
-	m.loose.judging = false
-}
-
-// opensOperands judges the operands of a script of Perl that are programs: <> runs what
-// begins or ends with a bar.
-func (m *machine) opensOperands() {
-	for _, a := range m.lim.Args {
-		m.programs.opensOperand(text(a, 0))
-	}
-}
-
-// notebook finds what IPython hands to a shell: !command, %sx, %system, x = !command.
-// Python itself has no such lines, which may hide from it what stands behind them, as one
-// quote does. So the rest of the code is scanned without them here, besides the scan of
-// all of it: a text of several lines may have such lines as well.
-func (m *machine) notebook(src string) {
-	if !strings.ContainsAny(src, "!%") {
-		return
-	}
-	c := cells{out: &m.out, programs: &m.programs}
-	var rest strings.Builder
-	for line := range strings.Lines(src) {
-		bare := strings.TrimSpace(line)
-		if name, ok := strings.CutPrefix(bare, "%%"); ok {
-			_, cell, _ := strings.Cut(src, bare)
-			c.cell(name, strings.TrimPrefix(cell, "\n"))
-		}
-		if !c.magicLine(bare) {
-			rest.WriteString(line)
-			continue
-		}
-		rest.WriteString("\n")
-	}
-	if rest.Len() == len(src) {
-		return
-	}
-	m.source(rest.String())
-	m.scope.vars = nil
-	m.scope.variables(m.lim.Vars)
+	m.escapes.judging = false
 }

@@ -1,6 +1,9 @@
 package code
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // A scope has the variables of the code, the innermost last.
 type scope struct {
@@ -145,4 +148,15 @@ func (s *scope) set(name string, v value) (followed bool) {
 	}
 	s.bind(name, v)
 	return !joined
+}
+
+// bindAll binds every function of the table that lies directly in a module.
+func (s *scope) bindAll(api *table, module string) {
+	for path := range api.rows {
+		if name, ok := strings.CutPrefix(path, module+"."); ok && !strings.Contains(name, ".") {
+			if _, known := s.get(name); !known && len(s.vars) < maxVars {
+				s.bind(name, value{kind: nameValue, s: path})
+			}
+		}
+	}
 }

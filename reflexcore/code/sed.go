@@ -12,7 +12,7 @@ import (
 type sedScript struct {
 	budget   *budget
 	out      *report
-	given    *given
+	inputs   *inputs
 	programs *programs
 
 	src     string
@@ -21,7 +21,7 @@ type sedScript struct {
 }
 
 func newSed(m *machine) *sedScript {
-	return &sedScript{budget: &m.budget, out: &m.out, given: &m.given, programs: &m.programs}
+	return &sedScript{budget: &m.budget, out: &m.out, inputs: &m.inputs, programs: &m.programs}
 }
 
 // run evaluates the script.
@@ -155,7 +155,7 @@ func (s *sedScript) command() {
 
 // stream is e without a command: what the stream has is one.
 func (s *sedScript) stream() {
-	lines := s.given.inputLines()
+	lines := s.inputs.inputLines()
 	if lines == nil || s.changed {
 		lines = []value{unknown(0)}
 	}

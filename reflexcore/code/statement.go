@@ -1,6 +1,8 @@
 package code
 
 import (
+	"slices"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -63,9 +65,9 @@ func (m *machine) assignment() {
 	if targets < 2 || first.kind != tkName {
 		part := m.in.goesOn()
 		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
-			m.loose.kept()
+			m.escapes.undo()
 		}
-		m.loose.usedAt = -1
+		m.escapes.lastAt = -1
 		return
 	}
 	names := make([]string, 0, targets)
@@ -73,7 +75,12 @@ func (m *machine) assignment() {
 		names = append(names, m.in.tok().text)
 		m.in.i += 2
 	}
-	m.spread(names, m.valueList())
+	v := m.valueList()
+	for i, name := range names {
+		if name != "" {
+			m.set(name, at(v, int64(i)))
+		}
+	}
 }
 
 // valueList evaluates a, b, c.
@@ -90,127 +97,142 @@ func (m *machine) valueList() value {
 	return list(out, 0)
 }
 
-func (m *machine) spread(names []string, v value) {
-	for i, name := range names {
-		if name != "" {
-			m.set(name, at(v, int64(i)))
-		}
-	}
-}
-
 // keyword evaluates a statement that a keyword begins. It is false if the token
 // begins an expression.
 func (m *machine) keyword(t *token) bool {
-	switch t.text {
-	case "import", "from":
-		switch m.d.importForm {
-		case importNames:
-			m.imports(t.text)
-			return true
-		case importFrom:
-			m.importsNode()
-			return true
-		case importNone:
-		}
-	case "def":
-		if m.d.indented {
-			m.pythonDef()
-			return true
-		}
-		if m.d.isKeyword("def") {
-			m.in.i += 2
-			if m.in.is("(") {
-				end := m.in.match(m.in.i)
-				m.params(m.in.i+1, end)
-				m.in.i = min(end+1, len(m.in.toks))
-			}
-			return true
-		}
-	case "class":
-		if m.d.classNames {
-			m.in.i += 2
-			return true
-		}
-	case "function", "fn", "sub":
-		if m.d.functionWords {
-			m.function()
-			return true
-		}
-	case "const", "let", "var", "my", "our", "local":
-		if m.d.isKeyword(t.text) {
-			m.in.i++
-			m.declaration()
-			for m.d.letDeclares && m.in.is(",") && m.budget.step() {
-				m.in.i++
-				m.declaration()
-			}
-			return true
-		}
-	case "for", "foreach":
-		if m.d.indented {
-			m.pythonFor()
-			return true
-		}
-		if m.d.isKeyword(t.text) {
-			m.in.i++
-			m.forHead()
-			return true
-		}
-	case "with":
-		if m.d.indented {
-			m.in.i++
-			m.pythonWith()
-			return true
-		}
-		if next := m.in.ahead(1); m.d.withScopes && next.kind == tkOp && next.text == "(" { // with (module) …
-			m.in.i++
-			if v := m.expr(bindPower); v.kind == nameValue {
-				m.star(v.s)
-			}
-			return true
-		}
-	case "throw", "raise":
-		if m.d.throws {
-			if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
-				m.expr(0) // whoever catches it may call it
-				m.loose.usedAt = -1
-			}
-			return true
-		}
-	case "return":
-		if m.d.isKeyword("return") {
-			m.in.i++
-			if m.in.ends() || m.in.is(";") || m.in.is("}") {
-				return true
-			}
-			v := m.expr(0)
-			if m.result == nil {
-				m.result = &v
-			} else {
-				*m.result = join(*m.result, v)
-			}
-			return true
-		}
-	case "exec":
-		if n := m.in.ahead(1); m.d.execWord && n.kind == tkString { // Python 2
-			m.in.i++
-			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
-			return true
-		}
-	case "use", "no", "namespace", "package":
-		if m.d.uses {
-			m.use()
-			return true
-		}
-	case "include", "include_once", "require_once", "require", "do", "load":
+	if m.declares(t) || m.controls(t) {
+		return true
+	}
+	if slices.Contains(runsAFile, t.text) {
 		return m.include(t)
-	case "except", "catch", "as", "global", "nonlocal":
 	}
 	if m.d.isKeyword(t.text) && !m.in.beginsValue(t.text) {
 		m.in.i++
 		return true
 	}
 	return false
+}
+
+// runsAFile are words that some language has for a file that runs as a part of the script.
+var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}
+
+// declares evaluates what declares a name: an import, a function, a class, a variable.
+func (m *machine) declares(t *token) bool {
+	switch t.text {
+	case "import", "from":
+		switch m.d.importForm {
+		case importNames:
+			m.imports(t.text)
+		case importFrom:
+			m.importsNode()
+		default:
+			return false
+		}
+		return true
+	case "use", "no", "namespace", "package":
+		if m.d.uses {
+			m.use()
+		}
+		return m.d.uses
+	case "def":
+		switch {
+		case m.d.indented:
+			m.pythonDef()
+		case m.d.isKeyword("def"):
+			m.in.i += 2
+			m.paramList()
+		default:
+			return false
+		}
+		return true
+	case "class":
+		if m.d.classNames {
+			m.in.i += 2
+		}
+		return m.d.classNames
+	case "function", "fn", "sub":
+		if m.d.functionWords {
+			m.function()
+		}
+		return m.d.functionWords
+	case "const", "let", "var", "my", "our", "local":
+		if !m.d.isKeyword(t.text) {
+			return false
+		}
+		m.in.i++
+		m.declaration()
+		for m.d.letDeclares && m.in.is(",") && m.budget.step() {
+			m.in.i++
+			m.declaration()
+		}
+		return true
+	}
+	return false
+}
+
+// controls evaluates the head of a loop or block, or what leaves one.
+func (m *machine) controls(t *token) bool {
+	switch next := m.in.ahead(1); t.text {
+	case "for", "foreach":
+		switch {
+		case m.d.indented:
+			m.pythonFor()
+		case m.d.isKeyword(t.text):
+			m.in.i++
+			m.forHead()
+		default:
+			return false
+		}
+		return true
+	case "with":
+		switch {
+		case m.d.indented:
+			m.in.i++
+			m.pythonWith()
+		case m.d.withScopes && next.kind == tkOp && next.text == "(": // with (module) …
+			m.in.i++
+			if v := m.expr(bindPower); v.kind == nameValue {
+				m.scope.bindAll(m.api, v.s)
+			}
+		default:
+			return false
+		}
+		return true
+	case "throw", "raise":
+		if !m.d.throws {
+			return false
+		}
+		if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
+			m.expr(0) // whoever catches it may call it
+			m.escapes.lastAt = -1
+		}
+		return true
+	case "return":
+		if m.d.isKeyword("return") {
+			m.returns()
+			return true
+		}
+	case "exec":
+		if m.d.execWord && next.kind == tkString { // Python 2
+			m.in.i++
+			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
+			return true
+		}
+	}
+	return false
+}
+
+// returns evaluates what a function returns, which may be either of several values.
+func (m *machine) returns() {
+	m.in.i++
+	if m.in.ends() || m.in.is(";") || m.in.is("}") {
+		return
+	}
+	v := m.expr(0)
+	if m.result != nil {
+		v = join(*m.result, v)
+	}
+	m.result = &v
 }
 
 // declaration reads what const, let, my and local declare: names, patterns and
@@ -274,9 +296,9 @@ func (m *machine) pattern(open string) {
 		}
 		v = m.expr(bindAssign)
 		if !computed && open == "{" { // {["a" + "b"]: f} = v may take anything of v
-			m.loose.kept()
+			m.escapes.undo()
 		}
-		m.loose.usedAt = -1
+		m.escapes.lastAt = -1
 	}
 	if rest != "" { // has all of v that has no name of its own
 		m.set(rest, v)
@@ -334,7 +356,7 @@ func (m *machine) forOf() {
 	m.in.paren++
 	v := m.expr(0)
 	m.in.paren--
-	m.loose.letLoose([]value{v})
+	m.escapes.addAll([]value{v})
 	for j := range head {
 		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
 			m.scope.bind(t.text, unknown(v.taint))
@@ -377,12 +399,5 @@ func (m *machine) forAs() {
 		}
 		m.in.i = min(end+1, len(m.in.toks))
 		return
-	}
-}
-
-// appended notes what << adds to a list or a file.
-func (m *machine) appended(left, right value) {
-	if left.kind == objectValue && left.s == "file" {
-		m.resources.content(value{s: "<<", of: &left}, []arg{{value: right}}, "<<")
 	}
 }

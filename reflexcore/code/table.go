@@ -89,8 +89,8 @@ func (t *table) runs(path string) bool {
 	})
 }
 
-// looseModule is one function that runs something of a module that has such.
-func (t *table) looseModule(module string) string {
+// runnerOf is one function that runs something of a module that has such.
+func (t *table) runnerOf(module string) string {
 	path := t.d.runners[module]
 	if path == "" || !t.executes(path) {
 		return ""

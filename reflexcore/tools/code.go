@@ -53,26 +53,34 @@ func (j *judge) commands() {
 			given = true
 		}
 	}
-	if more := j.in.words("args", "arguments", "argv"); !given {
-		line := strings.Join(j.in.values("args", "arguments"), " ")
-		switch program := programOf(j.call.Tool); {
-		case program != "" && len(more) == 0 && line != "":
-			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + line, Why: "arguments of " + j.tool})
-			given = true
-		case len(more) == 0:
-		case program != "":
-			j.payload(effect.Payload{Lang: effect.Shell, Text: program + " " + quoteWords(more), Why: "arguments of " + j.tool})
-			given = true
-		case runs && (j.meaning.nouns&nounShell != 0 || len(j.in.words("argv")) > 0):
-			j.payload(effect.Payload{Lang: effect.Shell, Text: quoteWords(more), Why: "arguments of " + j.tool})
-			given = true
-		case j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis":
-			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
-		}
-	}
+	given = given || j.program(runs)
 	if runs && !given && j.meaning.nouns&(nounShell|nounCode) != 0 && !j.in.has(rolePath) && !j.in.has(roleSQL) {
 		j.add(effect.Opaque, "", effect.Partial)
 	}
+}
+
+// program hands out the arguments of a program that the tool is named after, or that a list
+// of words is. It reports whether there are any.
+func (j *judge) program(runs bool) bool {
+	more := j.in.words("args", "arguments", "argv")
+	line := strings.Join(j.in.values("args", "arguments"), " ")
+	switch program := programOf(j.call.Tool); {
+	case program != "" && len(more) == 0 && line != "":
+		line = program + " " + line
+	case len(more) == 0:
+		return false
+	case program != "":
+		line = program + " " + quoteWords(more)
+	case runs && (j.meaning.nouns&nounShell != 0 || len(j.in.words("argv")) > 0):
+		line = quoteWords(more)
+	default:
+		if j.meaning.nouns&nounDatabase != 0 && databaseOf(j.call.Tool) == "redis" {
+			j.effects = sqltext.RedisText(j.effects, quoteWords(more), j.lim.SQL)
+		}
+		return false
+	}
+	j.payload(effect.Payload{Lang: effect.Shell, Text: line, Why: "arguments of " + j.tool})
+	return true
 }
 
 // programOf is the command line program that a tool is named after, or "".

@@ -6,9 +6,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// A given is what code has from outside: the operands of the script, the environment and
+// The inputs are what code has from outside: the operands of the script, the environment and
 // the standard input.
-type given struct {
+type inputs struct {
 	lim     *Limits
 	in      *cursor
 	out     *report
@@ -18,7 +18,7 @@ type given struct {
 
 // operands are the operands of the script, with skip names of programs before
 // them.
-func (g *given) operands(skip int) value {
+func (g *inputs) operands(skip int) value {
 	if g.lim.Args == nil {
 		return unknown(0)
 	}
@@ -36,7 +36,7 @@ func (g *given) operands(skip int) value {
 // operand.
 func (m *machine) shift() value {
 	if m.d.argumentList == "" || m.within == 0 {
-		return m.given.nextOperand()
+		return m.inputs.nextOperand()
 	}
 	if len(m.passed) == 0 {
 		return unknown(0)
@@ -48,7 +48,7 @@ func (m *machine) shift() value {
 
 // nextOperand takes the operand of the script that is the first now. In a loop it may be
 // any of them.
-func (g *given) nextOperand() value {
+func (g *inputs) nextOperand() value {
 	if g.shifted >= len(g.lim.Args) || len(g.lim.Args) > 1 && g.in.loops() {
 		return unknown(0)
 	}
@@ -57,7 +57,7 @@ func (g *given) nextOperand() value {
 }
 
 // areOperands reports whether a list is that of the operands.
-func (g *given) areOperands(args []arg) bool {
+func (g *inputs) areOperands(args []arg) bool {
 	for i := range args {
 		if i >= len(g.lim.Args) || args[i].kind != textValue || args[i].s != g.lim.Args[i] {
 			return false
@@ -68,7 +68,7 @@ func (g *given) areOperands(args []arg) bool {
 
 // env reads one variable of the environment. Only one whose name tells of a
 // secret is worth a word.
-func (g *given) env(name, by string) value {
+func (g *inputs) env(name, by string) value {
 	switch name {
 	case "HOME", "USERPROFILE":
 		return text(g.lim.Home, 0)
@@ -103,7 +103,7 @@ func isSecretName(name string) bool {
 }
 
 // input is all of the standard input.
-func (g *given) input() value {
+func (g *inputs) input() value {
 	if !g.lim.HasInput {
 		return unknown(0)
 	}
@@ -111,7 +111,7 @@ func (g *given) input() value {
 }
 
 // inputLines are the lines of the standard input; nil if they are not known.
-func (g *given) inputLines() []value {
+func (g *inputs) inputLines() []value {
 	all := strings.TrimRight(g.lim.Input, "\n")
 	if !g.lim.HasInput || all == "" || strings.Count(all, "\n") >= maxLines {
 		return nil
@@ -124,7 +124,7 @@ func (g *given) inputLines() []value {
 }
 
 // inputLine is the next line. In a loop it may be any of them.
-func (g *given) inputLine() value {
+func (g *inputs) inputLine() value {
 	lines := g.inputLines()
 	if g.lineAt >= len(lines) || len(lines) > 1 && g.in.loops() {
 		return unknown(g.lim.InputTaint)
@@ -134,7 +134,7 @@ func (g *given) inputLine() value {
 }
 
 // stdin is a function that reads the standard input as a row says.
-func (g *given) stdin(r row) value {
+func (g *inputs) stdin(r row) value {
 	switch r.param {
 	case "line":
 		return g.inputLine()

@@ -1,0 +1,173 @@
+package code
+
+import (
+	"slices"
+	"strings"
+)
+
+// A function that runs commands may be reached in more ways than anybody can follow: it
+// is the default of a parameter, lies in a container, is the other side of an "or", has
+// taken the place of print. So where such a function is used as a value, and not simply
+// given another name or handed to a call that is followed, it escapes: each call of
+// something that is not resolved may be a call of it, and is judged as one. Nobody sees
+// who calls it in the end, so code with such a function is a question besides.
+
+const (
+	maxEscaped    = 4  // functions; further ones are as the first
+	maxUnresolved = 64 // calls that are kept; over them nothing is known
+)
+
+// An unresolved call is kept until the end: the function may escape behind it.
+type unresolved struct {
+	name string
+	args []arg
+}
+
+// An escaped function is not followed. Whole is set where only its module is a value.
+type escaped struct {
+	path  string
+	whole bool
+}
+
+// The escapes are the functions that run commands and are not followed.
+type escapes struct {
+	d        *dialect
+	api      *table
+	in       *cursor
+	programs *programs
+
+	functions       []escaped
+	unresolved      []unresolved
+	lastAt, lastLen int  // where the last of them escaped
+	judging         bool // their calls are judged
+}
+
+// value notes a value that is not called where it stands.
+func (e *escapes) value(v value) {
+	if v.kind != nameValue || v.of != nil || v.fn != nil || v.s == "" || e.api == nil {
+		return
+	}
+	path, whole := v.s, false
+	if !e.api.executes(path) {
+		if e.d.commandsAlone && runsVariable(path) {
+			e.usedInPerl(path)
+			return
+		}
+		if path, whole = e.api.runnerOf(path), true; path == "" {
+			return
+		}
+	}
+	e.add(escaped{path, whole})
+}
+
+// runsVariable reports whether a function of Perl runs a program, or what a variable has.
+func runsVariable(path string) bool {
+	return path == "system" || path == "exec" || path == "readpipe" || path == "eval"
+}
+
+// usedInPerl notes a function that starts a program where no arguments follow it: it is
+// taken as a value, \&system, or called with what a variable has.
+func (e *escapes) usedInPerl(path string) {
+	switch {
+	case e.in.is("=>"):
+	case strings.HasPrefix(e.in.ahead(-1).text, "&"):
+		e.add(escaped{path: path})
+	default:
+		e.programs.shell(unknown(0), path)
+	}
+}
+
+// add notes that a function escaped.
+func (e *escapes) add(f escaped) {
+	e.lastAt = -1
+	if !slices.Contains(e.functions, f) && len(e.functions) < maxEscaped {
+		e.functions = append(e.functions, f)
+		e.lastAt, e.lastLen = e.in.i, len(e.functions)
+	}
+}
+
+// named notes that a text is the name of a function that runs something, where the code
+// reaches functions by their names.
+func (e *escapes) named(v value) bool {
+	if v.kind != textValue || !e.api.runs(v.s) && !e.api.runs(strings.ToLower(v.s)) {
+		return false
+	}
+	e.add(escaped{path: v.s})
+	return true
+}
+
+// undo takes back that the value that was just evaluated escaped: it has another name,
+// or is handed to a call that is followed.
+func (e *escapes) undo() {
+	if e.lastAt == e.in.i && e.lastLen == len(e.functions) && len(e.functions) > 0 {
+		e.functions = e.functions[:len(e.functions)-1]
+	}
+	e.lastAt = -1
+}
+
+// quietCalls are functions that call nothing of what they get.
+var quietCalls = []string{"dir", "hasattr", "help", "type", "id", "repr", "isinstance", "len"}
+
+// quietModules are further functions to which a module is often handed.
+var quietModules = []string{
+	"print", "importlib.reload", "reload", "inspect.getsource", "inspect.getfile", "inspect.signature",
+	"setattr", "delattr", "console.log", "Object.keys", "callable",
+}
+
+// readsModules reports whether a function only looks at a module or puts something else
+// into it, as tests do.
+func readsModules(path, name string) bool {
+	switch {
+	case slices.Contains(quietCalls, path), slices.Contains(quietModules, path):
+		return true
+	case name == "object":
+		return strings.Contains(path, "patch")
+	default:
+		return name == "setattr" || name == "spyOn"
+	}
+}
+
+// handed looks at what a call gets: a module that has functions that run something may
+// be searched for them. A function itself is called with what the call has.
+func (e *escapes) handed(callee value, args []arg) {
+	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	if callee.kind == nameValue && readsModules(callee.s, name) {
+		return
+	}
+	for i := range args {
+		if args[i].kind != nameValue || args[i].of != nil {
+			continue
+		}
+		if path := e.api.runnerOf(args[i].s); path != "" {
+			e.add(escaped{path, true})
+		}
+	}
+	if callee.kind == nameValue && callee.of == nil {
+		module, _, dotted := strings.Cut(callee.s, ".")
+		if path := e.api.runnerOf(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+			e.add(escaped{path, true})
+		}
+	}
+}
+
+// unresolvedCall notes a call of which nobody knows what it calls.
+func (e *escapes) unresolvedCall(callee value, args []arg) {
+	if e.d == nil || e.judging || len(e.unresolved) > maxUnresolved || slices.Contains(quietCalls, callee.s) {
+		return
+	}
+	if of := callee.of; of != nil && (of.kind == textValue || of.kind == objectValue) {
+		return
+	}
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.kind != numberValue && a.fn == nil }) {
+		return
+	}
+	e.unresolved = append(e.unresolved, unresolved{callee.s, args})
+}
+
+// addAll notes that values get to where they are not followed.
+func (e *escapes) addAll(vs []value) {
+	for _, v := range vs {
+		e.value(v)
+		e.lastAt = -1
+	}
+}
