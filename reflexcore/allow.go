@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/reflexcore/disk"
-
 	"approver.example"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 )
 
@@ -52,7 +51,7 @@ func past(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !n
 func (w *work) exception(f *finding) *Allowance {
 	for i := range f.rule.Allow {
 		a := &f.rule.Allow[i]
-		if !a.Expires.IsZero() && !w.call.At.IsZero() && w.call.At.Before(a.Expires) && w.within(a.Scope, f) {
+		if !a.Expires.IsZero() && !w.a.ToolCall.At.IsZero() && w.a.ToolCall.At.Before(a.Expires) && w.within(a.Scope, f) {
 			return a
 		}
 	}
@@ -80,10 +79,10 @@ func (w *work) excused() {
 // within reports whether a finding is all that a scope names.
 func (w *work) within(s Scope, f *finding) bool {
 	return s != Scope{} &&
-		(s.Command == "" || matchCommand(s.Command, w.call.Command)) &&
-		(s.Path == "" || f.effect >= 0 && holdsAll(s.Path, &w.effects[f.effect])) &&
-		(s.Agent == "" || s.Agent == w.call.Agent) &&
-		(s.Project == "" || path.IsAbs(w.call.Dir) && disk.Below(path.Clean(w.call.Dir), s.Project))
+		(s.Command == "" || matchCommand(s.Command, w.a.ToolCall.Command)) &&
+		(s.Path == "" || f.effect >= 0 && holdsAll(s.Path, &w.a.Effects[f.effect])) &&
+		(s.Agent == "" || s.Agent == w.a.ToolCall.Agent) &&
+		(s.Project == "" || path.IsAbs(w.a.ToolCall.Dir) && disk.Below(path.Clean(w.a.ToolCall.Dir), s.Project))
 }
 
 // holdsAll reports whether all that an effect is about is certain to be a folder or

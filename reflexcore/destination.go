@@ -20,10 +20,10 @@ import (
 // has to be so now, and not some seconds ago.
 func (e *Engine) destination(w *work, i int, fresh bool) string {
 	if i < 0 {
-		server, _ := ofServer(w.call.Tool)
+		server, _ := ofServer(w.a.ToolCall.Tool)
 		return "server " + server
 	}
-	ef := &w.effects[i]
+	ef := &w.a.Effects[i]
 	const most = 200
 	if len(ef.Target) > most || !effect.IsKnown(ef.Target) || ef.Bits&(effect.Partial|effect.Splits) != 0 || len(ef.By) > most/2 {
 		return ""
@@ -43,14 +43,14 @@ func (e *Engine) destination(w *work, i int, fresh bool) string {
 // destinations are all that the call uses.
 func (e *Engine) destinations(w *work) (out []string) {
 	const most = 32
-	for i := range w.effects {
+	for i := range w.a.Effects {
 		if s, ok := w.sink(i); ok && s == flow.External && len(out) < most {
 			if to := e.destination(w, i, false); to != "" && !slices.Contains(out, to) {
 				out = append(out, to)
 			}
 		}
 	}
-	if server, _ := ofServer(w.call.Tool); server != "" && w.call.Command == "" {
+	if server, _ := ofServer(w.a.ToolCall.Tool); server != "" && w.a.ToolCall.Command == "" {
 		out = append(out, e.destination(w, -1, false))
 	}
 	return out
@@ -69,16 +69,16 @@ const remotesFor = 10 * time.Second
 // remote is the address of a remote of git: its name can be turned to another one.
 // What is no remote is a branch, and goes where the only remote is.
 func (e *Engine) remote(w *work, name string, fresh bool) string {
-	if strings.Contains(w.text, "remote") || strings.Contains(w.text, "config") || strings.Contains(strings.ToLower(w.text), "insteadof") {
+	if strings.Contains(w.a.Text, "remote") || strings.Contains(w.a.Text, "config") || strings.Contains(strings.ToLower(w.a.Text), "insteadof") {
 		return "" // the call itself may turn it
 	}
 	r := e.remotes.Load()
 	if age := time.Duration(0); r != nil {
-		age = w.call.At.Sub(r.at)
-		fresh = fresh || r.dir != w.call.Dir || age < 0 || age > remotesFor
+		age = w.a.ToolCall.At.Sub(r.at)
+		fresh = fresh || r.dir != w.a.ToolCall.Dir || age < 0 || age > remotesFor
 	}
 	if r == nil || fresh {
-		r = &gitRemotes{dir: strings.Clone(w.call.Dir), at: w.call.At, urls: e.git.Remotes(path.Join(e.project(w.call.Dir), ".git", "config"))}
+		r = &gitRemotes{dir: strings.Clone(w.a.ToolCall.Dir), at: w.a.ToolCall.At, urls: e.analyzer.Git.Remotes(path.Join(e.project(w.a.ToolCall.Dir), ".git", "config"))}
 		e.remotes.Store(r)
 	}
 	if to := r.urls[name]; to != "" || len(r.urls) != 1 {
@@ -94,13 +94,13 @@ func (e *Engine) remote(w *work, name string, fresh bool) string {
 // Of a folder, [Engine.pushedLabel] looks at the files by themselves.
 func (e *Engine) addedLabel(w *work) flow.Label {
 	out := flow.Public
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range w.a.Effects {
+		ef := &w.a.Effects[i]
 		l := flow.Of(ef.Taint)
 		if ef.Kind != effect.Read || l >= flow.Internal || !intoRepository(ef.By) {
 			continue
 		}
-		if info, err := e.files.Lstat(ef.Target); err != nil || !info.IsDir() {
+		if info, err := e.analyzer.Files.Lstat(ef.Target); err != nil || !info.IsDir() {
 			out = flow.Join(out, l)
 		}
 	}
@@ -122,7 +122,7 @@ func (e *Engine) repositoryLabel(w *work) []memory.File {
 	if l >= flow.Internal {
 		return nil
 	}
-	return []memory.File{{Path: path.Join(e.project(w.call.Dir), ".git"), Taint: l.Taint()}}
+	return []memory.File{{Path: path.Join(e.project(w.a.ToolCall.Dir), ".git"), Taint: l.Taint()}}
 }
 
 // pushedLabel is the label of what a push publishes: of labelled files that were put
@@ -130,22 +130,22 @@ func (e *Engine) repositoryLabel(w *work) []memory.File {
 // ignore.
 func (e *Engine) pushedLabel(w *work) flow.Label {
 	out := e.addedLabel(w)
-	if w.past == nil {
+	if w.a.Past == nil {
 		return out
 	}
-	root := e.project(w.call.Dir)
+	root := e.project(w.a.ToolCall.Dir)
 	var r *gitrepo.Repository
-	files, err := w.past.Labelled(root)
+	files, err := w.a.Past.Labelled(root)
 	w.flows.fail(err)
 	for _, f := range files {
 		if f.Path != root && f.Path != path.Join(root, ".git") {
 			if r == nil {
-				if r = e.git.Find(root); r == nil {
+				if r = e.analyzer.Git.Find(root); r == nil {
 					r = &gitrepo.Repository{Root: root}
 				}
 			}
 			if name := r.Name(f.Path); r.Index == nil || !r.Index.Tracked(name) {
-				if r.Common != "" && e.git.Ignored(r, name) || !disk.Exists(e.files, f.Path) {
+				if r.Common != "" && e.analyzer.Git.Ignored(r, name) || !disk.Exists(e.analyzer.Files, f.Path) {
 					continue
 				}
 			}

@@ -92,17 +92,18 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 			out = Explanation{Verdict: approver.Verdict{By: By, Reason: "the engine failed", Detail: fmt.Sprint(p)}}
 		}
 	}()
-	w := &work{explain: true, past: e.recall(context.Background(), call)}
+	w := &work{}
+	w.a.Explain, w.a.Past = true, e.recall(context.Background(), call)
 	v := e.run(w, call)
-	out = Explanation{Verdict: v, Steps: w.steps, Effects: []Explained{}, Findings: []Found{}}
+	out = Explanation{Verdict: v, Steps: w.a.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
-		r := &w.result
+		r := &w.a.Result
 		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque
 	}
-	for _, l := range w.layers {
+	for _, l := range w.a.Layers {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
 	}
-	for i, ef := range w.effects {
+	for i, ef := range w.a.Effects {
 		shown := Explained{Effect: ef, Places: w.places[i].Names()}
 		if l := flow.Of(ef.Taint); w.flows.policy != nil && l < flow.Internal {
 			shown.Label = l.String()

@@ -42,7 +42,7 @@ func (f *flows) begin(e *Engine, w *work) {
 		f.policy = nil
 		return
 	}
-	f.home, f.known = w.around.Home, e.paths
+	f.home, f.known = w.a.Around.Home, e.analyzer.Paths
 	if w.sets[1] != nil {
 		f.own = w.sets[1].Sources
 	}
@@ -105,37 +105,14 @@ func labelOf(p, home string, sink content.Sink) flow.Label {
 	return flow.Critical
 }
 
-// labelled labels what a tool that is no shell reads, and with it what it sends and
-// writes.
-func (w *work) labelled(effects []effect.Effect) {
-	if w.flows.policy == nil {
-		return
-	}
-	var carried effect.Taint
-	for i := range effects {
-		if e := &effects[i]; e.Kind == effect.Read {
-			e.Taint |= w.flows.label(e.Target, e.Taint&effect.Secret != 0)
-			carried |= e.Taint & effect.Labels
-		}
-	}
-	for i := range effects {
-		if e := &effects[i]; carried != 0 && (e.Kind == effect.Write || e.Kind == effect.NetOut || e.Kind == effect.Publish) {
-			e.Taint |= carried
-			if e.Kind == effect.Write {
-				w.left = append(w.left, leftBy(e.Target, carried))
-			}
-		}
-	}
-}
-
 // fetched labels what comes from hosts that are sources, and what is made of it.
 func (w *work) fetched() {
 	f := &w.flows
 	if f.policy == nil || !f.policy.Sources().AnyHost() && !f.own.AnyHost() {
 		return
 	}
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.NetIn {
+	for i := range w.a.Effects {
+		if e := &w.a.Effects[i]; e.Kind == effect.NetIn {
 			host := urls.Classify(e.Target).Host
 			f.net |= flow.Join(f.policy.Sources().Host(host), f.own.Host(host)).Taint()
 		}
@@ -143,13 +120,13 @@ func (w *work) fetched() {
 	if f.net == 0 {
 		return
 	}
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Taint&effect.Network != 0 {
+	for i := range w.a.Effects {
+		if e := &w.a.Effects[i]; e.Taint&effect.Network != 0 {
 			e.Taint |= f.net
 		}
 	}
-	for i := range w.left {
-		if l := &w.left[i]; l.Taint&effect.Network != 0 {
+	for i := range w.a.Left {
+		if l := &w.a.Left[i]; l.Taint&effect.Network != 0 {
 			l.Taint |= f.net
 		}
 	}
@@ -162,8 +139,8 @@ func (e *Engine) flows(w *work) {
 		return
 	}
 	f.reads = flow.Join(f.reads, flow.Of(f.net))
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range w.a.Effects {
+		ef := &w.a.Effects[i]
 		s, ok := w.sink(i)
 		if !ok {
 			continue
@@ -186,7 +163,7 @@ func (e *Engine) flows(w *work) {
 
 // sends judges data that leaves the machine, if it does.
 func (e *Engine) sends(w *work, l flow.Label, i int) {
-	ef := &w.effects[i]
+	ef := &w.a.Effects[i]
 	near := urls.Flags(0)
 	if ef.Kind != effect.Publish {
 		flags := w.flagsOf(i)
@@ -212,7 +189,7 @@ func (e *Engine) sends(w *work, l flow.Label, i int) {
 
 // flagsOf are those of an address: its place, if rules have looked at it.
 func (w *work) flagsOf(i int) urls.Flags {
-	ef := &w.effects[i]
+	ef := &w.a.Effects[i]
 	if w.sets[0].byKind[ef.Kind].empty() {
 		return urls.Classify(ef.Target).Flags
 	}
@@ -221,15 +198,15 @@ func (w *work) flagsOf(i int) urls.Flags {
 
 // byName judges what tools do by their names alone: those of which no effect is known.
 func (e *Engine) byName(w *work) {
-	if w.call.Command != "" {
+	if w.a.ToolCall.Command != "" {
 		return
 	}
-	server, writes := ofServer(w.call.Tool)
+	server, writes := ofServer(w.a.ToolCall.Tool)
 	w.flows.out = w.flows.out || server != ""
 	switch {
-	case remembers(w.call.Tool):
+	case remembers(w.a.ToolCall.Tool):
 		e.flowsTo(w, flow.Memory, flow.Public, -1)
-	case writes && !slices.ContainsFunc(w.effects, func(e effect.Effect) bool { return e.Kind == effect.Write }):
+	case writes && !slices.ContainsFunc(w.a.Effects, func(e effect.Effect) bool { return e.Kind == effect.Write }):
 		e.flowsTo(w, flow.External, flow.Public, -1)
 	}
 }
@@ -253,7 +230,7 @@ func (e *Engine) flowsTo(w *work, s flow.Sink, l flow.Label, i int) {
 // has a label.
 func (w *work) flowFound(s flow.Sink, l flow.Label, b flow.Basis, i int) {
 	found := w.flows.policy.Judge(l, s, b)
-	if found.Action == flow.Allow && (!w.explain || found.Label >= flow.Internal) {
+	if found.Action == flow.Allow && (!w.a.Explain || found.Label >= flow.Internal) {
 		return
 	}
 	if found.Sink == flow.Read && w.excepted(i) {
@@ -271,11 +248,11 @@ func (w *work) excepted(i int) bool {
 // seen is what the session has seen before. What cannot be read is the highest label.
 func (w *work) seen() flow.Label {
 	f := &w.flows
-	if w.past == nil {
+	if w.a.Past == nil {
 		return flow.Public
 	}
 	if !f.asked {
-		l, err := w.past.Seen(f.policy.Session)
+		l, err := w.a.Past.Seen(f.policy.Session)
 		f.seen, f.asked = l, true
 		f.fail(err)
 	}
@@ -284,7 +261,7 @@ func (w *work) seen() flow.Label {
 
 // used reports whether the session is known to have used a destination.
 func (w *work) used(to string) bool {
-	return w.past != nil && w.flows.err == nil && to != "" && w.past.Used(to)
+	return w.a.Past != nil && w.flows.err == nil && to != "" && w.a.Past.Used(to)
 }
 
 // fail keeps why something is not known.

@@ -17,7 +17,7 @@ import (
 
 // sink is the sink that an effect brings data to.
 func (w *work) sink(i int) (flow.Sink, bool) {
-	e := &w.effects[i]
+	e := &w.a.Effects[i]
 	switch e.Kind {
 	case effect.NetOut, effect.Publish, effect.NetIn:
 		return flow.External, e.Kind != effect.NetIn || !places.IsPackage(e)
@@ -97,15 +97,15 @@ var carriers = map[string]bool{
 // enters reports whether what an effect reads comes before the model: all does but
 // what a program is known to put elsewhere only.
 func (w *work) enters(i int) bool {
-	by, _, _ := strings.Cut(w.effects[i].By, " ")
+	by, _, _ := strings.Cut(w.a.Effects[i].By, " ")
 	switch {
-	case intoRepository(w.effects[i].By):
+	case intoRepository(w.a.Effects[i].By):
 		return false
 	case !carriers[by]:
 		return true
 	}
-	return !slices.ContainsFunc(w.effects, func(e effect.Effect) bool {
-		return e.By == w.effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
+	return !slices.ContainsFunc(w.a.Effects, func(e effect.Effect) bool {
+		return e.By == w.a.Effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
 	})
 }
 

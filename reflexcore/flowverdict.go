@@ -75,7 +75,7 @@ func (w *work) flowReason(f flow.Finding) string {
 // that it uses, and labels what it leaves. An error means that the call must not run.
 func (e *Engine) rememberFlow(w *work, v approver.Verdict) error {
 	f := &w.flows
-	if f.policy == nil || w.past == nil {
+	if f.policy == nil || w.a.Past == nil {
 		return nil
 	}
 	reads := f.reads
@@ -89,10 +89,10 @@ func (e *Engine) rememberFlow(w *work, v approver.Verdict) error {
 	}
 	err := f.err
 	if err == nil {
-		err = w.past.See(reads, to)
+		err = w.a.Past.See(reads, to)
 	}
 	if files := append(onlyLabels(w.leaves()), e.repositoryLabel(w)...); err == nil && len(files) > 0 {
-		err = w.past.Leave(files)
+		err = w.a.Past.Leave(files)
 	}
 	if f.policy.Mode != flow.Enforce {
 		return nil // audit stops nothing
@@ -108,7 +108,7 @@ func onlyLabels(files []memory.File) []memory.File {
 // usedFlow remembers the destinations of a call that ran: if it needed people, they
 // let it.
 func (e *Engine) usedFlow(w *work) {
-	if w.flows.out && w.past != nil {
-		_ = w.past.See(flow.Public, e.destinations(w)) // not knowing them asks once more
+	if w.flows.out && w.a.Past != nil {
+		_ = w.a.Past.See(flow.Public, e.destinations(w)) // not knowing them asks once more
 	}
 }

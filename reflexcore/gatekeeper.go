@@ -16,9 +16,9 @@ import (
 // gatekeep completes the verdict of the strictest finding.
 func (w *work) gatekeep(v approver.Verdict) approver.Verdict {
 	v.Irreversible = approver.Irreversibility{}
-	destroys, lost := -1, func(i int) bool { return !w.made(&w.effects[i]) || w.movedIn(i) }
-	if len(w.effects) == len(w.places) {
-		v.Irreversible, destroys = irreversible(w.effects, w.places, lost)
+	destroys, lost := -1, func(i int) bool { return !w.made(&w.a.Effects[i]) || w.movedIn(i) }
+	if len(w.a.Effects) == len(w.places) {
+		v.Irreversible, destroys = irreversible(w.a.Effects, w.places, lost)
 	}
 	w.others(&v)
 	w.floors(&v)
@@ -46,7 +46,7 @@ func (w *work) gatekeep(v approver.Verdict) approver.Verdict {
 // for good what none of these rules is about. A rule of the project is about nothing
 // here: it would take the call from people by asking about it.
 func (w *work) losesMore(lost func(int) bool) bool {
-	left, destroys := irreversible(w.effects, w.places, func(i int) bool {
+	left, destroys := irreversible(w.a.Effects, w.places, func(i int) bool {
 		return lost(i) && !slices.ContainsFunc(w.findings, func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
 	})
 	return destroys >= 0 && left.Score >= AskFrom
@@ -71,11 +71,11 @@ func (w *work) floors(v *approver.Verdict) {
 
 // mayLose reports whether the call deletes something that is not sure to come back.
 func (w *work) mayLose() bool {
-	if len(w.effects) != len(w.places) {
+	if len(w.a.Effects) != len(w.places) {
 		return true
 	}
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range w.a.Effects {
+		e := &w.a.Effects[i]
 		if e.Kind == effect.Delete && w.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!w.made(e) || w.movedIn(i)) {
 			return true
 		}

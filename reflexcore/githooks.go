@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -53,20 +54,15 @@ const alwaysHooks = " reference-transaction post-index-change"
 // gitDirVar finds the variable that says where a repository is.
 var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
-// runsGit reports whether git may be a word of the call's command.
-func (w *work) runsGit() bool {
-	return w.call.Command != "" && strings.Contains(unquoted.Replace(w.text), "git")
-}
-
 // gitHooks judges the hooks that the git of a command runs.
 func (e *Engine) gitHooks(w *work, place shell.Context) {
-	if !w.runsGit() {
+	if !w.a.RunsGit() {
 		return
 	}
 	var done []string
 	var last *hooked
-	for i := range len(w.steps) {
-		s := &w.steps[i]
+	for i := range len(w.a.Steps) {
+		s := &w.a.Steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
 			continue
 		}
@@ -79,7 +75,7 @@ func (e *Engine) gitHooks(w *work, place shell.Context) {
 		if ok {
 			names = strings.Fields(known + alwaysHooks)
 		}
-		if m := gitDirVar.FindStringSubmatch(unquoted.Replace(w.text)); m != nil {
+		if m := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(w.a.Text)); m != nil {
 			at = gitFolder(m[1], s.Dir)
 		}
 		if last == nil || last.at != at {
@@ -94,8 +90,8 @@ func (e *Engine) gitHooks(w *work, place shell.Context) {
 // hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
 // are the files that were judged.
 func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place shell.Context) []string {
-	dir, _ = w.links.Real(e.files, dir)
-	listed, err := e.files.ReadDir(dir, disk.MaxListed)
+	dir, _ = w.a.Links.Real(e.analyzer.Files, dir)
+	listed, err := e.analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err != nil {
 		if !disk.IsMissing(err) { // else no hook runs
 			w.hiddenHooks(dir)
@@ -119,34 +115,34 @@ func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place s
 
 // hiddenHooks notes that what git runs by itself is not all known.
 func (w *work) hiddenHooks(where string) {
-	w.effects = append(w.effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
+	w.a.Effects = append(w.a.Effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
 }
 
 // gitHook judges what one hook runs.
 func (e *Engine) gitHook(w *work, file, top string, place shell.Context) {
-	b, err := e.files.ReadFile(file, maxPrompt)
+	b, err := e.analyzer.Files.ReadFile(file, maxPrompt)
 	if err != nil {
-		if info, err := e.files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
+		if info, err := e.analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
 			w.hiddenHooks(file)
 		}
 		return
 	}
-	from := len(w.effects)
-	place.Dir, place.Explain = top, w.explain
+	from := len(w.a.Effects)
+	place.Dir, place.Explain = top, w.a.Explain
 	lang := shell.Shebang(string(b))
 	if lang == "sh" {
 		lang = effect.Shell
 	}
-	e.payload(w, effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, place)
+	w.a.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, place)
 	// What is not known of a program of the project is no reason to ask: it is named by
 	// the repository, as that of a build is.
-	w.effects = append(w.effects[:from], slices.DeleteFunc(slices.Clone(w.effects[from:]), func(ef effect.Effect) bool {
+	w.a.Effects = append(w.a.Effects[:from], slices.DeleteFunc(slices.Clone(w.a.Effects[from:]), func(ef effect.Effect) bool {
 		return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
 	})...)
-	if w.binds && len(w.effects) > from {
-		w.effects = append(w.effects, executedSkill(file))
+	if w.a.Binds && len(w.a.Effects) > from {
+		w.a.Effects = append(w.a.Effects, analysis.ExecutedSkill(file))
 	}
-	w.loaded = append(w.loaded, loaded{file, from, len(w.effects)})
+	w.a.Loaded = append(w.a.Loaded, analysis.Loaded{File: file, From: from, To: len(w.a.Effects)})
 }
 
 // gitRuns is the folder in which a command of git works, and its own word.
@@ -203,21 +199,21 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}
-	dir, _ := w.links.Real(e.files, path.Clean(at))
-	if h.top = e.git.Top(dir); h.top == "" {
+	dir, _ := w.a.Links.Real(e.analyzer.Files, path.Clean(at))
+	if h.top = e.analyzer.Git.Top(dir); h.top == "" {
 		return h
 	}
 	git := h.top + "/.git"
 	own := git // of one working tree
-	if info, err := e.files.Lstat(git); err == nil && !info.IsDir() {
-		if to, _ := w.links.Real(e.files, git); to != git {
+	if info, err := e.analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
+		if to, _ := w.a.Links.Real(e.analyzer.Files, git); to != git {
 			git, own = to, to
-		} else if git, own = e.git.Link(git, h.top); git == "" {
+		} else if git, own = e.analyzer.Git.Link(git, h.top); git == "" {
 			w.hiddenHooks(own)
 			return h
 		}
 	}
-	home, env := w.around.Home, w.call.Env
+	home, env := w.a.Around.Home, w.a.ToolCall.Env
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
 		e.gitSettings(w, h, file, 0, true)
 	}
@@ -240,7 +236,7 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 // gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
 // one that is not sure to count all is added.
 func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bool) {
-	b, err := e.files.ReadFile(file, maxGitConfig)
+	b, err := e.analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
 		return // most are not there; a home may be closed to the one who looks
 	}
@@ -281,7 +277,7 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 // gitPath is the path that a setting means; false if that is not known.
 func (e *Engine) gitPath(w *work, value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
-		return w.around.Home + "/" + below, w.around.Home != ""
+		return w.a.Around.Home + "/" + below, w.a.Around.Home != ""
 	}
 	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
 		!strings.ContainsAny(value, "\t\n\r\b")

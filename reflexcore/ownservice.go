@@ -28,11 +28,11 @@ var secretWords = map[string]bool{"token": true, "key": true, "secret": true, "p
 // secret is of, over TLS: curl -H "Authorization: Bearer $GITHUB_TOKEN" to
 // api.github.com. All secrets that the call may hold have to be of that service.
 func (w *work) ownService() {
-	if len(w.effects) > 256 {
+	if len(w.a.Effects) > 256 {
 		return // nobody writes that to use a token
 	}
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range w.a.Effects {
+		e := &w.a.Effects[i]
 		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 || !effect.IsKnown(e.Target) {
 			continue
 		}
@@ -50,8 +50,8 @@ func (w *work) ownService() {
 
 // otherLabels are those of what the call reads that is no secret.
 func (w *work) otherLabels() (out effect.Taint) {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
+	for i := range w.a.Effects {
+		if e := &w.a.Effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
 			out |= e.Taint & effect.Labels
 		}
 	}
@@ -61,7 +61,7 @@ func (w *work) otherLabels() (out effect.Taint) {
 // secretsOf reports whether the call holds secrets of a host, and of nothing else.
 func (w *work) secretsOf(host string) bool {
 	found := false
-	for rest, at := w.text, 0; ; {
+	for rest, at := w.a.Text, 0; ; {
 		start := strings.IndexFunc(rest, isName)
 		if start < 0 {
 			break
@@ -77,14 +77,14 @@ func (w *work) secretsOf(host string) bool {
 			own = own || belongs(part, host)
 		}
 		if secret && strings.Contains(word, "_") {
-			if found = own && asLogin(w.text[:at+start]); !found {
+			if found = own && asLogin(w.a.Text[:at+start]); !found {
 				return false
 			}
 		}
 		rest, at = rest[start+length:], at+start+length
 	}
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range w.a.Effects {
+		e := &w.a.Effects[i]
 		if e.Kind != effect.Read || e.Taint&effect.Secret == 0 {
 			continue
 		}

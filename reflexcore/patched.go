@@ -35,7 +35,7 @@ type patchPlace struct {
 
 // patches judges what differences change that runs by itself, or that agents load.
 func (e *Engine) patches(w *work, place shell.Context) {
-	reader := w.patchReader(e)
+	reader := w.a.PatchReader()
 	if !reader.Applies() {
 		return
 	}
@@ -66,7 +66,7 @@ func (e *Engine) patches(w *work, place shell.Context) {
 		}
 	}
 	if !ok {
-		w.unseen("a difference that cannot be read")
+		w.a.Unseen("a difference that cannot be read")
 	}
 }
 
@@ -74,7 +74,7 @@ func (e *Engine) patches(w *work, place shell.Context) {
 func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inputs []string) {
 	place.Explain = true
 	var result shell.Result
-	e.shell.Analyze(w.call.Command, place, &result)
+	e.analyzer.Shell.Analyze(w.a.ToolCall.Command, place, &result)
 	for i := range result.Steps {
 		s := &result.Steps[i]
 		if len(s.Argv) == 0 || s.Remote || len(at) >= patches.Max {
@@ -89,7 +89,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 			}
 			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
 			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
-				if top := e.git.Top(dir); top != "" && top != dir {
+				if top := e.analyzer.Git.Top(dir); top != "" && top != dir {
 					p.dirs = append(p.dirs, top)
 				}
 			}
@@ -103,7 +103,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 		}
 	}
 	if len(at) == 0 {
-		at = append(at, patchPlace{by: "patch", dirs: []string{w.call.Dir}, strip: -1})
+		at = append(at, patchPlace{by: "patch", dirs: []string{w.a.ToolCall.Dir}, strip: -1})
 	}
 	return at, inputs
 }
@@ -173,13 +173,13 @@ var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service,
 
 // patch judges what a difference makes of one file, if that may run.
 func (e *Engine) patch(w *work, c *patches.Change, target, by string, place shell.Context) {
-	sink, prompt := e.paths.Classify(target), e.isPromptPlace(w, target)
+	sink, prompt := e.analyzer.Paths.Classify(target), e.isPromptPlace(w, target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
-	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, e.paths) {
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, e.analyzer.Paths) {
 		return // settings by which agents ask are looked for by themselves
 	}
-	w.effects = append(w.effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
-	before, _ := e.textOf(w, target)
+	w.a.Effects = append(w.a.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
+	before, _ := w.a.TextOf(target)
 	after, known := c.Text()
 	if !c.Fresh {
 		after, known = c.Applied(before)
@@ -189,24 +189,17 @@ func (e *Engine) patch(w *work, c *patches.Change, target, by string, place shel
 		e.promptText(w, target, before, after, place)
 	case known:
 		had := map[effect.Payload]bool{}
-		content.Payloads(target, before, e.limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-		content.Payloads(target, after, e.limits.Tools.Content, func(p effect.Payload) {
+		content.Payloads(target, before, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, after, e.analyzer.Limits.Tools.Content, func(p effect.Payload) {
 			if !had[p] {
-				e.payload(w, p, place)
+				w.a.Payload(p, place)
 			}
 		})
 	case prompt, slices.Contains(byItself[:], sink.Kind):
-		w.unseen(target)
+		w.a.Unseen(target)
 	default:
 		for _, h := range c.Hunks {
-			content.Part(target, h.After, e.limits.Tools.Content, func(p effect.Payload) { e.payload(w, p, place) })
+			content.Part(target, h.After, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { w.a.Payload(p, place) })
 		}
-	}
-}
-
-// patchReader reads the differences of the call.
-func (w *work) patchReader(e *Engine) patches.Reader {
-	return patches.Reader{
-		Disk: e.files, Links: &w.links, Names: &w.names, Shell: w.call.Command != "", Text: w.text, Written: w.texts, Effects: w.effects, Paths: e.paths,
 	}
 }

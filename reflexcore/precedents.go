@@ -47,7 +47,7 @@ func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approv
 	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || w.onlyLooks() {
 		return v
 	}
-	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(w.call), w.call)
+	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(w.a.ToolCall), w.a.ToolCall)
 	asks := approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent", Confidence: min(1, similarity),
 		Irreversible: v.Irreversible, Shadow: v.Shadow, Allowed: v.Allowed, Chain: v.Chain,
@@ -76,8 +76,8 @@ func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approv
 // is no secret: such calls are most of what agents do, are written alike, and
 // change nothing.
 func (w *work) onlyLooks() bool {
-	if w.call.Command == "" && len(w.effects) == 0 {
+	if w.a.ToolCall.Command == "" && len(w.a.Effects) == 0 {
 		return false // a tool of which nothing is known
 	}
-	return !slices.ContainsFunc(w.effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
+	return !slices.ContainsFunc(w.a.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
 }

@@ -3,13 +3,10 @@ package reflexcore
 import (
 	"errors"
 	"io/fs"
-	"path"
 	"regexp"
 	"strings"
 	"unicode"
 
-	"approver.example/reflexcore/content"
-	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
 
@@ -55,11 +52,11 @@ func sedReplaces(command string) (from, to string, all, ok bool) {
 
 // editedPlainly judges an edit in place by what comes out; false: that is not known.
 func (e *Engine) editedPlainly(w *work, target string, place shell.Context) bool {
-	from, to, all, ok := sedReplaces(w.text)
+	from, to, all, ok := sedReplaces(w.a.Text)
 	if !ok || strings.ContainsAny(from, `*[]^+?(){}|`) {
 		return false
 	}
-	b, err := e.files.ReadFile(target, maxPrompt)
+	b, err := e.analyzer.Files.ReadFile(target, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // then nothing is edited
 	}
@@ -79,41 +76,4 @@ func (e *Engine) editedPlainly(w *work, target string, place shell.Context) bool
 	}
 	e.promptText(w, target, before, strings.Join(lines, "\n"), place)
 	return true
-}
-
-// tellingGit finds a command of git that only tells something, however the repository is.
-var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: (?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
-	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
-	`branch(?: --show-current| -a| -v)?|rev-parse(?: --abbrev-ref| --short| --show-toplevel)?(?: HEAD)?|remote -v)$`)
-
-// tellsOnly reports whether a payload is a command of a text that only tells something. It stands
-// in many texts, such as those that commit.
-func tellsOnly(p *effect.Payload) bool {
-	return p.Lang == effect.Shell && strings.HasPrefix(p.Why, "a command in ") && tellingGit.MatchString(p.Text)
-}
-
-// promptRuns notes what a text that agents load runs, and reports whether it is judged as the
-// command that it is.
-func (e *Engine) promptRuns(w *work, p *effect.Payload) bool {
-	if e.onlyRead(w, p.Path) {
-		return false
-	}
-	if !tellsOnly(p) {
-		w.unseen(e.pluginFile(p.Path))
-	}
-	return p.Lang != ""
-}
-
-// besideSkill finds a text beside the SKILL.md of a skill, where no plugin has its texts.
-var besideSkill = regexp.MustCompile(`^[^/]+/(?:(?:references?|docs|examples|assets|resources|templates)/)?[^/]+\.md$`)
-
-// onlyRead reports whether a text is one beside a skill, which is read as any file is: Claude
-// Code runs the commands of the SKILL.md alone.
-func (e *Engine) onlyRead(w *work, p string) bool {
-	at := strings.LastIndex(p, "/.claude/skills/")
-	if at < 0 || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") || strings.EqualFold(path.Base(p), "skill.md") {
-		return false
-	}
-	to, ok := w.links.Real(e.files, p)
-	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) && !content.IsPlugin(e.files, p)
 }

@@ -21,49 +21,24 @@ const (
 	maxPrompt = 1 << 20
 	// maxPrompts bounds the texts that one call brings or loads, and the folders.
 	maxPrompts = 512
-	// unseenCode is what the effect of such a text is called in rules.
-	unseenCode = "unseen-code"
 	// lostText and lostAgent are what the effect of a load is called whose file is not found.
 	lostText, lostAgent = "lost-text", "lost-agent"
 )
-
-// unseen notes that the call leaves or loads code that no hook sees.
-func (w *work) unseen(file string) {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Persist && e.What == unseenCode && e.Target == file {
-			return
-		}
-	}
-	w.effects = append(w.effects, effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: w.call.Tool, Step: -1})
-}
-
-// listed are the names in a folder from which something is loaded. Where there is a folder
-// whose names cannot be read, or are too many, the call is a question.
-func (e *Engine) listed(w *work, dir string) ([]string, bool) {
-	names, err := e.files.ReadDir(dir, disk.MaxListed)
-	if err == nil {
-		return names, true
-	}
-	if at, err := e.files.Lstat(dir); err == nil && at.IsDir() {
-		w.unseen(dir)
-	}
-	return nil, false
-}
 
 // prompts looks at the files that a shell or code writes, and finds those that agents load.
 // Tools that write files hand out what runs of them (package tools).
 func (e *Engine) prompts(w *work, place shell.Context) {
 	handed := 0 // effects of tools that write files
-	if w.call.Command == "" {
-		handed = len(w.other.Effects)
+	if w.a.ToolCall.Command == "" {
+		handed = len(w.a.Other.Effects)
 	}
-	for i, n := 0, len(w.effects); i < n; i++ {
-		ef := w.effects[i]
+	for i, n := 0, len(w.a.Effects); i < n; i++ {
+		ef := w.a.Effects[i]
 		switch {
 		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
-		case !effect.IsKnown(ef.Target) && strings.Contains(w.text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
-			w.unseen("$CLAUDE_ENV_FILE")
+		case !effect.IsKnown(ef.Target) && strings.Contains(w.a.Text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
+			w.a.Unseen("$CLAUDE_ENV_FILE")
 			continue
 		case i < handed:
 			e.promptHanded(w, ef.Target, place)
@@ -71,7 +46,7 @@ func (e *Engine) prompts(w *work, place shell.Context) {
 		}
 		for _, target := range e.promptNames(w, &ef) {
 			if !e.promptWritten(w, &ef, target, place) {
-				w.unseen(target)
+				w.a.Unseen(target)
 			}
 		}
 	}
@@ -84,17 +59,17 @@ func (e *Engine) promptHanded(w *work, target string, place shell.Context) {
 	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
 		return
 	}
-	if len(w.other.Texts) == 0 {
-		w.unseen(target)
+	if len(w.a.Other.Texts) == 0 {
+		w.a.Unseen(target)
 	}
-	for _, text := range w.other.Texts {
+	for _, text := range w.a.Other.Texts {
 		e.promptText(w, p, "", text, place)
 	}
 }
 
 // inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
 func (w *work) inConfig(p string) (string, bool) {
-	config := path.Clean(w.call.Env["CLAUDE_CONFIG_DIR"])
+	config := path.Clean(w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"])
 	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
@@ -107,28 +82,15 @@ func (e *Engine) promptAs(w *work, p string) string {
 	if in, ok := w.inConfig(p); ok {
 		return in
 	}
-	if as, ok := content.PluginText(e.files, p); ok {
+	if as, ok := content.PluginText(e.analyzer.Files, p); ok {
 		return as
 	}
 	return p
 }
 
-// pluginFile is the file of a plugin whose content was read by another path.
-func (e *Engine) pluginFile(as string) string {
-	for _, folder := range [...]string{"/.claude/commands/", "/.claude-plugin/"} {
-		if dir, name, ok := strings.Cut(as, folder); ok {
-			own := dir + "/" + name
-			if again, ok := content.PluginText(e.files, own); ok && again == as {
-				return own
-			}
-		}
-	}
-	return as
-}
-
 // isEnvFile reports whether a file is the one that Claude Code reads before each command.
 func (w *work) isEnvFile(p string) bool {
-	file := w.call.Env["CLAUDE_ENV_FILE"]
+	file := w.a.ToolCall.Env["CLAUDE_ENV_FILE"]
 	return file != "" && path.Clean(file) == p
 }
 
@@ -138,13 +100,13 @@ func (e *Engine) promptNames(w *work, ef *effect.Effect) (out []string) {
 	if e.isPromptPlace(w, ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(e.files, ef.Target) {
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(e.analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
 		return nil
 	}
-	if to, ok := w.links.Real(e.files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
+	if to, ok := w.a.Links.Real(e.analyzer.Files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
 		return []string{to}
 	}
 	return nil
@@ -158,7 +120,7 @@ func (e *Engine) isPromptPlace(w *work, p string) bool {
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := e.paths.Classify(p)
+	s := e.analyzer.Paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
@@ -182,7 +144,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		return true
 	}
 	known := false
-	for _, t := range w.texts {
+	for _, t := range w.a.Texts {
 		if t.Path != ef.Target {
 			continue
 		}
@@ -191,7 +153,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		}
 		before := ""
 		if ef.Bits&effect.Append != 0 {
-			b, err := e.files.ReadFile(target, maxPrompt)
+			b, err := e.analyzer.Files.ReadFile(target, maxPrompt)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return false
 			}
@@ -207,8 +169,8 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		return false
 	}
 	budget := maxPrompts
-	for i, n := 0, len(w.effects); i < n; i++ {
-		r := w.effects[i]
+	for i, n := 0, len(w.a.Effects); i < n; i++ {
+		r := w.a.Effects[i]
 		if r.Kind != effect.Read || r.By != ef.By || r.Bits&effect.Remote != 0 {
 			continue
 		}
@@ -224,7 +186,7 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 
 // takenAway reports whether an effect is that a file is moved away from there.
 func (w *work) takenAway(i int) bool {
-	return i > 0 && effect.Moves(&w.effects[i]) && w.effects[i-1].Kind == effect.Read && w.effects[i-1].Target == w.effects[i].Target
+	return i > 0 && effect.Moves(&w.a.Effects[i]) && w.a.Effects[i-1].Kind == effect.Read && w.a.Effects[i-1].Target == w.a.Effects[i].Target
 }
 
 // promptText judges what runs of a text and did not before.
@@ -232,11 +194,11 @@ func (e *Engine) promptText(w *work, target, before, after string, place shell.C
 	target = promptFile(e.promptAs(w, target))
 	had := map[effect.Payload]bool{}
 	if before != "" {
-		content.Payloads(target, before, e.limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, before, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
 	}
-	content.Payloads(target, after, e.limits.Tools.Content, func(p effect.Payload) {
+	content.Payloads(target, after, e.analyzer.Limits.Tools.Content, func(p effect.Payload) {
 		if !had[p] {
-			e.payload(w, p, place)
+			w.a.Payload(p, place)
 		}
 	})
 }
@@ -258,14 +220,14 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range w.names.Seen(from, true, true) {
+		for _, p := range w.a.Names.Seen(from, true, true) {
 			found = found && e.promptCopied(w, p, target, budget, place)
 		}
 		return found
 	}
-	for i := range w.effects { // the call itself makes it
-		if made := &w.effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !w.takenAway(i) {
-			for _, t := range w.texts {
+	for i := range w.a.Effects { // the call itself makes it
+		if made := &w.a.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !w.takenAway(i) {
+			for _, t := range w.a.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					e.promptText(w, target, "", t.Text, place)
 					return true
@@ -274,16 +236,16 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 			return false
 		}
 	}
-	to, ok := w.links.Real(e.files, path.Clean(from))
+	to, ok := w.a.Links.Real(e.analyzer.Files, path.Clean(from))
 	if !ok {
 		return false
 	}
-	info, err := e.files.Lstat(to)
+	info, err := e.analyzer.Files.Lstat(to)
 	if err != nil {
 		return false
 	}
 	if info.IsDir() {
-		names, err := e.files.ReadDir(to, disk.MaxListed)
+		names, err := e.analyzer.Files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}
@@ -297,7 +259,7 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 	if !content.IsPrompt(from) && !content.IsPrompt(target) {
 		return true // a script, which a call names
 	}
-	b, err := e.files.ReadFile(to, maxPrompt)
+	b, err := e.analyzer.Files.ReadFile(to, maxPrompt)
 	if err != nil {
 		return false
 	}

@@ -21,7 +21,7 @@ const (
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
 func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
-	ef := &w.effects[i]
+	ef := &w.a.Effects[i]
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.kept(w, ef)
@@ -34,7 +34,7 @@ func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
 		}
 		return p &^ (places.Build | places.Temp)
 	}
-	look := looking{disk: e.files, around: &w.around, links: &w.links, git: gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}}
+	look := looking{disk: e.analyzer.Files, around: &w.a.Around, links: &w.a.Links, git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &w.gitBudget}}
 	target, q := look.through(ef, p)
 	if q&places.Project != 0 && q&places.Temp == 0 {
 		if q&places.Build != 0 && !look.output(target) {
@@ -50,7 +50,7 @@ func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
 // movedIn reports whether the call first moves something into what it deletes, or
 // a folder of it away, that is neither temporary nor made by a build.
 func (w *work) movedIn(i int) bool {
-	target := strings.TrimRight(w.effects[i].Target, "/*")
+	target := strings.TrimRight(w.a.Effects[i].Target, "/*")
 	into, from := false, false
 	for n, j := range w.facts.moves {
 		if j >= i {
@@ -59,7 +59,7 @@ func (w *work) movedIn(i int) bool {
 		if n >= maxMoves {
 			return true
 		}
-		switch e := &w.effects[j]; {
+		switch e := &w.a.Effects[j]; {
 		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
@@ -182,7 +182,7 @@ func (l *looking) single(target string) bool {
 // unborn reports whether nothing is there that could be lost: the target is made
 // by the call itself, if at all. What is moved or mounted there is another matter.
 func (l *looking) unborn(w *work, target string) bool {
-	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(w.text, "mount") || strings.Contains(w.text, "sshfs") || strings.Contains(w.text, "bindfs") || strings.Contains(w.text, "rename") {
+	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(w.a.Text, "mount") || strings.Contains(w.a.Text, "sshfs") || strings.Contains(w.a.Text, "bindfs") || strings.Contains(w.a.Text, "rename") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
@@ -210,17 +210,17 @@ func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	default:
 		return 0
 	}
-	dir, ok := w.links.Real(e.files, ef.Dir)
+	dir, ok := w.a.Links.Real(e.analyzer.Files, ef.Dir)
 	if !ok {
 		return 0
 	}
-	look := gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &w.gitBudget}
 	r := look.Repository(dir)
 	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
 		return 0
 	}
 	if ef.Target == "uncommitted" {
-		if r.Index.Whole && e.git.Head(r) == r.Index.Tree && look.Clean(r, "") {
+		if r.Index.Whole && e.analyzer.Git.Head(r) == r.Index.Tree && look.Clean(r, "") {
 			return places.Recoverable
 		}
 		return 0
@@ -235,7 +235,7 @@ func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	if !disk.Below(target, r.Root) {
 		return 0
 	}
-	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
+	if _, err := e.analyzer.Files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
 		return places.Recoverable
 	}
 	return 0
@@ -251,7 +251,7 @@ func (e *Engine) pushed(ef *effect.Effect) places.Place {
 		if !strings.HasPrefix(ef.Dir, "/") {
 			return 0
 		}
-		if branch = e.git.Branch(ef.Dir); branch == "" {
+		if branch = e.analyzer.Git.Branch(ef.Dir); branch == "" {
 			return 0
 		}
 	}

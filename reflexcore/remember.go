@@ -35,7 +35,7 @@ func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
 		return
 	}
 	w := works.Get().(*work)
-	w.past = past
+	w.a.Past = past
 	e.run(w, call)
 	e.usedFlow(w)
 	w.forget()
@@ -63,7 +63,7 @@ func (e *Engine) project(dir string) string {
 		if len(at) < 2 || at[0] != '/' {
 			break
 		}
-		if disk.Exists(e.files, at+"/.git") {
+		if disk.Exists(e.analyzer.Files, at+"/.git") {
 			return at
 		}
 		at = path.Dir(at)
@@ -74,25 +74,25 @@ func (e *Engine) project(dir string) string {
 // remember puts a call that is not denied into the memory, and adds to the verdict
 // what the calls before it say. An error means that the call must not run.
 func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error) {
-	if w.past == nil || v.Decision == approver.Deny {
+	if w.a.Past == nil || v.Decision == approver.Deny {
 		return v, nil
 	}
-	if err := w.past.Err(); err != nil && w.opens() {
+	if err := w.a.Past.Err(); err != nil && w.opens() {
 		return approver.Verdict{}, err
 	}
 	if err := e.rememberFlow(w, v); err != nil {
 		return approver.Verdict{}, err
 	}
-	if err := w.past.Leave(moreThanLabels(w.leaves())); err != nil {
+	if err := w.a.Past.Leave(moreThanLabels(w.leaves())); err != nil {
 		return approver.Verdict{}, err
 	}
-	c := loop.Describe(w.call.Tool, w.call.Command, w.call.Args, w.kind())
+	c := loop.Describe(w.a.ToolCall.Tool, w.a.ToolCall.Command, w.a.ToolCall.Args, w.kind())
 	var found loop.Finding
 	if v.Decision > approver.Modify || v.Escalates() { // else the agent would not be told, and people are asked anyway
-		found = w.past.Loop(c)
+		found = w.a.Past.Loop(c)
 	}
-	w.past.Call(c, e.makes(w))
-	w.past.Moved(w.movedTo())
+	w.a.Past.Call(c, e.makes(w))
+	w.a.Past.Moved(w.movedTo())
 	if found.Rule == "" {
 		return v, nil
 	}
@@ -118,8 +118,8 @@ func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error)
 // opens reports whether the call does what taint could stop. Looking, and losing
 // what is there, is judged without it.
 func (w *work) opens() bool {
-	for i := range w.effects {
-		switch w.effects[i].Kind {
+	for i := range w.a.Effects {
+		switch w.a.Effects[i].Kind {
 		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission, effect.Privilege:
 		default:
 			return true
@@ -132,8 +132,8 @@ func (w *work) opens() bool {
 // it, is never as a whole what came from somewhere.
 func (w *work) leaves() []memory.File {
 	var out []memory.File
-	for _, f := range w.left {
-		if !disk.Below(w.around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+	for _, f := range w.a.Left {
+		if !disk.Below(w.a.Around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
 			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}
@@ -145,43 +145,12 @@ func moreThanLabels(files []memory.File) []memory.File {
 	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) == 0 })
 }
 
-// tainted brings in what earlier calls left in the files of a tool that is no
-// shell, and notes what such a tool leaves: one that fetches and writes saves
-// what it fetched, one that reads and writes copies.
-func (w *work) tainted(effects []effect.Effect) {
-	if w.past == nil {
-		return
-	}
-	var carried effect.Taint
-	for i := range effects {
-		switch e := &effects[i]; e.Kind {
-		case effect.Read:
-			e.Taint |= w.past.Taint(e.Target)
-			carried |= e.Taint
-		case effect.Exec:
-			e.Taint |= w.past.Taint(e.Target)
-		case effect.NetIn:
-			carried |= effect.Network
-		default: // nothing for the others
-		}
-	}
-	for i := range effects {
-		switch e := &effects[i]; {
-		case carried == 0:
-		case e.Kind == effect.Write:
-			w.left = append(w.left, leftBy(e.Target, carried))
-		case e.Kind == effect.NetOut || e.Kind == effect.Publish:
-			e.Taint |= carried &^ effect.Network
-		}
-	}
-}
-
 // madeBefore reports whether an earlier call of the session made the file.
 func (w *work) madeBefore(target string) bool {
-	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
+	if w.a.Past == nil || !w.a.Past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
 		return false
 	}
-	p := w.around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})
+	p := w.a.Around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})
 	return p&(places.Temp|places.Project) != 0 && p&(places.Whole|places.Git|places.System|places.Top|places.Root) == 0
 }
 
@@ -189,8 +158,8 @@ func (w *work) madeBefore(target string) bool {
 // made.
 func (w *work) movedTo() []string {
 	var out []string
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Write && effect.Moves(e) {
+	for i := range w.a.Effects {
+		if e := &w.a.Effects[i]; e.Kind == effect.Write && effect.Moves(e) {
 			out = append(out, e.Target)
 		}
 	}
@@ -201,15 +170,15 @@ func (w *work) movedTo() []string {
 func (e *Engine) makes(w *work) []string {
 	const most, looks = 8, 32
 	var out []string
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range w.a.Effects {
+		ef := &w.a.Effects[i]
 		if ef.Kind != effect.Write || ef.By == "ln" || effect.Moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
 			continue
 		}
 		if i >= looks || len(out) == most {
 			break
 		}
-		if !disk.Exists(e.files, ef.Target) {
+		if !disk.Exists(e.analyzer.Files, ef.Target) {
 			out = append(out, ef.Target)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
@@ -17,17 +18,11 @@ import (
 // A call that loads a skill, a slash command or a subagent runs the commands in its file
 // before any hook is asked again. So the call is judged by that file.
 
-// A loaded file, and the effects that it led to.
-type loaded struct {
-	file     string
-	from, to int
-}
-
 // loadedBy says which file an effect comes from.
 func (w *work) loadedBy(i int) string {
-	for _, l := range w.loaded {
-		if i >= l.from && i < l.to && w.effects[i].Target != l.file {
-			return ", in " + effect.Short(effect.Show(l.file))
+	for _, l := range w.a.Loaded {
+		if i >= l.From && i < l.To && w.a.Effects[i].Target != l.File {
+			return ", in " + effect.Short(effect.Show(l.File))
 		}
 	}
 	return ""
@@ -40,7 +35,7 @@ func (w *work) loadedBy(i int) string {
 func (e *Engine) loads(w *work, place shell.Context) {
 	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
 	agent := false
-	switch w.call.Tool {
+	switch w.a.ToolCall.Tool {
 	case "Skill", "SlashCommand":
 	case "Agent", "Task":
 		agent = true
@@ -48,7 +43,7 @@ func (e *Engine) loads(w *work, place shell.Context) {
 	default:
 		return
 	}
-	shaped := json.Unmarshal(w.call.Args, &in) == nil
+	shaped := json.Unmarshal(w.a.ToolCall.Args, &in) == nil
 	text := func(key string) (s string) {
 		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
 			shaped = false
@@ -56,11 +51,11 @@ func (e *Engine) loads(w *work, place shell.Context) {
 		return s
 	}
 	l := &loader{
-		e: e, w: w, place: place, dir: w.call.Dir, project: w.call.Env["CLAUDE_PROJECT_DIR"],
-		budget: maxSearches, from: len(w.effects), done: map[string]content.Front{},
+		e: e, w: w, place: place, dir: w.a.ToolCall.Dir, project: w.a.ToolCall.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(w.a.Effects), done: map[string]content.Front{},
 	}
 	l.beside()
-	if w.call.Tool == "Workflow" {
+	if w.a.ToolCall.Tool == "Workflow" {
 		if name, file := text("name"), text("scriptPath"); shaped {
 			l.workflow(name, file)
 			l.bind()
@@ -77,7 +72,7 @@ func (e *Engine) loads(w *work, place shell.Context) {
 		names[0] = text("name")
 	}
 	if !shaped {
-		w.unseen(w.call.Tool) // another shape than is known
+		w.a.Unseen(w.a.ToolCall.Tool) // another shape than is known
 		return
 	}
 	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
@@ -186,7 +181,7 @@ func (l *loader) load(name string, agent bool) {
 		}
 	}
 	if l.budget < 0 {
-		l.w.unseen(name)
+		l.w.a.Unseen(name)
 	}
 }
 
@@ -203,16 +198,11 @@ func odd(name string) bool {
 // bind lets an approval hold for the files that were seen, and for none that comes later
 // and stands before them.
 func (l *loader) bind() {
-	if l.w.binds && len(l.w.effects) > l.from {
+	if l.w.a.Binds && len(l.w.a.Effects) > l.from {
 		for _, file := range l.tried {
-			l.w.effects = append(l.w.effects, executedSkill(file))
+			l.w.a.Effects = append(l.w.a.Effects, analysis.ExecutedSkill(file))
 		}
 	}
-}
-
-// executedSkill is the effect that binds an approval to a file with its commands.
-func executedSkill(file string) effect.Effect {
-	return effect.Effect{Kind: effect.Exec, Target: file, By: "file " + file, Step: -1}
 }
 
 func folders(agent bool) []string {
@@ -241,7 +231,7 @@ func (l *loader) fold(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
-	names, ok := l.e.listed(l.w, l.follow(dir))
+	names, ok := l.w.a.Listed(l.follow(dir))
 	if !ok {
 		l.file(file) // it may be entered though its names cannot be read
 		return
@@ -278,10 +268,10 @@ func (l *loader) roots() (out []string) {
 			dir = path.Dir(dir)
 		}
 	}
-	if home := l.w.around.Home; home != "" {
+	if home := l.w.a.Around.Home; home != "" {
 		add(home + "/.claude")
 	}
-	if config := l.w.call.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+	if config := l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
 		add(config)
 	}
 	add("/etc/claude-code/.claude")
@@ -295,12 +285,12 @@ func (l *loader) search(dir, name string, depth int) {
 	if l.budget < 0 {
 		return
 	}
-	names, ok := l.e.listed(l.w, l.follow(dir))
+	names, ok := l.w.a.Listed(l.follow(dir))
 	if !ok {
 		return
 	}
 	if depth > maxBelow {
-		l.w.unseen(dir)
+		l.w.a.Unseen(dir)
 		return
 	}
 	skills := path.Base(dir) == "skills" && depth == 0
@@ -330,13 +320,13 @@ func (l *loader) called(file, name string) {
 		return
 	}
 	to := l.follow(file)
-	b, err := l.e.files.ReadFile(to, maxSearched)
+	b, err := l.e.analyzer.Files.ReadFile(to, maxSearched)
 	if err != nil {
-		if _, err := l.e.files.Lstat(to); err != nil {
+		if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
 			return
 		}
 		l.budget -= maxSearches / 32 // longer ones are few
-		if b, err = l.e.files.ReadFile(to, maxPrompt); err != nil {
+		if b, err = l.e.analyzer.Files.ReadFile(to, maxPrompt); err != nil {
 			if strings.Contains(file, "/agents/") {
 				l.file(file) // only its front matter says the name
 			}
@@ -364,11 +354,11 @@ func (l *loader) gives(front *content.Front) bool {
 // So it has to be exactly where the name says, in a folder that Claude Code loads from the
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
-	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.call.Env["CLAUDE_CONFIG_DIR"], l.w.around.Home+"/.claude")}
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.w.a.Around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
 	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
-		if _, err := l.e.files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+		if _, err := l.e.analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
 			break
 		}
 		dir = path.Dir(dir)
@@ -388,7 +378,7 @@ func (l *loader) owns(name string) bool {
 
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.w.links.Real(l.e.files, p); ok {
+	if to, ok := l.w.a.Links.Real(l.e.analyzer.Files, p); ok {
 		return to
 	}
 	return p
@@ -401,16 +391,16 @@ func (l *loader) file(file string) {
 		return
 	}
 	to := l.follow(file)
-	if _, err := l.e.files.Lstat(to); err != nil {
+	if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
 		l.tried = append(l.tried, to)
 		return
 	}
 	l.done[file], l.found = content.Front{}, true
-	w, from := l.w, len(l.w.effects)
-	defer func() { w.loaded = append(w.loaded, loaded{file, from, len(w.effects)}) }()
-	b, err := l.e.files.ReadFile(to, maxPrompt)
+	w, from := l.w, len(l.w.a.Effects)
+	defer func() { w.a.Loaded = append(w.a.Loaded, analysis.Loaded{File: file, From: from, To: len(w.a.Effects)}) }()
+	b, err := l.e.analyzer.Files.ReadFile(to, maxPrompt)
 	if err != nil {
-		w.unseen(file)
+		w.a.Unseen(file)
 		return
 	}
 	text := string(b)
@@ -422,12 +412,12 @@ func (l *loader) file(file string) {
 		l.tried = append(l.tried, to)
 		return
 	}
-	if w.binds {
-		w.effects = append(w.effects, executedSkill(to))
+	if w.a.Binds {
+		w.a.Effects = append(w.a.Effects, analysis.ExecutedSkill(to))
 	}
 	if p.Adds != "" {
-		w.unseen(file)
-		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.e.limits.Tools.Content, func(hook effect.Payload) { l.e.payload(w, hook, l.place) })
+		w.a.Unseen(file)
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.e.analyzer.Limits.Tools.Content, func(hook effect.Payload) { w.a.Payload(hook, l.place) })
 	}
 	lang := effect.Shell
 	if p.PowerShell {
@@ -435,10 +425,10 @@ func (l *loader) file(file string) {
 	}
 	for _, f := range filled {
 		for _, command := range f.Commands {
-			l.e.payload(w, effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.place)
+			w.a.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.place)
 		}
 		if f.Hidden != "" {
-			w.unseen(file)
+			w.a.Unseen(file)
 		}
 	}
 }

@@ -24,8 +24,8 @@ func (l *loader) workflow(name, file string) {
 	}
 	for _, script := range scripts {
 		to := l.follow(script)
-		if _, err := l.e.files.Lstat(to); err != nil {
-			l.w.unseen(script)
+		if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
+			l.w.a.Unseen(script)
 		}
 		l.tried = append(l.tried, to)
 	}
@@ -42,7 +42,7 @@ func (l *loader) agents() {
 		l.ownPaths(root, "", true)
 	}
 	if l.budget < 0 {
-		l.w.unseen("agents")
+		l.w.a.Unseen("agents")
 	}
 }
 
@@ -58,12 +58,12 @@ func (l *loader) workflows(name string) (out []string) {
 	}
 	for _, dir := range dirs {
 		dir += "/workflows"
-		names, _ := l.e.listed(l.w, l.follow(dir))
+		names, _ := l.w.a.Listed(l.follow(dir))
 		for _, entry := range names {
 			if path.Ext(entry) != ".js" {
 				continue
 			}
-			b, err := l.e.files.ReadFile(l.follow(dir+"/"+entry), maxPrompt)
+			b, err := l.e.analyzer.Files.ReadFile(l.follow(dir+"/"+entry), maxPrompt)
 			if err != nil || strings.Contains(string(b), inner) || strings.HasPrefix(entry, inner+".") {
 				out = append(out, dir+"/"+entry)
 			}

@@ -70,8 +70,8 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 	if made || !others {
 		return false
 	}
-	at, _ := w.links.Real(e.files, dir)
-	_, err := e.files.Lstat(at)
+	at, _ := w.a.Links.Real(e.analyzer.Files, dir)
+	_, err := e.analyzer.Files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -103,7 +103,7 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = w.names.Seen(from.Target, true, true)[1:]
+			sources = w.a.Names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
 			if e.hasOne(w, path.Clean(source), rest, files) {
@@ -118,14 +118,14 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 // above it, as it is or under its name. What is not on the disk may be anything.
 func (e *Engine) hasOne(w *work, source, rest string, files []string) bool {
 	there := func(p string) bool {
-		p, _ = w.links.Real(e.files, p)
-		_, err := e.files.Lstat(p)
+		p, _ = w.a.Links.Real(e.analyzer.Files, p)
+		_, err := e.analyzer.Files.Lstat(p)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	if !there(source) {
 		return true
 	}
-	if to, _ := w.links.Real(e.files, source); !e.isFolder(to) {
+	if to, _ := w.a.Links.Real(e.analyzer.Files, source); !e.isFolder(to) {
 		return slices.ContainsFunc(files, func(file string) bool { return path.Join(rest, file) == path.Base(source) })
 	}
 	for _, file := range files {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -19,12 +20,12 @@ import (
 // starts judges what a Claude Code that a command starts loads before any hook is asked:
 // the programs of a plugin that a flag names, and the text of a command that is its prompt.
 func (e *Engine) starts(w *work, place shell.Context) {
-	if w.call.Command == "" || !strings.Contains(unquoted.Replace(w.text), "claude") {
+	if w.a.ToolCall.Command == "" || !strings.Contains(analysis.Unquoted.Replace(w.a.Text), "claude") {
 		return
 	}
 	place.Explain = true // for the words, which are kept for this only
 	var result shell.Result
-	e.shell.Analyze(w.call.Command, place, &result)
+	e.analyzer.Shell.Analyze(w.a.ToolCall.Command, place, &result)
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
 			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
@@ -36,7 +37,7 @@ func (e *Engine) starts(w *work, place shell.Context) {
 // start judges one start of Claude Code.
 func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
 	e.startsIn(w, s, g)
-	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.effects), done: map[string]content.Front{}}
+	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.a.Effects), done: map[string]content.Front{}}
 	l.added = addedFolders(s.Argv[1:], s.Dir)
 	for j, word := range s.Argv[1:] {
 		flag, value, joined := strings.Cut(word, "=")
@@ -76,41 +77,38 @@ var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"
 // startsIn judges the settings of the folder in which a Claude Code starts. Those of the
 // agent's own folder are loaded already, and so are the same ones in another checkout.
 func (e *Engine) startsIn(w *work, s *shell.Step, g *given) {
-	if s.Dir == w.call.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
+	if s.Dir == w.a.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
 		return
 	}
 	if !strings.HasPrefix(s.Dir, "/") || !effect.IsKnown(s.Dir) {
-		w.unseen(s.Argv[0] + " in a folder that is not known")
+		w.a.Unseen(s.Argv[0] + " in a folder that is not known")
 		return
 	}
 	if e.mayFill(w, g, path.Clean(s.Dir), startFiles, false) {
-		w.unseen(s.Dir)
+		w.a.Unseen(s.Dir)
 		return
 	}
 	for _, file := range startFiles {
 		name := "/" + file
-		at, _ := w.links.Real(e.files, path.Clean(s.Dir+name))
-		b, err := e.files.ReadFile(at, maxPrompt)
+		at, _ := w.a.Links.Real(e.analyzer.Files, path.Clean(s.Dir+name))
+		b, err := e.analyzer.Files.ReadFile(at, maxPrompt)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		var keys map[string]json.RawMessage
 		if err != nil || json.Unmarshal(b, &keys) != nil {
-			w.unseen(s.Dir + name)
+			w.a.Unseen(s.Dir + name)
 			continue
 		}
 		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
-		if own, err := e.files.ReadFile(w.call.Dir+name, maxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
-			w.unseen(s.Dir + name)
+		if own, err := e.analyzer.Files.ReadFile(w.a.ToolCall.Dir+name, maxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+			w.a.Unseen(s.Dir + name)
 		}
 	}
 }
 
 // tells are the flags with which Claude Code only says something of itself.
 var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h": true}
-
-// unquoted drops what may stand in a word and not count.
-var unquoted = strings.NewReplacer("'", "", `"`, "", `\`, "")
 
 // manifestFile is the file of a plugin that says what it has.
 const manifestFile = ".claude-plugin/plugin.json"
@@ -125,59 +123,59 @@ func (e *Engine) pluginsStart(w *work, s *shell.Step, dir string, g *given) {
 		dir = s.Dir + "/" + dir
 	}
 	if !effect.IsKnown(dir) || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, "*?[") {
-		w.unseen(dir)
+		w.a.Unseen(dir)
 		return
 	}
 	dir = path.Clean(dir)
 	if e.mayFill(w, g, dir, append([]string{manifestFile}, pluginRuns...), true) {
-		w.unseen(dir)
+		w.a.Unseen(dir)
 		return
 	}
-	to, _ := w.links.Real(e.files, dir)
+	to, _ := w.a.Links.Real(e.analyzer.Files, dir)
 	if !e.pluginStarts(w, to) {
 		return
 	}
-	names, ok := e.listed(w, to)
-	if _, err := e.files.Lstat(to + "/" + manifestFile); !ok || err == nil {
+	names, ok := w.a.Listed(to)
+	if _, err := e.analyzer.Files.Lstat(to + "/" + manifestFile); !ok || err == nil {
 		return // it is a plugin itself
 	}
 	for _, name := range names[:min(len(names), maxPrompts)] {
 		child := to + "/" + name
-		at, _ := w.links.Real(e.files, child)
-		if _, err := e.files.Lstat(at + "/" + manifestFile); err == nil {
+		at, _ := w.a.Links.Real(e.analyzer.Files, child)
+		if _, err := e.analyzer.Files.Lstat(at + "/" + manifestFile); err == nil {
 			e.pluginStarts(w, at)
 		}
 	}
 }
 
 func (e *Engine) isFolder(p string) bool {
-	info, err := e.files.Lstat(p)
+	info, err := e.analyzer.Files.Lstat(p)
 	return err == nil && info.IsDir()
 }
 
 // pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What
 // only its commands run is judged when they are loaded.
 func (e *Engine) pluginStarts(w *work, dir string) bool {
-	info, err := e.files.Lstat(dir)
+	info, err := e.analyzer.Files.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false // nothing is loaded
 	case err != nil || !info.IsDir(): // an archive
-		w.unseen(dir)
+		w.a.Unseen(dir)
 		return false
 	}
 	for _, name := range pluginRuns {
-		if _, err := e.files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
-			w.unseen(dir + "/" + name)
+		if _, err := e.analyzer.Files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
+			w.a.Unseen(dir + "/" + name)
 		}
 	}
 	manifest := dir + "/" + manifestFile
-	b, err := e.files.ReadFile(manifest, maxPrompt)
+	b, err := e.analyzer.Files.ReadFile(manifest, maxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
 	if err != nil || content.ManifestRuns(string(b)) {
-		w.unseen(manifest)
+		w.a.Unseen(manifest)
 	}
 	return true
 }

@@ -7,7 +7,6 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/patches"
 	"approver.example/reflexcore/shell"
 )
 
@@ -29,42 +28,42 @@ var (
 
 // todos judges what a shell copies into what a rebase is to do, or edits there.
 func (e *Engine) todos(w *work, place shell.Context) {
-	if w.call.Command == "" {
+	if w.a.ToolCall.Command == "" {
 		return
 	}
-	edits := editorWord.MatchString(w.text)
-	for i, n := 0, len(w.effects); edits && i < n; i++ {
-		if ef := w.effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
-			if text, _ := e.textOf(w, ef.Target); execLine.MatchString(text) {
-				w.unseen(ef.Target)
+	edits := editorWord.MatchString(w.a.Text)
+	for i, n := 0, len(w.a.Effects); edits && i < n; i++ {
+		if ef := w.a.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
+			if text, _ := w.a.TextOf(ef.Target); execLine.MatchString(text) {
+				w.a.Unseen(ef.Target)
 			}
 		}
 	}
-	for _, t := range w.texts {
+	for _, t := range w.a.Texts {
 		if path.Base(t.Path) == ".git" && strings.Contains(t.Text, "gitdir:") {
-			w.unseen(t.Path)
+			w.a.Unseen(t.Path)
 		}
 	}
-	for i, n := 0, len(w.effects); i < n; i++ {
-		ef := w.effects[i]
+	for i, n := 0, len(w.a.Effects); i < n; i++ {
+		ef := w.a.Effects[i]
 		if ef.Kind != effect.Write || ef.Bits&(effect.Remote|effect.Later) != 0 || path.Base(ef.Target) != todoFile {
 			continue
 		}
 		if !e.todoKnown(w, &ef, n, place) {
-			w.unseen(ef.Target)
+			w.a.Unseen(ef.Target)
 		}
 	}
 }
 
 // todoKnown judges one such file; false if not all of it is known.
 func (e *Engine) todoKnown(w *work, ef *effect.Effect, n int, place shell.Context) bool {
-	words := w.text
-	for _, t := range w.texts {
+	words := w.a.Text
+	for _, t := range w.a.Texts {
 		if t.Path == ef.Target && effect.IsKnown(t.Text) {
 			if !t.Part {
 				return true
 			}
-			content.Payloads(ef.Target, t.Text, e.limits.Tools.Content, func(effect.Payload) {
+			content.Payloads(ef.Target, t.Text, e.analyzer.Limits.Tools.Content, func(effect.Payload) {
 				words = strings.ReplaceAll(words, strings.TrimSpace(t.Text), "") // judged with the texts
 			})
 		}
@@ -77,34 +76,16 @@ func (e *Engine) todoKnown(w *work, ef *effect.Effect, n int, place shell.Contex
 	}
 	known := false
 	for i := range n {
-		r := w.effects[i]
+		r := w.a.Effects[i]
 		if r.Kind != effect.Read || r.Bits&effect.Remote != 0 || r.Target == ef.Target {
 			continue
 		}
-		text, ok := e.textOf(w, r.Target)
+		text, ok := w.a.TextOf(r.Target)
 		if !ok {
 			return false
 		}
 		known = true
-		content.Payloads(ef.Target, text, e.limits.Tools.Content, func(p effect.Payload) { e.payload(w, p, place) })
+		content.Payloads(ef.Target, text, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { w.a.Payload(p, place) })
 	}
 	return known
-}
-
-// textOf is what a file has in it: what the call writes there, or what lies on the disk.
-func (e *Engine) textOf(w *work, file string) (string, bool) {
-	for _, t := range w.texts {
-		if t.Path == file {
-			return t.Text, !t.Part && effect.IsKnown(t.Text)
-		}
-	}
-	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
-		return "", false
-	}
-	to, ok := w.links.Real(e.files, path.Clean(file))
-	if !ok {
-		return "", false
-	}
-	b, err := e.files.ReadFile(to, patches.MaxBytes)
-	return string(b), err == nil
 }

@@ -49,10 +49,10 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 
 // obeys finds a call that does something with what a text named that a tool returned.
 func (w *work) obeys() {
-	if w.past == nil || w.onlyReads() {
+	if w.a.Past == nil || w.onlyReads() {
 		return
 	}
-	told := w.past.Told(w.call.At)
+	told := w.a.Past.Told(w.a.ToolCall.At)
 	if len(told) == 0 {
 		return
 	}
@@ -74,19 +74,19 @@ func (w *work) obeys() {
 		}
 		return false
 	}
-	for i := range w.effects {
-		if find(w.effects[i].Target) {
+	for i := range w.a.Effects {
+		if find(w.a.Effects[i].Target) {
 			return
 		}
 	}
-	if !w.acts() && !w.hidden() {
+	if !w.a.Acts() && !w.a.Hidden() {
 		return // what is written to a file may well be a report of it
 	}
-	if find(w.text) {
+	if find(w.a.Text) {
 		return
 	}
-	for i := range w.layers {
-		if find(w.layers[i].Text) {
+	for i := range w.a.Layers {
+		if find(w.a.Layers[i].Text) {
 			return
 		}
 	}
@@ -94,8 +94,8 @@ func (w *work) obeys() {
 
 // onlyReads reports whether the call only reads.
 func (w *work) onlyReads() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
+	for i := range w.a.Effects {
+		if e := &w.a.Effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
 			return false
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/selfprotect"
-	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/tripwire"
 )
 
@@ -77,10 +76,10 @@ type trip struct {
 // whether it reaches for approver itself. It comes after the match, because it
 // looks at the effects.
 func (e *Engine) trip(w *work) {
-	form := tripwire.Form{Odd: w.odd, OddName: w.oddName, Layers: w.layered}
-	form.Encoded, form.Acts = w.encoded(), w.acts()
-	for i := range w.effects {
-		ef := &w.effects[i]
+	form := tripwire.Form{Odd: w.a.Odd, OddName: w.a.OddName, Layers: w.a.Layered}
+	form.Encoded, form.Acts = w.encoded(), w.a.Acts()
+	for i := range w.a.Effects {
+		ef := &w.a.Effects[i]
 		if ascii(ef.Target) && ascii(ef.By) {
 			continue
 		}
@@ -92,12 +91,12 @@ func (e *Engine) trip(w *work) {
 	}
 	parts := tripwire.Structure(nil, form)
 	var said []tripwire.Part
-	factor := w.standing(e.paths)
-	if w.call.Command != "" {
-		parts = tripwire.Characters(parts, w.text, true)
-		said = tripwire.Injection(said, w.text, factor)
+	factor := w.standing(e.analyzer.Paths)
+	if w.a.ToolCall.Command != "" {
+		parts = tripwire.Characters(parts, w.a.Text, true)
+		said = tripwire.Injection(said, w.a.Text, factor)
 	}
-	for _, text := range w.other.Texts {
+	for _, text := range w.a.Other.Texts {
 		before := len(parts)
 		parts = tripwire.Characters(parts, text, false)
 		for i := before; i < len(parts); i++ {
@@ -105,8 +104,8 @@ func (e *Engine) trip(w *work) {
 		}
 		said = tripwire.Injection(said, text, factor)
 	}
-	for i := range w.layers {
-		said = tripwire.Injection(said, w.layers[i].Text, factor)
+	for i := range w.a.Layers {
+		said = tripwire.Injection(said, w.a.Layers[i].Text, factor)
 	}
 	w.tripped(parts)
 	w.tripped(said)
@@ -145,66 +144,29 @@ func (w *work) tripOf(f finding) *trip {
 	return nil
 }
 
-// form keeps how a text was written that was walked.
-func (w *work) form(r *shell.Result) {
-	w.odd |= r.Odd
-	if w.oddName == "" {
-		w.oddName = r.OddName
-	}
-	w.layered = max(w.layered, r.Layers)
-}
-
 // encoded is how many encodings lie in one another in what was decoded and runs.
 func (w *work) encoded() int {
 	runs := false
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range w.a.Effects {
+		e := &w.a.Effects[i]
 		runs = runs || (e.Kind == effect.Exec || e.Kind == effect.Opaque) && e.Taint&effect.Decoded != 0 && e.Bits&effect.Later == 0
 	}
 	if !runs {
 		return 0
 	}
 	depth := 1
-	for i := range w.layers {
-		depth = max(depth, w.layers[i].Depth+strings.Count(w.layers[i].Via, "+")-(w.layers[i].Depth-1))
+	for i := range w.a.Layers {
+		depth = max(depth, w.a.Layers[i].Depth+strings.Count(w.a.Layers[i].Via, "+")-(w.a.Layers[i].Depth-1))
 	}
 	return depth
-}
-
-// hidden reports whether something runs of which not all is known.
-func (w *work) hidden() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Opaque || e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// acts reports whether the call does more than look.
-func (w *work) acts() bool {
-	for i := range w.effects {
-		switch e := &w.effects[i]; e.Kind {
-		case effect.Read, effect.Write, effect.Opaque:
-		case effect.Exec:
-			if e.What != "interactive" && e.Target != e.By && e.Bits&effect.Partial == 0 {
-				return true
-			}
-		default:
-			if e.Bits&effect.Partial == 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // standing says how much a text for models counts where the call puts it: more in
 // files that agents obey, less in tests and documents on the subject.
 func (w *work) standing(known *places.Cache) float64 {
 	factor := 1.0
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range w.a.Effects {
+		e := &w.a.Effects[i]
 		if e.Kind != effect.Write {
 			continue
 		}
@@ -257,13 +219,13 @@ func (t *trip) partsText() string {
 func (e *Engine) selfProtect(w *work) (approver.Decision, string) {
 	c := &w.self
 	*c = selfprotect.Check{
-		Disk: e.files, Paths: e.paths, Analyzer: &e.shell, Program: e.program,
-		Call: &w.call, Text: w.text, Around: &w.around, Names: &w.names, Links: &w.links, Effects: w.effects, Places: w.places,
-		Mentions: w.mentions, Programs: w.programs, Patches: w.patchReader(e),
+		Disk: e.analyzer.Files, Paths: e.analyzer.Paths, Analyzer: &e.analyzer.Shell, Program: e.program,
+		Call: &w.a.ToolCall, Text: w.a.Text, Around: &w.a.Around, Names: &w.a.Names, Links: &w.a.Links, Effects: w.a.Effects, Places: w.places,
+		Mentions: w.a.Mentions, Programs: w.a.Programs, Patches: w.a.PatchReader(),
 	}
 	d, what := c.Judge()
 	for _, dir := range c.Unread {
-		w.unseen(dir)
+		w.a.Unseen(dir)
 	}
 	return d, what
 }

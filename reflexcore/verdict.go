@@ -61,7 +61,7 @@ func (w *work) reason(r *Rule, f finding) string {
 		text = t.what
 	}
 	if f.effect >= 0 {
-		if e := &w.effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
+		if e := &w.a.Effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
 			text += " (" + effect.Short(effect.Show(e.Target)) + ")"
 		}
 		text += w.loadedBy(f.effect)
@@ -79,14 +79,14 @@ func (w *work) detail(f finding) string {
 			return effect.Short(t.partsText())
 		}
 		if f.layer >= 0 {
-			return "found in text that was encoded as " + w.layers[f.layer].Via
+			return "found in text that was encoded as " + w.a.Layers[f.layer].Via
 		}
 		return ""
 	}
-	e := &w.effects[f.effect]
+	e := &w.a.Effects[f.effect]
 	text := e.By + ": " + e.String()
 	for _, source := range w.sources(f.effect) {
-		text += fmt.Sprintf("; from %s (%s)", w.effects[source], w.effects[source].By)
+		text += fmt.Sprintf("; from %s (%s)", w.a.Effects[source], w.a.Effects[source].By)
 	}
 	return effect.Short(text)
 }
@@ -94,11 +94,11 @@ func (w *work) detail(f finding) string {
 // sources are the effects that the taint of an effect came from.
 func (w *work) sources(i int) []int {
 	var out []int
-	taint := w.effects[i].Taint
-	for j := range w.effects[:i] {
-		e := &w.effects[j]
+	taint := w.a.Effects[i].Taint
+	for j := range w.a.Effects[:i] {
+		e := &w.a.Effects[j]
 		switch {
-		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != w.effects[i].Target:
+		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != w.a.Effects[i].Target:
 			out = append(out, j)
 		}
 	}

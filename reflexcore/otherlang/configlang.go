@@ -1,4 +1,4 @@
-package reflexcore
+package otherlang
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 // Programs read files of their own that say which programs they run. A call that writes
 // such a file and hands it on runs what stands in it.
 
-// configCommands hands on the commands in a file of that kind. It is false if there is no
+// ConfigCommands hands on the commands in a file of that kind. It is false if there is no
 // such kind.
-func configCommands(lang, src string, yield func(shell.Found) bool) bool {
+func ConfigCommands(lang, src string, yield func(shell.Found) bool) bool {
 	switch lang {
 	case "ssh-config":
 		sshConfig(src, yield)

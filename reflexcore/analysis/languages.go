@@ -1,4 +1,4 @@
-package reflexcore
+package analysis
 
 import (
 	"strings"
@@ -7,13 +7,14 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/otherlang"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 )
 
 // decoded runs a decoder on a constant.
-func (e *Engine) decoded(name, text string) (string, bool) {
-	limit := e.limits.Decode.Bytes
+func (z *Analyzer) decoded(name, text string) (string, bool) {
+	limit := z.Limits.Decode.Bytes
 	if limit <= 0 {
 		limit = decode.MaxOutput
 	}
@@ -21,14 +22,14 @@ func (e *Engine) decoded(name, text string) (string, bool) {
 }
 
 // code hands what code in another language does to the walk of the shell.
-func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
+func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
 	switch {
 	case code.Language(lang) != "":
 	case isSQL(lang):
-		e.sql(lang, src, yield)
+		z.sql(lang, src, yield)
 		return
 	case lang == "make":
-		content.Payloads("Makefile", src, e.limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
+		content.Payloads("Makefile", src, z.Limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
 		return
 	case lang == "data-url":
 		yield(shell.Found{Lang: "node", Code: dataURL(src)})
@@ -39,14 +40,14 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 	case lang == "sftp":
 		sftpBatch(src, yield)
 		return
-	case configCommands(lang, src, yield):
+	case otherlang.ConfigCommands(lang, src, yield):
 		return
 	default:
-		otherCode(lang, src, yield)
+		otherlang.Calls(lang, src, yield)
 		return
 	}
-	lim := e.limits.Code
-	lim.Args, lim.Secret, lim.Home = args, e.paths.Secret, ctx.Env["HOME"]
+	lim := z.Limits.Code
+	lim.Args, lim.Secret, lim.Home = args, z.Paths.Secret, ctx.Env["HOME"]
 	lim.Dir, lim.Input, lim.InputTaint, lim.HasInput = ctx.Dir, ctx.Input, ctx.InputTaint, ctx.HasInput
 	lim.Vars, lim.Env = ctx.Vars, ctx.Value
 	lim.Insert = func(text string) { yield(shell.Found{Insert: text}) }
@@ -55,7 +56,7 @@ func (e *Engine) code(lang, src string, args []string, ctx shell.Context, yield 
 		switch f.Op {
 		case code.SQL:
 			if !ctx.Written {
-				e.sql("sql", f.Text, yield)
+				z.sql("sql", f.Text, yield)
 			}
 			return true
 		case code.RemoteDelete:
@@ -102,9 +103,9 @@ func isSQL(lang string) bool {
 }
 
 // sql does the same for databases.
-func (e *Engine) sql(dialect, src string, yield func(shell.Found) bool) {
+func (z *Analyzer) sql(dialect, src string, yield func(shell.Found) bool) {
 	stopped := false
-	effects := sqltext.Effects(nil, dialect, src, e.limits.SQL, func(p effect.Payload) {
+	effects := sqltext.Effects(nil, dialect, src, z.Limits.SQL, func(p effect.Payload) {
 		if !stopped {
 			stopped = !yield(shell.Found{Effect: effect.Effect{Kind: effect.Exec, Target: p.Why}, Shell: p.Text})
 		}

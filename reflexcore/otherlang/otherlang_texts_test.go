@@ -1,4 +1,4 @@
-package reflexcore
+package otherlang
 
 import (
 	"slices"
@@ -16,12 +16,12 @@ func TestTextsOfOtherLanguages(t *testing.T) {
 		`spawn("codex exec x")`, `shell 'codex exec x'`,
 	} {
 		var got []string
-		otherCode("other", src, func(f shell.Found) bool { got = append(got, f.Shell); return true })
+		Calls("other", src, func(f shell.Found) bool { got = append(got, f.Shell); return true })
 		if !slices.Contains(got, "codex exec x") {
 			t.Errorf("%s: %q", src, got)
 		}
 	}
 	for _, src := range []string{"1 + 1", `print "hello world"`, `(println "a b c")`} {
-		otherCode("other", src, func(f shell.Found) bool { t.Errorf("%s: %q", src, f.Shell); return true })
+		Calls("other", src, func(f shell.Found) bool { t.Errorf("%s: %q", src, f.Shell); return true })
 	}
 }

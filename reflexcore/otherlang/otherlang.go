@@ -1,4 +1,6 @@
-package reflexcore
+// Package otherlang finds what code does that nobody reads by its grammar: the calls in
+// languages that are seldom used, AppleScript, and files that say which programs are run.
+package otherlang
 
 import (
 	"slices"
@@ -111,9 +113,9 @@ func quoted(s string) []string {
 	return out
 }
 
-// otherCode looks in code of a language without a lexer for the ways into a
+// Calls looks in code of a language without a lexer for the ways into a
 // shell. The code itself runs in any case, which its caller has noted.
-func otherCode(lang, src string, yield func(shell.Found) bool) {
+func Calls(lang, src string, yield func(shell.Found) bool) {
 	if lang == "npm-script" || lang == "enter:execute" {
 		return
 	}
@@ -347,10 +349,10 @@ func firstLine(s string) string {
 	return line
 }
 
-// isPowerShell reports whether a command line is written for PowerShell: its first
+// IsPowerShell reports whether a command line is written for PowerShell: its first
 // word is a cmdlet, Verb-Noun, or one of those that run text. Bash would read its
 // backslashes otherwise, and which shell the agent has is not known.
-func isPowerShell(command string) bool {
+func IsPowerShell(command string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(command, " \t\n&$("), " ")
 	verb, noun, ok := strings.Cut(word, "-")
 	if strings.EqualFold(word, "iex") {
