@@ -10,11 +10,13 @@ import (
 	"sync/atomic"
 
 	"approver.example"
+	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/gitruns"
 	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/match"
 	"approver.example/reflexcore/memory"
@@ -94,17 +96,19 @@ type work struct {
 	a    analysis.Call
 	sets [2]*Rules // the rules in force, and those of the project
 
-	folded    []byte // what is matched, as patterns see it
-	matched   []int
-	facts     facts          // of the effects
-	places    []places.Place // of the effects
-	complete  bool           // patterns were all tried
-	gitBudget gitrepo.Budget
-	findings  []finding
-	trips     []trip
-	self      selfprotect.Check
-	flows     flows
-	label     func(string, bool) effect.Taint // flows.label, made once
+	folded     []byte // what is matched, as patterns see it
+	matched    []int
+	facts      facts          // of the effects
+	places     []places.Place // of the effects
+	complete   bool           // patterns were all tried
+	gitBudget  gitrepo.Budget
+	findings   []finding
+	trips      []trip
+	git        gitruns.Reader
+	agentTexts agenttexts.Reader
+	self       selfprotect.Check
+	flows      flows
+	label      func(string, bool) effect.Taint // flows.label, made once
 }
 
 // A finding is a rule that matched.

@@ -1,19 +1,28 @@
 package reflexcore
 
+import (
+	"approver.example/reflexcore/agenttexts"
+	"approver.example/reflexcore/gitruns"
+)
+
 // understand is stages 3 to 7: what the call itself would do, and what runs with it that no
 // hook sees.
 func (e *Engine) understand(w *work) {
 	place := w.a.Context(w.labels())
+	texts := &w.agentTexts
+	*texts = agenttexts.Reader{Call: &w.a, Place: place}
 	if w.a.ToolCall.Command != "" {
 		w.a.ReadCommand(place)
 	} else {
 		w.a.ReadTool(place)
-		e.loads(w, place)
+		texts.Loads()
 	}
-	e.starts(w, place)
-	e.gitHooks(w, place)
-	e.prompts(w, place)
-	e.todos(w, place)
-	e.patches(w, place)
+	texts.Starts()
+	git := &w.git
+	*git = gitruns.Reader{Call: &w.a, Place: place, Texts: texts}
+	git.Hooks()
+	texts.Written()
+	git.Todos()
+	git.Patches()
 	w.a.ReadHidden(place)
 }

@@ -104,3 +104,13 @@ func (w *work) sources(i int) []int {
 	}
 	return out
 }
+
+// loadedBy says which file an effect comes from.
+func (w *work) loadedBy(i int) string {
+	for _, l := range w.a.Loaded {
+		if i >= l.From && i < l.To && w.a.Effects[i].Target != l.File {
+			return ", in " + effect.Short(effect.Show(l.File))
+		}
+	}
+	return ""
+}

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"cmp"
@@ -25,12 +25,12 @@ const (
 
 // beside finds the folders that were added to the project of the agent that calls.
 func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.w.a.Around.Home + "/.claude", l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}
 		for _, name := range [...]string{"/settings.json", "/settings.local.json"} {
-			b, err := l.e.analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), maxPrompt)
+			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
 			if err != nil {
 				continue // most have none
 			}
@@ -44,7 +44,7 @@ func (l *loader) beside() {
 			}
 			for _, folder := range settings.Permissions.Folders {
 				if below, ok := strings.CutPrefix(folder, "~/"); ok {
-					folder = l.w.a.Around.Home + "/" + below
+					folder = l.r.Call.Around.Home + "/" + below
 				}
 				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
 			}
@@ -55,19 +55,19 @@ func (l *loader) beside() {
 
 // started reads the command line of the agent that calls, which is above the courier.
 func (l *loader) started() {
-	pid := int(l.w.a.ToolCall.Peer.PID)
+	pid := int(l.r.Call.ToolCall.Peer.PID)
 	for range maxAncestors {
 		if pid <= 1 {
 			return
 		}
 		process := "/proc/" + strconv.Itoa(pid)
-		line, err := l.e.analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
+		line, err := l.r.Call.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
 		if err != nil {
 			return // another system, or a process that approver may not see
 		}
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 		if i := slices.IndexFunc(words, startsClaude); i >= 0 && i < maxFlags {
-			dir, err := l.e.analyzer.Files.Readlink(process + "/cwd")
+			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
 			if err != nil {
 				dir = l.dir
 			}
@@ -80,7 +80,7 @@ func (l *loader) started() {
 
 // parent is the process that started another; 0: that is not known.
 func (l *loader) parent(process string) int {
-	stat, err := l.e.analyzer.Files.ReadFile(process+"/stat", maxProcess)
+	stat, err := l.r.Call.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
 	if err != nil {
 		return 0
 	}
@@ -105,7 +105,7 @@ func startsClaude(word string) bool {
 // make the name known, as another folder may come first.
 func (l *loader) besides(agent bool, names []string) {
 	if len(l.added) > maxAdded {
-		l.w.a.Unseen("more added folders than are looked at")
+		l.r.Call.Unseen("more added folders than are looked at")
 		return
 	}
 	found := l.found

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-
-	"approver.example/reflexcore/shell"
 )
 
 // An edit in place by sed of a text that agents load is judged by what comes out, where that
@@ -51,12 +49,12 @@ func sedReplaces(command string) (from, to string, all, ok bool) {
 }
 
 // editedPlainly judges an edit in place by what comes out; false: that is not known.
-func (e *Engine) editedPlainly(w *work, target string, place shell.Context) bool {
-	from, to, all, ok := sedReplaces(w.a.Text)
+func (r *Reader) editedPlainly(target string) bool {
+	from, to, all, ok := sedReplaces(r.Call.Text)
 	if !ok || strings.ContainsAny(from, `*[]^+?(){}|`) {
 		return false
 	}
-	b, err := e.analyzer.Files.ReadFile(target, maxPrompt)
+	b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // then nothing is edited
 	}
@@ -74,6 +72,6 @@ func (e *Engine) editedPlainly(w *work, target string, place shell.Context) bool
 			lines[i] = line[:at[0]] + to + line[at[1]:]
 		}
 	}
-	e.promptText(w, target, before, strings.Join(lines, "\n"), place)
+	r.Changed(target, before, strings.Join(lines, "\n"))
 	return true
 }

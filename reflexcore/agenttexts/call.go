@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"cmp"
@@ -12,30 +12,19 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // A call that loads a skill, a slash command or a subagent runs the commands in its file
 // before any hook is asked again. So the call is judged by that file.
 
-// loadedBy says which file an effect comes from.
-func (w *work) loadedBy(i int) string {
-	for _, l := range w.a.Loaded {
-		if i >= l.From && i < l.To && w.a.Effects[i].Target != l.File {
-			return ", in " + effect.Short(effect.Show(l.File))
-		}
-	}
-	return ""
-}
-
-// loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
+// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
 // neither found nor built into Claude Code is a question: it may lie in a place that is not
 // known here, such as a folder below the project, a plugin or a folder that only the start
 // of this Claude Code names, or a place of a later version.
-func (e *Engine) loads(w *work, place shell.Context) {
+func (r *Reader) Loads() {
 	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
 	agent := false
-	switch w.a.ToolCall.Tool {
+	switch r.Call.ToolCall.Tool {
 	case "Skill", "SlashCommand":
 	case "Agent", "Task":
 		agent = true
@@ -43,7 +32,7 @@ func (e *Engine) loads(w *work, place shell.Context) {
 	default:
 		return
 	}
-	shaped := json.Unmarshal(w.a.ToolCall.Args, &in) == nil
+	shaped := json.Unmarshal(r.Call.ToolCall.Args, &in) == nil
 	text := func(key string) (s string) {
 		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
 			shaped = false
@@ -51,11 +40,11 @@ func (e *Engine) loads(w *work, place shell.Context) {
 		return s
 	}
 	l := &loader{
-		e: e, w: w, place: place, dir: w.a.ToolCall.Dir, project: w.a.ToolCall.Env["CLAUDE_PROJECT_DIR"],
-		budget: maxSearches, from: len(w.a.Effects), done: map[string]content.Front{},
+		r: r, dir: r.Call.ToolCall.Dir, project: r.Call.ToolCall.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{},
 	}
 	l.beside()
-	if w.a.ToolCall.Tool == "Workflow" {
+	if r.Call.ToolCall.Tool == "Workflow" {
 		if name, file := text("name"), text("scriptPath"); shaped {
 			l.workflow(name, file)
 			l.bind()
@@ -72,7 +61,7 @@ func (e *Engine) loads(w *work, place shell.Context) {
 		names[0] = text("name")
 	}
 	if !shaped {
-		w.a.Unseen(w.a.ToolCall.Tool) // another shape than is known
+		r.Call.Unseen(r.Call.ToolCall.Tool) // another shape than is known
 		return
 	}
 	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
@@ -103,10 +92,8 @@ const (
 
 // A loader finds the files of one call.
 type loader struct {
-	e     *Engine
-	w     *work
-	place shell.Context
-	dir   string // where the agent is
+	r   *Reader
+	dir string // where the agent is
 	// project is the folder in which the agent was started, of which it has the skills
 	// wherever it is. Empty: it does not say, or another agent is started.
 	project string
@@ -142,7 +129,7 @@ func (l *loader) one(agent bool, names ...string) {
 	}
 	l.besides(agent, names)
 	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
-		l.w.lost(last, agent)
+		l.r.lost(last, agent)
 	}
 	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
 }
@@ -181,7 +168,7 @@ func (l *loader) load(name string, agent bool) {
 		}
 	}
 	if l.budget < 0 {
-		l.w.a.Unseen(name)
+		l.r.Call.Unseen(name)
 	}
 }
 
@@ -198,9 +185,9 @@ func odd(name string) bool {
 // bind lets an approval hold for the files that were seen, and for none that comes later
 // and stands before them.
 func (l *loader) bind() {
-	if l.w.a.Binds && len(l.w.a.Effects) > l.from {
+	if l.r.Call.Binds && len(l.r.Call.Effects) > l.from {
 		for _, file := range l.tried {
-			l.w.a.Effects = append(l.w.a.Effects, analysis.ExecutedSkill(file))
+			l.r.Call.Effects = append(l.r.Call.Effects, analysis.ExecutedSkill(file))
 		}
 	}
 }
@@ -231,7 +218,7 @@ func (l *loader) fold(dir, name string) {
 	file := dir + "/" + name
 	dir, name = path.Split(file)
 	dir = path.Clean(dir)
-	names, ok := l.w.a.Listed(l.follow(dir))
+	names, ok := l.r.Call.Listed(l.follow(dir))
 	if !ok {
 		l.file(file) // it may be entered though its names cannot be read
 		return
@@ -268,10 +255,10 @@ func (l *loader) roots() (out []string) {
 			dir = path.Dir(dir)
 		}
 	}
-	if home := l.w.a.Around.Home; home != "" {
+	if home := l.r.Call.Around.Home; home != "" {
 		add(home + "/.claude")
 	}
-	if config := l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+	if config := l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
 		add(config)
 	}
 	add("/etc/claude-code/.claude")
@@ -285,12 +272,12 @@ func (l *loader) search(dir, name string, depth int) {
 	if l.budget < 0 {
 		return
 	}
-	names, ok := l.w.a.Listed(l.follow(dir))
+	names, ok := l.r.Call.Listed(l.follow(dir))
 	if !ok {
 		return
 	}
 	if depth > maxBelow {
-		l.w.a.Unseen(dir)
+		l.r.Call.Unseen(dir)
 		return
 	}
 	skills := path.Base(dir) == "skills" && depth == 0
@@ -320,13 +307,13 @@ func (l *loader) called(file, name string) {
 		return
 	}
 	to := l.follow(file)
-	b, err := l.e.analyzer.Files.ReadFile(to, maxSearched)
+	b, err := l.r.Call.Analyzer.Files.ReadFile(to, maxSearched)
 	if err != nil {
-		if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
+		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
 			return
 		}
 		l.budget -= maxSearches / 32 // longer ones are few
-		if b, err = l.e.analyzer.Files.ReadFile(to, maxPrompt); err != nil {
+		if b, err = l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
 			if strings.Contains(file, "/agents/") {
 				l.file(file) // only its front matter says the name
 			}
@@ -354,11 +341,11 @@ func (l *loader) gives(front *content.Front) bool {
 // So it has to be exactly where the name says, in a folder that Claude Code loads from the
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
-	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.w.a.Around.Home+"/.claude")}
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
 	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
-		if _, err := l.e.analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+		if _, err := l.r.Call.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
 			break
 		}
 		dir = path.Dir(dir)
@@ -378,7 +365,7 @@ func (l *loader) owns(name string) bool {
 
 // follow is where the links of a path lead.
 func (l *loader) follow(p string) string {
-	if to, ok := l.w.a.Links.Real(l.e.analyzer.Files, p); ok {
+	if to, ok := l.r.Call.Links.Real(l.r.Call.Analyzer.Files, p); ok {
 		return to
 	}
 	return p
@@ -391,16 +378,18 @@ func (l *loader) file(file string) {
 		return
 	}
 	to := l.follow(file)
-	if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
+	if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
 		l.tried = append(l.tried, to)
 		return
 	}
 	l.done[file], l.found = content.Front{}, true
-	w, from := l.w, len(l.w.a.Effects)
-	defer func() { w.a.Loaded = append(w.a.Loaded, analysis.Loaded{File: file, From: from, To: len(w.a.Effects)}) }()
-	b, err := l.e.analyzer.Files.ReadFile(to, maxPrompt)
+	call, from := l.r.Call, len(l.r.Call.Effects)
+	defer func() {
+		call.Loaded = append(call.Loaded, analysis.Loaded{File: file, From: from, To: len(call.Effects)})
+	}()
+	b, err := l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
-		w.a.Unseen(file)
+		call.Unseen(file)
 		return
 	}
 	text := string(b)
@@ -412,12 +401,12 @@ func (l *loader) file(file string) {
 		l.tried = append(l.tried, to)
 		return
 	}
-	if w.a.Binds {
-		w.a.Effects = append(w.a.Effects, analysis.ExecutedSkill(to))
+	if call.Binds {
+		call.Effects = append(call.Effects, analysis.ExecutedSkill(to))
 	}
 	if p.Adds != "" {
-		w.a.Unseen(file)
-		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.e.analyzer.Limits.Tools.Content, func(hook effect.Payload) { w.a.Payload(hook, l.place) })
+		call.Unseen(file)
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content, func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
 	}
 	lang := effect.Shell
 	if p.PowerShell {
@@ -425,10 +414,10 @@ func (l *loader) file(file string) {
 	}
 	for _, f := range filled {
 		for _, command := range f.Commands {
-			w.a.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.place)
+			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.r.Place)
 		}
 		if f.Hidden != "" {
-			w.a.Unseen(file)
+			call.Unseen(file)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package gitruns
 
 import (
 	"path"
@@ -7,7 +7,6 @@ import (
 
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/shell"
 )
 
 // What a rebase is to do lies in a file, and its lines may be commands. Texts that a call
@@ -26,44 +25,44 @@ var (
 	execLine   = regexp.MustCompile(`(?:^|[^\w-])(?:exec|x)(?:\s|/|\\|$)`)
 )
 
-// todos judges what a shell copies into what a rebase is to do, or edits there.
-func (e *Engine) todos(w *work, place shell.Context) {
-	if w.a.ToolCall.Command == "" {
+// Todos judges what a shell copies into what a rebase is to do, or edits there.
+func (g *Reader) Todos() {
+	if g.Call.ToolCall.Command == "" {
 		return
 	}
-	edits := editorWord.MatchString(w.a.Text)
-	for i, n := 0, len(w.a.Effects); edits && i < n; i++ {
-		if ef := w.a.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
-			if text, _ := w.a.TextOf(ef.Target); execLine.MatchString(text) {
-				w.a.Unseen(ef.Target)
+	edits := editorWord.MatchString(g.Call.Text)
+	for i, n := 0, len(g.Call.Effects); edits && i < n; i++ {
+		if ef := g.Call.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
+			if text, _ := g.Call.TextOf(ef.Target); execLine.MatchString(text) {
+				g.Call.Unseen(ef.Target)
 			}
 		}
 	}
-	for _, t := range w.a.Texts {
+	for _, t := range g.Call.Texts {
 		if path.Base(t.Path) == ".git" && strings.Contains(t.Text, "gitdir:") {
-			w.a.Unseen(t.Path)
+			g.Call.Unseen(t.Path)
 		}
 	}
-	for i, n := 0, len(w.a.Effects); i < n; i++ {
-		ef := w.a.Effects[i]
+	for i, n := 0, len(g.Call.Effects); i < n; i++ {
+		ef := g.Call.Effects[i]
 		if ef.Kind != effect.Write || ef.Bits&(effect.Remote|effect.Later) != 0 || path.Base(ef.Target) != todoFile {
 			continue
 		}
-		if !e.todoKnown(w, &ef, n, place) {
-			w.a.Unseen(ef.Target)
+		if !g.todoKnown(&ef, n) {
+			g.Call.Unseen(ef.Target)
 		}
 	}
 }
 
 // todoKnown judges one such file; false if not all of it is known.
-func (e *Engine) todoKnown(w *work, ef *effect.Effect, n int, place shell.Context) bool {
-	words := w.a.Text
-	for _, t := range w.a.Texts {
+func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
+	words := g.Call.Text
+	for _, t := range g.Call.Texts {
 		if t.Path == ef.Target && effect.IsKnown(t.Text) {
 			if !t.Part {
 				return true
 			}
-			content.Payloads(ef.Target, t.Text, e.analyzer.Limits.Tools.Content, func(effect.Payload) {
+			content.Payloads(ef.Target, t.Text, g.Call.Analyzer.Limits.Tools.Content, func(effect.Payload) {
 				words = strings.ReplaceAll(words, strings.TrimSpace(t.Text), "") // judged with the texts
 			})
 		}
@@ -76,16 +75,16 @@ func (e *Engine) todoKnown(w *work, ef *effect.Effect, n int, place shell.Contex
 	}
 	known := false
 	for i := range n {
-		r := w.a.Effects[i]
+		r := g.Call.Effects[i]
 		if r.Kind != effect.Read || r.Bits&effect.Remote != 0 || r.Target == ef.Target {
 			continue
 		}
-		text, ok := w.a.TextOf(r.Target)
+		text, ok := g.Call.TextOf(r.Target)
 		if !ok {
 			return false
 		}
 		known = true
-		content.Payloads(ef.Target, text, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { w.a.Payload(p, place) })
+		content.Payloads(ef.Target, text, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
 	}
 	return known
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package gitruns
 
 import (
 	"path"
@@ -33,13 +33,13 @@ type patchPlace struct {
 	back  bool
 }
 
-// patches judges what differences change that runs by itself, or that agents load.
-func (e *Engine) patches(w *work, place shell.Context) {
-	reader := w.a.PatchReader()
+// Patches judges what differences change that runs by itself, or that agents load.
+func (g *Reader) Patches() {
+	reader := g.Call.PatchReader()
 	if !reader.Applies() {
 		return
 	}
-	at, inputs := e.patchPlaces(w, place)
+	at, inputs := g.patchPlaces()
 	texts, ok := reader.Texts()
 	for _, text := range inputs {
 		text, readable := patches.Decode(text)
@@ -55,7 +55,7 @@ func (e *Engine) patches(w *work, place shell.Context) {
 			for _, c := range patches.Changes(text, p.back) {
 				for _, target := range p.targets(c.Names) {
 					if !done[target] {
-						e.patch(w, &c, target, p.by, place)
+						g.patch(&c, target, p.by)
 					}
 					named = append(named, target)
 				}
@@ -66,15 +66,16 @@ func (e *Engine) patches(w *work, place shell.Context) {
 		}
 	}
 	if !ok {
-		w.a.Unseen("a difference that cannot be read")
+		g.Call.Unseen("a difference that cannot be read")
 	}
 }
 
 // patchPlaces are where the call applies differences, and what their input is.
-func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inputs []string) {
-	place.Explain = true
+func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
+	explained := g.Place
+	explained.Explain = true
 	var result shell.Result
-	e.analyzer.Shell.Analyze(w.a.ToolCall.Command, place, &result)
+	g.Call.Analyzer.Shell.Analyze(g.Call.ToolCall.Command, explained, &result)
 	for i := range result.Steps {
 		s := &result.Steps[i]
 		if len(s.Argv) == 0 || s.Remote || len(at) >= patches.Max {
@@ -89,7 +90,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 			}
 			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
 			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
-				if top := e.analyzer.Git.Top(dir); top != "" && top != dir {
+				if top := g.Call.Analyzer.Git.Top(dir); top != "" && top != dir {
 					p.dirs = append(p.dirs, top)
 				}
 			}
@@ -103,7 +104,7 @@ func (e *Engine) patchPlaces(w *work, place shell.Context) (at []patchPlace, inp
 		}
 	}
 	if len(at) == 0 {
-		at = append(at, patchPlace{by: "patch", dirs: []string{w.a.ToolCall.Dir}, strip: -1})
+		at = append(at, patchPlace{by: "patch", dirs: []string{g.Call.ToolCall.Dir}, strip: -1})
 	}
 	return at, inputs
 }
@@ -172,34 +173,34 @@ func (p *patchPlace) targets(names []string) (out []string) {
 var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
 
 // patch judges what a difference makes of one file, if that may run.
-func (e *Engine) patch(w *work, c *patches.Change, target, by string, place shell.Context) {
-	sink, prompt := e.analyzer.Paths.Classify(target), e.isPromptPlace(w, target)
+func (g *Reader) patch(c *patches.Change, target, by string) {
+	sink, prompt := g.Call.Analyzer.Paths.Classify(target), g.Texts.IsPlace(target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
-	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, e.analyzer.Paths) {
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, g.Call.Analyzer.Paths) {
 		return // settings by which agents ask are looked for by themselves
 	}
-	w.a.Effects = append(w.a.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
-	before, _ := w.a.TextOf(target)
+	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
+	before, _ := g.Call.TextOf(target)
 	after, known := c.Text()
 	if !c.Fresh {
 		after, known = c.Applied(before)
 	}
 	switch {
 	case known && prompt:
-		e.promptText(w, target, before, after, place)
+		g.Texts.Changed(target, before, after)
 	case known:
 		had := map[effect.Payload]bool{}
-		content.Payloads(target, before, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
-		content.Payloads(target, after, e.analyzer.Limits.Tools.Content, func(p effect.Payload) {
+		content.Payloads(target, before, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, after, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 			if !had[p] {
-				w.a.Payload(p, place)
+				g.Call.Payload(p, g.Place)
 			}
 		})
 	case prompt, slices.Contains(byItself[:], sink.Kind):
-		w.a.Unseen(target)
+		g.Call.Unseen(target)
 	default:
 		for _, h := range c.Hunks {
-			content.Part(target, h.After, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { w.a.Payload(p, place) })
+			content.Part(target, h.After, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
 		}
 	}
 }

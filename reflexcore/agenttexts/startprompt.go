@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ func typedName(prompt string) (name, args string, ok bool) {
 
 // types loads what a prompt names.
 func (l *loader) types(name, args string) {
-	_, err := l.e.analyzer.Files.Lstat("/" + name)
+	_, err := l.r.Call.Analyzer.Files.Lstat("/" + name)
 	typed := l.typed
 	if args = strings.TrimSpace(args); args != l.args {
 		l.args = args
@@ -64,7 +64,7 @@ func (l *loader) types(name, args string) {
 // that it reads, and its words and standard input as far as they are known. One of which the
 // begin is not known may be any name.
 func (l *loader) given(s *shell.Step, g *given) {
-	for _, m := range slashName.FindAllStringSubmatch(l.w.a.Text, maxGiven) {
+	for _, m := range slashName.FindAllStringSubmatch(l.r.Call.Text, maxGiven) {
 		l.types(m[1], m[2])
 	}
 	sure, flags := l.readsAll(g)
@@ -76,7 +76,7 @@ func (l *loader) given(s *shell.Step, g *given) {
 		l.begins(s, prompt, s.Fed && s.Input != "", sure && !flags)
 	case !s.Fed || input == "":
 	case streams && !effect.IsKnown(input):
-		l.w.a.Unseen(promptOfStart(s))
+		l.r.Call.Unseen(promptOfStart(s))
 	default:
 		l.begins(s, input, false, sure)
 	}
@@ -87,13 +87,13 @@ func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
 	prompt = trimScript(prompt)
 	switch {
 	case strings.HasPrefix(prompt, effect.Unknown) && !sure:
-		l.w.a.Unseen(promptOfStart(s))
+		l.r.Call.Unseen(promptOfStart(s))
 	case !strings.HasPrefix(prompt, "/"):
 	case more || !effect.IsKnown(prompt):
 		name, _, _ := strings.Cut(strings.Join(strings.Fields(prompt[1:]), " "), " ")
 		if !effect.IsKnown(name) {
 			if !strings.Contains(name[:strings.Index(name, effect.Unknown)], "/") { // else a path
-				l.w.a.Unseen(promptOfStart(s))
+				l.r.Call.Unseen(promptOfStart(s))
 			}
 			return
 		}
@@ -122,7 +122,7 @@ var printers = map[string]bool{"cat": true, "head": true, "tail": true, "tee": t
 // that are not plain.
 func (l *loader) readsAll(g *given) (all, flags bool) {
 	read, sure := 0, true
-	words := splitWord.MatchString(l.w.a.Text)
+	words := splitWord.MatchString(l.r.Call.Text)
 	for i := range g.before {
 		s := &g.before[i]
 		if len(s.Argv) > 0 && !printers[path.Base(s.Argv[0])] && !shell.ClaudeProgram(s.Argv[0]) {
@@ -139,7 +139,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 			continue
 		}
 		read++
-		b, err := l.e.analyzer.Files.ReadFile(l.follow(at), maxSearched)
+		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // nothing is read
 		}

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ var placers = map[string]bool{
 // mayFill reports whether the command may put one of the files into a folder before a start,
 // or makes the folder in a way of which it is not known what is in it then. Deep says
 // that the folders in it count, too.
-func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep bool) bool {
+func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 	made := false
 	for i := range g.reads {
 		ef := &g.reads[i]
@@ -43,12 +43,12 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 			rest := strings.TrimPrefix(at[len(dir):], "/")
 			_, child, _ := strings.Cut(rest, "/")
 			is := func(file string) bool { return disk.Below(file, rest) || deep && disk.Below(file, child) }
-			if slices.ContainsFunc(files, is) || deep && (unpacks[by] || placers[by] && e.placesOne(w, g, ef, "", files)) {
+			if slices.ContainsFunc(files, is) || deep && (unpacks[by] || placers[by] && r.placesOne(g, ef, "", files)) {
 				return true
 			}
 		case disk.Below(dir, at) && (placers[by] || unpacks[by]):
 			made = true
-			if unpacks[by] || e.placesOne(w, g, ef, strings.TrimPrefix(dir[len(at):], "/"), files) {
+			if unpacks[by] || r.placesOne(g, ef, strings.TrimPrefix(dir[len(at):], "/"), files) {
 				return true
 			}
 		}
@@ -70,8 +70,8 @@ func (e *Engine) mayFill(w *work, g *given, dir string, files []string, deep boo
 	if made || !others {
 		return false
 	}
-	at, _ := w.a.Links.Real(e.analyzer.Files, dir)
-	_, err := e.analyzer.Files.Lstat(at)
+	at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, dir)
+	_, err := r.Call.Analyzer.Files.Lstat(at)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -90,7 +90,7 @@ func (g *given) leadsTo(i int) bool {
 
 // placesOne reports whether a program that copies, moves or links brings one of the files into
 // the folder rest below its target.
-func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, files []string) bool {
+func (r *Reader) placesOne(g *given, to *effect.Effect, rest string, files []string) bool {
 	known := false
 	for i := range g.reads {
 		from := &g.reads[i]
@@ -103,10 +103,10 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 		}
 		sources := []string{from.Target}
 		if strings.ContainsAny(from.Target, "*?[") {
-			sources = w.a.Names.Seen(from.Target, true, true)[1:]
+			sources = r.Call.Names.Seen(from.Target, true, true)[1:]
 		}
 		for _, source := range sources {
-			if e.hasOne(w, path.Clean(source), rest, files) {
+			if r.hasOne(path.Clean(source), rest, files) {
 				return true
 			}
 		}
@@ -116,16 +116,16 @@ func (e *Engine) placesOne(w *work, g *given, to *effect.Effect, rest string, fi
 
 // hasOne reports whether one of the files is in the folder rest, once source is put there or
 // above it, as it is or under its name. What is not on the disk may be anything.
-func (e *Engine) hasOne(w *work, source, rest string, files []string) bool {
+func (r *Reader) hasOne(source, rest string, files []string) bool {
 	there := func(p string) bool {
-		p, _ = w.a.Links.Real(e.analyzer.Files, p)
-		_, err := e.analyzer.Files.Lstat(p)
+		p, _ = r.Call.Links.Real(r.Call.Analyzer.Files, p)
+		_, err := r.Call.Analyzer.Files.Lstat(p)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	if !there(source) {
 		return true
 	}
-	if to, _ := w.a.Links.Real(e.analyzer.Files, source); !e.isFolder(to) {
+	if to, _ := r.Call.Links.Real(r.Call.Analyzer.Files, source); !r.isFolder(to) {
 		return slices.ContainsFunc(files, func(file string) bool { return path.Join(rest, file) == path.Base(source) })
 	}
 	for _, file := range files {

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"path"
@@ -19,13 +19,13 @@ func (l *loader) workflow(name, file string) {
 		found := l.workflows(name)
 		scripts = append(scripts, found...)
 		if len(found) == 0 && !builtIn(name, false) {
-			l.w.lost(name, false)
+			l.r.lost(name, false)
 		}
 	}
 	for _, script := range scripts {
 		to := l.follow(script)
-		if _, err := l.e.analyzer.Files.Lstat(to); err != nil {
-			l.w.a.Unseen(script)
+		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+			l.r.Call.Unseen(script)
 		}
 		l.tried = append(l.tried, to)
 	}
@@ -42,7 +42,7 @@ func (l *loader) agents() {
 		l.ownPaths(root, "", true)
 	}
 	if l.budget < 0 {
-		l.w.a.Unseen("agents")
+		l.r.Call.Unseen("agents")
 	}
 }
 
@@ -58,12 +58,12 @@ func (l *loader) workflows(name string) (out []string) {
 	}
 	for _, dir := range dirs {
 		dir += "/workflows"
-		names, _ := l.w.a.Listed(l.follow(dir))
+		names, _ := l.r.Call.Listed(l.follow(dir))
 		for _, entry := range names {
 			if path.Ext(entry) != ".js" {
 				continue
 			}
-			b, err := l.e.analyzer.Files.ReadFile(l.follow(dir+"/"+entry), maxPrompt)
+			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(dir+"/"+entry), MaxPrompt)
 			if err != nil || strings.Contains(string(b), inner) || strings.HasPrefix(entry, inner+".") {
 				out = append(out, dir+"/"+entry)
 			}

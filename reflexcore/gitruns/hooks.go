@@ -1,4 +1,4 @@
-package reflexcore
+package gitruns
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/disk"
@@ -54,15 +55,15 @@ const alwaysHooks = " reference-transaction post-index-change"
 // gitDirVar finds the variable that says where a repository is.
 var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
 
-// gitHooks judges the hooks that the git of a command runs.
-func (e *Engine) gitHooks(w *work, place shell.Context) {
-	if !w.a.RunsGit() {
+// Hooks judges the hooks that the git of a command runs.
+func (g *Reader) Hooks() {
+	if !g.Call.RunsGit() {
 		return
 	}
 	var done []string
 	var last *hooked
-	for i := range len(w.a.Steps) {
-		s := &w.a.Steps[i]
+	for i := range len(g.Call.Steps) {
+		s := &g.Call.Steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
 			continue
 		}
@@ -75,26 +76,26 @@ func (e *Engine) gitHooks(w *work, place shell.Context) {
 		if ok {
 			names = strings.Fields(known + alwaysHooks)
 		}
-		if m := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(w.a.Text)); m != nil {
+		if m := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text)); m != nil {
 			at = gitFolder(m[1], s.Dir)
 		}
 		if last == nil || last.at != at {
-			last = e.hooksIn(w, at)
+			last = g.hooksIn(at)
 		}
 		for _, dir := range last.dirs {
-			done = e.hooksOf(w, dir, last.top, names, done, place)
+			done = g.hooksOf(dir, last.top, names, done)
 		}
 	}
 }
 
 // hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
 // are the files that were judged.
-func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place shell.Context) []string {
-	dir, _ = w.a.Links.Real(e.analyzer.Files, dir)
-	listed, err := e.analyzer.Files.ReadDir(dir, disk.MaxListed)
+func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
+	dir, _ = g.Call.Links.Real(g.Call.Analyzer.Files, dir)
+	listed, err := g.Call.Analyzer.Files.ReadDir(dir, disk.MaxListed)
 	if err != nil {
 		if !disk.IsMissing(err) { // else no hook runs
-			w.hiddenHooks(dir)
+			g.hiddenHooks(dir)
 		}
 		return done
 	}
@@ -104,45 +105,46 @@ func (e *Engine) hooksOf(w *work, dir, top string, names, done []string, place s
 			continue
 		}
 		if len(done) >= maxHooks {
-			w.hiddenHooks(dir)
+			g.hiddenHooks(dir)
 			return done
 		}
 		done = append(done, file)
-		e.gitHook(w, file, top, place)
+		g.gitHook(file, top)
 	}
 	return done
 }
 
 // hiddenHooks notes that what git runs by itself is not all known.
-func (w *work) hiddenHooks(where string) {
-	w.a.Effects = append(w.a.Effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
+func (g *Reader) hiddenHooks(where string) {
+	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
 }
 
 // gitHook judges what one hook runs.
-func (e *Engine) gitHook(w *work, file, top string, place shell.Context) {
-	b, err := e.analyzer.Files.ReadFile(file, maxPrompt)
+func (g *Reader) gitHook(file, top string) {
+	b, err := g.Call.Analyzer.Files.ReadFile(file, agenttexts.MaxPrompt)
 	if err != nil {
-		if info, err := e.analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
-			w.hiddenHooks(file)
+		if info, err := g.Call.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
+			g.hiddenHooks(file)
 		}
 		return
 	}
-	from := len(w.a.Effects)
-	place.Dir, place.Explain = top, w.a.Explain
+	from := len(g.Call.Effects)
+	in := g.Place
+	in.Dir, in.Explain = top, g.Call.Explain
 	lang := shell.Shebang(string(b))
 	if lang == "sh" {
 		lang = effect.Shell
 	}
-	w.a.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, place)
+	g.Call.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
 	// What is not known of a program of the project is no reason to ask: it is named by
 	// the repository, as that of a build is.
-	w.a.Effects = append(w.a.Effects[:from], slices.DeleteFunc(slices.Clone(w.a.Effects[from:]), func(ef effect.Effect) bool {
+	g.Call.Effects = append(g.Call.Effects[:from], slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
 		return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
 	})...)
-	if w.a.Binds && len(w.a.Effects) > from {
-		w.a.Effects = append(w.a.Effects, analysis.ExecutedSkill(file))
+	if g.Call.Binds && len(g.Call.Effects) > from {
+		g.Call.Effects = append(g.Call.Effects, analysis.ExecutedSkill(file))
 	}
-	w.a.Loaded = append(w.a.Loaded, analysis.Loaded{File: file, From: from, To: len(w.a.Effects)})
+	g.Call.Loaded = append(g.Call.Loaded, analysis.Loaded{File: file, From: from, To: len(g.Call.Effects)})
 }
 
 // gitRuns is the folder in which a command of git works, and its own word.
@@ -194,39 +196,39 @@ type hooked struct {
 
 // hooksIn reads the settings that git reads in a folder. Each file is opened anew for each
 // call: a stamp does not show what is written through a mapping.
-func (e *Engine) hooksIn(w *work, at string) *hooked {
+func (g *Reader) hooksIn(at string) *hooked {
 	h := &hooked{at: at}
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}
-	dir, _ := w.a.Links.Real(e.analyzer.Files, path.Clean(at))
-	if h.top = e.analyzer.Git.Top(dir); h.top == "" {
+	dir, _ := g.Call.Links.Real(g.Call.Analyzer.Files, path.Clean(at))
+	if h.top = g.Call.Analyzer.Git.Top(dir); h.top == "" {
 		return h
 	}
 	git := h.top + "/.git"
 	own := git // of one working tree
-	if info, err := e.analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
-		if to, _ := w.a.Links.Real(e.analyzer.Files, git); to != git {
+	if info, err := g.Call.Analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
+		if to, _ := g.Call.Links.Real(g.Call.Analyzer.Files, git); to != git {
 			git, own = to, to
-		} else if git, own = e.analyzer.Git.Link(git, h.top); git == "" {
-			w.hiddenHooks(own)
+		} else if git, own = g.Call.Analyzer.Git.Link(git, h.top); git == "" {
+			g.hiddenHooks(own)
 			return h
 		}
 	}
-	home, env := w.a.Around.Home, w.a.ToolCall.Env
+	home, env := g.Call.Around.Home, g.Call.ToolCall.Env
 	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
-		e.gitSettings(w, h, file, 0, true)
+		g.gitSettings(h, file, 0, true)
 	}
 	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of those
 		if file != "" && file != "/dev/null" {
-			e.gitSettings(w, h, disk.Absolute(file, at), 0, false)
+			g.gitSettings(h, disk.Absolute(file, at), 0, false)
 		}
 	}
 	if config := env["XDG_CONFIG_HOME"]; config != "" {
-		e.gitSettings(w, h, disk.Absolute(config, at)+"/git/config", 0, false)
+		g.gitSettings(h, disk.Absolute(config, at)+"/git/config", 0, false)
 	}
-	e.gitSettings(w, h, git+"/config", 0, true)
-	e.gitSettings(w, h, own+"/config.worktree", 0, false) // a setting says whether it counts
+	g.gitSettings(h, git+"/config", 0, true)
+	g.gitSettings(h, own+"/config.worktree", 0, false) // a setting says whether it counts
 	if h.sure != "" {
 		h.dirs = append(h.dirs, h.sure)
 	}
@@ -235,13 +237,13 @@ func (e *Engine) hooksIn(w *work, at string) *hooked {
 
 // gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
 // one that is not sure to count all is added.
-func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bool) {
-	b, err := e.analyzer.Files.ReadFile(file, maxGitConfig)
+func (g *Reader) gitSettings(h *hooked, file string, depth int, sure bool) {
+	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
 	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
 		return // most are not there; a home may be closed to the one who looks
 	}
 	if h.files++; err != nil || depth > maxGitInclude || h.files > maxGitFiles {
-		w.hiddenHooks(file)
+		g.hiddenHooks(file)
 		return
 	}
 	text := string(b)
@@ -250,7 +252,7 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 	}
 	settings, err := content.GitSettings(text)
 	if err != nil {
-		w.hiddenHooks(file)
+		g.hiddenHooks(file)
 	}
 	for _, s := range settings {
 		included := s.Key == "include.path"
@@ -258,12 +260,12 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 		if !included && !perhaps && s.Key != "core.hookspath" {
 			continue
 		}
-		value, ok := e.gitPath(w, s.Value)
+		value, ok := g.gitPath(s.Value)
 		switch {
 		case !ok:
-			w.hiddenHooks(file)
+			g.hiddenHooks(file)
 		case included, perhaps:
-			e.gitSettings(w, h, disk.Absolute(value, path.Dir(file)), depth+1, sure && included)
+			g.gitSettings(h, disk.Absolute(value, path.Dir(file)), depth+1, sure && included)
 		case sure && value == "": // none of the files before
 			h.sure = ""
 		case sure:
@@ -275,9 +277,9 @@ func (e *Engine) gitSettings(w *work, h *hooked, file string, depth int, sure bo
 }
 
 // gitPath is the path that a setting means; false if that is not known.
-func (e *Engine) gitPath(w *work, value string) (string, bool) {
+func (g *Reader) gitPath(value string) (string, bool) {
 	if below, ok := strings.CutPrefix(value, "~/"); ok {
-		return w.a.Around.Home + "/" + below, w.a.Around.Home != ""
+		return g.Call.Around.Home + "/" + below, g.Call.Around.Home != ""
 	}
 	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
 		!strings.ContainsAny(value, "\t\n\r\b")

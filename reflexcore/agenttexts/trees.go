@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"path"
@@ -25,7 +25,7 @@ func (l *loader) trees() (out []tree) {
 		if !strings.HasPrefix(dir, "/") {
 			continue
 		}
-		root := l.e.analyzer.Git.Top(l.follow(path.Clean(dir)))
+		root := l.r.Call.Analyzer.Git.Top(l.follow(path.Clean(dir)))
 		if root == "" || slices.ContainsFunc(out, func(t tree) bool { return t.root == root }) {
 			continue
 		}
@@ -38,17 +38,17 @@ func (l *loader) trees() (out []tree) {
 
 // tree follows the file .git of a further working tree.
 func (l *loader) tree(root string) (tree, bool) {
-	b, err := l.e.analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
+	b, err := l.r.Call.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
 	if err != nil {
 		return tree{}, false // most have a folder
 	}
 	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
-	if b, err = l.e.analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
+	if b, err = l.r.Call.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
 		return tree{}, false // a submodule
 	}
 	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
 	r := gitrepo.Repository{Root: root}
-	l.e.analyzer.Git.Worktree(&r)
+	l.r.Call.Analyzer.Git.Worktree(&r)
 	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.Common == common && path.Base(common) == ".git"}
 	if path.Base(common) != ".git" {
 		t.main = append(t.main, common) // it has no checkout of its own
@@ -70,7 +70,7 @@ func (l *loader) mains() (out []string) {
 // of a kind for certain.
 func (l *loader) mainOwns(kind string) (out []string) {
 	for _, t := range l.trees() {
-		if _, err := l.e.analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
+		if _, err := l.r.Call.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
 			out = append(out, t.main[0]+"/.claude")
 		}
 	}

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"errors"
@@ -10,43 +10,42 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
-	"approver.example/reflexcore/shell"
 )
 
 // Texts that agents load can run commands that no hook sees (content.Prompt). To put such
 // a text there is a question, however it is done.
 
 const (
-	// maxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
-	maxPrompt = 1 << 20
+	// MaxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
+	MaxPrompt = 1 << 20
 	// maxPrompts bounds the texts that one call brings or loads, and the folders.
 	maxPrompts = 512
 	// lostText and lostAgent are what the effect of a load is called whose file is not found.
 	lostText, lostAgent = "lost-text", "lost-agent"
 )
 
-// prompts looks at the files that a shell or code writes, and finds those that agents load.
+// Written looks at the files that a shell or code writes, and finds those that agents load.
 // Tools that write files hand out what runs of them (package tools).
-func (e *Engine) prompts(w *work, place shell.Context) {
+func (r *Reader) Written() {
 	handed := 0 // effects of tools that write files
-	if w.a.ToolCall.Command == "" {
-		handed = len(w.a.Other.Effects)
+	if r.Call.ToolCall.Command == "" {
+		handed = len(r.Call.Other.Effects)
 	}
-	for i, n := 0, len(w.a.Effects); i < n; i++ {
-		ef := w.a.Effects[i]
+	for i, n := 0, len(r.Call.Effects); i < n; i++ {
+		ef := r.Call.Effects[i]
 		switch {
 		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
 			continue
-		case !effect.IsKnown(ef.Target) && strings.Contains(w.a.Text, "CLAUDE_ENV"), w.isEnvFile(ef.Target):
-			w.a.Unseen("$CLAUDE_ENV_FILE")
+		case !effect.IsKnown(ef.Target) && strings.Contains(r.Call.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
+			r.Call.Unseen("$CLAUDE_ENV_FILE")
 			continue
 		case i < handed:
-			e.promptHanded(w, ef.Target, place)
+			r.promptHanded(ef.Target)
 			continue
 		}
-		for _, target := range e.promptNames(w, &ef) {
-			if !e.promptWritten(w, &ef, target, place) {
-				w.a.Unseen(target)
+		for _, target := range r.promptNames(&ef) {
+			if !r.promptWritten(&ef, target) {
+				r.Call.Unseen(target)
 			}
 		}
 	}
@@ -54,22 +53,22 @@ func (e *Engine) prompts(w *work, place shell.Context) {
 
 // promptHanded judges what a tool writes to a folder of settings that only the environment
 // names. Of other places the tool's payloads say what runs.
-func (e *Engine) promptHanded(w *work, target string, place shell.Context) {
-	p, ok := w.inConfig(target)
+func (r *Reader) promptHanded(target string) {
+	p, ok := r.inConfig(target)
 	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
 		return
 	}
-	if len(w.a.Other.Texts) == 0 {
-		w.a.Unseen(target)
+	if len(r.Call.Other.Texts) == 0 {
+		r.Call.Unseen(target)
 	}
-	for _, text := range w.a.Other.Texts {
-		e.promptText(w, p, "", text, place)
+	for _, text := range r.Call.Other.Texts {
+		r.Changed(p, "", text)
 	}
 }
 
 // inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
-func (w *work) inConfig(p string) (string, bool) {
-	config := path.Clean(w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"])
+func (r *Reader) inConfig(p string) (string, bool) {
+	config := path.Clean(r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"])
 	if len(config) < 2 || !disk.Below(p, config) {
 		return p, false
 	}
@@ -78,49 +77,49 @@ func (w *work) inConfig(p string) (string, bool) {
 
 // promptAs is the path by which a text at a place is read: Claude Code's own for one in
 // CLAUDE_CONFIG_DIR, or in a plugin.
-func (e *Engine) promptAs(w *work, p string) string {
-	if in, ok := w.inConfig(p); ok {
+func (r *Reader) promptAs(p string) string {
+	if in, ok := r.inConfig(p); ok {
 		return in
 	}
-	if as, ok := content.PluginText(e.analyzer.Files, p); ok {
+	if as, ok := content.PluginText(r.Call.Analyzer.Files, p); ok {
 		return as
 	}
 	return p
 }
 
 // isEnvFile reports whether a file is the one that Claude Code reads before each command.
-func (w *work) isEnvFile(p string) bool {
-	file := w.a.ToolCall.Env["CLAUDE_ENV_FILE"]
+func (r *Reader) isEnvFile(p string) bool {
+	file := r.Call.ToolCall.Env["CLAUDE_ENV_FILE"]
 	return file != "" && path.Clean(file) == p
 }
 
 // promptNames are the names under which a written file is a text that agents load: its
 // own, or where links lead.
-func (e *Engine) promptNames(w *work, ef *effect.Effect) (out []string) {
-	if e.isPromptPlace(w, ef.Target) {
+func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
+	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(e.analyzer.Files, ef.Target) {
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
 		return nil
 	}
-	if to, ok := w.a.Links.Real(e.analyzer.Files, ef.Target); ok && to != ef.Target && e.isPromptPlace(w, to) {
+	if to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
 		return []string{to}
 	}
 	return nil
 }
 
-// isPromptPlace reports whether a file there, or what is put into a folder there, is a
+// IsPlace reports whether a file there, or what is put into a folder there, is a
 // text that agents load.
-func (e *Engine) isPromptPlace(w *work, p string) bool {
-	p = e.promptAs(w, p)
+func (r *Reader) IsPlace(p string) bool {
+	p = r.promptAs(p)
 	base := strings.ToLower(path.Base(p))
 	if base == ".claude" || base == ".claude-plugin" {
 		return true
 	}
-	s := e.analyzer.Paths.Classify(p)
+	s := r.Call.Analyzer.Paths.Classify(p)
 	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
 		return false
 	}
@@ -138,13 +137,13 @@ var unpacks = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip"
 var asTheyAre = map[string]bool{"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "tee": true}
 
 // promptWritten judges what a file has in it after the call; false if that is not known.
-func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place shell.Context) bool {
+func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 	by, _, _ := strings.Cut(ef.By, " ")
-	if (by == "sed" || by == "gsed") && e.editedPlainly(w, target, place) {
+	if (by == "sed" || by == "gsed") && r.editedPlainly(target) {
 		return true
 	}
 	known := false
-	for _, t := range w.a.Texts {
+	for _, t := range r.Call.Texts {
 		if t.Path != ef.Target {
 			continue
 		}
@@ -153,14 +152,14 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		}
 		before := ""
 		if ef.Bits&effect.Append != 0 {
-			b, err := e.analyzer.Files.ReadFile(target, maxPrompt)
+			b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return false
 			}
 			before = string(b)
 		}
 		known = true
-		e.promptText(w, target, before, before+t.Text, place)
+		r.Changed(target, before, before+t.Text)
 	}
 	if known {
 		return true
@@ -169,15 +168,15 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 		return false
 	}
 	budget := maxPrompts
-	for i, n := 0, len(w.a.Effects); i < n; i++ {
-		r := w.a.Effects[i]
-		if r.Kind != effect.Read || r.By != ef.By || r.Bits&effect.Remote != 0 {
+	for i, n := 0, len(r.Call.Effects); i < n; i++ {
+		read := r.Call.Effects[i]
+		if read.Kind != effect.Read || read.By != ef.By || read.Bits&effect.Remote != 0 {
 			continue
 		}
-		if r.Target == ef.Target && effect.Moves(ef) {
+		if read.Target == ef.Target && effect.Moves(ef) {
 			return true // it is taken away
 		}
-		if known = true; effect.Links(&r) || r.Target == ef.Target || !e.promptCopied(w, r.Target, target, &budget, place) {
+		if known = true; effect.Links(&read) || read.Target == ef.Target || !r.promptCopied(read.Target, target, &budget) {
 			return false
 		}
 	}
@@ -185,20 +184,20 @@ func (e *Engine) promptWritten(w *work, ef *effect.Effect, target string, place 
 }
 
 // takenAway reports whether an effect is that a file is moved away from there.
-func (w *work) takenAway(i int) bool {
-	return i > 0 && effect.Moves(&w.a.Effects[i]) && w.a.Effects[i-1].Kind == effect.Read && w.a.Effects[i-1].Target == w.a.Effects[i].Target
+func (r *Reader) takenAway(i int) bool {
+	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read && r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
 }
 
-// promptText judges what runs of a text and did not before.
-func (e *Engine) promptText(w *work, target, before, after string, place shell.Context) {
-	target = promptFile(e.promptAs(w, target))
+// Changed judges what runs of a text and did not before.
+func (r *Reader) Changed(target, before, after string) {
+	target = promptFile(r.promptAs(target))
 	had := map[effect.Payload]bool{}
 	if before != "" {
-		content.Payloads(target, before, e.analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, before, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
 	}
-	content.Payloads(target, after, e.analyzer.Limits.Tools.Content, func(p effect.Payload) {
+	content.Payloads(target, after, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
 		if !had[p] {
-			w.a.Payload(p, place)
+			r.Call.Payload(p, r.Place)
 		}
 	})
 }
@@ -214,43 +213,43 @@ func promptFile(target string) string {
 
 // promptCopied judges a file, or the texts in a folder, that is copied to a place of such
 // texts; false if not all of it is known.
-func (e *Engine) promptCopied(w *work, from, target string, budget *int, place shell.Context) bool {
+func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	if *budget--; *budget < 0 || from == "" || !effect.IsKnown(from) || !strings.HasPrefix(from, "/") {
 		return false
 	}
 	if strings.ContainsAny(from, "*?[") {
 		found := true
-		for _, p := range w.a.Names.Seen(from, true, true) {
-			found = found && e.promptCopied(w, p, target, budget, place)
+		for _, p := range r.Call.Names.Seen(from, true, true) {
+			found = found && r.promptCopied(p, target, budget)
 		}
 		return found
 	}
-	for i := range w.a.Effects { // the call itself makes it
-		if made := &w.a.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !w.takenAway(i) {
-			for _, t := range w.a.Texts {
+	for i := range r.Call.Effects { // the call itself makes it
+		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
+			for _, t := range r.Call.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
-					e.promptText(w, target, "", t.Text, place)
+					r.Changed(target, "", t.Text)
 					return true
 				}
 			}
 			return false
 		}
 	}
-	to, ok := w.a.Links.Real(e.analyzer.Files, path.Clean(from))
+	to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(from))
 	if !ok {
 		return false
 	}
-	info, err := e.analyzer.Files.Lstat(to)
+	info, err := r.Call.Analyzer.Files.Lstat(to)
 	if err != nil {
 		return false
 	}
 	if info.IsDir() {
-		names, err := e.analyzer.Files.ReadDir(to, disk.MaxListed)
+		names, err := r.Call.Analyzer.Files.ReadDir(to, disk.MaxListed)
 		if err != nil {
 			return false
 		}
 		for _, name := range names {
-			if !e.promptCopied(w, to+"/"+name, target+"/"+name, budget, place) {
+			if !r.promptCopied(to+"/"+name, target+"/"+name, budget) {
 				return false
 			}
 		}
@@ -259,10 +258,10 @@ func (e *Engine) promptCopied(w *work, from, target string, budget *int, place s
 	if !content.IsPrompt(from) && !content.IsPrompt(target) {
 		return true // a script, which a call names
 	}
-	b, err := e.analyzer.Files.ReadFile(to, maxPrompt)
+	b, err := r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
 	if err != nil {
 		return false
 	}
-	e.promptText(w, target, "", string(b), place)
+	r.Changed(target, "", string(b))
 	return true
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"encoding/json"
@@ -16,11 +16,11 @@ import (
 // installed or lies among skills, and the settings of a folder below. Without a name they
 // are all plugins.
 func (l *loader) plugins(name string, roots []string) (out []string) {
-	for _, home := range []string{l.w.a.Around.Home + "/.claude", l.w.a.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, home := range []string{l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(home, "/") {
 			continue
 		}
-		b, err := l.e.analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", maxPrompt)
+		b, err := l.r.Call.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
 		if err != nil {
 			continue
 		}
@@ -28,7 +28,7 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 			Plugins map[string]json.RawMessage `json:"plugins"`
 		}
 		if json.Unmarshal(b, &list) != nil {
-			l.w.a.Unseen(home + "/plugins/installed_plugins.json")
+			l.r.Call.Unseen(home + "/plugins/installed_plugins.json")
 			continue
 		}
 		for id, entry := range list.Plugins {
@@ -50,13 +50,13 @@ func (l *loader) plugins(name string, roots []string) (out []string) {
 // amongSkills are the folders of skills that are a plugin of that name: by the name of the
 // folder, or by that in its manifest.
 func (l *loader) amongSkills(dir, name string) (out []string) {
-	names, _ := l.w.a.Listed(l.follow(dir))
+	names, _ := l.r.Call.Listed(l.follow(dir))
 	for _, entry := range names {
 		if l.budget--; l.budget < 0 {
 			return out
 		}
 		root := dir + "/" + entry
-		b, err := l.e.analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), maxPrompt)
+		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
 		if err == nil && (strings.EqualFold(entry, name) || strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
 			out = append(out, root)
 		}
@@ -89,13 +89,13 @@ func installPaths(entry json.RawMessage) (out []string) {
 // the name: a command's name may stand in the manifest only. No name is that of any subagent.
 func (l *loader) ownPaths(root, name string, agent bool) {
 	file := root + "/.claude-plugin/plugin.json"
-	b, err := l.e.analyzer.Files.ReadFile(l.follow(file), maxPrompt)
+	b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
 	if err != nil {
 		return // a plugin needs none
 	}
 	own, readable := content.PluginPaths(string(b))
 	if !readable || !l.found && name != "" && strings.Contains(string(b), `"content"`) { // a text in the manifest
-		l.w.a.Unseen(file)
+		l.r.Call.Unseen(file)
 		l.found = true
 	}
 	var texts []string
@@ -149,10 +149,10 @@ func builtIn(name string, agent bool) bool {
 }
 
 // lost notes that a call loads a text by a name whose file is not found.
-func (w *work) lost(name string, agent bool) {
+func (r *Reader) lost(name string, agent bool) {
 	what := lostText
 	if agent {
 		what = lostAgent
 	}
-	w.a.Effects = append(w.a.Effects, effect.Effect{Kind: effect.Persist, What: what, Target: name, By: w.a.ToolCall.Tool, Step: -1})
+	r.Call.Effects = append(r.Call.Effects, effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
 }

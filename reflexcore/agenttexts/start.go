@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"bytes"
@@ -17,27 +17,28 @@ import (
 
 // What a Claude Code loads that a command starts.
 
-// starts judges what a Claude Code that a command starts loads before any hook is asked:
+// Starts judges what a Claude Code that a command starts loads before any hook is asked:
 // the programs of a plugin that a flag names, and the text of a command that is its prompt.
-func (e *Engine) starts(w *work, place shell.Context) {
-	if w.a.ToolCall.Command == "" || !strings.Contains(analysis.Unquoted.Replace(w.a.Text), "claude") {
+func (r *Reader) Starts() {
+	if r.Call.ToolCall.Command == "" || !strings.Contains(analysis.Unquoted.Replace(r.Call.Text), "claude") {
 		return
 	}
-	place.Explain = true // for the words, which are kept for this only
+	r = &Reader{Call: r.Call, Place: r.Place}
+	r.Place.Explain = true // for the words, which are kept for this only
 	var result shell.Result
-	e.analyzer.Shell.Analyze(w.a.ToolCall.Command, place, &result)
+	r.Call.Analyzer.Shell.Analyze(r.Call.ToolCall.Command, r.Place, &result)
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
 			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
-			e.start(w, s, place, &g)
+			r.start(s, &g)
 		}
 	}
 }
 
 // start judges one start of Claude Code.
-func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
-	e.startsIn(w, s, g)
-	l := &loader{e: e, w: w, place: place, dir: s.Dir, budget: maxSearches, from: len(w.a.Effects), done: map[string]content.Front{}}
+func (r *Reader) start(s *shell.Step, g *given) {
+	r.startsIn(s, g)
+	l := &loader{r: r, dir: s.Dir, budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{}}
 	l.added = addedFolders(s.Argv[1:], s.Dir)
 	for j, word := range s.Argv[1:] {
 		flag, value, joined := strings.Cut(word, "=")
@@ -47,7 +48,7 @@ func (e *Engine) start(w *work, s *shell.Step, place shell.Context, g *given) {
 		switch flag {
 		case "--plugin-dir", "--plugin-dir-no-mcp":
 			l.elsewhere = true
-			e.pluginsStart(w, s, value, g)
+			r.pluginsStart(s, value, g)
 		case "--add-dir":
 			l.elsewhere = true
 		case "--agent":
@@ -76,33 +77,33 @@ var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"
 
 // startsIn judges the settings of the folder in which a Claude Code starts. Those of the
 // agent's own folder are loaded already, and so are the same ones in another checkout.
-func (e *Engine) startsIn(w *work, s *shell.Step, g *given) {
-	if s.Dir == w.a.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
+func (r *Reader) startsIn(s *shell.Step, g *given) {
+	if s.Dir == r.Call.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
 		return
 	}
 	if !strings.HasPrefix(s.Dir, "/") || !effect.IsKnown(s.Dir) {
-		w.a.Unseen(s.Argv[0] + " in a folder that is not known")
+		r.Call.Unseen(s.Argv[0] + " in a folder that is not known")
 		return
 	}
-	if e.mayFill(w, g, path.Clean(s.Dir), startFiles, false) {
-		w.a.Unseen(s.Dir)
+	if r.mayFill(g, path.Clean(s.Dir), startFiles, false) {
+		r.Call.Unseen(s.Dir)
 		return
 	}
 	for _, file := range startFiles {
 		name := "/" + file
-		at, _ := w.a.Links.Real(e.analyzer.Files, path.Clean(s.Dir+name))
-		b, err := e.analyzer.Files.ReadFile(at, maxPrompt)
+		at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(s.Dir+name))
+		b, err := r.Call.Analyzer.Files.ReadFile(at, MaxPrompt)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		var keys map[string]json.RawMessage
 		if err != nil || json.Unmarshal(b, &keys) != nil {
-			w.a.Unseen(s.Dir + name)
+			r.Call.Unseen(s.Dir + name)
 			continue
 		}
 		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
-		if own, err := e.analyzer.Files.ReadFile(w.a.ToolCall.Dir+name, maxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
-			w.a.Unseen(s.Dir + name)
+		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+			r.Call.Unseen(s.Dir + name)
 		}
 	}
 }
@@ -118,64 +119,64 @@ var pluginRuns = []string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitor
 
 // pluginsStart judges the folder that a flag of a start names: a plugin, or one that has
 // plugins in it.
-func (e *Engine) pluginsStart(w *work, s *shell.Step, dir string, g *given) {
+func (r *Reader) pluginsStart(s *shell.Step, dir string, g *given) {
 	if !strings.HasPrefix(dir, "/") {
 		dir = s.Dir + "/" + dir
 	}
 	if !effect.IsKnown(dir) || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, "*?[") {
-		w.a.Unseen(dir)
+		r.Call.Unseen(dir)
 		return
 	}
 	dir = path.Clean(dir)
-	if e.mayFill(w, g, dir, append([]string{manifestFile}, pluginRuns...), true) {
-		w.a.Unseen(dir)
+	if r.mayFill(g, dir, append([]string{manifestFile}, pluginRuns...), true) {
+		r.Call.Unseen(dir)
 		return
 	}
-	to, _ := w.a.Links.Real(e.analyzer.Files, dir)
-	if !e.pluginStarts(w, to) {
+	to, _ := r.Call.Links.Real(r.Call.Analyzer.Files, dir)
+	if !r.pluginStarts(to) {
 		return
 	}
-	names, ok := w.a.Listed(to)
-	if _, err := e.analyzer.Files.Lstat(to + "/" + manifestFile); !ok || err == nil {
+	names, ok := r.Call.Listed(to)
+	if _, err := r.Call.Analyzer.Files.Lstat(to + "/" + manifestFile); !ok || err == nil {
 		return // it is a plugin itself
 	}
 	for _, name := range names[:min(len(names), maxPrompts)] {
 		child := to + "/" + name
-		at, _ := w.a.Links.Real(e.analyzer.Files, child)
-		if _, err := e.analyzer.Files.Lstat(at + "/" + manifestFile); err == nil {
-			e.pluginStarts(w, at)
+		at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, child)
+		if _, err := r.Call.Analyzer.Files.Lstat(at + "/" + manifestFile); err == nil {
+			r.pluginStarts(at)
 		}
 	}
 }
 
-func (e *Engine) isFolder(p string) bool {
-	info, err := e.analyzer.Files.Lstat(p)
+func (r *Reader) isFolder(p string) bool {
+	info, err := r.Call.Analyzer.Files.Lstat(p)
 	return err == nil && info.IsDir()
 }
 
 // pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What
 // only its commands run is judged when they are loaded.
-func (e *Engine) pluginStarts(w *work, dir string) bool {
-	info, err := e.analyzer.Files.Lstat(dir)
+func (r *Reader) pluginStarts(dir string) bool {
+	info, err := r.Call.Analyzer.Files.Lstat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false // nothing is loaded
 	case err != nil || !info.IsDir(): // an archive
-		w.a.Unseen(dir)
+		r.Call.Unseen(dir)
 		return false
 	}
 	for _, name := range pluginRuns {
-		if _, err := e.analyzer.Files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
-			w.a.Unseen(dir + "/" + name)
+		if _, err := r.Call.Analyzer.Files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
+			r.Call.Unseen(dir + "/" + name)
 		}
 	}
 	manifest := dir + "/" + manifestFile
-	b, err := e.analyzer.Files.ReadFile(manifest, maxPrompt)
+	b, err := r.Call.Analyzer.Files.ReadFile(manifest, MaxPrompt)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
 	if err != nil || content.ManifestRuns(string(b)) {
-		w.a.Unseen(manifest)
+		r.Call.Unseen(manifest)
 	}
 	return true
 }

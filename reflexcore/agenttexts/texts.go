@@ -1,4 +1,4 @@
-package reflexcore
+package agenttexts
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ func (l *loader) brings(file string, front *content.Front) {
 		sure = sure && all && allObservers && (!l.begun || read && !strings.HasPrefix(first, "/"))
 	}
 	if !sure {
-		l.w.a.Unseen(file) // what else is loaded is not known
+		l.r.Call.Unseen(file) // what else is loaded is not known
 	}
 }
 
