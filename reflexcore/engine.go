@@ -12,6 +12,7 @@ import (
 	"approver.example"
 	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/analysis"
+	"approver.example/reflexcore/dataflow"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
@@ -39,7 +40,7 @@ type Engine struct {
 	flow     atomic.Pointer[flow.Policy]
 
 	program string // the file of the running program
-	remotes atomic.Pointer[gitRemotes]
+	remotes dataflow.Cache
 
 	// Project returns the rules of the project of a folder, nil for none. They add to
 	// the others, so that they can only tighten. Nil is no project.
@@ -91,6 +92,10 @@ func NewWith(r *Rules, limits Limits) (*Engine, error) {
 // SetRules puts other rules in force. A call is judged by one set as a whole.
 func (e *Engine) SetRules(r *Rules) { e.rules.Store(r) }
 
+// SetFlow puts a policy of information flow in force; nil is none, as before the
+// first. A call is judged by one as a whole.
+func (e *Engine) SetFlow(p *flow.Policy) { e.flow.Store(p) }
+
 // work is one call on its way through the stages.
 type work struct {
 	a    analysis.Call
@@ -107,8 +112,7 @@ type work struct {
 	git        gitruns.Reader
 	agentTexts agenttexts.Reader
 	self       selfprotect.Check
-	flows      flows
-	label      func(string, bool) effect.Taint // flows.label, made once
+	flows      dataflow.Flow
 }
 
 // A finding is a rule that matched.
@@ -169,7 +173,7 @@ func (f Fresh) Judge(ctx context.Context, call approver.ToolCall) (approver.Verd
 }
 
 // ProjectOf is the repository that a directory is in, or else the directory.
-func (e *Engine) ProjectOf(dir string) string { return e.project(dir) }
+func (e *Engine) ProjectOf(dir string) string { return gitrepo.Project(e.analyzer.Files, dir) }
 
 // forget drops what the call was, and keeps the memory.
 func (w *work) forget() {
@@ -177,9 +181,10 @@ func (w *work) forget() {
 	clear(w.trips)
 	w.facts.of(nil)
 	w.a.Forget()
+	w.flows.Forget()
 	*w = work{
 		a: w.a, folded: w.folded[:0], matched: w.matched[:0], places: w.places[:0], findings: w.findings[:0], trips: w.trips[:0], facts: w.facts,
-		flows: flows{found: w.flows.found[:0]}, label: w.label,
+		flows: w.flows,
 	}
 }
 
@@ -191,16 +196,16 @@ func (e *Engine) run(w *work, call approver.ToolCall) approver.Verdict {
 	}
 	w.a.Capture(&e.analyzer, call) // 1
 	w.a.Around.Tree = places.InTree(e.analyzer.Files, w.a.Around.Dir)
-	w.flows.begin(e, w)
+	w.flows.Begin(&w.a, e.flow.Load(), w.projectSources(), &e.remotes)
 	w.a.Decode()    // 2
 	e.understand(w) // 3 to 7: whitespace, aliases, compounds, variables, quotes
-	w.ownService()
-	w.fetched()
+	w.flows.OwnService()
+	w.flows.Fetched()
 	e.match(w) // 8
 	e.trip(w)
 	w.obeys()
 	w.context() // 9
-	e.flows(w)
+	w.flows.Judge(w.places, w.sets[0].placed, w.excepted())
 	return w.decideFlow(w.gatekeep(e.verdict(w))) // 10
 }
 

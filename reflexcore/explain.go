@@ -105,7 +105,7 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	}
 	for i, ef := range w.a.Effects {
 		shown := Explained{Effect: ef, Places: w.places[i].Names()}
-		if l := flow.Of(ef.Taint); w.flows.policy != nil && l < flow.Internal {
+		if l := flow.Of(ef.Taint); w.flows.Policy != nil && l < flow.Internal {
 			shown.Label = l.String()
 		}
 		out.Effects = append(out.Effects, shown)
@@ -207,12 +207,12 @@ func (x Explanation) effects(b *strings.Builder) {
 // flowing is what is known of the call's information flow.
 func (w *work) flowing() *Flowing {
 	f := &w.flows
-	if f.policy == nil {
+	if f.Policy == nil {
 		return nil
 	}
-	out := &Flowing{Mode: f.policy.Mode, Flows: append([]flow.Finding{}, f.found...)}
-	if f.asked {
-		out.Session = f.seen.String()
+	out := &Flowing{Mode: f.Policy.Mode, Flows: append([]flow.Finding{}, f.Findings...)}
+	if f.Asked {
+		out.Session = f.Seen.String()
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/precedent"
 )
 
@@ -38,7 +39,7 @@ func (e *Engine) Answered(ctx context.Context, r approver.Record) error {
 }
 
 func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
-	return precedent.Key{Peer: call.Peer, Project: e.project(call.Dir)}
+	return precedent.Key{Peer: call.Peer, Project: gitrepo.Project(e.analyzer.Files, call.Dir)}
 }
 
 // intuit asks about a call that no rule stops and that is like one which a person

@@ -3,14 +3,13 @@ package reflexcore
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/places"
@@ -37,7 +36,7 @@ func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
 	w := works.Get().(*work)
 	w.a.Past = past
 	e.run(w, call)
-	e.usedFlow(w)
+	w.flows.Ran()
 	w.forget()
 	works.Put(w)
 }
@@ -51,24 +50,7 @@ func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Pas
 	if m == nil {
 		return nil
 	}
-	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: e.project(call.Dir), Session: call.Session}, call.At)
-}
-
-// project is the repository that a directory is in, or else the directory: an
-// agent that changes into a folder of it goes on with the same work.
-func (e *Engine) project(dir string) string {
-	const levels = 32
-	at := path.Clean(dir)
-	for range levels {
-		if len(at) < 2 || at[0] != '/' {
-			break
-		}
-		if disk.Exists(e.analyzer.Files, at+"/.git") {
-			return at
-		}
-		at = path.Dir(at)
-	}
-	return dir
+	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: gitrepo.Project(e.analyzer.Files, call.Dir), Session: call.Session}, call.At)
 }
 
 // remember puts a call that is not denied into the memory, and adds to the verdict
@@ -80,10 +62,10 @@ func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error)
 	if err := w.a.Past.Err(); err != nil && w.opens() {
 		return approver.Verdict{}, err
 	}
-	if err := e.rememberFlow(w, v); err != nil {
+	if err := w.flows.Remember(v); err != nil {
 		return approver.Verdict{}, err
 	}
-	if err := w.a.Past.Leave(moreThanLabels(w.leaves())); err != nil {
+	if err := w.a.Past.Leave(moreThanLabels(w.a.Leaves())); err != nil {
 		return approver.Verdict{}, err
 	}
 	c := loop.Describe(w.a.ToolCall.Tool, w.a.ToolCall.Command, w.a.ToolCall.Args, w.kind())
@@ -126,18 +108,6 @@ func (w *work) opens() bool {
 		}
 	}
 	return false
-}
-
-// leaves is what the call leaves in files. A working directory, and a folder above
-// it, is never as a whole what came from somewhere.
-func (w *work) leaves() []memory.File {
-	var out []memory.File
-	for _, f := range w.a.Left {
-		if !disk.Below(w.a.Around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
-			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
-		}
-	}
-	return out
 }
 
 // moreThanLabels are the files that more than a label is left in.

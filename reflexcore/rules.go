@@ -37,6 +37,7 @@ type Rules struct {
 
 	list     []Rule
 	byKind   [16]bucket // conditions by the kind of effect
+	placed   uint32     // the kinds of effects that have a condition
 	patterns *match.Set
 	ofMatch  []*Rule // the rule of each pattern
 }
@@ -133,6 +134,7 @@ func Compile(list []Rule) (*Rules, error) {
 			for k := range r.byKind {
 				if c.kinds&(1<<k) != 0 {
 					r.byKind[k].add(c)
+					r.placed |= 1 << k
 				}
 			}
 		}

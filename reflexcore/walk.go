@@ -35,7 +35,7 @@ func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 	w.a.Explain, w.a.Sure, w.a.Binds = true, true, true
 	w.sets[0] = e.rules.Load()
 	w.a.Capture(&e.analyzer, call)
-	w.flows.begin(e, w)
+	w.flows.Begin(&w.a, e.flow.Load(), w.projectSources(), &e.remotes)
 	e.understand(w)
 	return Walk{Steps: w.a.Steps, Effects: w.a.Effects}, nil
 }

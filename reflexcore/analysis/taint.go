@@ -1,7 +1,11 @@
 package analysis
 
 import (
+	"strings"
+
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/shell"
 )
 
@@ -61,4 +65,16 @@ func (a *Call) tainted(effects []effect.Effect) {
 
 func leftBy(target string, taint effect.Taint) shell.File {
 	return shell.File{Path: target, Taint: taint}
+}
+
+// Leaves is what the call leaves in files. A working directory, and a folder above
+// it, is never as a whole what came from somewhere.
+func (a *Call) Leaves() []memory.File {
+	var out []memory.File
+	for _, f := range a.Left {
+		if !disk.Below(a.Around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
+		}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package reflexcore
+package dataflow
 
 import (
 	"strings"
@@ -24,15 +24,15 @@ var ownDomains = map[string][]string{
 // secretWords are the parts of a variable's name that say that it holds a secret.
 var secretWords = map[string]bool{"token": true, "key": true, "secret": true, "password": true, "pass": true, "pat": true, "passwd": true, "credentials": true, "apikey": true}
 
-// ownService takes the taint of a secret from what is sent to the service that the
+// OwnService takes the taint of a secret from what is sent to the service that the
 // secret is of, over TLS: curl -H "Authorization: Bearer $GITHUB_TOKEN" to
 // api.github.com. All secrets that the call may hold have to be of that service.
-func (w *work) ownService() {
-	if len(w.a.Effects) > 256 {
+func (f *Flow) OwnService() {
+	if len(f.call.Effects) > 256 {
 		return // nobody writes that to use a token
 	}
-	for i := range w.a.Effects {
-		e := &w.a.Effects[i]
+	for i := range f.call.Effects {
+		e := &f.call.Effects[i]
 		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 || !effect.IsKnown(e.Target) {
 			continue
 		}
@@ -41,17 +41,17 @@ func (w *work) ownService() {
 			continue
 		}
 		host, _, _ := strings.Cut(rest, "/")
-		if w.secretsOf(host) {
+		if f.secretsOf(host) {
 			e.Taint &^= effect.Secret | effect.Labels
-			e.Taint |= w.otherLabels()
+			e.Taint |= f.otherLabels()
 		}
 	}
 }
 
 // otherLabels are those of what the call reads that is no secret.
-func (w *work) otherLabels() (out effect.Taint) {
-	for i := range w.a.Effects {
-		if e := &w.a.Effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
+func (f *Flow) otherLabels() (out effect.Taint) {
+	for i := range f.call.Effects {
+		if e := &f.call.Effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
 			out |= e.Taint & effect.Labels
 		}
 	}
@@ -59,9 +59,9 @@ func (w *work) otherLabels() (out effect.Taint) {
 }
 
 // secretsOf reports whether the call holds secrets of a host, and of nothing else.
-func (w *work) secretsOf(host string) bool {
+func (f *Flow) secretsOf(host string) bool {
 	found := false
-	for rest, at := w.a.Text, 0; ; {
+	for rest, at := f.call.Text, 0; ; {
 		start := strings.IndexFunc(rest, isName)
 		if start < 0 {
 			break
@@ -77,14 +77,14 @@ func (w *work) secretsOf(host string) bool {
 			own = own || belongs(part, host)
 		}
 		if secret && strings.Contains(word, "_") {
-			if found = own && asLogin(w.a.Text[:at+start]); !found {
+			if found = own && asLogin(f.call.Text[:at+start]); !found {
 				return false
 			}
 		}
 		rest, at = rest[start+length:], at+start+length
 	}
-	for i := range w.a.Effects {
-		e := &w.a.Effects[i]
+	for i := range f.call.Effects {
+		e := &f.call.Effects[i]
 		if e.Kind != effect.Read || e.Taint&effect.Secret == 0 {
 			continue
 		}

@@ -1,4 +1,4 @@
-package reflexcore
+package dataflow
 
 import (
 	"path"
@@ -16,8 +16,8 @@ import (
 // This file says to which sinks of information flow a call brings data.
 
 // sink is the sink that an effect brings data to.
-func (w *work) sink(i int) (flow.Sink, bool) {
-	e := &w.a.Effects[i]
+func (f *Flow) sink(i int) (flow.Sink, bool) {
+	e := &f.call.Effects[i]
 	switch e.Kind {
 	case effect.NetOut, effect.Publish, effect.NetIn:
 		return flow.External, e.Kind != effect.NetIn || !places.IsPackage(e)
@@ -25,8 +25,8 @@ func (w *work) sink(i int) (flow.Sink, bool) {
 		return flow.Exec, true
 	case effect.Write:
 		at := places.Place(0)
-		if i < len(w.places) {
-			at = w.places[i]
+		if i < len(f.places) {
+			at = f.places[i]
 		}
 		if at&(places.Content<<content.Instructions|places.Content<<content.Agent) != 0 || memoryFile(e.Target) {
 			return flow.Memory, true
@@ -96,16 +96,16 @@ var carriers = map[string]bool{
 
 // enters reports whether what an effect reads comes before the model: all does but
 // what a program is known to put elsewhere only.
-func (w *work) enters(i int) bool {
-	by, _, _ := strings.Cut(w.a.Effects[i].By, " ")
+func (f *Flow) enters(i int) bool {
+	by, _, _ := strings.Cut(f.call.Effects[i].By, " ")
 	switch {
-	case intoRepository(w.a.Effects[i].By):
+	case intoRepository(f.call.Effects[i].By):
 		return false
 	case !carriers[by]:
 		return true
 	}
-	return !slices.ContainsFunc(w.a.Effects, func(e effect.Effect) bool {
-		return e.By == w.a.Effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
+	return !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
+		return e.By == f.call.Effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
 	})
 }
 
