@@ -92,26 +92,26 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 			out = Explanation{Verdict: approver.Verdict{By: By, Reason: "the engine failed", Detail: fmt.Sprint(p)}}
 		}
 	}()
-	w := &work{}
-	w.a.Explain, w.a.Past = true, e.recall(context.Background(), call)
-	v := e.run(w, call)
-	out = Explanation{Verdict: v, Steps: w.a.Steps, Effects: []Explained{}, Findings: []Found{}}
+	j := &judgment{}
+	j.call.Explain, j.call.Past = true, e.recall(context.Background(), call)
+	v := e.run(j, call)
+	out = Explanation{Verdict: v, Steps: j.call.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
-		r := &w.a.Result
+		r := &j.call.Result
 		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque
 	}
-	for _, l := range w.a.Layers {
+	for _, l := range j.call.Layers {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
 	}
-	for i, ef := range w.a.Effects {
-		shown := Explained{Effect: ef, Places: w.places[i].Names()}
-		if l := flow.Of(ef.Taint); w.flows.Policy != nil && l < flow.Internal {
+	for i, ef := range j.call.Effects {
+		shown := Explained{Effect: ef, Places: j.places[i].Names()}
+		if l := flow.Of(ef.Taint); j.flows.Policy != nil && l < flow.Internal {
 			shown.Label = l.String()
 		}
 		out.Effects = append(out.Effects, shown)
 	}
-	out.Flow = w.flowing()
-	for _, f := range w.findings {
+	out.Flow = j.flowing()
+	for _, f := range j.findings {
 		r := f.rule
 		found := Found{
 			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect,
@@ -123,11 +123,11 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 		if f.layer >= 0 {
 			found.Stage = "2 decode, 8 match"
 		}
-		if t := w.tripOf(f); t != nil {
+		if t := j.tripOf(f); t != nil {
 			found.Stage, found.Reason, found.Score, found.Parts = "tripwire", t.what, t.score, t.parts
 		}
 		if f.effect >= 0 {
-			found.Taint = w.sources(f.effect)
+			found.Taint = j.sources(f.effect)
 		}
 		if r.ID == v.Rule && f.enforced() && len(out.Findings) > 0 && out.Findings[0].Rule != v.Rule {
 			out.Findings = append([]Found{found}, out.Findings...)
@@ -205,8 +205,8 @@ func (x Explanation) effects(b *strings.Builder) {
 }
 
 // flowing is what is known of the call's information flow.
-func (w *work) flowing() *Flowing {
-	f := &w.flows
+func (j *judgment) flowing() *Flowing {
+	f := &j.flows
 	if f.Policy == nil {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 // of that.
 
 // decideFlow adds what the matrix says to the verdict of the rules.
-func (w *work) decideFlow(v approver.Verdict) approver.Verdict {
-	f := &w.flows
+func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
+	f := &j.flows
 	best := -1
 	for i := range f.Findings {
 		if f.Findings[i].Action != flow.Allow && (best < 0 || f.Findings[i].Action < f.Findings[best].Action) {
@@ -23,7 +23,7 @@ func (w *work) decideFlow(v approver.Verdict) approver.Verdict {
 	found := f.Findings[best]
 	says := approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Rule: "flow." + found.Sink.String(), Category: "information-flow", Confidence: 0.7,
-		Irreversible: v.Irreversible, Reason: w.flowReason(found), Detail: "the matrix of information flow says " + found.Action.String() + " at " + found.Cell(),
+		Irreversible: v.Irreversible, Reason: j.flowReason(found), Detail: "the matrix of information flow says " + found.Action.String() + " at " + found.Cell(),
 	}
 	if found.Action == flow.Block {
 		says.Decision, says.Confidence, says.Appealable = approver.Deny, 0.9, true
@@ -53,7 +53,7 @@ func (w *work) decideFlow(v approver.Verdict) approver.Verdict {
 }
 
 // flowReason is one sentence for the agent.
-func (w *work) flowReason(f flow.Finding) string {
+func (j *judgment) flowReason(f flow.Finding) string {
 	does := map[flow.Sink]string{
 		flow.External: "leaves this machine", flow.Exec: "becomes code", flow.Memory: "gets into an agent's memory", flow.WorkspaceWrite: "is written to a file", flow.Read: "comes before the model",
 	}[f.Sink]

@@ -44,11 +44,11 @@ func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
 
 // intuit asks about a call that no rule stops and that is like one which a person
 // denied. It never makes a verdict milder. What cannot be read is asked about.
-func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approver.Verdict {
-	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || w.onlyLooks() {
+func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
+	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.onlyLooks() {
 		return v
 	}
-	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(w.a.ToolCall), w.a.ToolCall)
+	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(j.call.ToolCall), j.call.ToolCall)
 	asks := approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent", Confidence: min(1, similarity),
 		Irreversible: v.Irreversible, Shadow: v.Shadow, Allowed: v.Allowed, Chain: v.Chain,
@@ -76,9 +76,9 @@ func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approv
 // onlyLooks reports whether all that is known to come of the call is reading what
 // is no secret: such calls are most of what agents do, are written alike, and
 // change nothing.
-func (w *work) onlyLooks() bool {
-	if w.a.ToolCall.Command == "" && len(w.a.Effects) == 0 {
+func (j *judgment) onlyLooks() bool {
+	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known
 	}
-	return !slices.ContainsFunc(w.a.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
+	return !slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
 }

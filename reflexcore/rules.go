@@ -374,3 +374,15 @@ func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all ui
 		(len(c.what) == 0 || anyGlob(c.what, e.What, has.what)) &&
 		(len(c.by) == 0 || anyGlob(c.by, e.By, has.by)) && !anyGlob(c.notBy, e.By, has.by)
 }
+
+// A finding is a rule that matched.
+type finding struct {
+	rule    *Rule
+	says    int        // how much the condition names
+	effect  int        // index, or -1: the pattern did
+	layer   int        // of the pattern's text, or -1: the text itself
+	allowed *Allowance // the exception that drops it
+}
+
+// enforced reports whether the finding counts for the verdict.
+func (f *finding) enforced() bool { return !f.rule.Shadow && f.allowed == nil }

@@ -13,9 +13,6 @@ import (
 	"approver.example/reflexcore/memory"
 )
 
-// toldRule is the rule for a call that does what a result demanded.
-const toldRule = "tripwire.told"
-
 // Told takes texts in what a call returned that speak to a model. A later call that
 // names what they name, and does more than look, is asked about. An error means that
 // this is not remembered: the model should not read the texts then. Without a memory
@@ -48,11 +45,11 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 }
 
 // obeys finds a call that does something with what a text named that a tool returned.
-func (w *work) obeys() {
-	if w.a.Past == nil || w.onlyReads() {
+func (j *judgment) obeys() {
+	if j.call.Past == nil || j.onlyReads() {
 		return
 	}
-	told := w.a.Past.Told(w.a.ToolCall.At)
+	told := j.call.Past.Told(j.call.ToolCall.At)
 	if len(told) == 0 {
 		return
 	}
@@ -67,35 +64,35 @@ func (w *work) obeys() {
 			for _, name := range used(word) {
 				if d := by[nameHash(name)]; d != nil {
 					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", approver.OneLine(d.Tool), name)
-					w.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
+					j.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
 					return true
 				}
 			}
 		}
 		return false
 	}
-	for i := range w.a.Effects {
-		if find(w.a.Effects[i].Target) {
+	for i := range j.call.Effects {
+		if find(j.call.Effects[i].Target) {
 			return
 		}
 	}
-	if !w.a.Acts() && !w.a.Hidden() {
+	if !j.call.Acts() && !j.call.Hidden() {
 		return // what is written to a file may well be a report of it
 	}
-	if find(w.a.Text) {
+	if find(j.call.Text) {
 		return
 	}
-	for i := range w.a.Layers {
-		if find(w.a.Layers[i].Text) {
+	for i := range j.call.Layers {
+		if find(j.call.Layers[i].Text) {
 			return
 		}
 	}
 }
 
 // onlyReads reports whether the call only reads.
-func (w *work) onlyReads() bool {
-	for i := range w.a.Effects {
-		if e := &w.a.Effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
+func (j *judgment) onlyReads() bool {
+	for i := range j.call.Effects {
+		if e := &j.call.Effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
 			return false
 		}
 	}

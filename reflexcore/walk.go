@@ -31,11 +31,11 @@ func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 	if e == nil || e.analyzer.Shell.Table == nil {
 		return Walk{}, errors.New("there is no engine: use reflexcore.New")
 	}
-	w := &work{}
-	w.a.Explain, w.a.Sure, w.a.Binds = true, true, true
-	w.sets[0] = e.rules.Load()
-	w.a.Capture(&e.analyzer, call)
-	w.flows.Begin(&w.a, e.flow.Load(), w.projectSources(), &e.remotes)
-	e.understand(w)
-	return Walk{Steps: w.a.Steps, Effects: w.a.Effects}, nil
+	j := &judgment{}
+	j.call.Explain, j.call.Sure, j.call.Binds = true, true, true
+	j.sets[0] = e.rules.Load()
+	j.call.Capture(&e.analyzer, call)
+	j.flows.Begin(&j.call, e.flow.Load(), j.projectSources(), &e.remotes)
+	e.understand(j)
+	return Walk{Steps: j.call.Steps, Effects: j.call.Effects}, nil
 }
