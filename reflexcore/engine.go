@@ -42,9 +42,6 @@ type Engine struct {
 	Precedents *precedent.Precedents
 }
 
-// By is the name of the engine in verdicts.
-const By = "reflex"
-
 // New returns an engine with the built-in grammar. The error names every rule
 // that is not usable; there is no engine with one.
 func New(list []Rule, limits Limits) (*Engine, error) {

@@ -9,9 +9,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// past reports whether an end is over at a time. A call whose time is not known
+// expired reports whether an end is over at a time. A call whose time is not known
 // is past no end.
-func past(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }
+func expired(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() && !now.Before(end) }
 
 // exception returns the exception that drops a finding, or nil.
 func (j *judgment) exception(f *finding) *Allowance {

@@ -162,16 +162,16 @@ func (x Explanation) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", d.Via, oneLine(d.Text))
 	}
-	x.walk(&b)
-	x.effects(&b)
-	x.findings(&b)
-	x.Flow.text(&b)
+	x.writeSteps(&b)
+	x.writeEffects(&b)
+	x.writeFindings(&b)
+	x.Flow.write(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// walk writes the commands as a tree.
-func (x Explanation) walk(b *strings.Builder) {
+// writeSteps writes the commands as a tree.
+func (x Explanation) writeSteps(b *strings.Builder) {
 	depth := make([]int, len(x.Steps))
 	for i, s := range x.Steps {
 		if i == 0 {
@@ -188,7 +188,7 @@ func (x Explanation) walk(b *strings.Builder) {
 	}
 }
 
-func (x Explanation) effects(b *strings.Builder) {
+func (x Explanation) writeEffects(b *strings.Builder) {
 	for i, e := range x.Effects {
 		if i == 0 {
 			b.WriteString("\neffects\n")
@@ -217,8 +217,8 @@ func (j *judgment) flowing() *Flowing {
 	return out
 }
 
-// text writes the flows, each with the cell of the matrix that decides.
-func (f *Flowing) text(b *strings.Builder) {
+// write writes the flows, each with the cell of the matrix that decides.
+func (f *Flowing) write(b *strings.Builder) {
 	if f == nil || len(f.Flows) == 0 {
 		return
 	}
@@ -236,7 +236,7 @@ func (f *Flowing) text(b *strings.Builder) {
 	}
 }
 
-func (x Explanation) findings(b *strings.Builder) {
+func (x Explanation) writeFindings(b *strings.Builder) {
 	for i, f := range x.Findings {
 		if i == 0 {
 			b.WriteString("\nrules\n")

@@ -16,7 +16,7 @@ import (
 // gatekeep completes the verdict of the strictest finding.
 func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	v.Irreversible = approver.Irreversibility{}
-	destroys, lost := -1, func(i int) bool { return !j.made(&j.call.Effects[i]) || j.movedIn(i) }
+	destroys, lost := -1, func(i int) bool { return !j.wasMade(&j.call.Effects[i]) || j.movedIn(i) }
 	if len(j.call.Effects) == len(j.places) {
 		v.Irreversible, destroys = irreversible(j.call.Effects, j.places, lost)
 	}
@@ -76,7 +76,7 @@ func (j *judgment) mayLose() bool {
 	}
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
-		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!j.made(e) || j.movedIn(i)) {
+		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!j.wasMade(e) || j.movedIn(i)) {
 			return true
 		}
 	}

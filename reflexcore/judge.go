@@ -42,7 +42,7 @@ func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
 	e.match(j) // 8
 	e.trip(j)
 	j.obeys()
-	j.context() // 9
+	j.weigh() // 9
 	j.flows.Judge(j.places, j.sets[0].placed, j.excepted())
 	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
 }
@@ -77,13 +77,13 @@ func (j *judgment) projectSources() flow.Sources {
 	return j.sets[1].Sources
 }
 
-// context is stage 9: a finding that the place makes harmless is dropped. Places
+// weigh is stage 9: a finding that the place makes harmless is dropped. Places
 // are part of the conditions, so that what is left here is what no condition can
 // say: an effect that only may happen weighs less than one that will.
-func (j *judgment) context() {
+func (j *judgment) weigh() {
 	kept := j.findings[:0]
 	for _, f := range j.findings {
-		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.made(&j.call.Effects[f.effect]) && !j.movedIn(f.effect) {
+		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.wasMade(&j.call.Effects[f.effect]) && !j.movedIn(f.effect) {
 			continue
 		}
 		f.allowed = j.exception(&f)

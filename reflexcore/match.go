@@ -40,7 +40,7 @@ func (e *Engine) match(j *judgment) {
 		}
 	}
 	// A rule counts up to its end.
-	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return past(f.rule.Expires, j.call.ToolCall.At) })
+	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return expired(f.rule.Expires, j.call.ToolCall.At) })
 }
 
 func (j *judgment) patterns(set *Rules, text string, layer int) {
@@ -53,10 +53,10 @@ func (j *judgment) patterns(set *Rules, text string, layer int) {
 	}
 }
 
-// made reports whether the command itself, or a call before it, makes the file
+// wasMade reports whether the command itself, or a call before it, makes the file
 // that it deletes. A program of which not all words are known may do either: that is no
 // making.
-func (j *judgment) made(e *effect.Effect) bool {
+func (j *judgment) wasMade(e *effect.Effect) bool {
 	target := e.Target
 	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
 		return false

@@ -115,7 +115,7 @@ func nameHash(name string) uint64 {
 // demanded are the names in a word of a text that say what it wants: an address, the
 // host of one, a path that leads somewhere. Words that occur in any text are none.
 func demanded(word string) []string {
-	word, scheme := parts(word)
+	word, scheme := bareWord(word)
 	if word == "" {
 		return nil
 	}
@@ -158,8 +158,8 @@ var fileEndings = func() map[string]bool {
 	return m
 }()
 
-// parts takes the scheme and what does not belong to a name from a word.
-func parts(word string) (rest string, scheme bool) {
+// bareWord takes the scheme and what does not belong to a name from a word.
+func bareWord(word string) (rest string, scheme bool) {
 	if i := strings.Index(word, "://"); i >= 0 {
 		word, scheme = word[i+3:], true
 	}
@@ -194,7 +194,7 @@ func long(name string) []string {
 // used are the names in a word of a call: of an address its host, of a path all its
 // ends, because a text may name it from elsewhere.
 func used(word string) []string {
-	word, _ = parts(word)
+	word, _ = bareWord(word)
 	names := append(hosts(word), word)
 	for i := 0; i < len(word); i++ {
 		if word[i] == '/' && i+1 < len(word) {

@@ -3,9 +3,10 @@
 // before any hook is asked.
 //
 // A [Reader] reads for one call. call.go is what a call loads, and start.go what an agent
-// loads that a command starts: both find files by plugins.go, made.go, beside.go and
-// trees.go, and follow what they load by texts.go, flows.go and startprompt.go. prompts.go
-// is what a call writes where such texts lie, and edits.go what an edit makes of them.
+// loads that a command starts: both find files by a loader (loader.go), in plugins
+// (plugins.go), in added folders (beside.go) and in further working trees (trees.go), and
+// follow what a text brings with it (texts.go, flows.go). prompts.go is what a call writes
+// where such texts lie, and edits.go what an edit makes of them.
 package agenttexts
 
 import (

@@ -1,9 +1,10 @@
 // Package analysis finds out what a call would do, before anybody judges it.
 //
-// A [Call] is read from top to bottom in call.go: its command by one walk of package shell,
+// A [Call] is read from top to bottom in read.go: its command by one walk of package shell,
 // another tool by its arguments, and each payload that is found on the way. Read
-// analyzer.go, then call.go; languages.go hands code of other languages to the walk, taint.go
-// labels what tools read, and files.go and prompts.go look at the files that a call names.
+// analyzer.go, call.go and read.go; languages.go hands code of other languages to the walk,
+// taint.go labels what tools read, and files.go and prompts.go look at the files that a call
+// names.
 package analysis
 
 import (
@@ -12,7 +13,6 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/filenames"
 	"approver.example/reflexcore/gitrepo"
-	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
@@ -38,15 +38,5 @@ type Analyzer struct {
 	aliases filenames.Cache
 }
 
-// Init makes it one of the machine's file system.
-func (z *Analyzer) Init(table *grammar.Table, l Limits) {
-	z.Limits, z.Paths = l, places.NewCache()
-	z.On(disk.OS{})
-	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code, SQL: z.sql, Top: z.top}
-}
-
 // On puts it on another file system.
 func (z *Analyzer) On(d disk.Disk) { z.Files, z.Git = d, &gitrepo.Reader{Disk: d} }
-
-// top is the root of the working tree in which a folder lies.
-func (z *Analyzer) top(dir string) string { return z.Git.Top(dir) }

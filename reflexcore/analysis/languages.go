@@ -6,11 +6,24 @@ import (
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"approver.example/reflexcore/otherlang"
+	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/sqltext"
 )
+
+// Init makes it one of the machine's file system.
+func (z *Analyzer) Init(table *grammar.Table, l Limits) {
+	z.Limits, z.Paths = l, places.NewCache()
+	z.On(disk.OS{})
+	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code, SQL: z.sql, Top: z.top}
+}
+
+// top is the root of the working tree in which a folder lies.
+func (z *Analyzer) top(dir string) string { return z.Git.Top(dir) }
 
 // decoded runs a decoder on a constant.
 func (z *Analyzer) decoded(name, text string) (string, bool) {
