@@ -93,25 +93,26 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 			out = Explanation{Verdict: approver.Verdict{By: By, Reason: "the engine failed", Detail: fmt.Sprint(p)}}
 		}
 	}()
-	w := &work{explain: true, past: e.recall(context.Background(), call)}
-	v := e.run(w, call)
-	out = Explanation{Verdict: v, Steps: w.steps, Effects: []Explained{}, Findings: []Found{}}
+	j := &judgment{}
+	j.call.Explain, j.call.Past = true, e.recall(context.Background(), call)
+	v := e.run(j, call)
+	out = Explanation{Verdict: v, Steps: j.call.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
-		r := &w.result
+		r := &j.call.Result
 		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque
 	}
-	for _, l := range w.layers {
+	for _, l := range j.call.Layers {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
 	}
-	for i, ef := range w.effects {
-		shown := Explained{Effect: ef, Places: w.places[i].Names()}
-		if l := flow.Of(ef.Taint); w.flows.policy != nil && l < flow.Internal {
+	for i, ef := range j.call.Effects {
+		shown := Explained{Effect: ef, Places: j.places[i].Names()}
+		if l := flow.Of(ef.Taint); j.flows.Policy != nil && l < flow.Internal {
 			shown.Label = l.String()
 		}
 		out.Effects = append(out.Effects, shown)
 	}
-	out.Flow = w.flowing()
-	for _, f := range w.findings {
+	out.Flow = j.flowing()
+	for _, f := range j.findings {
 		r := f.rule
 		found := Found{
 			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect,
@@ -123,11 +124,11 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 		if f.layer >= 0 {
 			found.Stage = "2 decode, 8 match"
 		}
-		if t := w.tripOf(f); t != nil {
+		if t := j.tripOf(f); t != nil {
 			found.Stage, found.Reason, found.Score, found.Parts = "tripwire", t.what, t.score, t.parts
 		}
 		if f.effect >= 0 {
-			found.Taint = w.sources(f.effect)
+			found.Taint = j.sources(f.effect)
 		}
 		if r.ID == v.Rule && f.enforced() && len(out.Findings) > 0 && out.Findings[0].Rule != v.Rule {
 			out.Findings = append([]Found{found}, out.Findings...)
@@ -162,16 +163,16 @@ func (x Explanation) Text(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", d.Via, oneLine(d.Text))
 	}
-	x.walk(&b)
-	x.effects(&b)
-	x.findings(&b)
-	x.Flow.text(&b)
+	x.writeSteps(&b)
+	x.writeEffects(&b)
+	x.writeFindings(&b)
+	x.Flow.write(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// walk writes the commands as a tree.
-func (x Explanation) walk(b *strings.Builder) {
+// writeSteps writes the commands as a tree.
+func (x Explanation) writeSteps(b *strings.Builder) {
 	depth := make([]int, len(x.Steps))
 	for i, s := range x.Steps {
 		if i == 0 {
@@ -188,7 +189,7 @@ func (x Explanation) walk(b *strings.Builder) {
 	}
 }
 
-func (x Explanation) effects(b *strings.Builder) {
+func (x Explanation) writeEffects(b *strings.Builder) {
 	for i, e := range x.Effects {
 		if i == 0 {
 			b.WriteString("\neffects\n")
@@ -205,20 +206,20 @@ func (x Explanation) effects(b *strings.Builder) {
 }
 
 // flowing is what is known of the call's information flow.
-func (w *work) flowing() *Flowing {
-	f := &w.flows
-	if f.policy == nil {
+func (j *judgment) flowing() *Flowing {
+	f := &j.flows
+	if f.Policy == nil {
 		return nil
 	}
-	out := &Flowing{Mode: f.policy.Mode, Flows: append([]flow.Finding{}, f.found...)}
-	if f.asked {
-		out.Session = f.seen.String()
+	out := &Flowing{Mode: f.Policy.Mode, Flows: append([]flow.Finding{}, f.Findings...)}
+	if f.Asked {
+		out.Session = f.Seen.String()
 	}
 	return out
 }
 
-// text writes the flows, each with the cell of the matrix that decides.
-func (f *Flowing) text(b *strings.Builder) {
+// write writes the flows, each with the cell of the matrix that decides.
+func (f *Flowing) write(b *strings.Builder) {
 	if f == nil || len(f.Flows) == 0 {
 		return
 	}
@@ -236,7 +237,7 @@ func (f *Flowing) text(b *strings.Builder) {
 	}
 }
 
-func (x Explanation) findings(b *strings.Builder) {
+func (x Explanation) writeFindings(b *strings.Builder) {
 	for i, f := range x.Findings {
 		if i == 0 {
 			b.WriteString("\nrules\n")

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 
 	"approver.example"
-	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/memory"
 	"approver.example/reflexcore/tools"
 )
@@ -17,8 +16,7 @@ func (onlyLinks) ReadDir(string, int) ([]string, error) { return nil, fs.ErrPerm
 
 // On puts the engine on another file system.
 func (e *Engine) On(files tools.FS) {
-	e.files = onlyLinks{files}
-	e.git = &gitrepo.Reader{Disk: e.files}
+	e.analyzer.On(onlyLinks{files})
 }
 
 // With gives the engine a memory for all calls.

@@ -14,19 +14,19 @@ import (
 // and how hard the call is to take back.
 
 // gatekeep completes the verdict of the strictest finding.
-func (w *work) gatekeep(v approver.Verdict) approver.Verdict {
+func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	v.Irreversible = approver.Irreversibility{}
-	destroys, lost := -1, func(i int) bool { return !w.made(&w.effects[i]) || w.movedIn(i) }
-	if len(w.effects) == len(w.places) {
-		v.Irreversible, destroys = irreversible(w.effects, w.places, lost)
+	destroys, lost := -1, func(i int) bool { return !j.wasMade(&j.call.Effects[i]) || j.movedIn(i) }
+	if len(j.call.Effects) == len(j.places) {
+		v.Irreversible, destroys = irreversible(j.call.Effects, j.places, lost)
 	}
-	w.others(&v)
-	w.floors(&v)
+	j.others(&v)
+	j.floors(&v)
 	score := v.Irreversible.Score
 	// What people made an exception for is not asked about by another name; for
 	// what else the call does, they made none.
-	excepted := slices.ContainsFunc(w.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
-	if destroys >= 0 && score >= AskFrom && !excepted && (v.Decision > approver.Ask || v.Escalates() && w.losesMore(lost)) {
+	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
+	if destroys >= 0 && score >= AskFrom && !excepted && (v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
 		if v.Decision == approver.Ask {
 			v.Chain = appendBounded(v.Chain, approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
 		}
@@ -45,9 +45,9 @@ func (w *work) gatekeep(v approver.Verdict) approver.Verdict {
 // losesMore reports whether a call that rules leave to the evaluation also destroys
 // for good what none of these rules is about. A rule of the project is about nothing
 // here: it would take the call from people by asking about it.
-func (w *work) losesMore(lost func(int) bool) bool {
-	left, destroys := irreversible(w.effects, w.places, func(i int) bool {
-		return lost(i) && !slices.ContainsFunc(w.findings, func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
+func (j *judgment) losesMore(lost func(int) bool) bool {
+	left, destroys := irreversible(j.call.Effects, j.places, func(i int) bool {
+		return lost(i) && !slices.ContainsFunc(j.findings, func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
 	})
 	return destroys >= 0 && left.Score >= AskFrom
 }
@@ -55,28 +55,28 @@ func (w *work) losesMore(lost func(int) bool) bool {
 // floors says which tier has to look at the call. What only rules found that leave it
 // to the evaluation is left to it. A delete of what may be lost for good is looked at
 // by the evaluation if there is one, although no rule asks.
-func (w *work) floors(v *approver.Verdict) {
+func (j *judgment) floors(v *approver.Verdict) {
 	switch {
-	case v.Decision == approver.Ask && w.complete:
-		for i := range w.findings {
-			if f := &w.findings[i]; f.enforced() && f.rule.Decision <= approver.Ask && f.rule.MinTier != approver.TierEvaluation {
+	case v.Decision == approver.Ask && j.complete:
+		for i := range j.findings {
+			if f := &j.findings[i]; f.enforced() && f.rule.Decision <= approver.Ask && f.rule.MinTier != approver.TierEvaluation {
 				return
 			}
 		}
 		v.MinTier = approver.TierEvaluation
-	case v.Decision > approver.Ask && w.mayLose():
+	case v.Decision > approver.Ask && j.mayLose():
 		v.WantTier = approver.TierEvaluation
 	}
 }
 
 // mayLose reports whether the call deletes something that is not sure to come back.
-func (w *work) mayLose() bool {
-	if len(w.effects) != len(w.places) {
+func (j *judgment) mayLose() bool {
+	if len(j.call.Effects) != len(j.places) {
 		return true
 	}
-	for i := range w.effects {
-		e := &w.effects[i]
-		if e.Kind == effect.Delete && w.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!w.made(e) || w.movedIn(i)) {
+	for i := range j.call.Effects {
+		e := &j.call.Effects[i]
+		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!j.wasMade(e) || j.movedIn(i)) {
 			return true
 		}
 	}
@@ -89,18 +89,18 @@ const RuleIrreversible = "irreversible"
 
 // others is what the rules that matched beside the deciding one add: the chain,
 // and for a denial whether it may be appealed, and how sure all of them are.
-func (w *work) others(v *approver.Verdict) {
-	if len(w.findings) == 0 {
+func (j *judgment) others(v *approver.Verdict) {
+	if len(j.findings) == 0 {
 		return
 	}
 	type way struct {
 		rule     *Rule
 		enforced bool
 	}
-	seen := make(map[way]bool, min(len(w.findings), 8)) // of many findings most are of one rule
+	seen := make(map[way]bool, min(len(j.findings), 8)) // of many findings most are of one rule
 	var stops []approver.Verdict
-	for i := range w.findings {
-		f := &w.findings[i]
+	for i := range j.findings {
+		f := &j.findings[i]
 		r, as := f.rule, way{f.rule, f.enforced()}
 		if seen[as] {
 			continue

@@ -8,22 +8,17 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/places"
-	"approver.example/reflexcore/shell"
 )
-
-func leftBy(target string, taint effect.Taint) shell.File {
-	return shell.File{Path: target, Taint: taint}
-}
 
 // kind says what a call is for, as the loopbreaker cares: what changes files of
 // the work is an edit, whatever else it does.
-func (w *work) kind() loop.Kind {
+func (j *judgment) kind() loop.Kind {
 	looks := true
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range j.call.Effects {
+		e := &j.call.Effects[i]
 		switch e.Kind {
 		case effect.Write, effect.Delete, effect.Discard:
-			if e.Bits&effect.Remote == 0 && (w.around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, w.around.Dir)) {
+			if e.Bits&effect.Remote == 0 && (j.call.Around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, j.call.Around.Dir)) {
 				return loop.Edit
 			}
 			looks = false
@@ -33,9 +28,9 @@ func (w *work) kind() loop.Kind {
 		}
 	}
 	switch {
-	case w.waits():
+	case j.waits():
 		return loop.Wait
-	case looks && w.looks():
+	case looks && j.looks():
 		return loop.Read
 	}
 	return loop.Run
@@ -45,12 +40,12 @@ func (w *work) kind() loop.Kind {
 // whether something has come about.
 var waiting = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout", "checks", "Start-Sleep"}
 
-func (w *work) waits() bool {
-	if w.call.Command == "" {
-		name := strings.ToLower(w.call.Tool)
+func (j *judgment) waits() bool {
+	if j.call.ToolCall.Command == "" {
+		name := strings.ToLower(j.call.ToolCall.Tool)
 		return name == "bashoutput" || name == "taskoutput" || name == "monitor" || strings.Contains(name, "wait") || strings.Contains(name, "poll") || strings.Contains(name, "status")
 	}
-	for word := range strings.FieldsSeq(w.call.Command[:min(len(w.call.Command), 4096)]) {
+	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {
 		if slices.Contains(waiting, strings.Trim(word, ";&|()")) {
 			return true
 		}
@@ -70,13 +65,13 @@ var (
 
 // looks reports whether a call without other effects only looks. A program whose
 // effects are not known may do anything.
-func (w *work) looks() bool {
-	if w.call.Command == "" {
-		name := strings.ToLower(w.call.Tool)
+func (j *judgment) looks() bool {
+	if j.call.ToolCall.Command == "" {
+		name := strings.ToLower(j.call.ToolCall.Tool)
 		return name == "ls" || slices.ContainsFunc(toolsLook, func(part string) bool { return strings.Contains(name, part) })
 	}
 	start, git := true, false
-	for word := range strings.FieldsSeq(w.call.Command[:min(len(w.call.Command), 4096)]) {
+	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {
 		switch {
 		case word == "|" || word == "&&" || word == "||" || word == ";":
 			start, git = true, false

@@ -10,7 +10,7 @@ import (
 	"approver.example/internal/match"
 )
 
-// A Remark is what is rarely meant about a rule that works.
+// A Remark is what is rarely meant about a rule that judgments.
 type Remark struct {
 	ID    string            `json:"rule"`
 	Where approver.Position `json:"where,omitzero"`

@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/precedent"
 )
 
@@ -38,16 +39,16 @@ func (e *Engine) Answered(ctx context.Context, r approver.Record) error {
 }
 
 func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
-	return precedent.Key{Peer: call.Peer, Project: e.project(call.Dir)}
+	return precedent.Key{Peer: call.Peer, Project: gitrepo.Project(e.analyzer.Files, call.Dir)}
 }
 
 // intuit asks about a call that no rule stops and that is like one which a person
 // denied. It never makes a verdict milder. What cannot be read is asked about.
-func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approver.Verdict {
-	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || w.onlyLooks() {
+func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) approver.Verdict {
+	if e.Precedents == nil || v.Decision <= approver.Modify && !v.Escalates() || j.onlyLooks() {
 		return v
 	}
-	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(w.call), w.call)
+	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(j.call.ToolCall), j.call.ToolCall)
 	asks := approver.Verdict{
 		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent", Confidence: min(1, similarity),
 		Irreversible: v.Irreversible, Shadow: v.Shadow, Allowed: v.Allowed, Chain: v.Chain,
@@ -75,9 +76,9 @@ func (e *Engine) intuit(ctx context.Context, w *work, v approver.Verdict) approv
 // onlyLooks reports whether all that is known to come of the call is reading what
 // is no secret: such calls are most of what agents do, are written alike, and
 // change nothing.
-func (w *work) onlyLooks() bool {
-	if w.call.Command == "" && len(w.effects) == 0 {
+func (j *judgment) onlyLooks() bool {
+	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known
 	}
-	return !slices.ContainsFunc(w.effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
+	return !slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
 }

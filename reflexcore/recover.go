@@ -20,27 +20,27 @@ const (
 )
 
 // onDisk corrects what the names of an effect's target say by what the disk says.
-func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
-	ef := &w.effects[i]
+func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
+	ef := &j.call.Effects[i]
 	switch {
 	case ef.Kind == effect.Discard:
-		return p | e.kept(w, ef)
+		return p | e.kept(j, ef)
 	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
 		return p
 	}
-	if w.movedIn(i) {
+	if j.movedIn(i) {
 		if p&places.Project == 0 {
 			p |= places.Outside
 		}
 		return p &^ (places.Build | places.Temp)
 	}
-	look := looking{disk: e.files, around: &w.around, links: &w.links, git: gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}}
+	look := looking{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links, git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
 	target, q := look.through(ef, p)
 	if q&places.Project != 0 && q&places.Temp == 0 {
 		if q&places.Build != 0 && !look.output(target) {
 			q &^= places.Build
 		}
-		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(w, target) || look.git.Recoverable(target)) {
+		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(j, target) || look.git.Recoverable(target)) {
 			q |= places.Recoverable
 		}
 	}
@@ -49,21 +49,21 @@ func (e *Engine) onDisk(w *work, i int, p places.Place) places.Place {
 
 // movedIn reports whether the call first moves something into what it deletes, or
 // a folder of it away, that is neither temporary nor made by a build.
-func (w *work) movedIn(i int) bool {
-	target := strings.TrimRight(w.effects[i].Target, "/*")
+func (j *judgment) movedIn(i int) bool {
+	target := strings.TrimRight(j.call.Effects[i].Target, "/*")
 	into, from := false, false
-	for n, j := range w.facts.moves {
-		if j >= i {
+	for n, m := range j.facts.moves {
+		if m >= i {
 			break
 		}
 		if n >= maxMoves {
 			return true
 		}
-		switch e := &w.effects[j]; {
+		switch e := &j.call.Effects[m]; {
 		case disk.Below(e.Target, target), disk.Below(target, e.Target), !effect.IsKnown(e.Target):
 			into = true
 		default:
-			from = from || j >= len(w.places) || w.places[j]&(places.Temp|places.Build|places.Recoverable) == 0
+			from = from || m >= len(j.places) || j.places[m]&(places.Temp|places.Build|places.Recoverable) == 0
 		}
 	}
 	return into && from
@@ -181,8 +181,8 @@ func (l *looking) single(target string) bool {
 
 // unborn reports whether nothing is there that could be lost: the target is made
 // by the call itself, if at all. What is moved or mounted there is another matter.
-func (l *looking) unborn(w *work, target string) bool {
-	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(w.text, "mount") || strings.Contains(w.text, "sshfs") || strings.Contains(w.text, "bindfs") || strings.Contains(w.text, "rename") {
+func (l *looking) unborn(j *judgment, target string) bool {
+	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") || strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") || strings.Contains(j.call.Text, "rename") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
@@ -193,7 +193,7 @@ func (l *looking) unborn(w *work, target string) bool {
 }
 
 // kept says whether what a command of git throws away is kept all the same.
-func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
+func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 	if strings.HasPrefix(ef.What, "remote-history") || strings.HasPrefix(ef.Target, "remote-history") {
 		return e.pushed(ef)
 	}
@@ -210,17 +210,17 @@ func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	default:
 		return 0
 	}
-	dir, ok := w.links.Real(e.files, ef.Dir)
+	dir, ok := j.call.Links.Real(e.analyzer.Files, ef.Dir)
 	if !ok {
 		return 0
 	}
-	look := gitrepo.Look{Reader: e.git, Budget: &w.gitBudget}
+	look := gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}
 	r := look.Repository(dir)
 	if r == nil || r.Index == nil || !disk.Below(dir, r.Root) {
 		return 0
 	}
 	if ef.Target == "uncommitted" {
-		if r.Index.Whole && e.git.Head(r) == r.Index.Tree && look.Clean(r, "") {
+		if r.Index.Whole && e.analyzer.Git.Head(r) == r.Index.Tree && look.Clean(r, "") {
 			return places.Recoverable
 		}
 		return 0
@@ -235,7 +235,7 @@ func (e *Engine) kept(w *work, ef *effect.Effect) places.Place {
 	if !disk.Below(target, r.Root) {
 		return 0
 	}
-	if _, err := e.files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
+	if _, err := e.analyzer.Files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
 		return places.Recoverable
 	}
 	return 0
@@ -251,7 +251,7 @@ func (e *Engine) pushed(ef *effect.Effect) places.Place {
 		if !strings.HasPrefix(ef.Dir, "/") {
 			return 0
 		}
-		if branch = e.git.Branch(ef.Dir); branch == "" {
+		if branch = e.analyzer.Git.Branch(ef.Dir); branch == "" {
 			return 0
 		}
 	}

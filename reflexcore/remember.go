@@ -3,44 +3,15 @@ package reflexcore
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
-	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/memory"
-	"approver.example/reflexcore/places"
 )
-
-// A Result is what a call returned: its output, or the error that it failed with.
-type Result struct {
-	Output string
-	Failed bool
-}
-
-// Ran takes what became of a call that was judged before. Without a memory it
-// does nothing.
-func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
-	past := e.recall(ctx, call)
-	if past == nil {
-		return
-	}
-	c := loop.Describe(call.Tool, call.Command, call.Args, loop.Run)
-	past.Ran(c.Hash, loop.Measure(r.Output, r.Failed))
-	if f := e.flow.Load(); f == nil || f.Mode == flow.Off {
-		return
-	}
-	w := works.Get().(*work)
-	w.past = past
-	e.run(w, call)
-	e.usedFlow(w)
-	w.forget()
-	works.Put(w)
-}
 
 // recall opens what is known of the agent's session; nil without a memory.
 func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Past {
@@ -51,48 +22,31 @@ func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Pas
 	if m == nil {
 		return nil
 	}
-	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: e.project(call.Dir), Session: call.Session}, call.At)
-}
-
-// project is the repository that a directory is in, or else the directory: an
-// agent that changes into a folder of it goes on with the same work.
-func (e *Engine) project(dir string) string {
-	const levels = 32
-	at := path.Clean(dir)
-	for range levels {
-		if len(at) < 2 || at[0] != '/' {
-			break
-		}
-		if disk.Exists(e.files, at+"/.git") {
-			return at
-		}
-		at = path.Dir(at)
-	}
-	return dir
+	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: gitrepo.Project(e.analyzer.Files, call.Dir), Session: call.Session}, call.At)
 }
 
 // remember puts a call that is not denied into the memory, and adds to the verdict
 // what the calls before it say. An error means that the call must not run.
-func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error) {
-	if w.past == nil || v.Decision == approver.Deny {
+func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, error) {
+	if j.call.Past == nil || v.Decision == approver.Deny {
 		return v, nil
 	}
-	if err := w.past.Err(); err != nil && w.opens() {
+	if err := j.call.Past.Err(); err != nil && j.opens() {
 		return approver.Verdict{}, err
 	}
-	if err := e.rememberFlow(w, v); err != nil {
+	if err := j.flows.Remember(v); err != nil {
 		return approver.Verdict{}, err
 	}
-	if err := w.past.Leave(moreThanLabels(w.leaves())); err != nil {
+	if err := j.call.Past.Leave(moreThanLabels(j.call.Leaves())); err != nil {
 		return approver.Verdict{}, err
 	}
-	c := loop.Describe(w.call.Tool, w.call.Command, w.call.Args, w.kind())
+	c := loop.Describe(j.call.ToolCall.Tool, j.call.ToolCall.Command, j.call.ToolCall.Args, j.kind())
 	var found loop.Finding
 	if v.Decision > approver.Modify || v.Escalates() { // else the agent would not be told, and people are asked anyway
-		found = w.past.Loop(c)
+		found = j.call.Past.Loop(c)
 	}
-	w.past.Call(c, e.makes(w))
-	w.past.Moved(w.movedTo())
+	j.call.Past.Call(c, e.makes(j))
+	j.call.Past.Moved(j.movedTo())
 	if found.Rule == "" {
 		return v, nil
 	}
@@ -117,9 +71,9 @@ func (e *Engine) remember(w *work, v approver.Verdict) (approver.Verdict, error)
 
 // opens reports whether the call does what taint could stop. Looking, and losing
 // what is there, is judged without it.
-func (w *work) opens() bool {
-	for i := range w.effects {
-		switch w.effects[i].Kind {
+func (j *judgment) opens() bool {
+	for i := range j.call.Effects {
+		switch j.call.Effects[i].Kind {
 		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission, effect.Privilege:
 		default:
 			return true
@@ -128,88 +82,24 @@ func (w *work) opens() bool {
 	return false
 }
 
-// leaves is what the call leaves in files. A working directory, and a folder above
-// it, is never as a whole what came from somewhere.
-func (w *work) leaves() []memory.File {
-	var out []memory.File
-	for _, f := range w.left {
-		if !disk.Below(w.around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
-			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
-		}
-	}
-	return out
-}
-
 // moreThanLabels are the files that more than a label is left in.
 func moreThanLabels(files []memory.File) []memory.File {
 	return slices.DeleteFunc(files, func(f memory.File) bool { return f.Taint&^(effect.Labels|effect.File) == 0 })
 }
 
-// tainted brings in what earlier calls left in the files of a tool that is no
-// shell, and notes what such a tool leaves: one that fetches and writes saves
-// what it fetched, one that reads and writes copies.
-func (w *work) tainted(effects []effect.Effect) {
-	if w.past == nil {
-		return
-	}
-	var carried effect.Taint
-	for i := range effects {
-		switch e := &effects[i]; e.Kind {
-		case effect.Read:
-			e.Taint |= w.past.Taint(e.Target)
-			carried |= e.Taint
-		case effect.Exec:
-			e.Taint |= w.past.Taint(e.Target)
-		case effect.NetIn:
-			carried |= effect.Network
-		default: // nothing for the others
-		}
-	}
-	for i := range effects {
-		switch e := &effects[i]; {
-		case carried == 0:
-		case e.Kind == effect.Write:
-			w.left = append(w.left, leftBy(e.Target, carried))
-		case e.Kind == effect.NetOut || e.Kind == effect.Publish:
-			e.Taint |= carried &^ effect.Network
-		}
-	}
-}
-
-// madeBefore reports whether an earlier call of the session made the file.
-func (w *work) madeBefore(target string) bool {
-	if w.past == nil || !w.past.Made(target) || slices.ContainsFunc(w.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
-		return false
-	}
-	p := w.around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})
-	return p&(places.Temp|places.Project) != 0 && p&(places.Whole|places.Git|places.System|places.Top|places.Root) == 0
-}
-
-// movedTo is where the call moves files: what is there is no longer only what was
-// made.
-func (w *work) movedTo() []string {
-	var out []string
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Write && effect.Moves(e) {
-			out = append(out, e.Target)
-		}
-	}
-	return out
-}
-
 // makes are the files that the call would make.
-func (e *Engine) makes(w *work) []string {
+func (e *Engine) makes(j *judgment) []string {
 	const most, looks = 8, 32
 	var out []string
-	for i := range w.effects {
-		ef := &w.effects[i]
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
 		if ef.Kind != effect.Write || ef.By == "ln" || effect.Moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
 			continue
 		}
 		if i >= looks || len(out) == most {
 			break
 		}
-		if !disk.Exists(e.files, ef.Target) {
+		if !disk.Exists(e.analyzer.Files, ef.Target) {
 			out = append(out, ef.Target)
 		}
 	}

@@ -144,3 +144,6 @@ type Condition struct {
 	ReadsAt  []string      `json:"reads_at,omitempty"`  // and reads a file that is at one of these places
 	MoreThan int           `json:"more_than,omitempty"` // and more than so many such effects
 }
+
+// By is the name of the engine in verdicts.
+const By = "reflex"

@@ -37,6 +37,7 @@ type Rules struct {
 
 	list     []Rule
 	byKind   [16]bucket // conditions by the kind of effect
+	placed   uint32     // the kinds of effects that have a condition
 	patterns *match.Set
 	ofMatch  []*Rule // the rule of each pattern
 }
@@ -133,6 +134,7 @@ func Compile(list []Rule) (*Rules, error) {
 			for k := range r.byKind {
 				if c.kinds&(1<<k) != 0 {
 					r.byKind[k].add(c)
+					r.placed |= 1 << k
 				}
 			}
 		}
@@ -372,3 +374,15 @@ func (c *compiled) holds(e *effect.Effect, has *written, at places.Place, all ui
 		(len(c.what) == 0 || anyGlob(c.what, e.What, has.what)) &&
 		(len(c.by) == 0 || anyGlob(c.by, e.By, has.by)) && !anyGlob(c.notBy, e.By, has.by)
 }
+
+// A finding is a rule that matched.
+type finding struct {
+	rule    *Rule
+	says    int        // how much the condition names
+	effect  int        // index, or -1: the pattern did
+	layer   int        // of the pattern's text, or -1: the text itself
+	allowed *Allowance // the exception that drops it
+}
+
+// enforced reports whether the finding counts for the verdict.
+func (f *finding) enforced() bool { return !f.rule.Shadow && f.allowed == nil }

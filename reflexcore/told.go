@@ -14,9 +14,6 @@ import (
 	"approver.example/reflexcore/memory"
 )
 
-// toldRule is the rule for a call that does what a result demanded.
-const toldRule = "tripwire.told"
-
 // Told takes texts in what a call returned that speak to a model. A later call that
 // names what they name, and does more than look, is asked about. An error means that
 // this is not remembered: the model should not read the texts then. Without a memory
@@ -49,11 +46,11 @@ func (e *Engine) Told(ctx context.Context, call approver.ToolCall, texts []strin
 }
 
 // obeys finds a call that does something with what a text named that a tool returned.
-func (w *work) obeys() {
-	if w.past == nil || w.onlyReads() {
+func (j *judgment) obeys() {
+	if j.call.Past == nil || j.onlyReads() {
 		return
 	}
-	told := w.past.Told(w.call.At)
+	told := j.call.Past.Told(j.call.ToolCall.At)
 	if len(told) == 0 {
 		return
 	}
@@ -68,35 +65,35 @@ func (w *work) obeys() {
 			for _, name := range used(word) {
 				if d := by[nameHash(name)]; d != nil {
 					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool), name)
-					w.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
+					j.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
 					return true
 				}
 			}
 		}
 		return false
 	}
-	for i := range w.effects {
-		if find(w.effects[i].Target) {
+	for i := range j.call.Effects {
+		if find(j.call.Effects[i].Target) {
 			return
 		}
 	}
-	if !w.acts() && !w.hidden() {
+	if !j.call.Acts() && !j.call.Hidden() {
 		return // what is written to a file may well be a report of it
 	}
-	if find(w.text) {
+	if find(j.call.Text) {
 		return
 	}
-	for i := range w.layers {
-		if find(w.layers[i].Text) {
+	for i := range j.call.Layers {
+		if find(j.call.Layers[i].Text) {
 			return
 		}
 	}
 }
 
 // onlyReads reports whether the call only reads.
-func (w *work) onlyReads() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
+func (j *judgment) onlyReads() bool {
+	for i := range j.call.Effects {
+		if e := &j.call.Effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
 			return false
 		}
 	}
@@ -119,7 +116,7 @@ func nameHash(name string) uint64 {
 // demanded are the names in a word of a text that say what it wants: an address, the
 // host of one, a path that leads somewhere. Words that occur in any text are none.
 func demanded(word string) []string {
-	word, scheme := parts(word)
+	word, scheme := bareWord(word)
 	if word == "" {
 		return nil
 	}
@@ -162,8 +159,8 @@ var fileEndings = func() map[string]bool {
 	return m
 }()
 
-// parts takes the scheme and what does not belong to a name from a word.
-func parts(word string) (rest string, scheme bool) {
+// bareWord takes the scheme and what does not belong to a name from a word.
+func bareWord(word string) (rest string, scheme bool) {
 	if i := strings.Index(word, "://"); i >= 0 {
 		word, scheme = word[i+3:], true
 	}
@@ -198,7 +195,7 @@ func long(name string) []string {
 // used are the names in a word of a call: of an address its host, of a path all its
 // ends, because a text may name it from elsewhere.
 func used(word string) []string {
-	word, _ = parts(word)
+	word, _ = bareWord(word)
 	names := append(hosts(word), word)
 	for i := 0; i < len(word); i++ {
 		if word[i] == '/' && i+1 < len(word) {

@@ -10,7 +10,6 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/selfprotect"
-	"approver.example/reflexcore/shell"
 	"approver.example/reflexcore/tripwire"
 )
 
@@ -76,11 +75,11 @@ type trip struct {
 // trip is the tripwire: how the call is written, what it says to a model, and
 // whether it reaches for approver itself. It comes after the match, because it
 // looks at the effects.
-func (e *Engine) trip(w *work) {
-	form := tripwire.Form{Odd: w.odd, OddName: w.oddName, Layers: w.layered}
-	form.Encoded, form.Acts = w.encoded(), w.acts()
-	for i := range w.effects {
-		ef := &w.effects[i]
+func (e *Engine) trip(j *judgment) {
+	form := tripwire.Form{Odd: j.call.Odd, OddName: j.call.OddName, Layers: j.call.Layered}
+	form.Encoded, form.Acts = j.encoded(), j.call.Acts()
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
 		if ascii(ef.Target) && ascii(ef.By) {
 			continue
 		}
@@ -92,12 +91,12 @@ func (e *Engine) trip(w *work) {
 	}
 	parts := tripwire.Structure(nil, form)
 	var said []tripwire.Part
-	factor := w.standing(e.paths)
-	if w.call.Command != "" {
-		parts = tripwire.Characters(parts, w.text, true)
-		said = tripwire.Injection(said, w.text, factor)
+	factor := j.standing(e.analyzer.Paths)
+	if j.call.ToolCall.Command != "" {
+		parts = tripwire.Characters(parts, j.call.Text, true)
+		said = tripwire.Injection(said, j.call.Text, factor)
 	}
-	for _, text := range w.other.Texts {
+	for _, text := range j.call.Other.Texts {
 		before := len(parts)
 		parts = tripwire.Characters(parts, text, false)
 		for i := before; i < len(parts); i++ {
@@ -105,18 +104,18 @@ func (e *Engine) trip(w *work) {
 		}
 		said = tripwire.Injection(said, text, factor)
 	}
-	for i := range w.layers {
-		said = tripwire.Injection(said, w.layers[i].Text, factor)
+	for i := range j.call.Layers {
+		said = tripwire.Injection(said, j.call.Layers[i].Text, factor)
 	}
-	w.tripped(parts)
-	w.tripped(said)
-	if d, what := e.selfProtect(w); d < approver.Pass {
-		w.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
+	j.tripped(parts)
+	j.tripped(said)
+	if d, what := e.selfProtect(j); d < approver.Pass {
+		j.put(trip{rule: tripRule("tripwire.self", d), score: 1, what: what})
 	}
 }
 
 // tripped adds the finding of parts, if they score enough together.
-func (w *work) tripped(parts []tripwire.Part) {
+func (j *judgment) tripped(parts []tripwire.Part) {
 	score := tripwire.Combine(parts)
 	d := tripwire.Decide(score)
 	if d == approver.Pass {
@@ -127,89 +126,52 @@ func (w *work) tripped(parts []tripwire.Part) {
 	if !ok {
 		id = "tripwire.expansion"
 	}
-	w.put(trip{tripRule(id, d), score, best.What, parts})
+	j.put(trip{tripRule(id, d), score, best.What, parts})
 }
 
-func (w *work) put(t trip) {
-	w.trips = append(w.trips, t)
-	w.findings = append(w.findings, finding{rule: t.rule, effect: -1, layer: -1})
+func (j *judgment) put(t trip) {
+	j.trips = append(j.trips, t)
+	j.findings = append(j.findings, finding{rule: t.rule, effect: -1, layer: -1})
 }
 
 // tripOf is what the tripwire saw for a finding; nil: the finding is a rule's.
-func (w *work) tripOf(f finding) *trip {
-	for i := range w.trips {
-		if w.trips[i].rule == f.rule {
-			return &w.trips[i]
+func (j *judgment) tripOf(f finding) *trip {
+	for i := range j.trips {
+		if j.trips[i].rule == f.rule {
+			return &j.trips[i]
 		}
 	}
 	return nil
 }
 
-// form keeps how a text was written that was walked.
-func (w *work) form(r *shell.Result) {
-	w.odd |= r.Odd
-	if w.oddName == "" {
-		w.oddName = r.OddName
-	}
-	w.layered = max(w.layered, r.Layers)
-}
-
 // encoded is how many encodings lie in one another in what was decoded and runs.
-func (w *work) encoded() int {
+func (j *judgment) encoded() int {
 	runs := false
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range j.call.Effects {
+		e := &j.call.Effects[i]
 		runs = runs || (e.Kind == effect.Exec || e.Kind == effect.Opaque) && e.Taint&effect.Decoded != 0 && e.Bits&effect.Later == 0
 	}
 	if !runs {
 		return 0
 	}
 	depth := 1
-	for i := range w.layers {
-		depth = max(depth, w.layers[i].Depth+strings.Count(w.layers[i].Via, "+")-(w.layers[i].Depth-1))
+	for i := range j.call.Layers {
+		depth = max(depth, j.call.Layers[i].Depth+strings.Count(j.call.Layers[i].Via, "+")-(j.call.Layers[i].Depth-1))
 	}
 	return depth
 }
 
-// hidden reports whether something runs of which not all is known.
-func (w *work) hidden() bool {
-	for i := range w.effects {
-		if e := &w.effects[i]; e.Kind == effect.Opaque || e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// acts reports whether the call does more than look.
-func (w *work) acts() bool {
-	for i := range w.effects {
-		switch e := &w.effects[i]; e.Kind {
-		case effect.Read, effect.Write, effect.Opaque:
-		case effect.Exec:
-			if e.What != "interactive" && e.Target != e.By && e.Bits&effect.Partial == 0 {
-				return true
-			}
-		default:
-			if e.Bits&effect.Partial == 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // standing says how much a text for models counts where the call puts it: more in
 // files that agents obey, less in tests and documents on the subject.
-func (w *work) standing(known *places.Cache) float64 {
+func (j *judgment) standing(known *places.Cache) float64 {
 	factor := 1.0
-	for i := range w.effects {
-		e := &w.effects[i]
+	for i := range j.call.Effects {
+		e := &j.call.Effects[i]
 		if e.Kind != effect.Write {
 			continue
 		}
 		switch {
-		case w.places[i]&(places.Content<<content.Instructions) != 0:
+		case j.places[i]&(places.Content<<content.Instructions) != 0:
 			return 1.15
 		case onSubject(e.Target):
 			factor = 0.6
@@ -254,16 +216,19 @@ func (t *trip) partsText() string {
 }
 
 // selfProtect looks for attempts on approver itself.
-func (e *Engine) selfProtect(w *work) (approver.Decision, string) {
-	c := &w.self
+func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
+	c := &j.self
 	*c = selfprotect.Check{
-		Disk: e.files, Paths: e.paths, Analyzer: &e.shell, Program: e.program,
-		Call: &w.call, Text: w.text, Around: &w.around, Names: &w.names, Links: &w.links, Effects: w.effects, Places: w.places,
-		Mentions: w.mentions, Programs: w.programs, Patches: w.patchReader(e),
+		Disk: e.analyzer.Files, Paths: e.analyzer.Paths, Analyzer: &e.analyzer.Shell, Program: e.program,
+		Call: &j.call.ToolCall, Text: j.call.Text, Around: &j.call.Around, Names: &j.call.Names, Links: &j.call.Links, Effects: j.call.Effects, Places: j.places,
+		Mentions: j.call.Mentions, Programs: j.call.Programs, Patches: j.call.PatchReader(),
 	}
 	d, what := c.Judge()
 	for _, dir := range c.Unread {
-		w.unseen(dir)
+		j.call.Unseen(dir)
 	}
 	return d, what
 }
+
+// toldRule is the rule for a call that does what a result demanded.
+const toldRule = "tripwire.told"

@@ -11,10 +11,10 @@ import (
 // This file is stage 10: what becomes of a call, and why.
 
 // verdict is stage 10: the strictest finding counts.
-func (e *Engine) verdict(w *work) (v approver.Verdict) {
+func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 	var best *finding
-	for i := range w.findings {
-		f := &w.findings[i]
+	for i := range j.findings {
+		f := &j.findings[i]
 		switch {
 		case f.rule.Shadow:
 			v.Shadow = add(v.Shadow, f.rule.ID)
@@ -25,7 +25,7 @@ func (e *Engine) verdict(w *work) (v approver.Verdict) {
 		}
 	}
 	v.By = By
-	if !w.complete && (best == nil || best.rule.Decision > approver.Ask) {
+	if !j.complete && (best == nil || best.rule.Decision > approver.Ask) {
 		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex", "evasion", 0.5
 		v.Reason = "the command is too complex to be checked: split it into simple commands"
 		return v
@@ -36,8 +36,8 @@ func (e *Engine) verdict(w *work) (v approver.Verdict) {
 	}
 	r := best.rule
 	v.Decision, v.Severity, v.Rule, v.Where, v.Category, v.Confidence = r.Decision, r.Severity, r.ID, r.Where, r.Category, r.Confidence
-	v.Reason, v.Detail = w.reason(r, *best), w.detail(*best)
-	if !w.complete && v.Decision == approver.Ask {
+	v.Reason, v.Detail = j.reason(r, *best), j.detail(*best)
+	if !j.complete && v.Decision == approver.Ask {
 		v.Severity = approver.Catastrophic // what was found is not all that there may be
 	}
 	return v
@@ -52,19 +52,19 @@ func add(list []string, text string) []string {
 }
 
 // reason is one sentence for the agent: what was seen, and what to do instead.
-func (w *work) reason(r *Rule, f finding) string {
+func (j *judgment) reason(r *Rule, f finding) string {
 	text := r.Reason
 	if r.Layer == ProjectLayer {
 		text = "a rule of the project says: " + text // these are not approver's words
 	}
-	if t := w.tripOf(f); t != nil {
+	if t := j.tripOf(f); t != nil {
 		text = t.what
 	}
 	if f.effect >= 0 {
-		if e := &w.effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
+		if e := &j.call.Effects[f.effect]; e.Target != "" && e.Taint&effect.Secret == 0 {
 			text += " (" + effect.Short(effect.Show(e.Target)) + ")"
 		}
-		text += w.loadedBy(f.effect)
+		text += j.loadedBy(f.effect)
 	}
 	if r.Cure != "" {
 		text += ": " + r.Cure
@@ -73,34 +73,44 @@ func (w *work) reason(r *Rule, f finding) string {
 }
 
 // detail is for people: what leads to the finding.
-func (w *work) detail(f finding) string {
+func (j *judgment) detail(f finding) string {
 	if f.effect < 0 {
-		if t := w.tripOf(f); t != nil {
+		if t := j.tripOf(f); t != nil {
 			return effect.Short(t.partsText())
 		}
 		if f.layer >= 0 {
-			return "found in text that was encoded as " + w.layers[f.layer].Via
+			return "found in text that was encoded as " + j.call.Layers[f.layer].Via
 		}
 		return ""
 	}
-	e := &w.effects[f.effect]
+	e := &j.call.Effects[f.effect]
 	text := e.By + ": " + e.String()
-	for _, source := range w.sources(f.effect) {
-		text += fmt.Sprintf("; from %s (%s)", w.effects[source], w.effects[source].By)
+	for _, source := range j.sources(f.effect) {
+		text += fmt.Sprintf("; from %s (%s)", j.call.Effects[source], j.call.Effects[source].By)
 	}
 	return effect.Short(text)
 }
 
 // sources are the effects that the taint of an effect came from.
-func (w *work) sources(i int) []int {
+func (j *judgment) sources(i int) []int {
 	var out []int
-	taint := w.effects[i].Taint
-	for j := range w.effects[:i] {
-		e := &w.effects[j]
+	taint := j.call.Effects[i].Taint
+	for k := range j.call.Effects[:i] {
+		e := &j.call.Effects[k]
 		switch {
-		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != w.effects[i].Target:
-			out = append(out, j)
+		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != j.call.Effects[i].Target:
+			out = append(out, k)
 		}
 	}
 	return out
+}
+
+// loadedBy says which file an effect comes from.
+func (j *judgment) loadedBy(i int) string {
+	for _, l := range j.call.Loaded {
+		if i >= l.From && i < l.To && j.call.Effects[i].Target != l.File {
+			return ", in " + effect.Short(effect.Show(l.File))
+		}
+	}
+	return ""
 }

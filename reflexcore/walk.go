@@ -28,14 +28,14 @@ func (e *Engine) Walk(call approver.ToolCall) (walk Walk, err error) {
 			walk, err = Walk{}, fmt.Errorf("the engine failed at the call: %v", p)
 		}
 	}()
-	if e == nil || e.shell.Table == nil {
+	if e == nil || e.analyzer.Shell.Table == nil {
 		return Walk{}, errors.New("there is no engine: use reflexcore.New")
 	}
-	w := &work{explain: true, sure: true, binds: true}
-	w.sets[0] = e.rules.Load()
-	w.capture(call)
-	w.names.Begin(e.files, &w.links, &e.aliases, &w.call, w.around.Home, w.text)
-	w.flows.begin(e, w)
-	e.understand(w)
-	return Walk{Steps: w.steps, Effects: w.effects}, nil
+	j := &judgment{}
+	j.call.Explain, j.call.Sure, j.call.Binds = true, true, true
+	j.sets[0] = e.rules.Load()
+	j.call.Capture(&e.analyzer, call)
+	j.flows.Begin(&j.call, e.flow.Load(), j.projectSources(), &e.remotes)
+	e.understand(j)
+	return Walk{Steps: j.call.Steps, Effects: j.call.Effects}, nil
 }

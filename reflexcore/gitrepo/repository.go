@@ -321,3 +321,20 @@ func (d *Reader) Remotes(file string) map[string]string {
 	}
 	return out
 }
+
+// Project is the repository that a directory is in, or else the directory: an
+// agent that changes into a folder of it goes on with the same work.
+func Project(d disk.Disk, dir string) string {
+	const levels = 32
+	at := path.Clean(dir)
+	for range levels {
+		if len(at) < 2 || at[0] != '/' {
+			break
+		}
+		if disk.Exists(d, at+"/.git") {
+			return at
+		}
+		at = path.Dir(at)
+	}
+	return dir
+}

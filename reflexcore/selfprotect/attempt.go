@@ -14,17 +14,6 @@ import (
 	"approver.example/reflexcore/protected"
 )
 
-// attemptElsewhere judges an effect under another name than the one that is written.
-// The rules have seen only that one, so what they ask about is a question here.
-func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
-	at := c.Around.Of(ef, c.Paths)
-	d, text := c.attempt(ef, at)
-	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
-		return approver.Ask, "it changes the settings of an agent or of approver"
-	}
-	return d, text
-}
-
 // attempt judges one effect.
 func (c *Check) attempt(ef *effect.Effect, at places.Place) (approver.Decision, string) {
 	switch {

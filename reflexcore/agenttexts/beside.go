@@ -1,0 +1,125 @@
+package agenttexts
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/shell"
+)
+
+// Folders that are added to a project: claude --add-dir. Their skills and subagents are
+// loaded beside those of the project, and a subagent of theirs takes the place of a built-in
+// one. No call says which they are, but the process of the agent does, and its settings may.
+
+const (
+	maxAncestors = 6        // processes between a courier and its agent
+	maxProcess   = 64 << 10 // bytes of what the system says of a process
+	maxAdded     = 32       // folders that are added
+	maxFlags     = 8        // words of node before the script that it runs
+)
+
+// beside finds the folders that were added to the project of the agent that calls.
+func (l *loader) beside() {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+		if !strings.HasPrefix(root, "/") {
+			continue
+		}
+		for _, name := range [...]string{"/settings.json", "/settings.local.json"} {
+			b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(path.Clean(root+name)), MaxPrompt)
+			if err != nil {
+				continue // most have none
+			}
+			var settings struct {
+				Permissions struct {
+					Folders []string `json:"additionalDirectories"`
+				} `json:"permissions"`
+			}
+			if json.Unmarshal(b, &settings) != nil {
+				continue // Claude Code takes none of it, either
+			}
+			for _, folder := range settings.Permissions.Folders {
+				if below, ok := strings.CutPrefix(folder, "~/"); ok {
+					folder = l.r.Call.Around.Home + "/" + below
+				}
+				l.added = append(l.added, disk.Absolute(folder, cmp.Or(l.project, l.dir)))
+			}
+		}
+	}
+	l.started()
+}
+
+// started reads the command line of the agent that calls, which is above the courier.
+func (l *loader) started() {
+	pid := int(l.r.Call.ToolCall.Peer.PID)
+	for range maxAncestors {
+		if pid <= 1 {
+			return
+		}
+		process := "/proc/" + strconv.Itoa(pid)
+		line, err := l.r.Call.Analyzer.Files.ReadFile(process+"/cmdline", maxProcess)
+		if err != nil {
+			return // another system, or a process that approver may not see
+		}
+		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+		if i := slices.IndexFunc(words, startsClaude); i >= 0 && i < maxFlags {
+			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
+			if err != nil {
+				dir = l.dir
+			}
+			l.added = append(l.added, addedFolders(words[i+1:], dir)...)
+			return
+		}
+		pid = l.parent(process)
+	}
+}
+
+// parent is the process that started another; 0: that is not known.
+func (l *loader) parent(process string) int {
+	stat, err := l.r.Call.Analyzer.Files.ReadFile(process+"/stat", maxProcess)
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // a name may hold anything
+	if len(fields) < 2 {
+		return 0
+	}
+	pid, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// startsClaude reports whether a word of a command line is Claude Code: its program, or
+// the script of it that node runs.
+func startsClaude(word string) bool {
+	return shell.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
+}
+
+// besides judges what the names are in folders that are added. That it lies there does not
+// make the name known, as another folder may come first.
+func (l *loader) besides(agent bool, names []string) {
+	if len(l.added) > maxAdded {
+		l.r.Call.Unseen("more added folders than are looked at")
+		return
+	}
+	found := l.found
+	for _, dir := range l.added {
+		root := path.Clean(dir) + "/.claude"
+		for _, name := range names {
+			if odd(name) {
+				continue
+			}
+			l.named(root, name, agent)
+			for _, folder := range folders(agent) {
+				l.search(root+"/"+folder, name[strings.LastIndexByte(name, ':')+1:], 0)
+			}
+		}
+	}
+	l.found = found
+}

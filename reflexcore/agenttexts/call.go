@@ -1,0 +1,398 @@
+package agenttexts
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/analysis"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+)
+
+// A call that loads a skill, a slash command or a subagent runs the commands in its file
+// before any hook is asked again. So the call is judged by that file.
+
+// Loads judges the files that a Skill, SlashCommand, Agent or Workflow call loads. What is
+// neither found nor built into Claude Code is a question: it may lie in a place that is not
+// known here, such as a folder below the project, a plugin or a folder that only the start
+// of this Claude Code names, or a place of a later version.
+func (r *Reader) Loads() {
+	var in map[string]json.RawMessage // keys are compared exactly, as Claude Code does
+	agent := false
+	switch r.Call.ToolCall.Tool {
+	case "Skill", "SlashCommand":
+	case "Agent", "Task":
+		agent = true
+	case "Workflow":
+	default:
+		return
+	}
+	shaped := json.Unmarshal(r.Call.ToolCall.Args, &in) == nil
+	text := func(key string) (s string) {
+		if raw, ok := in[key]; ok && json.Unmarshal(raw, &s) != nil {
+			shaped = false
+		}
+		return s
+	}
+	l := &loader{
+		r: r, dir: r.Call.ToolCall.Dir, project: r.Call.ToolCall.Env["CLAUDE_PROJECT_DIR"],
+		budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{},
+	}
+	l.beside()
+	if r.Call.ToolCall.Tool == "Workflow" {
+		if name, file := text("name"), text("scriptPath"); shaped {
+			l.workflow(name, file)
+			l.bind()
+			return
+		}
+	}
+	names, args := []string{text("skill")}, text("args")
+	switch command := trimScript(text("command")); {
+	case agent:
+		names, args = []string{text("subagent_type")}, ""
+	case names[0] == "" && command != "":
+		names = []string{command}
+	case names[0] == "":
+		names[0] = text("name")
+	}
+	if !shaped {
+		r.Call.Unseen(r.Call.ToolCall.Tool) // another shape than is known
+		return
+	}
+	names[0] = strings.TrimPrefix(trimScript(names[0]), "/")
+	if agent && names[0] == "" {
+		names[0] = "general-purpose"
+	}
+	if end := strings.IndexFunc(names[0], content.IsScriptSpace); end >= 0 && !agent {
+		names, args = append(names, names[0][:end]), trimScript(trimScript(names[0][end:])+" "+args)
+	}
+	l.args = args
+	l.one(agent, names...)
+	l.bind()
+}
+
+// trimScript takes off what JavaScript's trim takes off.
+func trimScript(s string) string { return strings.TrimFunc(s, content.IsScriptSpace) }
+
+// maxName is the longest name of a file.
+const maxName = 255
+
+const (
+	// maxSearched is how much of a file is read, in bytes, where its name says nothing.
+	maxSearched = 64 << 10
+	// maxSearches bounds the files and folders that are looked at for one call.
+	maxSearches = 2048
+	maxBelow    = 8 // folders in each other, of which Claude Code knows no bound
+)
+
+// one loads what has one of these names, of which the last is the shortest.
+func (l *loader) one(agent bool, names ...string) {
+	key := strconv.FormatBool(agent) + names[0] + "\x00" + l.args
+	if slices.Contains(l.names, key) {
+		return
+	}
+	l.names = append(l.names, key)
+	was := *l
+	l.found, l.certain, l.agent, l.plugin, l.wanted = false, false, agent, "", names
+	for _, name := range names {
+		l.load(name, agent)
+	}
+	l.besides(agent, names)
+	if last := names[len(names)-1]; !l.certain && !l.typed && !builtIn(last, agent) {
+		l.r.lost(last, agent)
+	}
+	l.found, l.certain, l.agent, l.plugin, l.wanted = was.found, was.certain, was.agent, was.plugin, was.wanted
+}
+
+// load judges each file that the name may be. Which of them the agent takes depends on its
+// version, and their front matter may exchange their names, so the strictest counts.
+func (l *loader) load(name string, agent bool) {
+	if odd(name) {
+		return // it is not found
+	}
+	plugin, inner, namespaced := strings.Cut(name, ":")
+	roots := append(l.roots(), l.mains()...)
+	own := len(roots) // those behind are plugins
+	for _, root := range roots {
+		l.named(root, name, agent)
+	}
+	l.certain = l.certain || !agent && l.owns(name)
+	if namespaced {
+		l.found = false
+		for _, root := range l.plugins(plugin, roots) {
+			l.plugin = root
+			l.named(root, inner, agent)
+			l.fold(root, "SKILL.md")
+			l.ownPaths(root, inner, agent)
+			roots = append(roots, root)
+		}
+		l.certain = l.certain || l.found
+	}
+	base := name[strings.LastIndexByte(name, ':')+1:]
+	for i, root := range roots {
+		if l.plugin = ""; i >= own {
+			l.plugin = root
+		}
+		for _, folder := range folders(agent) {
+			l.search(root+"/"+folder, base, 0)
+		}
+	}
+	if l.budget < 0 {
+		l.r.Call.Unseen(name)
+	}
+}
+
+// odd reports whether a name is none that a file of a known folder could have.
+func odd(name string) bool {
+	for step := range strings.SplitSeq(strings.ReplaceAll(name, ":", "/"), "/") {
+		if step == "" || step == "." || step == ".." || len(step) > maxName {
+			return true
+		}
+	}
+	return false
+}
+
+// bind lets an approval hold for the files that were seen, and for none that comes later
+// and stands before them.
+func (l *loader) bind() {
+	if l.r.Call.Binds && len(l.r.Call.Effects) > l.from {
+		for _, file := range l.tried {
+			l.r.Call.Effects = append(l.r.Call.Effects, analysis.ExecutedSkill(file))
+		}
+	}
+}
+
+func folders(agent bool) []string {
+	if agent {
+		return []string{"agents"}
+	}
+	return []string{"skills", "commands"}
+}
+
+// named looks at the files that a name has in one folder of settings.
+func (l *loader) named(root, name string, agent bool) {
+	below := strings.ReplaceAll(name, ":", "/")
+	if agent {
+		l.fold(root+"/agents", below+".md")
+		return
+	}
+	for _, p := range slices.Compact([]string{name, below, path.Base(below)}) { // a folder may have a colon in its name
+		l.fold(root+"/skills/"+p, "SKILL.md")
+		l.fold(root+"/commands/"+p, "SKILL.md")
+		l.fold(root+"/commands", p+".md")
+	}
+}
+
+// fold looks at the files of a folder that have the name in any case.
+func (l *loader) fold(dir, name string) {
+	file := dir + "/" + name
+	dir, name = path.Split(file)
+	dir = path.Clean(dir)
+	names, ok := l.r.Call.Listed(l.follow(dir))
+	if !ok {
+		l.file(file) // it may be entered though its names cannot be read
+		return
+	}
+	if l.budget--; l.budget < 0 {
+		return
+	}
+	l.file(file)
+	for _, entry := range names {
+		if entry != name && strings.EqualFold(entry, name) {
+			l.file(dir + "/" + entry)
+		}
+	}
+}
+
+// roots are the folders of settings: of the project and the folders above it, of the home,
+// of the machine.
+func (l *loader) roots() (out []string) {
+	add := func(dir string) {
+		if dir = path.Clean(dir); strings.HasPrefix(dir, "/") && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	for _, dir := range []string{l.dir, l.project} {
+		if !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		dir = path.Clean(dir)
+		for range disk.MaxUp {
+			add(dir + "/.claude")
+			if dir == "/" {
+				break
+			}
+			dir = path.Dir(dir)
+		}
+	}
+	if home := l.r.Call.Around.Home; home != "" {
+		add(home + "/.claude")
+	}
+	if config := l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]; config != "" {
+		add(config)
+	}
+	add("/etc/claude-code/.claude")
+	add("/etc/claude-code")
+	return out
+}
+
+// search looks below a folder for the files that get the name from their front matter, and
+// for files of that name. Of a folder of skills only the SKILL.md of each counts.
+func (l *loader) search(dir, name string, depth int) {
+	if l.budget < 0 {
+		return
+	}
+	names, ok := l.r.Call.Listed(l.follow(dir))
+	if !ok {
+		return
+	}
+	if depth > maxBelow {
+		l.r.Call.Unseen(dir)
+		return
+	}
+	skills := path.Base(dir) == "skills" && depth == 0
+	for _, entry := range names {
+		p := dir + "/" + entry
+		if l.budget--; l.budget < 0 {
+			return
+		}
+		switch {
+		case skills:
+			l.called(p+"/SKILL.md", name)
+		case strings.EqualFold(path.Ext(entry), ".md"):
+			l.called(p, name)
+			fallthrough // a folder may have such a name, too
+		default:
+			l.search(p, name, depth+1)
+		}
+	}
+}
+
+// called judges a file if its front matter gives it the name, or may, or its own name is it.
+// A file that may have any name is judged, but does not say that the name is known. No name
+// is that of any subagent.
+func (l *loader) called(file, name string) {
+	if name != "" && strings.EqualFold(path.Base(file), name+".md") {
+		l.file(file)
+		return
+	}
+	to := l.follow(file)
+	b, err := l.r.Call.Analyzer.Files.ReadFile(to, maxSearched)
+	if err != nil {
+		if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+			return
+		}
+		l.budget -= maxSearches / 32 // longer ones are few
+		if b, err = l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt); err != nil {
+			if strings.Contains(file, "/agents/") {
+				l.file(file) // only its front matter says the name
+			}
+			return
+		}
+	}
+	front := content.ReadFront(string(b))
+	if called, sure := front.Called(name); called && name != "" || name == "" && front.Loads() {
+		found := l.found
+		l.file(file)
+		l.found = found || sure
+	}
+}
+
+// gives reports whether front matter gives a subagent the name that is looked for.
+func (l *loader) gives(front *content.Front) bool {
+	return l.agent && slices.ContainsFunc(l.wanted, func(name string) bool {
+		_, sure := front.Called(name)
+		return sure
+	})
+}
+
+// owns reports whether a text that was judged has the name of a skill, and none of a folder
+// below the project, which Claude Code adds when it reads something there, takes its place.
+// So it has to be exactly where the name says, in a folder that Claude Code loads from the
+// start, and for all files of the project.
+func (l *loader) owns(name string) bool {
+	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
+	dir := path.Clean(cmp.Or(l.project, l.dir))
+	for range disk.MaxUp {
+		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
+		if _, err := l.r.Call.Analyzer.Files.Lstat(dir + "/.git"); err == nil || dir == "/" {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	for _, root := range append(l.mainOwns("skills"), roots...) {
+		if skill, ok := l.done[path.Clean(root)+"/skills/"+name+"/SKILL.md"]; ok && !skill.Odd && !skill.Has("paths") {
+			return true
+		}
+	}
+	for _, root := range append(l.mainOwns("commands"), roots...) {
+		if _, ok := l.done[path.Clean(root)+"/commands/"+strings.ReplaceAll(name, ":", "/")+".md"]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// follow is where the links of a path lead.
+func (l *loader) follow(p string) string {
+	if to, ok := l.r.Call.Links.Real(l.r.Call.Analyzer.Files, p); ok {
+		return to
+	}
+	return p
+}
+
+// file judges a file, if it is there.
+func (l *loader) file(file string) {
+	if front, done := l.done[file]; done {
+		l.found, l.certain = true, l.certain || l.gives(&front)
+		return
+	}
+	to := l.follow(file)
+	if _, err := l.r.Call.Analyzer.Files.Lstat(to); err != nil {
+		l.tried = append(l.tried, to)
+		return
+	}
+	l.done[file], l.found = content.Front{}, true
+	call, from := l.r.Call, len(l.r.Call.Effects)
+	defer func() {
+		call.Loaded = append(call.Loaded, analysis.Loaded{File: file, From: from, To: len(call.Effects)})
+	}()
+	b, err := l.r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	if err != nil {
+		call.Unseen(file)
+		return
+	}
+	text := string(b)
+	p := content.ReadPrompt(file, text)
+	l.done[file], l.certain = p.Front, l.certain || l.gives(&p.Front)
+	l.brings(file, &p.Front)
+	filled := l.filled(file, text, &p)
+	if !p.Runs() && !slices.ContainsFunc(filled, func(f content.Prompt) bool { return f.Runs() }) {
+		l.tried = append(l.tried, to)
+		return
+	}
+	if call.Binds {
+		call.Effects = append(call.Effects, analysis.ExecutedSkill(to))
+	}
+	if p.Adds != "" {
+		call.Unseen(file)
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content, func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
+	}
+	lang := effect.Shell
+	if p.PowerShell {
+		lang = effect.PowerShell
+	}
+	for _, f := range filled {
+		for _, command := range f.Commands {
+			call.Payload(effect.Payload{Lang: lang, Text: command, Why: "a command in " + file}, l.r.Place)
+		}
+		if f.Hidden != "" {
+			call.Unseen(file)
+		}
+	}
+}

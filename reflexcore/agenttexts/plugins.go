@@ -1,0 +1,158 @@
+package agenttexts
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+)
+
+// Where the texts of plugins lie, and what is built into Claude Code.
+
+// plugins are the folders that stand before the colon of a name: those of a plugin that is
+// installed or lies among skills, and the settings of a folder below. Without a name they
+// are all plugins.
+func (l *loader) plugins(name string, roots []string) (out []string) {
+	for _, home := range []string{l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+		if !strings.HasPrefix(home, "/") {
+			continue
+		}
+		b, err := l.r.Call.Analyzer.Files.ReadFile(home+"/plugins/installed_plugins.json", MaxPrompt)
+		if err != nil {
+			continue
+		}
+		var list struct {
+			Plugins map[string]json.RawMessage `json:"plugins"`
+		}
+		if json.Unmarshal(b, &list) != nil {
+			l.r.Call.Unseen(home + "/plugins/installed_plugins.json")
+			continue
+		}
+		for id, entry := range list.Plugins {
+			if plugin, _, _ := strings.Cut(id, "@"); name == "" || strings.EqualFold(plugin, name) {
+				out = append(out, installPaths(entry)...)
+			}
+		}
+	}
+	for _, root := range roots {
+		if name != "" {
+			out = append(out, path.Dir(root)+"/"+name+"/.claude")
+		}
+		out = append(out, l.amongSkills(root+"/skills", name)...) // of NAME@skills-dir
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// amongSkills are the folders of skills that are a plugin of that name: by the name of the
+// folder, or by that in its manifest.
+func (l *loader) amongSkills(dir, name string) (out []string) {
+	names, _ := l.r.Call.Listed(l.follow(dir))
+	for _, entry := range names {
+		if l.budget--; l.budget < 0 {
+			return out
+		}
+		root := dir + "/" + entry
+		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
+		if err == nil && (strings.EqualFold(entry, name) || strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
+			out = append(out, root)
+		}
+	}
+	return out
+}
+
+// installPaths are the folders of an entry of the list of plugins: one, or one for each
+// project.
+func installPaths(entry json.RawMessage) (out []string) {
+	type one struct {
+		Path string `json:"installPath"`
+	}
+	var many []one
+	if json.Unmarshal(entry, &many) != nil {
+		many = make([]one, 1)
+		if json.Unmarshal(entry, &many[0]) != nil {
+			return nil
+		}
+	}
+	for _, m := range many {
+		if strings.HasPrefix(m.Path, "/") {
+			out = append(out, path.Clean(m.Path))
+		}
+	}
+	return out
+}
+
+// ownPaths judges the files that a plugin's manifest names, where its folders do not have
+// the name: a command's name may stand in the manifest only. No name is that of any subagent.
+func (l *loader) ownPaths(root, name string, agent bool) {
+	file := root + "/.claude-plugin/plugin.json"
+	b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(file), MaxPrompt)
+	if err != nil {
+		return // a plugin needs none
+	}
+	own, readable := content.PluginPaths(string(b))
+	if !readable || !l.found && name != "" && strings.Contains(string(b), `"content"`) { // a text in the manifest
+		l.r.Call.Unseen(file)
+		l.found = true
+	}
+	var texts []string
+	for _, o := range own {
+		at := root + "/" + o
+		if strings.EqualFold(path.Ext(o), ".md") {
+			texts = append(texts, at)
+			continue
+		}
+		if name == "" {
+			l.search(at, name, 0)
+			continue
+		}
+		l.file(at + "/" + name + "/SKILL.md")
+		l.file(at + "/" + strings.ReplaceAll(name, ":", "/") + ".md")
+		l.file(at + "/SKILL.md")
+		if path.Ext(o) == "" {
+			l.search(at, name[strings.LastIndexByte(name, ':')+1:], 0)
+		}
+	}
+	for _, text := range texts {
+		if strings.EqualFold(path.Base(text), name+".md") {
+			l.file(text)
+		}
+	}
+	for _, text := range texts {
+		if name == "" {
+			l.called(text, name)
+		}
+	}
+	if !l.found && name != "" {
+		for _, text := range texts { // any of them
+			l.file(text)
+		}
+	}
+}
+
+// builtIn reports whether Claude Code itself brings a skill, a command or an agent of that
+// name, as 2.1.330 and some versions before it list them. Files of that name were looked at
+// before. A name that only some starts of it have is not listed, as a file in a folder that
+// is not known here may have it then; one that a later version adds is not, either: both
+// are asked about.
+func builtIn(name string, agent bool) bool {
+	if agent {
+		return content.BuiltInAgent(name)
+	}
+	return slices.Contains([]string{"batch", "claude-api", "code-review", "compact", "context", "cost", "dataviz", "debug",
+		"deep-research", "doctor", "fewer-permission-prompts", "help", "init", "insights", "keybindings-help", "loop",
+		"plugin-authoring", "recap", "release-notes", "review", "run", "run-skill-generator", "security-review", "simplify",
+		"statusline", "team-onboarding", "update-config", "usage", "verify", "workflow-authoring"}, name)
+}
+
+// lost notes that a call loads a text by a name whose file is not found.
+func (r *Reader) lost(name string, agent bool) {
+	what := lostText
+	if agent {
+		what = lostAgent
+	}
+	r.Call.Effects = append(r.Call.Effects, effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
+}

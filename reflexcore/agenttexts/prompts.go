@@ -1,0 +1,267 @@
+package agenttexts
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/protected"
+)
+
+// Texts that agents load can run commands that no hook sees (content.Prompt). To put such
+// a text there is a question, however it is done.
+
+const (
+	// MaxPrompt is the longest text that is read, in bytes. Claude Code reads no longer one.
+	MaxPrompt = 1 << 20
+	// maxPrompts bounds the texts that one call brings or loads, and the folders.
+	maxPrompts = 512
+	// lostText and lostAgent are what the effect of a load is called whose file is not found.
+	lostText, lostAgent = "lost-text", "lost-agent"
+)
+
+// Written looks at the files that a shell or code writes, and finds those that agents load.
+// Tools that write files hand out what runs of them (package tools).
+func (r *Reader) Written() {
+	handed := 0 // effects of tools that write files
+	if r.Call.ToolCall.Command == "" {
+		handed = len(r.Call.Other.Effects)
+	}
+	for i, n := 0, len(r.Call.Effects); i < n; i++ {
+		ef := r.Call.Effects[i]
+		switch {
+		case ef.Kind != effect.Write, ef.Bits&(effect.Remote|effect.Later) != 0, effect.MakesFolder(&ef), ef.By == "touch":
+			continue
+		case !effect.IsKnown(ef.Target) && strings.Contains(r.Call.Text, "CLAUDE_ENV"), r.isEnvFile(ef.Target):
+			r.Call.Unseen("$CLAUDE_ENV_FILE")
+			continue
+		case i < handed:
+			r.promptHanded(ef.Target)
+			continue
+		}
+		for _, target := range r.promptNames(&ef) {
+			if !r.promptWritten(&ef, target) {
+				r.Call.Unseen(target)
+			}
+		}
+	}
+}
+
+// promptHanded judges what a tool writes to a folder of settings that only the environment
+// names. Of other places the tool's payloads say what runs.
+func (r *Reader) promptHanded(target string) {
+	p, ok := r.inConfig(target)
+	if !ok || !content.IsPrompt(p) || content.Classify(target).Prompts() || !content.Classify(p).Prompts() {
+		return
+	}
+	if len(r.Call.Other.Texts) == 0 {
+		r.Call.Unseen(target)
+	}
+	for _, text := range r.Call.Other.Texts {
+		r.Changed(p, "", text)
+	}
+}
+
+// inConfig is the path that a file in CLAUDE_CONFIG_DIR has for Claude Code.
+func (r *Reader) inConfig(p string) (string, bool) {
+	config := path.Clean(r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"])
+	if len(config) < 2 || !disk.Below(p, config) {
+		return p, false
+	}
+	return "/.claude" + p[len(config):], true
+}
+
+// promptAs is the path by which a text at a place is read: Claude Code's own for one in
+// CLAUDE_CONFIG_DIR, or in a plugin.
+func (r *Reader) promptAs(p string) string {
+	if in, ok := r.inConfig(p); ok {
+		return in
+	}
+	if as, ok := content.PluginText(r.Call.Analyzer.Files, p); ok {
+		return as
+	}
+	return p
+}
+
+// isEnvFile reports whether a file is the one that Claude Code reads before each command.
+func (r *Reader) isEnvFile(p string) bool {
+	file := r.Call.ToolCall.Env["CLAUDE_ENV_FILE"]
+	return file != "" && path.Clean(file) == p
+}
+
+// promptNames are the names under which a written file is a text that agents load: its
+// own, or where links lead.
+func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
+	if r.IsPlace(ef.Target) {
+		return []string{ef.Target}
+	}
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
+		return []string{ef.Target} // its folders may be what is put there
+	}
+	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
+		return nil
+	}
+	if to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, ef.Target); ok && to != ef.Target && r.IsPlace(to) {
+		return []string{to}
+	}
+	return nil
+}
+
+// IsPlace reports whether a file there, or what is put into a folder there, is a
+// text that agents load.
+func (r *Reader) IsPlace(p string) bool {
+	p = r.promptAs(p)
+	base := strings.ToLower(path.Base(p))
+	if base == ".claude" || base == ".claude-plugin" {
+		return true
+	}
+	s := r.Call.Analyzer.Paths.Classify(p)
+	if !s.Prompts() || !content.IsPrompt(p) && path.Ext(base) != "" {
+		return false
+	}
+	if !s.May {
+		return true
+	}
+	low := strings.ToLower(p) // of what is not known no more than its name says
+	return protected.InAgentFolder(low) || strings.Contains(base, "skill.md")
+}
+
+// unpacks put there what nobody has looked at.
+var unpacks = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "cpio": true}
+
+// asTheyAre put there what they read, as it is.
+var asTheyAre = map[string]bool{"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "tee": true}
+
+// promptWritten judges what a file has in it after the call; false if that is not known.
+func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
+	by, _, _ := strings.Cut(ef.By, " ")
+	if (by == "sed" || by == "gsed") && r.editedPlainly(target) {
+		return true
+	}
+	known := false
+	for _, t := range r.Call.Texts {
+		if t.Path != ef.Target {
+			continue
+		}
+		if t.Part || !effect.IsKnown(t.Text) {
+			return false
+		}
+		before := ""
+		if ef.Bits&effect.Append != 0 {
+			b, err := r.Call.Analyzer.Files.ReadFile(target, MaxPrompt)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return false
+			}
+			before = string(b)
+		}
+		known = true
+		r.Changed(target, before, before+t.Text)
+	}
+	if known {
+		return true
+	}
+	if !asTheyAre[by] && ef.By != "git mv" {
+		return false
+	}
+	budget := maxPrompts
+	for i, n := 0, len(r.Call.Effects); i < n; i++ {
+		read := r.Call.Effects[i]
+		if read.Kind != effect.Read || read.By != ef.By || read.Bits&effect.Remote != 0 {
+			continue
+		}
+		if read.Target == ef.Target && effect.Moves(ef) {
+			return true // it is taken away
+		}
+		if known = true; effect.Links(&read) || read.Target == ef.Target || !r.promptCopied(read.Target, target, &budget) {
+			return false
+		}
+	}
+	return known
+}
+
+// takenAway reports whether an effect is that a file is moved away from there.
+func (r *Reader) takenAway(i int) bool {
+	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read && r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
+}
+
+// Changed judges what runs of a text and did not before.
+func (r *Reader) Changed(target, before, after string) {
+	target = promptFile(r.promptAs(target))
+	had := map[effect.Payload]bool{}
+	if before != "" {
+		content.Payloads(target, before, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+	}
+	content.Payloads(target, after, r.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
+		if !had[p] {
+			r.Call.Payload(p, r.Place)
+		}
+	})
+}
+
+// promptFile is the name under which a text is read. In a folder of which the name is all
+// that is known it is one of Claude Code's.
+func promptFile(target string) string {
+	if content.IsPrompt(target) && content.Classify(target).Prompts() {
+		return target
+	}
+	return target + "/.claude/commands/any.md"
+}
+
+// promptCopied judges a file, or the texts in a folder, that is copied to a place of such
+// texts; false if not all of it is known.
+func (r *Reader) promptCopied(from, target string, budget *int) bool {
+	if *budget--; *budget < 0 || from == "" || !effect.IsKnown(from) || !strings.HasPrefix(from, "/") {
+		return false
+	}
+	if strings.ContainsAny(from, "*?[") {
+		found := true
+		for _, p := range r.Call.Names.Seen(from, true, true) {
+			found = found && r.promptCopied(p, target, budget)
+		}
+		return found
+	}
+	for i := range r.Call.Effects { // the call itself makes it
+		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
+			for _, t := range r.Call.Texts {
+				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
+					r.Changed(target, "", t.Text)
+					return true
+				}
+			}
+			return false
+		}
+	}
+	to, ok := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(from))
+	if !ok {
+		return false
+	}
+	info, err := r.Call.Analyzer.Files.Lstat(to)
+	if err != nil {
+		return false
+	}
+	if info.IsDir() {
+		names, err := r.Call.Analyzer.Files.ReadDir(to, disk.MaxListed)
+		if err != nil {
+			return false
+		}
+		for _, name := range names {
+			if !r.promptCopied(to+"/"+name, target+"/"+name, budget) {
+				return false
+			}
+		}
+		return true
+	}
+	if !content.IsPrompt(from) && !content.IsPrompt(target) {
+		return true // a script, which a call names
+	}
+	b, err := r.Call.Analyzer.Files.ReadFile(to, MaxPrompt)
+	if err != nil {
+		return false
+	}
+	r.Changed(target, "", string(b))
+	return true
+}

@@ -1,0 +1,182 @@
+package agenttexts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/analysis"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// What a Claude Code loads that a command starts.
+
+// Starts judges what a Claude Code that a command starts loads before any hook is asked:
+// the programs of a plugin that a flag names, and the text of a command that is its prompt.
+func (r *Reader) Starts() {
+	if r.Call.ToolCall.Command == "" || !strings.Contains(analysis.Unquoted.Replace(r.Call.Text), "claude") {
+		return
+	}
+	r = &Reader{Call: r.Call, Place: r.Place}
+	r.Place.Explain = true // for the words, which are kept for this only
+	var result shell.Result
+	r.Call.Analyzer.Shell.Analyze(r.Call.ToolCall.Command, r.Place, &result)
+	for i := range result.Steps {
+		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
+			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
+			r.start(s, &g)
+		}
+	}
+}
+
+// start judges one start of Claude Code.
+func (r *Reader) start(s *shell.Step, g *given) {
+	r.startsIn(s, g)
+	l := &loader{r: r, dir: s.Dir, budget: maxSearches, from: len(r.Call.Effects), done: map[string]content.Front{}}
+	l.added = addedFolders(s.Argv[1:], s.Dir)
+	for j, word := range s.Argv[1:] {
+		flag, value, joined := strings.Cut(word, "=")
+		if !joined && j+2 < len(s.Argv) {
+			value = s.Argv[j+2]
+		}
+		switch flag {
+		case "--plugin-dir", "--plugin-dir-no-mcp":
+			l.elsewhere = true
+			r.pluginsStart(s, value, g)
+		case "--add-dir":
+			l.elsewhere = true
+		case "--agent":
+			l.begun = true
+			l.one(true, value)
+			l.begun = false
+		}
+	}
+	for _, word := range s.Argv[1:] {
+		if name, args, ok := typedName(word); ok {
+			l.types(name, args)
+		}
+	}
+	l.given(s, g)
+	l.bind()
+}
+
+// idleSettings are the keys of settings that start no program and keep no hook away.
+var idleSettings = map[string]bool{
+	"$schema": true, "permissions": true, "model": true, "language": true, "attribution": true, "includeCoAuthoredBy": true,
+	"cleanupPeriodDays": true, "outputStyle": true, "theme": true, "spinnerTipsEnabled": true, "alwaysThinkingEnabled": true,
+}
+
+// startFiles are the files of a folder that say what a Claude Code runs that starts there.
+var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"}
+
+// startsIn judges the settings of the folder in which a Claude Code starts. Those of the
+// agent's own folder are loaded already, and so are the same ones in another checkout.
+func (r *Reader) startsIn(s *shell.Step, g *given) {
+	if s.Dir == r.Call.ToolCall.Dir || len(s.Argv) == 2 && tells[s.Argv[1]] {
+		return
+	}
+	if !strings.HasPrefix(s.Dir, "/") || !effect.IsKnown(s.Dir) {
+		r.Call.Unseen(s.Argv[0] + " in a folder that is not known")
+		return
+	}
+	if r.mayFill(g, path.Clean(s.Dir), startFiles, false) {
+		r.Call.Unseen(s.Dir)
+		return
+	}
+	for _, file := range startFiles {
+		name := "/" + file
+		at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, path.Clean(s.Dir+name))
+		b, err := r.Call.Analyzer.Files.ReadFile(at, MaxPrompt)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var keys map[string]json.RawMessage
+		if err != nil || json.Unmarshal(b, &keys) != nil {
+			r.Call.Unseen(s.Dir + name)
+			continue
+		}
+		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
+		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+			r.Call.Unseen(s.Dir + name)
+		}
+	}
+}
+
+// tells are the flags with which Claude Code only says something of itself.
+var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h": true}
+
+// manifestFile is the file of a plugin that says what it has.
+const manifestFile = ".claude-plugin/plugin.json"
+
+// pluginRuns are the files of a plugin that start programs by themselves.
+var pluginRuns = []string{"hooks/hooks.json", ".mcp.json", ".lsp.json", "monitors/monitors.json", "settings.json"}
+
+// pluginsStart judges the folder that a flag of a start names: a plugin, or one that has
+// plugins in it.
+func (r *Reader) pluginsStart(s *shell.Step, dir string, g *given) {
+	if !strings.HasPrefix(dir, "/") {
+		dir = s.Dir + "/" + dir
+	}
+	if !effect.IsKnown(dir) || !strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, "*?[") {
+		r.Call.Unseen(dir)
+		return
+	}
+	dir = path.Clean(dir)
+	if r.mayFill(g, dir, append([]string{manifestFile}, pluginRuns...), true) {
+		r.Call.Unseen(dir)
+		return
+	}
+	to, _ := r.Call.Links.Real(r.Call.Analyzer.Files, dir)
+	if !r.pluginStarts(to) {
+		return
+	}
+	names, ok := r.Call.Listed(to)
+	if _, err := r.Call.Analyzer.Files.Lstat(to + "/" + manifestFile); !ok || err == nil {
+		return // it is a plugin itself
+	}
+	for _, name := range names[:min(len(names), maxPrompts)] {
+		child := to + "/" + name
+		at, _ := r.Call.Links.Real(r.Call.Analyzer.Files, child)
+		if _, err := r.Call.Analyzer.Files.Lstat(at + "/" + manifestFile); err == nil {
+			r.pluginStarts(at)
+		}
+	}
+}
+
+func (r *Reader) isFolder(p string) bool {
+	info, err := r.Call.Analyzer.Files.Lstat(p)
+	return err == nil && info.IsDir()
+}
+
+// pluginStarts judges a folder that may be a plugin, and reports whether it is a folder. What
+// only its commands run is judged when they are loaded.
+func (r *Reader) pluginStarts(dir string) bool {
+	info, err := r.Call.Analyzer.Files.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false // nothing is loaded
+	case err != nil || !info.IsDir(): // an archive
+		r.Call.Unseen(dir)
+		return false
+	}
+	for _, name := range pluginRuns {
+		if _, err := r.Call.Analyzer.Files.Lstat(dir + "/" + name); !errors.Is(err, fs.ErrNotExist) {
+			r.Call.Unseen(dir + "/" + name)
+		}
+	}
+	manifest := dir + "/" + manifestFile
+	b, err := r.Call.Analyzer.Files.ReadFile(manifest, MaxPrompt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err != nil || content.ManifestRuns(string(b)) {
+		r.Call.Unseen(manifest)
+	}
+	return true
+}

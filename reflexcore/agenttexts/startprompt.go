@@ -1,0 +1,204 @@
+package agenttexts
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// What a Claude Code gets as its prompt that a command starts: a word of the command, or
+// what it reads from its standard input. A prompt that begins with a slash loads a text.
+
+// given is what is known of the command behind a start.
+type given struct {
+	reads  []effect.Effect // of all of it
+	before []shell.Step    // the commands in front of the start
+	steps  []shell.Step    // all commands
+	at     int             // the start among them
+}
+
+// maxGiven bounds the texts that are looked at which a command may give a Claude Code.
+const maxGiven = 16
+
+// slashName finds a command of Claude Code in the text of a shell's command.
+var slashName = regexp.MustCompile(`(?:^|[\s'"<=(n\\])/([\w:.-]+)(?:[ \t]+([^\n'"|;&<>]*)|[\n'"|;&<>)\\]|$)`)
+
+// slashLine finds a command of Claude Code at the begin of a line.
+var slashLine = regexp.MustCompile(`(?m)^[ \t]*/([\w:.-]+)(?:[ \t]+(.*))?$`)
+
+// flagWord finds what may be a flag in a text, and splitWord what makes words of one.
+var (
+	flagWord  = regexp.MustCompile(`(?m)(^|[ \t])(--?[A-Za-z][^\s]*)`)
+	splitWord = regexp.MustCompile("xargs|parallel|(?:^|[^\"])(?:\\$\\(|\x60)|\\$\\w+")
+)
+
+// typedName is the name that a prompt begins with, and the words behind it.
+func typedName(prompt string) (name, args string, ok bool) {
+	typed, command := strings.CutPrefix(prompt, "/")
+	name, args, _ = strings.Cut(typed, " ")
+	ok = command && name != "" && len(name) <= maxName && !strings.ContainsAny(name, "/*") && effect.IsKnown(name)
+	return name, args, ok
+}
+
+// types loads what a prompt names.
+func (l *loader) types(name, args string) {
+	_, err := l.r.Call.Analyzer.Files.Lstat("/" + name)
+	typed := l.typed
+	if args = strings.TrimSpace(args); args != l.args {
+		l.args = args
+		clear(l.done) // another text comes out
+	}
+	l.typed = !l.elsewhere || err == nil
+	l.one(false, name)
+	l.typed = typed
+}
+
+// given judges the prompt of a start: names that stand in the text of the call, the files
+// that it reads, and its words and standard input as far as they are known. One of which the
+// begin is not known may be any name.
+func (l *loader) given(s *shell.Step, g *given) {
+	for _, m := range slashName.FindAllStringSubmatch(l.r.Call.Text, maxGiven) {
+		l.types(m[1], m[2])
+	}
+	sure, flags := l.readsAll(g)
+	prompt, inWords := promptOf(s.Argv[1:])
+	streams := slices.ContainsFunc(s.Argv, func(w string) bool { return strings.HasPrefix(w, "--input-format") })
+	input := strings.TrimLeft(trimScript(s.Input), "\ufeff")
+	switch {
+	case inWords:
+		l.begins(s, prompt, s.Fed && s.Input != "", sure && !flags)
+	case !s.Fed || input == "":
+	case streams && !effect.IsKnown(input):
+		l.r.Call.Unseen(promptOfStart(s))
+	default:
+		l.begins(s, input, false, sure)
+	}
+}
+
+// begins judges a prompt by its begin. More says that words follow which are not known.
+func (l *loader) begins(s *shell.Step, prompt string, more, sure bool) {
+	prompt = trimScript(prompt)
+	switch {
+	case strings.HasPrefix(prompt, effect.Unknown) && !sure:
+		l.r.Call.Unseen(promptOfStart(s))
+	case !strings.HasPrefix(prompt, "/"):
+	case more || !effect.IsKnown(prompt):
+		name, _, _ := strings.Cut(strings.Join(strings.Fields(prompt[1:]), " "), " ")
+		if !effect.IsKnown(name) {
+			if !strings.Contains(name[:strings.Index(name, effect.Unknown)], "/") { // else a path
+				l.r.Call.Unseen(promptOfStart(s))
+			}
+			return
+		}
+		l.types(name, anyArguments)
+	default:
+		if name, args, ok := typedName(strings.Join(strings.Fields(prompt), " ")); ok {
+			l.types(name, args)
+		}
+	}
+}
+
+// anyArguments stands for arguments that are not known.
+const anyArguments = effect.Unknown
+
+// promptOfStart is the name of a prompt that is not known.
+func promptOfStart(s *shell.Step) string { return s.Argv[0] + " with a prompt that is not known" }
+
+// printers print what they are given, or begin with what stands in a file.
+var printers = map[string]bool{"cat": true, "head": true, "tail": true, "tee": true, "echo": true, "printf": true,
+	"cd": true, "pwd": true, "mkdir": true, "export": true, "set": true, "sleep": true, "read": true,
+	"mapfile": true, "readarray": true, "exec": true,
+	"timeout": true, "env": true, "xargs": true, "test": true, "[": true, ":": true, "true": true}
+
+// readsAll judges the files that a call reads by the names in them, and reports whether
+// these are all that can reach the Claude Code behind them, and whether flags are in them
+// that are not plain.
+func (l *loader) readsAll(g *given) (all, flags bool) {
+	read, sure := 0, true
+	words := splitWord.MatchString(l.r.Call.Text)
+	for i := range g.before {
+		s := &g.before[i]
+		if len(s.Argv) > 0 && !printers[path.Base(s.Argv[0])] && !shell.ClaudeProgram(s.Argv[0]) {
+			sure = false
+		}
+	}
+	for i := range g.reads {
+		at := g.reads[i].Target
+		if g.reads[i].Kind != effect.Read {
+			continue
+		}
+		if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) || read == maxGiven {
+			sure = false
+			continue
+		}
+		read++
+		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(at), maxSearched)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // nothing is read
+		}
+		if err != nil {
+			sure = false
+			continue
+		}
+		text := trimScript(string(b))
+		if name, args, ok := typedName(strings.Join(strings.Fields(text), " ")); ok {
+			l.types(name, args)
+		}
+		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
+			flags = flags || (words || m[1] == "") && !shell.PlainClaudeFlag(m[2])
+		}
+		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
+			l.types(m[1], m[2])
+		}
+	}
+	return sure && read > 0, flags
+}
+
+// promptOf is the word of a start that is its prompt. False: there is none, or that is not
+// known, and the standard input is the prompt.
+func promptOf(words []string) (string, bool) {
+	skip := shell.TakesNone
+	for i, word := range words {
+		switch {
+		case word == "--":
+			if i+1 < len(words) {
+				return words[i+1], words[i+1] != ""
+			}
+			return "", false
+		case len(word) > 1 && word[0] == '-':
+			skip = shell.ClaudeTakes(word)
+			if strings.Contains(word, "=") {
+				skip = shell.TakesNone
+			}
+		case skip == shell.TakesOne, skip == shell.TakesMaybe:
+			skip = shell.TakesNone
+		case skip == shell.TakesNone:
+			return word, word != "" && word != "-"
+		}
+	}
+	return "", false
+}
+
+// addedFolders are the folders that the words of a start add to its own.
+func addedFolders(words []string, dir string) (out []string) {
+	adds := false
+	for _, word := range words {
+		flag, value, joined := strings.Cut(word, "=")
+		switch {
+		case flag == "--add-dir" && joined:
+			out = append(out, disk.Absolute(value, dir))
+		case strings.HasPrefix(word, "-"):
+			adds = word == "--add-dir"
+		case adds:
+			out = append(out, disk.Absolute(word, dir))
+		}
+	}
+	return out
+}

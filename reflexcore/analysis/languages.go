@@ -1,0 +1,178 @@
+package analysis
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/code"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/otherlang"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/sqltext"
+)
+
+// Init makes it one of the machine's file system.
+func (z *Analyzer) Init(table *grammar.Table, l Limits) {
+	z.Limits, z.Paths = l, places.NewCache()
+	z.On(disk.OS{})
+	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code, SQL: z.sql, Top: z.top}
+}
+
+// top is the root of the working tree in which a folder lies.
+func (z *Analyzer) top(dir string) string { return z.Git.Top(dir) }
+
+// decoded runs a decoder on a constant.
+func (z *Analyzer) decoded(name, text string) (string, bool) {
+	limit := z.Limits.Decode.Bytes
+	if limit <= 0 {
+		limit = decode.MaxOutput
+	}
+	return decode.Apply(name, text, limit)
+}
+
+// code hands what code in another language does to the walk of the shell.
+func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yield func(shell.Found) bool) {
+	switch {
+	case code.Language(lang) != "":
+	case isSQL(lang):
+		z.sql(lang, src, yield)
+		return
+	case lang == "make":
+		content.Payloads("Makefile", src, z.Limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
+		return
+	case lang == "data-url":
+		yield(shell.Found{Lang: "node", Code: dataURL(src)})
+		return
+	case lang == "curl-config":
+		curlConfig(src, yield)
+		return
+	case lang == "sftp":
+		sftpBatch(src, yield)
+		return
+	case otherlang.ConfigCommands(lang, src, yield):
+		return
+	default:
+		otherlang.Calls(lang, src, yield)
+		return
+	}
+	lim := z.Limits.Code
+	lim.Args, lim.Secret, lim.Home = args, z.Paths.Secret, ctx.Env["HOME"]
+	lim.Dir, lim.Input, lim.InputTaint, lim.HasInput = ctx.Dir, ctx.Input, ctx.InputTaint, ctx.HasInput
+	lim.Vars, lim.Env = ctx.Vars, ctx.Value
+	lim.Insert = func(text string) { yield(shell.Found{Insert: text}) }
+	code.Scan(lang, src, lim, func(f code.Found) bool {
+		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By}, Dir: f.Dir}
+		switch f.Op {
+		case code.SQL:
+			if !ctx.Written {
+				z.sql("sql", f.Text, yield)
+			}
+			return true
+		case code.RemoteDelete:
+			if ctx.Written { // a program that may delete is no deletion
+				return true
+			}
+		case code.Shell:
+			out.Shell = f.Text
+		case code.Argv:
+			out.Argv = f.Args
+		case code.Write:
+			out.Content = strings.Join(f.Args, "")
+		case code.Code:
+			out.Lang, out.Code = f.Lang, f.Text
+			if !ctx.Written && f.Lang == "" && f.Taint&effect.File == 0 && f.Text != "" && strings.Trim(f.Text, effect.Unknown) == "" {
+				out.What = "any" // a file's text is as that file, which would run
+			}
+		default: // nothing for the others
+		}
+		return yield(out)
+	})
+}
+
+// dataURL is the text of a URL of the scheme data. One that cannot be decoded is not known.
+func dataURL(url string) string {
+	head, body, ok := strings.Cut(url, ",")
+	decoder := "url"
+	if strings.HasSuffix(head, ";base64") {
+		decoder = "base64"
+	}
+	if text, decoded := decode.Apply(decoder, body, decode.MaxOutput); ok && decoded {
+		return text
+	}
+	return effect.Unknown
+}
+
+// isSQL reports whether a language is that of a database.
+func isSQL(lang string) bool {
+	switch lang {
+	case "sql", "psql", "mysql", "sqlite", "mssql", "clickhouse":
+		return true
+	}
+	return false
+}
+
+// sql does the same for databases.
+func (z *Analyzer) sql(dialect, src string, yield func(shell.Found) bool) {
+	stopped := false
+	effects := sqltext.Effects(nil, dialect, src, z.Limits.SQL, func(p effect.Payload) {
+		if !stopped {
+			stopped = !yield(shell.Found{Effect: effect.Effect{Kind: effect.Exec, Target: p.Why}, Shell: p.Text})
+		}
+	})
+	for _, f := range effects {
+		if stopped || !yield(shell.Found{Effect: f}) {
+			return
+		}
+	}
+}
+
+// curlConfig reads the options of a configuration of curl as those of its
+// command line.
+func curlConfig(src string, yield func(shell.Found) bool) {
+	words := []string{"curl"}
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		end := strings.IndexAny(line, " \t=:")
+		if end < 0 {
+			end = len(line)
+		}
+		name, value := line[:end], strings.Trim(line[end:], " \t=:")
+		if name[0] != '-' {
+			name = "--" + name
+		}
+		words = append(words, name)
+		if value != "" {
+			words = append(words, strings.Trim(value, `"`))
+		}
+	}
+	yield(shell.Found{Argv: words})
+}
+
+// sftpBatch reads what is sent by the commands of sftp and its like.
+func sftpBatch(src string, yield func(shell.Found) bool) {
+	for line := range strings.FieldsFuncSeq(src, func(r rune) bool { return r == '\n' || r == ';' }) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		var f shell.Found
+		switch first := words[0]; {
+		case first[0] == '!':
+			f.Shell = strings.TrimPrefix(strings.TrimSpace(line), "!")
+		case len(words) > 1 && (first == "put" || first == "mput" || first == "reput"):
+			f.Argv = append([]string{"scp"}, words[1], "server:")
+		default:
+			continue
+		}
+		if !yield(f) {
+			return
+		}
+	}
+}

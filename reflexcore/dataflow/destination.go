@@ -1,0 +1,160 @@
+package dataflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/urls"
+)
+
+// destination names where an effect sends data to or fetches it from, so that it can
+// be known again: a host, or for what has no address, what does it and where; at -1
+// the server of the tool. Empty is one that cannot be known again. fresh says that it
+// has to be so now, and not some seconds ago.
+func (f *Flow) destination(i int, fresh bool) string {
+	if i < 0 {
+		server, _ := ofServer(f.call.ToolCall.Tool)
+		return "server " + server
+	}
+	ef := &f.call.Effects[i]
+	const most = 200
+	if len(ef.Target) > most || !effect.IsKnown(ef.Target) || ef.Bits&(effect.Partial|effect.Splits) != 0 || len(ef.By) > most/2 {
+		return ""
+	}
+	target := strings.ToLower(ef.Target)
+	if by, _, _ := strings.Cut(ef.By, " "); by == "git" && !strings.Contains(target, "://") && !strings.Contains(target, "@") {
+		return f.remote(target, fresh)
+	}
+	if ef.Kind != effect.Publish || strings.Contains(target, "://") {
+		if host := urls.Classify(ef.Target).Host; strings.ContainsAny(host, ".:") {
+			return "host " + host
+		}
+	}
+	return strings.ToLower(ef.By) + " to " + target
+}
+
+// destinations are all that the call uses.
+func (f *Flow) destinations() (out []string) {
+	const most = 32
+	for i := range f.call.Effects {
+		if s, ok := f.sink(i); ok && s == flow.External && len(out) < most {
+			if to := f.destination(i, false); to != "" && !slices.Contains(out, to) {
+				out = append(out, to)
+			}
+		}
+	}
+	if server, _ := ofServer(f.call.ToolCall.Tool); server != "" && f.call.ToolCall.Command == "" {
+		out = append(out, f.destination(-1, false))
+	}
+	return out
+}
+
+// A Cache keeps the remotes that were read last. It can be shared.
+type Cache struct{ last atomic.Pointer[gitRemotes] }
+
+// gitRemotes are those of git in a folder, as they were read last.
+type gitRemotes struct {
+	dir  string
+	at   time.Time // by the calls' clock
+	urls map[string]string
+}
+
+// remotesFor is how long they count where it does no harm if they have changed.
+const remotesFor = 10 * time.Second
+
+// remote is the address of a remote of git: its name can be turned to another one.
+// What is no remote is a branch, and goes where the only remote is.
+func (f *Flow) remote(name string, fresh bool) string {
+	if strings.Contains(f.call.Text, "remote") || strings.Contains(f.call.Text, "config") || strings.Contains(strings.ToLower(f.call.Text), "insteadof") {
+		return "" // the call itself may turn it
+	}
+	r := f.cache.last.Load()
+	if age := time.Duration(0); r != nil {
+		age = f.call.ToolCall.At.Sub(r.at)
+		fresh = fresh || r.dir != f.call.ToolCall.Dir || age < 0 || age > remotesFor
+	}
+	if r == nil || fresh {
+		r = &gitRemotes{dir: strings.Clone(f.call.ToolCall.Dir), at: f.call.ToolCall.At, urls: f.call.Analyzer.Git.Remotes(path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git", "config"))}
+		f.cache.last.Store(r)
+	}
+	if to := r.urls[name]; to != "" || len(r.urls) != 1 {
+		return to
+	}
+	for _, to := range r.urls {
+		return to
+	}
+	return ""
+}
+
+// addedLabel is the label of the files that the call puts into a repository by name.
+// Of a folder, [Engine.pushedLabel] looks at the files by themselves.
+func (f *Flow) addedLabel() flow.Label {
+	out := flow.Public
+	for i := range f.call.Effects {
+		ef := &f.call.Effects[i]
+		l := flow.Of(ef.Taint)
+		if ef.Kind != effect.Read || l >= flow.Internal || !intoRepository(ef.By) {
+			continue
+		}
+		if info, err := f.call.Analyzer.Files.Lstat(ef.Target); err != nil || !info.IsDir() {
+			out = flow.Join(out, l)
+		}
+	}
+	return out
+}
+
+// intoRepository reports whether what a program reads goes into a repository.
+func intoRepository(by string) bool {
+	return by == "git add" || by == "git commit" || by == "git stash" || by == "git stage"
+}
+
+// repositoryLabel is what a repository is remembered by into which labelled files
+// were put: a file with the label, its own folder.
+func (f *Flow) repositoryLabel() []memory.File {
+	if f.Policy == nil {
+		return nil
+	}
+	l := f.addedLabel()
+	if l >= flow.Internal {
+		return nil
+	}
+	return []memory.File{{Path: path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git"), Taint: l.Taint()}}
+}
+
+// pushedLabel is the label of what a push publishes: of labelled files that were put
+// into the repository by name, and of those in its folder that git is not told to
+// ignore.
+func (f *Flow) pushedLabel() flow.Label {
+	out := f.addedLabel()
+	if f.call.Past == nil {
+		return out
+	}
+	root := gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir)
+	var r *gitrepo.Repository
+	files, err := f.call.Past.Labelled(root)
+	f.fail(err)
+	for _, file := range files {
+		if file.Path != root && file.Path != path.Join(root, ".git") {
+			if r == nil {
+				if r = f.call.Analyzer.Git.Find(root); r == nil {
+					r = &gitrepo.Repository{Root: root}
+				}
+			}
+			if name := r.Name(file.Path); r.Index == nil || !r.Index.Tracked(name) {
+				if r.Common != "" && f.call.Analyzer.Git.Ignored(r, name) || !disk.Exists(f.call.Analyzer.Files, file.Path) {
+					continue
+				}
+			}
+		}
+		out = flow.Join(out, flow.Of(file.Taint|effect.File))
+	}
+	return out
+}

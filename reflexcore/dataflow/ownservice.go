@@ -1,0 +1,124 @@
+package dataflow
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/urls"
+)
+
+// ownDomains are the services that people keep tokens of in the environment: what a
+// variable's name says, and where that token belongs. A token that is sent to its own
+// service is used, and not lost.
+var ownDomains = map[string][]string{
+	"github": {"github.com", "ghcr.io"}, "gh": {"github.com", "ghcr.io"}, "gitlab": {"gitlab.com"}, "bitbucket": {"bitbucket.org"},
+	"openai": {"openai.com"}, "anthropic": {"anthropic.com"}, "gemini": {"googleapis.com"}, "google": {"googleapis.com"}, "mistral": {"mistral.ai"}, "groq": {"groq.com"}, "cohere": {"cohere.com", "cohere.ai"},
+	"deepseek": {"deepseek.com"}, "openrouter": {"openrouter.ai"}, "xai": {"x.ai"}, "hf": {"huggingface.co"}, "huggingface": {"huggingface.co"}, "replicate": {"replicate.com"}, "perplexity": {"perplexity.ai"},
+	"slack": {"slack.com"}, "discord": {"discord.com"}, "telegram": {"api.telegram.org"}, "notion": {"notion.com"}, "linear": {"linear.app"}, "jira": {"atlassian.net", "atlassian.com"}, "atlassian": {"atlassian.net", "atlassian.com"},
+	"stripe": {"stripe.com"}, "twilio": {"twilio.com"}, "sendgrid": {"sendgrid.com"}, "sentry": {"sentry.io"}, "datadog": {"datadoghq.com", "datadoghq.eu"}, "dd": {"datadoghq.com", "datadoghq.eu"}, "newrelic": {"newrelic.com"},
+	"npm": {"npmjs.org", "npmjs.com"}, "pypi": {"pypi.org"}, "docker": {"docker.com", "docker.io"}, "dockerhub": {"docker.com", "docker.io"}, "snyk": {"snyk.io"}, "sonar": {"sonarcloud.io"}, "codecov": {"codecov.io"},
+	"cloudflare": {"cloudflare.com"}, "cf": {"cloudflare.com"}, "vercel": {"vercel.com"}, "netlify": {"netlify.com"}, "heroku": {"heroku.com"}, "fly": {"fly.io", "machines.dev"}, "supabase": {"supabase.co", "supabase.com"},
+	"digitalocean": {"digitalocean.com"}, "hcloud": {"hetzner.cloud"}, "linode": {"linode.com"}, "circleci": {"circleci.com"}, "circle": {"circleci.com"}, "buildkite": {"buildkite.com"}, "figma": {"figma.com"}, "airtable": {"airtable.com"},
+}
+
+// secretWords are the parts of a variable's name that say that it holds a secret.
+var secretWords = map[string]bool{"token": true, "key": true, "secret": true, "password": true, "pass": true, "pat": true, "passwd": true, "credentials": true, "apikey": true}
+
+// OwnService takes the taint of a secret from what is sent to the service that the
+// secret is of, over TLS: curl -H "Authorization: Bearer $GITHUB_TOKEN" to
+// api.github.com. All secrets that the call may hold have to be of that service.
+func (f *Flow) OwnService() {
+	if len(f.call.Effects) > 256 {
+		return // nobody writes that to use a token
+	}
+	for i := range f.call.Effects {
+		e := &f.call.Effects[i]
+		if e.Kind != effect.NetOut || e.Taint&effect.Secret == 0 || !effect.IsKnown(e.Target) {
+			continue
+		}
+		rest, ok := strings.CutPrefix(strings.ToLower(e.Target), "https://")
+		if !ok || urls.Classify(e.Target).Flags != 0 {
+			continue
+		}
+		host, _, _ := strings.Cut(rest, "/")
+		if f.secretsOf(host) {
+			e.Taint &^= effect.Secret | effect.Labels
+			e.Taint |= f.otherLabels()
+		}
+	}
+}
+
+// otherLabels are those of what the call reads that is no secret.
+func (f *Flow) otherLabels() (out effect.Taint) {
+	for i := range f.call.Effects {
+		if e := &f.call.Effects[i]; e.Kind == effect.Read && e.Taint&effect.Secret == 0 {
+			out |= e.Taint & effect.Labels
+		}
+	}
+	return out
+}
+
+// secretsOf reports whether the call holds secrets of a host, and of nothing else.
+func (f *Flow) secretsOf(host string) bool {
+	found := false
+	for rest, at := f.call.Text, 0; ; {
+		start := strings.IndexFunc(rest, isName)
+		if start < 0 {
+			break
+		}
+		length := strings.IndexFunc(rest[start:], func(r rune) bool { return !isName(r) })
+		if length < 0 {
+			length = len(rest) - start
+		}
+		word := rest[start : start+length]
+		secret, own := false, false
+		for part := range strings.SplitSeq(strings.ToLower(word), "_") {
+			secret = secret || secretWords[part]
+			own = own || belongs(part, host)
+		}
+		if secret && strings.Contains(word, "_") {
+			if found = own && asLogin(f.call.Text[:at+start]); !found {
+				return false
+			}
+		}
+		rest, at = rest[start+length:], at+start+length
+	}
+	for i := range f.call.Effects {
+		e := &f.call.Effects[i]
+		if e.Kind != effect.Read || e.Taint&effect.Secret == 0 {
+			continue
+		}
+		service, is := strings.CutPrefix(e.Target, "secret:")
+		switch {
+		case is && belongs(service, host):
+			found = true
+		case e.Target != "environment":
+			return false
+		}
+	}
+	return found
+}
+
+// isName reports whether a letter may be in the name of a variable of the environment.
+func isName(r rune) bool { return r == '_' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+
+// asLogin reports whether a text ends in what a credential is put behind to be used as
+// one: a header for it, or the flag for a user.
+func asLogin(before string) bool {
+	before = strings.ToLower(before[max(0, len(before)-48):])
+	for _, sign := range [...]string{"authorization", "bearer", "-token:", "-key:", "-u ", "--user ", "--oauth2-bearer "} {
+		if strings.Contains(before, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+func belongs(service, host string) bool {
+	for _, domain := range ownDomains[service] {
+		if host == domain || strings.HasSuffix(host, "."+domain) {
+			return true
+		}
+	}
+	return false
+}

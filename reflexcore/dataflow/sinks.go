@@ -1,0 +1,143 @@
+package dataflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/urls"
+)
+
+// This file says to which sinks of information flow a call brings data.
+
+// sink is the sink that an effect brings data to.
+func (f *Flow) sink(i int) (flow.Sink, bool) {
+	e := &f.call.Effects[i]
+	switch e.Kind {
+	case effect.NetOut, effect.Publish, effect.NetIn:
+		return flow.External, e.Kind != effect.NetIn || !places.IsPackage(e)
+	case effect.Exec, effect.Persist:
+		return flow.Exec, true
+	case effect.Write:
+		at := places.Place(0)
+		if i < len(f.places) {
+			at = f.places[i]
+		}
+		if at&(places.Content<<content.Instructions|places.Content<<content.Agent) != 0 || memoryFile(e.Target) {
+			return flow.Memory, true
+		}
+		return flow.WorkspaceWrite, true
+	case effect.Read:
+		return flow.Read, e.Bits&effect.Later == 0
+	default: // data does not get anywhere by the others
+		return 0, false
+	}
+}
+
+// memoryFile reports whether a path is one in which agents keep what they remember.
+func memoryFile(p string) bool {
+	base := strings.ToLower(path.Base(p))
+	if base == "memory.md" || base == "memories.md" || base == "memory.json" || base == "memory.jsonl" {
+		return true
+	}
+	for folder := range protected.AgentFolders {
+		if i := strings.Index(p, "/"+folder+"/"); i >= 0 && (strings.Contains(p[i:], "/memory/") || strings.Contains(p[i:], "/memories/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// remembers reports whether a tool's name says that it writes into an agent's memory.
+func remembers(tool string) bool {
+	tool = strings.ToLower(tool)
+	if !strings.Contains(tool, "memor") && !strings.Contains(tool, "remember") && !strings.Contains(tool, "knowledge") {
+		return false
+	}
+	for _, look := range [...]string{"read", "search", "get", "list", "open", "view", "recall", "query", "find", "delete"} {
+		if strings.Contains(tool, look) {
+			return false
+		}
+	}
+	return true
+}
+
+// ofServer is the MCP server that a tool is of, empty for none, and whether its name
+// says that it hands data on. Where a server keeps that is not known.
+func ofServer(tool string) (server string, writes bool) {
+	tool, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__")
+	server, name, is := strings.Cut(tool, "__")
+	if !ok || !is || len(server) > 100 {
+		return "", false
+	}
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
+		if handsOn[word] {
+			return server, true
+		}
+	}
+	return server, false
+}
+
+// handsOn are the words of tools that hand data on.
+var handsOn = map[string]bool{
+	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true, "submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true, "push": true,
+	"message": true, "mail": true, "email": true, "notify": true, "broadcast": true, "tweet": true, "invite": true, "export": true, "sync": true, "save": true, "store": true,
+}
+
+// carriers put what they read elsewhere, and show none of it.
+var carriers = map[string]bool{
+	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true, "7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
+}
+
+// enters reports whether what an effect reads comes before the model: all does but
+// what a program is known to put elsewhere only.
+func (f *Flow) enters(i int) bool {
+	by, _, _ := strings.Cut(f.call.Effects[i].By, " ")
+	switch {
+	case intoRepository(f.call.Effects[i].By):
+		return false
+	case !carriers[by]:
+		return true
+	}
+	return !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
+		return e.By == f.call.Effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
+	})
+}
+
+// carries reports whether what is fetched may carry data in its address.
+func carries(e *effect.Effect, flags urls.Flags) bool {
+	if e.Taint&(effect.Labels|effect.Secret) != 0 || flags&(urls.SecretQuery|urls.LongLabel) != 0 {
+		return true
+	}
+	if len(e.Target) < longWord {
+		return false
+	}
+	_, rest, _ := strings.Cut(e.Target, "://")
+	return slices.ContainsFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/?&=:#.,;", r) }), codeWord)
+}
+
+// longWord is how long what looks like no word is at least, in bytes.
+const longWord = 24
+
+// codeWord reports whether a part of an address is long and looks like no word: letters
+// of both cases or none that are written, and digits among them.
+func codeWord(part string) bool {
+	if len(part) < longWord {
+		return false
+	}
+	digits, dashes := 0, 0
+	for _, c := range part {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '-' || c == '_':
+			dashes++
+		}
+	}
+	return digits >= 3 && dashes*8 <= len(part)
+}

@@ -1,0 +1,286 @@
+package gitruns
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/agenttexts"
+	"approver.example/reflexcore/analysis"
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// Hooks that git runs by itself, where a repository keeps them among its own files:
+// core.hooksPath. Whoever may change the files says what they run, so a command that has
+// git run them is judged by what they hold.
+
+const (
+	maxGitConfig  = 256 << 10 // bytes of a file of settings
+	maxGitInclude = 10        // files of settings that lead to one another: git reads no more
+	maxGitFiles   = 32        // files of settings in all
+	maxHooks      = 64        // hooks that are read for one call
+)
+
+// commitHooks run when a commit is made.
+const commitHooks = "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite "
+
+// gitHooksOf are the hooks that a command of git runs. Of others all are judged.
+var gitHooksOf = map[string]string{
+	"commit": commitHooks, "cherry-pick": commitHooks, "revert": commitHooks,
+	"merge":    commitHooks + "pre-merge-commit post-merge",
+	"pull":     commitHooks + "pre-merge-commit post-merge pre-rebase post-checkout",
+	"rebase":   commitHooks + "pre-rebase post-checkout",
+	"am":       commitHooks + "applypatch-msg pre-applypatch post-applypatch",
+	"checkout": "post-checkout", "switch": "post-checkout", "worktree": "post-checkout", "clone": "post-checkout",
+	"restore": "", "add": "", "reset": "", "stash": "", "rm": "", "mv": "", "branch": "", "tag": "", "fetch": "",
+	"push": "pre-push", "gc": "pre-auto-gc", "update-ref": "", "apply": "", "notes": "", "bisect": "post-checkout",
+	"submodule": "post-checkout", "sparse-checkout": "", "clean": "", "init": "", "remote": "", "status": "",
+	"diff": "", "log": "none", "show": "none", "rev-parse": "none", "ls-files": "none", "config": "none", "blame": "none",
+	"grep": "none", "rev-list": "none", "cat-file": "none", "merge-base": "none", "describe": "none",
+	"shortlog": "none", "for-each-ref": "none", "show-ref": "none", "ls-tree": "none", "ls-remote": "none",
+	"format-patch": "none", "archive": "none", "check-ignore": "none", "check-attr": "none", "diff-tree": "none", "range-diff": "none",
+	"name-rev": "none", "whatchanged": "none", "count-objects": "none", "cherry": "none", "show-branch": "none", "var": "none",
+	"reflog": "none", "version": "none", "--version": "none", "help": "none",
+}
+
+// alwaysHooks may run whatever git does with its index and its branches.
+const alwaysHooks = " reference-transaction post-index-change"
+
+// gitDirVar finds the variable that says where a repository is.
+var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
+
+// Hooks judges the hooks that the git of a command runs.
+func (g *Reader) Hooks() {
+	if !g.Call.RunsGit() {
+		return
+	}
+	var done []string
+	var last *hooked
+	for i := range len(g.Call.Steps) {
+		s := &g.Call.Steps[i]
+		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
+			continue
+		}
+		at, command := gitRuns(s)
+		known, ok := gitHooksOf[command]
+		if known == "none" {
+			continue
+		}
+		var names []string // of an alias, or a program of git's that is not known, all
+		if ok {
+			names = strings.Fields(known + alwaysHooks)
+		}
+		if m := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text)); m != nil {
+			at = gitFolder(m[1], s.Dir)
+		}
+		if last == nil || last.at != at {
+			last = g.hooksIn(at)
+		}
+		for _, dir := range last.dirs {
+			done = g.hooksOf(dir, last.top, names, done)
+		}
+	}
+}
+
+// hooksOf judges those hooks of a folder that have one of the names, or any for none. Done
+// are the files that were judged.
+func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
+	dir, _ = g.Call.Links.Real(g.Call.Analyzer.Files, dir)
+	listed, err := g.Call.Analyzer.Files.ReadDir(dir, disk.MaxListed)
+	if err != nil {
+		if !disk.IsMissing(err) { // else no hook runs
+			g.hiddenHooks(dir)
+		}
+		return done
+	}
+	for _, name := range listed {
+		file := dir + "/" + name
+		if len(names) > 0 && !slices.Contains(names, name) || slices.Contains(done, file) {
+			continue
+		}
+		if len(done) >= maxHooks {
+			g.hiddenHooks(dir)
+			return done
+		}
+		done = append(done, file)
+		g.gitHook(file, top)
+	}
+	return done
+}
+
+// hiddenHooks notes that what git runs by itself is not all known.
+func (g *Reader) hiddenHooks(where string) {
+	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
+}
+
+// gitHook judges what one hook runs.
+func (g *Reader) gitHook(file, top string) {
+	b, err := g.Call.Analyzer.Files.ReadFile(file, agenttexts.MaxPrompt)
+	if err != nil {
+		if info, err := g.Call.Analyzer.Files.Lstat(file); err != nil || !info.IsDir() { // else git does not run it
+			g.hiddenHooks(file)
+		}
+		return
+	}
+	from := len(g.Call.Effects)
+	in := g.Place
+	in.Dir, in.Explain = top, g.Call.Explain
+	lang := shell.Shebang(string(b))
+	if lang == "sh" {
+		lang = effect.Shell
+	}
+	g.Call.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
+	// What is not known of a program of the project is no reason to ask: it is named by
+	// the repository, as that of a build is.
+	g.Call.Effects = append(g.Call.Effects[:from], slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
+		return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
+	})...)
+	if g.Call.Binds && len(g.Call.Effects) > from {
+		g.Call.Effects = append(g.Call.Effects, analysis.ExecutedSkill(file))
+	}
+	g.Call.Loaded = append(g.Call.Loaded, analysis.Loaded{File: file, From: from, To: len(g.Call.Effects)})
+}
+
+// gitRuns is the folder in which a command of git works, and its own word.
+func gitRuns(s *shell.Step) (dir, command string) {
+	dir = s.Dir
+	for i := 1; i < len(s.Argv); i++ {
+		word := s.Argv[i]
+		value := ""
+		if i+1 < len(s.Argv) {
+			value = s.Argv[i+1]
+		}
+		flag, joined, ok := strings.Cut(word, "=")
+		switch {
+		case word == "-C":
+			dir = disk.Absolute(value, dir)
+			i++
+		case word == "-c", word == "--namespace", word == "--exec-path", word == "--config-env":
+			i++
+		case flag == "--git-dir", flag == "--work-tree":
+			if !ok {
+				joined = value
+				i++
+			}
+			dir = gitFolder(joined, dir)
+		case strings.HasPrefix(word, "-") && word != "--version":
+		case word == "hook" && value == "run" && i+2 < len(s.Argv):
+			return dir, "hook"
+		default:
+			return dir, word
+		}
+	}
+	return dir, "version"
+}
+
+// gitFolder is the folder of a working tree by that of its repository, or by itself.
+func gitFolder(p, dir string) string {
+	return strings.TrimSuffix(disk.Absolute(p, dir), "/.git")
+}
+
+// hooked says where the git that works in a folder finds its hooks.
+type hooked struct {
+	at   string   // the folder
+	top  string   // of the working tree
+	dirs []string // of hooks; none: git's own folder, which no call changes without a question
+
+	sure  string // what the last setting says that surely counts
+	files int    // of settings that were read
+}
+
+// hooksIn reads the settings that git reads in a folder. Each file is opened anew for each
+// call: a stamp does not show what is written through a mapping.
+func (g *Reader) hooksIn(at string) *hooked {
+	h := &hooked{at: at}
+	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
+		return h
+	}
+	dir, _ := g.Call.Links.Real(g.Call.Analyzer.Files, path.Clean(at))
+	if h.top = g.Call.Analyzer.Git.Top(dir); h.top == "" {
+		return h
+	}
+	git := h.top + "/.git"
+	own := git // of one working tree
+	if info, err := g.Call.Analyzer.Files.Lstat(git); err == nil && !info.IsDir() {
+		if to, _ := g.Call.Links.Real(g.Call.Analyzer.Files, git); to != git {
+			git, own = to, to
+		} else if git, own = g.Call.Analyzer.Git.Link(git, h.top); git == "" {
+			g.hiddenHooks(own)
+			return h
+		}
+	}
+	home, env := g.Call.Around.Home, g.Call.ToolCall.Env
+	for _, file := range [...]string{"/etc/gitconfig", home + "/.config/git/config", home + "/.gitconfig"} {
+		g.gitSettings(h, file, 0, true)
+	}
+	for _, file := range [...]string{env["GIT_CONFIG_SYSTEM"], env["GIT_CONFIG_GLOBAL"]} { // instead of those
+		if file != "" && file != "/dev/null" {
+			g.gitSettings(h, disk.Absolute(file, at), 0, false)
+		}
+	}
+	if config := env["XDG_CONFIG_HOME"]; config != "" {
+		g.gitSettings(h, disk.Absolute(config, at)+"/git/config", 0, false)
+	}
+	g.gitSettings(h, git+"/config", 0, true)
+	g.gitSettings(h, own+"/config.worktree", 0, false) // a setting says whether it counts
+	if h.sure != "" {
+		h.dirs = append(h.dirs, h.sure)
+	}
+	return h
+}
+
+// gitSettings reads what one file of settings, and those that it includes, say of hooks. Of
+// one that is not sure to count all is added.
+func (g *Reader) gitSettings(h *hooked, file string, depth int, sure bool) {
+	b, err := g.Call.Analyzer.Files.ReadFile(file, maxGitConfig)
+	if disk.IsMissing(err) || depth == 0 && errors.Is(err, fs.ErrPermission) {
+		return // most are not there; a home may be closed to the one who looks
+	}
+	if h.files++; err != nil || depth > maxGitInclude || h.files > maxGitFiles {
+		g.hiddenHooks(file)
+		return
+	}
+	text := string(b)
+	if low := strings.ToLower(text); !strings.Contains(low, "hookspath") && !strings.Contains(low, "include") {
+		return
+	}
+	settings, err := content.GitSettings(text)
+	if err != nil {
+		g.hiddenHooks(file)
+	}
+	for _, s := range settings {
+		included := s.Key == "include.path"
+		perhaps := strings.HasPrefix(s.Key, "includeif.") && strings.HasSuffix(s.Key, ".path")
+		if !included && !perhaps && s.Key != "core.hookspath" {
+			continue
+		}
+		value, ok := g.gitPath(s.Value)
+		switch {
+		case !ok:
+			g.hiddenHooks(file)
+		case included, perhaps:
+			g.gitSettings(h, disk.Absolute(value, path.Dir(file)), depth+1, sure && included)
+		case sure && value == "": // none of the files before
+			h.sure = ""
+		case sure:
+			h.sure = disk.Absolute(value, h.top)
+		case value != "":
+			h.dirs = append(h.dirs, disk.Absolute(value, h.top))
+		}
+	}
+}
+
+// gitPath is the path that a setting means; false if that is not known.
+func (g *Reader) gitPath(value string) (string, bool) {
+	if below, ok := strings.CutPrefix(value, "~/"); ok {
+		return g.Call.Around.Home + "/" + below, g.Call.Around.Home != ""
+	}
+	return value, !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(") && !strings.HasPrefix(value, ":(") &&
+		!strings.ContainsAny(value, "\t\n\r\b")
+}

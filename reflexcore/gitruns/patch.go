@@ -1,0 +1,206 @@
+package gitruns
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/patches"
+	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/shell"
+)
+
+// A difference that is applied changes the files that it names, and no word of the call
+// says which. It is read where it lies on the disk or stands in the call, and what it
+// changes is judged as if a tool wrote it.
+
+var (
+	// backwards finds the flag that takes a difference back, stripped how much of names goes.
+	backwards = regexp.MustCompile(`^(?:-[A-Za-z]*R|--reverse)`)
+	stripped  = regexp.MustCompile(`^(?:-[A-Za-z]*p|--strip=)(\d+)$`)
+)
+
+// A patchPlace is where a command applies a difference.
+type patchPlace struct {
+	by    string
+	dirs  []string
+	strip int // folders that are cut from names; less than 0: it may be any number
+	back  bool
+}
+
+// Patches judges what differences change that runs by itself, or that agents load.
+func (g *Reader) Patches() {
+	reader := g.Call.PatchReader()
+	if !reader.Applies() {
+		return
+	}
+	at, inputs := g.patchPlaces()
+	texts, ok := reader.Texts()
+	for _, text := range inputs {
+		text, readable := patches.Decode(text)
+		texts, ok = append(texts, text), ok && readable
+	}
+	for _, text := range texts {
+		done := map[string]bool{}
+		if _, readable := patches.Names(text); !readable {
+			ok = false
+		}
+		for _, p := range at {
+			var named []string
+			for _, c := range patches.Changes(text, p.back) {
+				for _, target := range p.targets(c.Names) {
+					if !done[target] {
+						g.patch(&c, target, p.by)
+					}
+					named = append(named, target)
+				}
+			}
+			for _, target := range named { // another place may be the same one
+				done[target] = !p.back
+			}
+		}
+	}
+	if !ok {
+		g.Call.Unseen("a difference that cannot be read")
+	}
+}
+
+// patchPlaces are where the call applies differences, and what their input is.
+func (g *Reader) patchPlaces() (at []patchPlace, inputs []string) {
+	explained := g.Place
+	explained.Explain = true
+	var result shell.Result
+	g.Call.Analyzer.Shell.Analyze(g.Call.ToolCall.Command, explained, &result)
+	for i := range result.Steps {
+		s := &result.Steps[i]
+		if len(s.Argv) == 0 || s.Remote || len(at) >= patches.Max {
+			continue
+		}
+		p := patchPlace{by: path.Base(s.Argv[0]), dirs: []string{s.Dir}, strip: -1}
+		switch p.by {
+		case "git":
+			dir, command := gitRuns(s)
+			if command != "apply" && command != "am" {
+				continue
+			}
+			p.by, p.dirs, p.strip = "git "+command, []string{dir}, 1
+			if strings.HasPrefix(dir, "/") && effect.IsKnown(dir) {
+				if top := g.Call.Analyzer.Git.Top(dir); top != "" && top != dir {
+					p.dirs = append(p.dirs, top)
+				}
+			}
+		case "patch", "gpatch":
+		default:
+			continue
+		}
+		p.flags(s.Argv[1:])
+		if at = append(at, p); s.Fed && s.Input != "" {
+			inputs = append(inputs, strings.ReplaceAll(s.Input, effect.Unknown, ""))
+		}
+	}
+	if len(at) == 0 {
+		at = append(at, patchPlace{by: "patch", dirs: []string{g.Call.ToolCall.Dir}, strip: -1})
+	}
+	return at, inputs
+}
+
+// flags reads what the words say of the place.
+func (p *patchPlace) flags(words []string) {
+	for i, word := range words {
+		value := ""
+		if i+1 < len(words) {
+			value = words[i+1]
+		}
+		flag, joined, is := strings.Cut(word, "=")
+		if m := stripped.FindStringSubmatch(word); m != nil {
+			value, flag = m[1], "-p"
+		}
+		switch {
+		case flag == "-p" || flag == "--strip" && !is:
+			if n, err := strconv.Atoi(value); err == nil {
+				p.strip = n
+			}
+		case flag == "--directory", strings.HasPrefix(word, "-d") && strings.HasSuffix(p.by, "patch"):
+			if is {
+				value = joined
+			} else if strings.HasPrefix(word, "-d") && len(word) > 2 {
+				value = word[2:]
+			}
+			for j := range p.dirs {
+				p.dirs[j] = disk.Absolute(value, p.dirs[j])
+			}
+		case backwards.MatchString(word):
+			p.back = true
+		}
+	}
+}
+
+// targets are the files that names of a difference may be there.
+func (p *patchPlace) targets(names []string) (out []string) {
+	for _, name := range names {
+		short := []string{name}
+		for rest := name; p.strip < 0 && len(short) <= patches.Max; {
+			var more bool
+			if _, rest, more = strings.Cut(rest, "/"); !more {
+				break
+			}
+			short = append(short, rest)
+		}
+		for n := p.strip; n > 0; n-- {
+			_, rest, ok := strings.Cut(strings.TrimLeft(short[0], "/"), "/")
+			if !ok {
+				break
+			}
+			short[0] = rest
+		}
+		for _, dir := range p.dirs {
+			for _, s := range short {
+				if target := path.Join(dir, s); !slices.Contains(out, target) {
+					out = append(out, target)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// byItself are the kinds of files that run without being named.
+var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service, content.Cron, content.Agent}
+
+// patch judges what a difference makes of one file, if that may run.
+func (g *Reader) patch(c *patches.Change, target, by string) {
+	sink, prompt := g.Call.Analyzer.Paths.Classify(target), g.Texts.IsPlace(target)
+	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, g.Call.Analyzer.Paths) {
+		return // settings by which agents ask are looked for by themselves
+	}
+	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
+	before, _ := g.Call.TextOf(target)
+	after, known := c.Text()
+	if !c.Fresh {
+		after, known = c.Applied(before)
+	}
+	switch {
+	case known && prompt:
+		g.Texts.Changed(target, before, after)
+	case known:
+		had := map[effect.Payload]bool{}
+		content.Payloads(target, before, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { had[p] = true })
+		content.Payloads(target, after, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) {
+			if !had[p] {
+				g.Call.Payload(p, g.Place)
+			}
+		})
+	case prompt, slices.Contains(byItself[:], sink.Kind):
+		g.Call.Unseen(target)
+	default:
+		for _, h := range c.Hunks {
+			content.Part(target, h.After, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package gitruns
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"approver.example/reflexcore/content"
+	"approver.example/reflexcore/effect"
+)
+
+// What a rebase is to do lies in a file, and its lines may be commands. Texts that a call
+// writes there are read by package content; what it copies or edits there is judged here.
+
+// todoFile is the name of that file.
+const todoFile = "git-rebase-todo"
+
+// putsExec finds what may make a command of a line, in words that edit it.
+var putsExec = regexp.MustCompile(`exe|\bx\b|\\[xodc]|\by[/|,#]`)
+
+var (
+	// editorWord finds a call that gives an editor to a rebase, execLine what a script that is
+	// one may write there.
+	editorWord = regexp.MustCompile(`(?i)(?:EDITOR|VISUAL)=[\s\S]*rebase|SEQUENCE[._]EDITOR`)
+	execLine   = regexp.MustCompile(`(?:^|[^\w-])(?:exec|x)(?:\s|/|\\|$)`)
+)
+
+// Todos judges what a shell copies into what a rebase is to do, or edits there.
+func (g *Reader) Todos() {
+	if g.Call.ToolCall.Command == "" {
+		return
+	}
+	edits := editorWord.MatchString(g.Call.Text)
+	for i, n := 0, len(g.Call.Effects); edits && i < n; i++ {
+		if ef := g.Call.Effects[i]; ef.Kind == effect.Exec && strings.HasPrefix(ef.Target, "/") {
+			if text, _ := g.Call.TextOf(ef.Target); execLine.MatchString(text) {
+				g.Call.Unseen(ef.Target)
+			}
+		}
+	}
+	for _, t := range g.Call.Texts {
+		if path.Base(t.Path) == ".git" && strings.Contains(t.Text, "gitdir:") {
+			g.Call.Unseen(t.Path)
+		}
+	}
+	for i, n := 0, len(g.Call.Effects); i < n; i++ {
+		ef := g.Call.Effects[i]
+		if ef.Kind != effect.Write || ef.Bits&(effect.Remote|effect.Later) != 0 || path.Base(ef.Target) != todoFile {
+			continue
+		}
+		if !g.todoKnown(&ef, n) {
+			g.Call.Unseen(ef.Target)
+		}
+	}
+}
+
+// todoKnown judges one such file; false if not all of it is known.
+func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
+	words := g.Call.Text
+	for _, t := range g.Call.Texts {
+		if t.Path == ef.Target && effect.IsKnown(t.Text) {
+			if !t.Part {
+				return true
+			}
+			content.Payloads(ef.Target, t.Text, g.Call.Analyzer.Limits.Tools.Content, func(effect.Payload) {
+				words = strings.ReplaceAll(words, strings.TrimSpace(t.Text), "") // judged with the texts
+			})
+		}
+	}
+	switch by, _, _ := strings.Cut(ef.By, " "); by {
+	case "sed", "gsed":
+		return !putsExec.MatchString(words)
+	case "touch":
+		return true
+	}
+	known := false
+	for i := range n {
+		r := g.Call.Effects[i]
+		if r.Kind != effect.Read || r.Bits&effect.Remote != 0 || r.Target == ef.Target {
+			continue
+		}
+		text, ok := g.Call.TextOf(r.Target)
+		if !ok {
+			return false
+		}
+		known = true
+		content.Payloads(ef.Target, text, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+	}
+	return known
+}

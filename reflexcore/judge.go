@@ -1,0 +1,159 @@
+package reflexcore
+
+import (
+	"context"
+
+	"approver.example"
+	"approver.example/reflexcore/agenttexts"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/gitruns"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/places"
+)
+
+// Judge says what the rules make of a call: deny, ask, warn or pass. What cannot
+// be understood is in the verdict. An error is one of the memory: without one it
+// never errs, and does not block.
+func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	j := judgments.Get().(*judgment)
+	j.call.Past = e.recall(ctx, call)
+	v := e.run(j, call)
+	approver.Lap(ctx, approver.Intuition) // what calls before it say
+	v, err := e.remember(j, e.intuit(ctx, j, v))
+	j.forget()
+	judgments.Put(j)
+	return v, err
+}
+
+// run takes a call through the ten stages.
+func (e *Engine) run(j *judgment, call approver.ToolCall) approver.Verdict {
+	j.sets[0] = e.rules.Load()
+	if e.Project != nil {
+		j.sets[1] = e.Project(call.Dir)
+	}
+	j.call.Capture(&e.analyzer, call) // 1
+	j.call.Around.Tree = places.InTree(e.analyzer.Files, j.call.Around.Dir)
+	j.flows.Begin(&j.call, e.flow.Load(), j.projectSources(), &e.remotes)
+	j.call.Decode() // 2
+	e.understand(j) // 3 to 7: whitespace, aliases, compounds, variables, quotes
+	j.flows.OwnService()
+	j.flows.Fetched()
+	e.match(j) // 8
+	e.trip(j)
+	j.obeys()
+	j.weigh() // 9
+	j.flows.Judge(j.places, j.sets[0].placed, j.excepted())
+	return j.decideFlow(j.gatekeep(e.verdict(j))) // 10
+}
+
+// understand is stages 3 to 7: what the call itself would do, and what runs with it that no
+// hook sees.
+func (e *Engine) understand(j *judgment) {
+	place := j.call.Context(j.flows.Labels())
+	texts := &j.agentTexts
+	*texts = agenttexts.Reader{Call: &j.call, Place: place}
+	if j.call.ToolCall.Command != "" {
+		j.call.ReadCommand(place)
+	} else {
+		j.call.ReadTool(place)
+		texts.Loads()
+	}
+	texts.Starts()
+	git := &j.git
+	*git = gitruns.Reader{Call: &j.call, Place: place, Texts: texts}
+	git.Hooks()
+	texts.Written()
+	git.Todos()
+	git.Patches()
+	j.call.ReadHidden(place)
+}
+
+// projectSources are those of labels that the project names.
+func (j *judgment) projectSources() flow.Sources {
+	if j.sets[1] == nil {
+		return flow.Sources{}
+	}
+	return j.sets[1].Sources
+}
+
+// weigh is stage 9: a finding that the place makes harmless is dropped. Places
+// are part of the conditions, so that what is left here is what no condition can
+// say: an effect that only may happen weighs less than one that will.
+func (j *judgment) weigh() {
+	kept := j.findings[:0]
+	for _, f := range j.findings {
+		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.wasMade(&j.call.Effects[f.effect]) && !j.movedIn(f.effect) {
+			continue
+		}
+		f.allowed = j.exception(&f)
+		kept = append(kept, f)
+	}
+	j.findings = kept
+	j.excused()
+}
+
+// excepted are the effects of which an exception drops what a rule found.
+func (j *judgment) excepted() (out []int) {
+	for i := range j.findings {
+		if f := &j.findings[i]; f.allowed != nil && f.effect >= 0 {
+			out = append(out, f.effect)
+		}
+	}
+	return out
+}
+
+// Rejudge does the work that Judge does for the reflex part, and keeps nothing: how
+// long that takes is what is asked.
+func (e *Engine) Rejudge(ctx context.Context, call approver.ToolCall) {
+	j := judgments.Get().(*judgment)
+	j.call.Past = e.recall(ctx, call)
+	e.run(j, call)
+	j.forget()
+	judgments.Put(j)
+}
+
+// Afresh is Judge for a call that has run already: it keeps nothing, and says nothing
+// of loops and precedents, which are about calls that are still to run.
+func (e *Engine) Afresh(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	j := judgments.Get().(*judgment)
+	j.call.Past = e.recall(ctx, call)
+	v := e.run(j, call)
+	j.forget()
+	judgments.Put(j)
+	return v, nil
+}
+
+// Fresh is a stage that judges by [Engine.Afresh].
+type Fresh struct{ *Engine }
+
+// Judge implements [approver.Stage].
+func (f Fresh) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
+	return f.Afresh(ctx, call)
+}
+
+// A Result is what a call returned: its output, or the error that it failed with.
+type Result struct {
+	Output string
+	Failed bool
+}
+
+// Ran takes what became of a call that was judged before. Without a memory it
+// does nothing.
+func (e *Engine) Ran(ctx context.Context, call approver.ToolCall, r Result) {
+	past := e.recall(ctx, call)
+	if past == nil {
+		return
+	}
+	c := loop.Describe(call.Tool, call.Command, call.Args, loop.Run)
+	past.Ran(c.Hash, loop.Measure(r.Output, r.Failed))
+	if f := e.flow.Load(); f == nil || f.Mode == flow.Off {
+		return
+	}
+	j := judgments.Get().(*judgment)
+	j.call.Past = past
+	e.run(j, call)
+	j.flows.Ran()
+	j.forget()
+	judgments.Put(j)
+}

@@ -1,0 +1,47 @@
+package reflexcore
+
+import (
+	"sync"
+
+	"approver.example/reflexcore/agenttexts"
+	"approver.example/reflexcore/analysis"
+	"approver.example/reflexcore/dataflow"
+	"approver.example/reflexcore/gitrepo"
+	"approver.example/reflexcore/gitruns"
+	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/selfprotect"
+)
+
+// A judgment is one call on its way through the stages.
+type judgment struct {
+	call analysis.Call
+	sets [2]*Rules // the rules in force, and those of the project
+
+	folded     []byte // what is matched, as patterns see it
+	matched    []int
+	facts      facts          // of the effects
+	places     []places.Place // of the effects
+	complete   bool           // patterns were all tried
+	gitBudget  gitrepo.Budget
+	findings   []finding
+	trips      []trip
+	git        gitruns.Reader
+	agentTexts agenttexts.Reader
+	self       selfprotect.Check
+	flows      dataflow.Flow
+}
+
+var judgments = sync.Pool{New: func() any { return &judgment{} }}
+
+// forget drops what the call was, and keeps the memory.
+func (j *judgment) forget() {
+	clear(j.findings)
+	clear(j.trips)
+	j.facts.of(nil)
+	j.call.Forget()
+	j.flows.Forget()
+	*j = judgment{
+		call: j.call, folded: j.folded[:0], matched: j.matched[:0], places: j.places[:0], findings: j.findings[:0], trips: j.trips[:0], facts: j.facts,
+		flows: j.flows,
+	}
+}

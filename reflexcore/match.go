@@ -1,0 +1,87 @@
+package reflexcore
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/internal/match"
+	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/places"
+)
+
+// match is stage 8: rules over effects, and patterns over text.
+func (e *Engine) match(j *judgment) {
+	j.complete = true
+	j.facts.of(j.call.Effects)
+	j.facts.around, j.facts.paths = &j.call.Around, e.analyzer.Paths
+	for i := range j.call.Effects {
+		ef := &j.call.Effects[i]
+		p, placed := places.Place(0), false
+		for _, set := range j.sets {
+			if set == nil || set.byKind[ef.Kind].empty() && !isDestruction(ef.Kind) {
+				continue
+			}
+			if !placed {
+				p, placed = e.onDisk(j, i, j.call.Around.Of(ef, e.analyzer.Paths)), true
+			}
+			j.findings = set.find(j.findings, i, &j.facts, p)
+		}
+		j.places = append(j.places, p)
+		j.facts.makes(ef, p)
+	}
+	for _, set := range j.sets {
+		if set == nil || set.patterns == nil {
+			continue
+		}
+		j.patterns(set, j.call.Text, -1)
+		for i := range j.call.Layers {
+			j.patterns(set, j.call.Layers[i].Text, i)
+		}
+	}
+	// A rule counts up to its end.
+	j.findings = slices.DeleteFunc(j.findings, func(f finding) bool { return expired(f.rule.Expires, j.call.ToolCall.At) })
+}
+
+func (j *judgment) patterns(set *Rules, text string, layer int) {
+	j.folded = match.Fold(j.folded[:0], text)
+	var complete bool
+	j.matched, complete = set.patterns.MatchBytes(j.matched[:0], j.folded)
+	j.complete = j.complete && complete
+	for _, id := range j.matched {
+		j.findings = append(j.findings, finding{rule: set.ofMatch[id], says: 1, effect: -1, layer: layer})
+	}
+}
+
+// wasMade reports whether the command itself, or a call before it, makes the file
+// that it deletes. A program of which not all words are known may do either: that is no
+// making.
+func (j *judgment) wasMade(e *effect.Effect) bool {
+	target := e.Target
+	if !effect.IsKnown(target) || strings.ContainsAny(target, "*?[") {
+		return false
+	}
+	by, made := j.facts.made[target]
+	return made && (by != e.By || by == "") || j.madeBefore(target)
+}
+
+// madeBefore reports whether an earlier call of the session made the file.
+func (j *judgment) madeBefore(target string) bool {
+	if j.call.Past == nil || !j.call.Past.Made(target) || slices.ContainsFunc(j.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
+		return false
+	}
+	p := j.call.Around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})
+	return p&(places.Temp|places.Project) != 0 && p&(places.Whole|places.Git|places.System|places.Top|places.Root) == 0
+}
+
+// movedTo is where the call moves files: what is there is no longer only what was
+// made.
+func (j *judgment) movedTo() []string {
+	var out []string
+	for i := range j.call.Effects {
+		if e := &j.call.Effects[i]; e.Kind == effect.Write && effect.Moves(e) {
+			out = append(out, e.Target)
+		}
+	}
+	return out
+}

@@ -1,0 +1,378 @@
+// Package otherlang finds what code does that nobody reads by its grammar: the calls in
+// languages that are seldom used, AppleScript, and files that say which programs are run.
+package otherlang
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/code"
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/shell"
+)
+
+// shellCalls are the ways into a shell of languages that have no lexer here. What
+// follows one, in quotes or to the end of the line, is a command line.
+var shellCalls = map[string][]string{
+	"vim":         {"!", "system(", "systemlist(", "term_start(", "termopen(", "jobstart(", "job_start(", "os.execute(", "io.popen(", "chansend(", "ch_sendraw(", "job_send("},
+	"gdb":         {"shell ", "!", "python ", "system(", "popen(", "execve(", "dlopen("},
+	"elisp":       {"(shell-command", "(call-process", "(async-shell-command", "(shell-command-to-string", "(process-lines", "(compile ", "(eshell-command"},
+	"tcl":         {"exec ", "open \"|", "open {|", "spawn ", "system "},
+	"lldb":        {"shell ", "system(", "popen(", "run("},
+	"gnuplot":     {"!", "system(", "system ", "popen("},
+	"ed":          {"!"},
+	"applescript": {"do shell script ", "doShellScript("},
+	"erlang":      {"os:cmd(", ":os.cmd(", "System.shell(", "System.cmd(", "open_port(", "Port.open("},
+	"less":        {"!"},
+	"dc":          {"!"},
+	"m4":          {"syscmd(", "esyscmd("},
+	"scheme":      {"(system"},
+	"":            {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c", "Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "callCommand ", "callProcess ", "Sys.command ", "(shell ", "os:cmd(", "shell script "},
+}
+
+// argvCalls are the ways to a program whose words are texts of their own.
+var argvCalls = []string{"(start-process", "(make-process", "(start-file-process", "(process-file", "(make-term", "(ansi-term", "(term ", "(system*", "System.cmd(", "(call-process", "(process-lines", "ProcessBuilder("}
+
+// valueNames are the names of functions that start programs, written as values: what they
+// are called with is not known.
+var valueNames = map[string][]string{
+	"vim":    {`"system"`, "'system'", `"systemlist"`, "'systemlist'", `"job_start"`, "'job_start'", `"jobstart"`, "'jobstart'"},
+	"elisp":  {"'shell-command", `"shell-command`, "'call-process", `"call-process`, "'start-process", `"start-process`, "'make-process", `"make-process`},
+	"erlang": {":shell,", ":cmd,", "&System.", "&:os.", "fun os:cmd"},
+}
+
+// deleteCalls are the functions that delete files, in languages that have no lexer here.
+var deleteCalls = map[string][]string{
+	"vim":     {"delete("},
+	"elisp":   {"(delete-directory", "(delete-file"},
+	"tcl":     {"file delete"},
+	"r":       {"unlink(", "file.remove("},
+	"julia":   {"rm("},
+	"erlang":  {"File.rm", "file:del"},
+	"haskell": {"removeDirectoryRecursive", "removePathForcibly", "removeFile"},
+	"cmake":   {"file(REMOVE"},
+	"other":   {"removeItem(", ".deleteDir(", "deleteRecursively(", "delete-directory", "(delete-file", "delete-tree", "Files.delete", "FileUtils.delete", "removeDir(", "removeFile(", "Directory.Delete(", "File.Delete("},
+}
+
+// deletes looks for calls that delete files. What they delete is the first text
+// in quotes; without one it is not known.
+func deletes(lang, src string, yield func(shell.Found) bool) bool {
+	for _, call := range deleteCalls[lang] {
+		for rest := src; ; {
+			_, after, found := strings.Cut(rest, call)
+			if !found {
+				break
+			}
+			rest = after
+			line, _, _ := strings.Cut(after, "\n")
+			e := effect.Effect{Kind: effect.Delete, Target: effect.Unknown, Bits: effect.Partial, By: strings.Trim(call, "(. ")}
+			if texts := quoted(line); len(texts) > 0 {
+				e.Target, e.Bits = texts[0], 0
+			} else if lang == "tcl" {
+				if words := strings.Fields(strings.TrimRight(line, "};]")); len(words) > 0 && !strings.Contains(words[len(words)-1], "$") {
+					e.Target, e.Bits = words[len(words)-1], 0
+				}
+			}
+			if strings.ContainsAny(e.Target, "*?") {
+				e.Bits |= effect.Glob
+			}
+			for _, sign := range [...]string{"rec", "dir", "tree", "rm_rf", "forc", `"rf"`, "'rf'", "removeitem", "-directory"} {
+				if strings.Contains(strings.ToLower(call+line), sign) {
+					e.Bits |= effect.Recursive
+				}
+			}
+			if !yield(shell.Found{Effect: e}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// quoted are the texts in quotes of a call, up to the bracket that ends it.
+func quoted(s string) []string {
+	var out []string
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < -1 {
+				return out
+			}
+		case '"', '\'':
+			text, known := upTo(s[i+1:], c)
+			if !known {
+				return out
+			}
+			out = append(out, text)
+			i += len(text) + strings.Count(text, string(c)) + 1 // as much as was written
+		}
+	}
+	return out
+}
+
+// Calls looks in code of a language without a lexer for the ways into a
+// shell. The code itself runs in any case, which its caller has noted.
+func Calls(lang, src string, yield func(shell.Found) bool) {
+	if lang == "npm-script" || lang == "enter:execute" {
+		return
+	}
+	if lang == "elixir" {
+		lang = "erlang"
+	}
+	if lang == "tmux" { // each line is what stands behind tmux on a command line
+		for line := range strings.Lines(src) {
+			if bare := strings.TrimSpace(line); bare != "" && bare[0] != '#' && !yield(shell.Found{Shell: "tmux " + bare}) {
+				return
+			}
+		}
+		return
+	}
+	if !deletes(lang, src, yield) || lang == "applescript" && !appleScript(src, yield) {
+		return
+	}
+	hosts := lang == "vim" || lang == "gdb" || lang == "lldb"
+	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
+		return
+	}
+	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) && !yield(shell.Found{Shell: effect.Unknown}) {
+		return
+	}
+	calls, ok := shellCalls[lang]
+	if !ok {
+		calls = shellCalls[""]
+		if !texts(lang, src, yield) {
+			return
+		}
+	}
+	for _, call := range calls {
+		for rest := src; ; {
+			_, after, found := strings.Cut(rest, call)
+			if !found {
+				break
+			}
+			whole := !continues(src[:len(src)-len(after)-len(call)], call)
+			rest = after
+			text, known := literal(after)
+			if whole && strings.HasSuffix(call, "(") && computed(after) {
+				text = effect.Unknown
+			}
+			if text == "" && known {
+				continue
+			}
+			f := shell.Found{Effect: opaqueCode(lang)}
+			if known {
+				f.Shell = text
+			}
+			bare := known && code.RunsItsInput(text) || whole && slices.ContainsFunc(quoted(firstLine(after)), code.RunsItsInput)
+			if !yield(f) || bare && !yield(shell.Found{Shell: effect.Unknown}) {
+				return
+			}
+		}
+	}
+}
+
+// argvTexts judges the texts of a call as the words of a command. Names may stand before
+// the program.
+func argvTexts(lang, src string, yield func(shell.Found) bool) bool {
+	for _, call := range argvCalls {
+		_, after, found := strings.Cut(src, call)
+		if !found {
+			continue
+		}
+		words := quoted(callArguments(after))
+		if len(words) == 0 && !yield(shell.Found{Shell: effect.Unknown}) {
+			return false
+		}
+		for n := 0; n < min(len(words), 3); n++ {
+			bare := code.RunsItsInput(strings.Join(words[n:], " "))
+			if !yield(shell.Found{Argv: words[n:]}) || bare && !yield(shell.Found{Shell: effect.Unknown}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// callArguments is what stands before the bracket that ends a call.
+func callArguments(after string) string {
+	depth := 0
+	for i := 0; i < len(after); i++ {
+		switch c := after[i]; c {
+		case '"':
+			text, known := upTo(after[i+1:], c)
+			if !known {
+				return after
+			}
+			i += len(text) + strings.Count(text, `"`) + 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return after[:i]
+			}
+		}
+	}
+	return after
+}
+
+// gdbPipes judges what gdb hands the output of its own commands to: pipe COMMAND | SHELL.
+func gdbPipes(src string, yield func(shell.Found) bool) bool {
+	for line := range strings.Lines(src) {
+		line = strings.TrimSpace(line)
+		rest, ok := strings.CutPrefix(line, "pipe ")
+		if !ok {
+			rest, ok = strings.CutPrefix(line, "|")
+		}
+		if !ok {
+			continue
+		}
+		_, command, found := strings.Cut(rest, "|")
+		if !found || strings.HasPrefix(strings.TrimSpace(rest), "-") { // -d names another delimiter
+			command = effect.Unknown
+		}
+		if !yield(shell.Found{Shell: command}) {
+			return false
+		}
+	}
+	return true
+}
+
+// vimLanguages are the commands of vim and of debuggers that run a line of another language.
+var vimLanguages = map[string]string{
+	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python",
+	"pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python", "perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
+}
+
+// vimCode hands on the code of other languages in commands of vim.
+func vimCode(src string, yield func(shell.Found) bool) bool {
+	for line := range strings.Lines(src) {
+		word, rest, _ := strings.Cut(strings.TrimLeft(line, ": +\t"), " ")
+		lang, ok := vimLanguages[word]
+		if !ok {
+			continue
+		}
+		if body := strings.TrimSpace(rest); strings.HasPrefix(body, "<<") { // up to a line with its name
+			_, rest, _ = strings.Cut(src, line)
+		}
+		if !yield(shell.Found{Lang: lang, Code: rest}) {
+			return false
+		}
+	}
+	return true
+}
+
+// continues reports whether the text before a call makes it the end of a longer name.
+func continues(before, call string) bool {
+	if before == "" || !isWord(call[0]) {
+		return false
+	}
+	return isWord(before[len(before)-1])
+}
+
+func isWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// runWords are parts of the names by which languages without a lexer here start programs.
+var runWords = []string{"system", "exec", "spawn", "shell", "process", "command", "popen", "(sh ", "!", "`"}
+
+// texts judges the texts of code that may start programs in ways that no table has, as
+// commands: each by itself, and those of one line together. Text that is none is a
+// program that nobody knows.
+func texts(lang, src string, yield func(shell.Found) bool) bool {
+	lower := strings.ToLower(src)
+	if !slices.ContainsFunc(runWords, func(w string) bool { return strings.Contains(lower, w) }) {
+		return true
+	}
+	for line := range strings.Lines(src) {
+		bare := strings.TrimSpace(line)
+		for _, start := range [...]string{"!", "platform shell ", "shell ", "process launch --shell -- "} {
+			if command, ok := strings.CutPrefix(bare, start); ok && !yield(shell.Found{Shell: command, Effect: opaqueCode(lang)}) {
+				return false
+			}
+		}
+		all := quoted(strings.NewReplacer("(", " ", ")", " ").Replace(line))
+		for _, text := range all {
+			if strings.Contains(text, " ") && !yield(shell.Found{Shell: text, Effect: opaqueCode(lang)}) {
+				return false
+			}
+			if code.RunsItsInput(text) && !yield(shell.Found{Shell: effect.Unknown}) {
+				return false
+			}
+		}
+		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") && !yield(shell.Found{Argv: all, Effect: opaqueCode(lang)}) {
+			return false
+		}
+	}
+	return true
+}
+
+func opaqueCode(lang string) effect.Effect {
+	return effect.Effect{Kind: effect.Opaque, Target: lang + " code", Bits: effect.Partial}
+}
+
+// literal is the quoted text that follows a call, or the rest of the line after a
+// sign that needs no quotes.
+func literal(s string) (text string, known bool) {
+	s = strings.TrimLeft(s, " \t([,")
+	if len(s) > 2 && s[0] == '~' { // a sigil of Elixir
+		s = s[2:]
+	}
+	if s == "" {
+		return "", true
+	}
+	if q := s[0]; q == '"' || q == '\'' || q == '`' || q == '{' {
+		if q == '{' {
+			q = '}'
+		}
+		return upTo(s[1:], q)
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	return line, true
+}
+
+// computed reports whether a call gets something that is no text: what it will be is not
+// known.
+func computed(after string) bool {
+	first := strings.TrimLeft(after, " \t([{,~:cCsS")
+	if first == "" || first[0] == ')' || strings.IndexByte("\"'`", first[0]) >= 0 {
+		return false
+	}
+	return len(quoted(firstLine(after))) == 0
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// IsPowerShell reports whether a command line is written for PowerShell: its first
+// word is a cmdlet, Verb-Noun, or one of those that run text. Bash would read its
+// backslashes otherwise, and which shell the agent has is not known.
+func IsPowerShell(command string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(command, " \t\n&$("), " ")
+	verb, noun, ok := strings.Cut(word, "-")
+	if strings.EqualFold(word, "iex") {
+		return true
+	}
+	return ok && len(verb) > 2 && len(noun) > 2 && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z' &&
+		strings.Trim(verb[1:], "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// upTo is the text before the quote that ends it; a backslash keeps a quote in it.
+func upTo(s string, q byte) (text string, known bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == q:
+			return b.String(), true
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == q:
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return "", false
+}
