@@ -147,9 +147,7 @@ func (r *reader) madeOf(file string) {
 	for _, need := range r.made.rules[name].needs {
 		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
 			r.madeOf(at)
-			if !r.visit(at, code) {
-				r.bindScript(at, r.made.dir)
-			}
+			r.executes(at, r.made.dir)
 		}
 	}
 }

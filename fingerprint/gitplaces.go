@@ -178,16 +178,10 @@ func (g *gitCall) words() {
 		if n+1 < len(g.args) {
 			next = g.args[n+1]
 		}
-		if value, is := flagValue(w, flags); is {
-			if value == "" {
-				value = next
-			}
+		if value, is := flagAt(g.args, n, flags); is {
 			g.starts(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
 		}
-		if value, is := flagValue(w, templates); is {
-			if value == "" {
-				value = next
-			}
+		if value, is := flagAt(g.args, n, templates); is {
 			g.template(value)
 		}
 		if (g.sub == "clone" || g.sub == "init") && (w == "-c" || w == "--config") {

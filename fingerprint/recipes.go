@@ -73,11 +73,8 @@ func (r makeReader) words() (targets []string) {
 		info, err := r.stat(abs(dir, name))
 		return !r.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
 	}
-	for n, w := range argv { // make -I folder
-		if value, is := flagValue(w, "-I --include-dir"); is {
-			if value == "" && n+1 < len(argv) {
-				value = argv[n+1]
-			}
+	for n := range argv { // make -I folder
+		if value, is := flagAt(argv, n, "-I --include-dir"); is {
 			m.searched = append(m.searched, abs(dir, value))
 		}
 	}
