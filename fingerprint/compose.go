@@ -249,7 +249,7 @@ func (c *composing) mounted() {
 // isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
 func (c *composing) isThereAt(path string) bool {
 	info, err := c.stat(path)
-	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !nothing(err))
+	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !isAbsent(err))
 }
 
 // interpolated is a value with its variables, where those are known.

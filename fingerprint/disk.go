@@ -16,12 +16,12 @@ import (
 
 // A disk is what one call may ask of the disk, and has asked.
 type disk struct {
-	shared *shared
-	given  <-chan struct{}      // closed when nobody waits any more
-	looks  int                  // places looked at
-	err    error                // the first; it ends the scan
-	trusts map[uint64]bool      // devices whose times are the kernel's own
-	synced map[uint64]time.Time // devices that are up to date, and since when
+	shared   *shared
+	canceled <-chan struct{}      // closed when nobody waits any more
+	looks    int                  // places looked at
+	err      error                // the first; it ends the scan
+	trusts   map[uint64]bool      // devices whose times are the kernel's own
+	synced   map[uint64]time.Time // devices that are up to date, and since when
 }
 
 // errLooks says that a call leads to too many places.
@@ -38,15 +38,15 @@ func (d *disk) look() bool {
 	if d.looks++; d.looks > maxLooks {
 		d.fail(errLooks)
 	}
-	if d.givenUp() {
-		d.fail(errGivenUp)
+	if d.isCanceled() {
+		d.fail(errCanceled)
 	}
 	return d.err == nil
 }
 
-func (d *disk) givenUp() bool {
+func (d *disk) isCanceled() bool {
 	select {
-	case <-d.given:
+	case <-d.canceled:
 		return true
 	default:
 		return false
@@ -60,8 +60,8 @@ func (d *disk) stat(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// nothing reports whether an error means that there is no file.
-func nothing(err error) bool {
+// isAbsent reports whether an error means that there is no file.
+func isAbsent(err error) bool {
 	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
 		if errors.Is(err, none) {
 			return true
@@ -70,8 +70,8 @@ func nothing(err error) bool {
 	return false
 }
 
-// errGivenUp is seen by nobody: the call was answered.
-var errGivenUp = fs.ErrClosed
+// errCanceled is seen by nobody: the call was answered.
+var errCanceled = fs.ErrClosed
 
 func (d *disk) isDir(path string) bool {
 	info, err := d.stat(path)
@@ -80,13 +80,13 @@ func (d *disk) isDir(path string) bool {
 
 func (d *disk) isThereAs(file string) bool {
 	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err))
+	return d.look() && (err == nil && info.Mode().IsRegular() || err != nil && !isAbsent(err))
 }
 
 // isThere reports whether a program lies at a path, or nobody can tell.
 func (d *disk) isThere(file string) bool {
 	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !nothing(err))
+	return d.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !isAbsent(err))
 }
 
 // maxSyncs is how many disks may be waited for, also by calls that were answered.
@@ -132,7 +132,7 @@ func (d *disk) onDisk(path string, device uint64) bool {
 		}
 		return err == nil
 	case <-late.C:
-	case <-d.given:
+	case <-d.canceled:
 	}
 	return false
 }
@@ -196,12 +196,12 @@ func (d *disk) stays(fresh []freshFile) bool {
 			wait := time.NewTimer(left)
 			select {
 			case <-wait.C:
-			case <-d.given:
+			case <-d.canceled:
 				wait.Stop()
 				return false
 			}
 		}
-		if d.givenUp() || !toDisk(f.path) {
+		if d.isCanceled() || !toDisk(f.path) {
 			return false
 		}
 		info, err := d.stat(f.path)
@@ -226,9 +226,9 @@ func toDisk(path string) bool {
 	return err == nil
 }
 
-// writeBack is how long after a change the page of a file may still be writable for a mapping without
+// writeBackTime is how long after a change the page of a file may still be writable for a mapping without
 // a change of its times: kernels write it to the disk after 30 s or so.
-const writeBack = 10 * time.Minute
+const writeBackTime = 10 * time.Minute
 
 // versionOf is the version of a file, if the kernel's word about it can be trusted.
 func (d *disk) versionOf(file string, info fs.FileInfo) string {
@@ -247,7 +247,7 @@ func (d *disk) versionOf(file string, info fs.FileInfo) string {
 	if !trust {
 		return ""
 	}
-	if time.Since(v.changed) > writeBack {
+	if time.Since(v.changed) > writeBackTime {
 		return string(v.text)
 	}
 	if !d.stays([]freshFile{{file, string(v.text), v.changed}}) {

@@ -271,7 +271,7 @@ func (p *pass) bindPackage(name, dir string) {
 	for _, at := range above(dir) {
 		local := filepath.Join(at, "node_modules/.bin", name)
 		if info, err := p.stat(local); p.look() && err == nil && info.Mode().IsRegular() {
-			p.leads(local)
+			p.bindLink(local)
 			p.visit(local, code)
 			return
 		}

@@ -23,8 +23,8 @@ type folderWalk struct {
 	ignores   string                  // how that is called
 }
 
-// passedOver are folders that a tool of the table does not read as its own.
-var passedOver = []string{".git", "node_modules", ".terraform"}
+// toolFolders are folders that a tool of the table does not read as its own.
+var toolFolders = []string{".git", "node_modules", ".terraform"}
 
 // environments are folders in which pytest looks for no tests.
 var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
@@ -34,7 +34,7 @@ var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .
 func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
 	all = true
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		s.leads(dir)
+		s.bindLink(dir)
 		dir = real
 	}
 	begun := time.Now()
@@ -46,7 +46,7 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 		}
 		s.looks-- // it has a bound of its own
 		if err != nil {
-			if !nothing(err) && s.out[path+"/"] == "" {
+			if !isAbsent(err) && s.out[path+"/"] == "" {
 				s.out[path+"/"] = unreadable
 				s.name("%s/", path)
 			}
@@ -55,7 +55,7 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 		if d.IsDir() && path != dir && s.ignored != nil && s.ignored(path, true) {
 			return filepath.SkipDir
 		}
-		if !every && d.IsDir() && path != dir && (slices.Contains(passedOver, d.Name()) ||
+		if !every && d.IsDir() && path != dir && (slices.Contains(toolFolders, d.Name()) ||
 			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
 		}
@@ -179,7 +179,7 @@ func (s *scan) elsewhere(link string, roots []string) string {
 	if err != nil || !info.IsDir() {
 		return ""
 	}
-	s.leads(link)
+	s.bindLink(link)
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil {
 		return ""
@@ -205,10 +205,10 @@ func (s *scan) inFolder(path string) {
 		return
 	}
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-		s.leads(path)
+		s.bindLink(path)
 	}
 	s.seen[path] = code
-	s.keep(path, code)
+	s.bindHash(path, code)
 }
 
 // readsIn binds what patterns match in a folder, unless it is one in which nobody but root
@@ -218,7 +218,7 @@ func (s *scan) readsIn(dir string, patterns []string) {
 		return
 	}
 	info, err := s.stat(dir)
-	if !s.look() || err != nil && nothing(err) {
+	if !s.look() || err != nil && isAbsent(err) {
 		return // once it is there, its files change the fingerprint
 	}
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *scan) readsIn(dir string, patterns []string) {
 	if id, known := identify(info); known && systemFolder(dir, info, id) {
 		return
 	}
-	s.leads(dir)
+	s.bindLink(dir)
 	var below []string
 	for _, pattern := range patterns {
 		if rest, deep := strings.CutPrefix(pattern, "**"); deep {

@@ -158,7 +158,7 @@ func (r imageReader) buildContext(base, from string) []string {
 // top, and anywhere.
 func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
-	at, below = slices.Clone(passedOver), slices.Clone(passedOver)
+	at, below = slices.Clone(toolFolders), slices.Clone(toolFolders)
 	for _, list := range lists {
 		if r.visit(list, code); r.out[list] == "" {
 			continue

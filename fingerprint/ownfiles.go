@@ -186,6 +186,6 @@ func (f *flow) changesItself(i int, file string) bool {
 		"DUCK") {
 		return false
 	}
-	f.leads(filepath.Clean(file))
+	f.bindLink(filepath.Clean(file))
 	return true
 }

@@ -83,7 +83,7 @@ func (p *pass) bindStep(i int) {
 		for _, base := range bases {
 			for _, word := range st.Argv[1:] {
 				if word != "" && word[0] != '-' {
-					p.leads(abs(base, word))
+					p.bindLink(abs(base, word))
 				}
 			}
 		}

@@ -18,7 +18,7 @@ func (r *reader) workDirs(st *shell.Step) []string {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
 		dir := filepath.Clean(st.Dir)
 		if dir != filepath.Clean(r.call.Dir) { // cd link
-			r.leads(dir)
+			r.bindLink(dir)
 		}
 		return []string{dir}
 	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):

@@ -71,7 +71,7 @@ func (r makeReader) words() (targets []string) {
 	m.dir, m.carried = dir, r.call.Env
 	m.isFile = func(name string) bool {
 		info, err := r.stat(abs(dir, name))
-		return !r.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
+		return !r.look() || err != nil && !isAbsent(err) || err == nil && !info.IsDir()
 	}
 	for n := range argv { // make -I folder
 		if value, is := flagAt(argv, n, "-I --include-dir"); is {
