@@ -18,7 +18,7 @@ const scanTime = 5 * time.Second
 //
 // Files are read in full for every call, up to 256 MiB in all. A file beyond that is bound
 // by its first and last MiB, its size and its times. Between calls only hashes of system files are
-// kept, see [Binder.keeps].
+// kept, and only where nobody but root can change the file.
 type Binder struct {
 	walker Walker
 	shared

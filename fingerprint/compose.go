@@ -78,7 +78,7 @@ func (r composeReader) composed(file string, depth int) {
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
 			if !r.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
-				imageReader{r.reading}.dockerfile(filepath.Clean(at))
+				imageReader(r).dockerfile(filepath.Clean(at))
 			}
 		}
 	}

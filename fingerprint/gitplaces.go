@@ -137,7 +137,7 @@ func (g *gitCall) todo(dir string) {
 		return
 	}
 	delete(g.out, file)
-	g.scan.namedFiles--
+	g.namedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")

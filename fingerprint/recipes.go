@@ -262,7 +262,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	delete(r.out, clean)
-	r.scan.namedFiles--
+	r.namedFiles--
 	return true
 }
 
