@@ -19,7 +19,7 @@ func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 	case l.err != nil:
 		return nil, digest{}, l.err
 	case l.lag.lagging(at):
-		return nil, digest{}, laggingError{l.lag.headed}
+		return nil, digest{}, laggingError{l.lag.advanced}
 	}
 	if l.queue.size > 0 && l.queue.size+int64(len(body)+sealLength) > l.o.MaxSize {
 		if err := l.queue.endFile(); err != nil {
@@ -27,7 +27,7 @@ func (l *Log) add(body []byte, at time.Time) (*batch, digest, error) {
 		}
 	}
 	if !at.IsZero() {
-		l.lag.unheard = append(l.lag.unheard, counted{l.queue.end.seq + 1, at})
+		l.lag.pending = append(l.lag.pending, counted{l.queue.end.seq + 1, at})
 	}
 	return l.queue.line(body)
 }
@@ -128,7 +128,7 @@ func (l *Log) failQueue(b *batch, err error) {
 		close(b.done)
 	}
 	l.queue.batches = nil
-	l.lag.unheard = slices.DeleteFunc(l.lag.unheard, func(c counted) bool { return c.seq > l.durable.Seq })
+	l.lag.pending = slices.DeleteFunc(l.lag.pending, func(c counted) bool { return c.seq > l.durable.Seq })
 }
 
 // look fails a log whose file was changed while nothing was written.

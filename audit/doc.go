@@ -83,4 +83,12 @@
 //
 // No confirmation code, token or key may be in the log. Every text passes
 // through Options.Redact, and confirmation codes are masked whatever that does.
+//
+// # Reading order
+//
+// Writing: open.go and log.go, then a record's way: take.go, line.go and redact.go (what a line says), queue.go
+// and chain.go (its place), commit.go and active.go (the file), head.go, headkeeper.go and lag.go (what the store
+// is told). What goes wrong: recover.go and scan.go, heal.go and alarm.go, opening.go, rename.go. Retention:
+// retention.go and removed.go. Reading: files.go and logdir.go, verify.go with named.go and broken.go, tail.go,
+// print.go and reasoning.go.
 package audit

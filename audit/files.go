@@ -230,6 +230,19 @@ func (l *lineReader) next() ([]byte, error) {
 	return line[:size-1], nil
 }
 
+// nextWhole is next for those who pass over what is no line, and the beginning of one that is torn.
+func (l *lineReader) nextWhole() ([]byte, error) {
+	for {
+		line, err := l.next()
+		if errors.Is(err, errTorn) {
+			return nil, io.EOF
+		}
+		if !errors.Is(err, errShape) {
+			return line, err
+		}
+	}
+}
+
 // rewind goes back behind the last complete line of f.
 func (l *lineReader) rewind(f io.ReadSeeker) (*lineReader, error) {
 	if _, err := f.Seek(l.offset, io.SeekStart); err != nil {

@@ -26,8 +26,8 @@ func (l *Log) keepHead(ctx context.Context) {
 		case <-l.lag.wake:
 		}
 		l.mu.Lock()
-		if l.lag.again {
-			l.lag.again, l.head.stored = false, 0
+		if l.lag.rewound {
+			l.lag.rewound, l.head.stored = false, 0
 		}
 		l.mu.Unlock()
 		putCtx, cancel := context.WithTimeout(ctx, headTimeout)
@@ -35,7 +35,7 @@ func (l *Log) keepHead(ctx context.Context) {
 		cancel()
 		if err == nil {
 			l.mu.Lock()
-			l.lag.heard(l.head.stored)
+			l.lag.advance(l.head.stored)
 			l.mu.Unlock()
 		}
 		if l.head.older != nil {

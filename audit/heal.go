@@ -82,7 +82,7 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	l.mu.Lock()
 	l.err, l.missing = nil, l.missing-missing
 	if l.healing.lost != "" { // the store knows lines that are gone: it is told of the new end
-		l.lag.cut()
+		l.lag.rewind()
 	}
 	l.mu.Unlock()
 	l.healing.found, l.healing.lost = nil, ""

@@ -31,7 +31,7 @@ type counted struct {
 const maxUnheard = MaxLag / 2
 
 // A laggingError says that a line must wait until the store was told of more.
-type laggingError struct{ headed <-chan struct{} }
+type laggingError struct{ advanced <-chan struct{} }
 
 func (laggingError) Error() string { return "the store has not taken the audit's head for too long" }
 
@@ -46,10 +46,10 @@ func counts(line Line) time.Time {
 
 // A lag is how far the store is behind the log. The Log's mu guards all but its channels.
 type lag struct {
-	unheard []counted     // lines that the store was not told of yet
-	heardOf uint64        // the last line that the store was told of in this life
-	headed  chan struct{} // closed when the store was told of more
-	again   bool          // the store is to be told of an end that is before its own
+	pending   []counted     // lines that the store was not told of yet
+	storedSeq uint64        // the last line that the store was told of in this life
+	advanced  chan struct{} // closed when the store was told of more
+	rewound   bool          // the store is to be told of an end that is before its own
 
 	accepted chan struct{} // closed by Accept
 	accept   sync.Once
@@ -59,7 +59,7 @@ type lag struct {
 
 func newLag() lag {
 	return lag{
-		headed: make(chan struct{}), accepted: make(chan struct{}),
+		advanced: make(chan struct{}), accepted: make(chan struct{}),
 		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
 	}
 }
@@ -81,18 +81,18 @@ func (g *lag) lagging(at time.Time) bool {
 	if at.IsZero() || !g.isAccepted() { // nothing is told to the store yet, and nothing is asked
 		return false
 	}
-	return slices.ContainsFunc(g.unheard, func(c counted) bool { return at.Sub(c.at) > maxUnheard })
+	return slices.ContainsFunc(g.pending, func(c counted) bool { return at.Sub(c.at) > maxUnheard })
 }
 
-// heard notes that the store was told of the lines up to seq.
-func (g *lag) heard(seq uint64) {
-	g.unheard = slices.DeleteFunc(g.unheard, func(c counted) bool { return c.seq <= seq })
-	if !g.again { // else it is a line of before the log was cut
-		g.heardOf = max(g.heardOf, seq)
+// advance notes that the store was told of the lines up to seq.
+func (g *lag) advance(seq uint64) {
+	g.pending = slices.DeleteFunc(g.pending, func(c counted) bool { return c.seq <= seq })
+	if !g.rewound { // else it is a line of before the log was cut
+		g.storedSeq = max(g.storedSeq, seq)
 	}
-	close(g.headed)
-	g.headed = make(chan struct{})
+	close(g.advanced)
+	g.advanced = make(chan struct{})
 }
 
-// cut forgets what the store was told of: the log is shorter now, and the store is told of its new end.
-func (g *lag) cut() { g.again, g.unheard, g.heardOf = true, nil, 0 }
+// rewind forgets what the store was told of: the log is shorter now, and the store is told of its new end.
+func (g *lag) rewind() { g.rewound, g.pending, g.storedSeq = true, nil, 0 }

@@ -47,13 +47,10 @@ func eachOf(path string, seq uint64, f func(Line)) error {
 	}
 	defer file.Close()
 	for lines := newLineReader(file); ; {
-		text, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+		text, err := lines.nextWhole()
+		if errors.Is(err, io.EOF) {
 			return nil
-		case errors.Is(err, errShape):
-			continue
-		case err != nil:
+		} else if err != nil {
 			return err
 		}
 		if at, err := readLink(text); err != nil || at.seq < seq {
@@ -152,6 +149,19 @@ func lastOf(path string) (place, error) {
 
 // lastLine returns the last line of a full file.
 func lastLine(path string) ([]byte, error) {
+	b, err := endOf(path, MaxLine)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := bytes.CutSuffix(b, []byte("\n"))
+	if !ok {
+		return nil, errTorn
+	}
+	return b[bytes.LastIndexByte(b, '\n')+1:], nil
+}
+
+// endOf returns the last bytes of a file.
+func endOf(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -161,15 +171,9 @@ func lastLine(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, min(info.Size(), MaxLine))
-	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
-		return nil, err
-	}
-	b, ok := bytes.CutSuffix(b, []byte("\n"))
-	if !ok {
-		return nil, errTorn
-	}
-	return b[bytes.LastIndexByte(b, '\n')+1:], nil
+	b := make([]byte, min(info.Size(), most))
+	_, err = f.ReadAt(b, info.Size()-int64(len(b)))
+	return b, err
 }
 
 // setAside moves what stands behind offset to a file of its own.
@@ -232,20 +236,11 @@ func (d logDir) formerID() (string, error) {
 
 // lastID is the id in the last sound line of a file; empty if there is none.
 func lastID(path string) (string, error) {
-	f, err := os.Open(path)
+	b, err := endOf(path, 2*MaxLine) // behind the last line there may be a torn one
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	b := make([]byte, min(info.Size(), 2*MaxLine)) // behind the last line there may be a torn one
-	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
 		return "", err
 	}
 	for len(b) > 0 {

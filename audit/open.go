@@ -90,7 +90,7 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 		return nil, err
 	}
 	l.opened = Opening{Seq: l.durable.Seq, Head: known}
-	if l.lag.unheard, err = l.opened.compare(l.active.dir, l.o.Volatile); err != nil {
+	if l.lag.pending, err = l.opened.compare(l.active.dir, l.o.Volatile); err != nil {
 		return nil, err
 	}
 	if unknown && l.durable.Seq > 0 {

@@ -39,13 +39,10 @@ func claimedRemoved(ctx context.Context, paths []string) (to uint64, err error) 
 func claimIn(ctx context.Context, f *os.File, first bool, to *uint64) (whole bool, err error) {
 	lines := newLineReader(f)
 	for {
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
+		line, err := lines.nextWhole()
+		if errors.Is(err, io.EOF) {
 			return false, nil
-		case errors.Is(err, errShape):
-			continue
-		case err != nil:
+		} else if err != nil {
 			return false, err
 		}
 		if first && lines.number == 1 {

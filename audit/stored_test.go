@@ -86,14 +86,14 @@ func TestAnOlderStoreOfPasses(t *testing.T) {
 // of the store is of the lines that are there.
 func TestWhatTheStoreHadOfACutLog(t *testing.T) {
 	g := newLag()
-	g.heard(60)
-	g.cut()
-	g.heard(61) // was under way
-	if got := g.heardOf; got != 0 {
+	g.advance(60)
+	g.rewind()
+	g.advance(61) // was under way
+	if got := g.storedSeq; got != 0 {
 		t.Errorf("the store had %d lines of a log that is shorter", got)
 	}
-	g.again = false
-	if g.heard(12); g.heardOf != 12 {
-		t.Errorf("it has %d of 12 lines", g.heardOf)
+	g.rewound = false
+	if g.advance(12); g.storedSeq != 12 {
+		t.Errorf("it has %d of 12 lines", g.storedSeq)
 	}
 }

@@ -74,7 +74,7 @@ func (l *Log) take(ctx context.Context, r approver.Record) (string, error) {
 	if l.o.KV != nil {
 		line.Stored = l.storedUpTo()
 		if r.Event == approver.EventStopped {
-			line.Heard = l.tell(ctx)
+			line.Heard = l.flushHead(ctx)
 		}
 	}
 	body, err := encode(line)
@@ -96,7 +96,7 @@ func (l *Log) take(ctx context.Context, r approver.Record) (string, error) {
 func (l *Log) put(ctx context.Context, body []byte, at time.Time) (string, error) {
 	b, hash, err := l.add(body, at)
 	for wait := (laggingError{}); errors.As(err, &wait); b, hash, err = l.add(body, at) {
-		if err := l.await(ctx, wait.headed); err != nil {
+		if err := l.await(ctx, wait.advanced); err != nil {
 			return "", err
 		}
 	}
@@ -131,15 +131,15 @@ func (l *Log) await(ctx context.Context, headed <-chan struct{}) error {
 func (l *Log) storedUpTo() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lag.heardOf
+	return l.lag.storedSeq
 }
 
 // stopWait is how long a stop in order waits for the store.
 const stopWait = 2 * time.Second
 
-// tell reports whether the store was told of every line, and waits a moment for it. Nil
+// flushHead reports whether the store was told of every line, and waits a moment for it. Nil
 // is not known, as before Accept.
-func (l *Log) tell(ctx context.Context) *bool {
+func (l *Log) flushHead(ctx context.Context) *bool {
 	if !l.lag.isAccepted() {
 		return nil
 	}
@@ -148,8 +148,8 @@ func (l *Log) tell(ctx context.Context) *bool {
 	end := l.Head().Seq
 	for told := false; ; {
 		l.mu.Lock()
-		headed := l.lag.headed
-		told = l.lag.heardOf >= end
+		headed := l.lag.advanced
+		told = l.lag.storedSeq >= end
 		l.mu.Unlock()
 		if told {
 			return &told

@@ -65,14 +65,18 @@ func flagValue(word, flags string) (value string, has bool) {
 	return "", false
 }
 
-// flagValues are the values of flags of a step.
+// flagAt is the value that the word at n has for one of some flags, also where it is the next word.
+func flagAt(words []string, n int, flags string) (value string, has bool) {
+	if value, has = flagValue(words[n], flags); has && value == "" && n+1 < len(words) {
+		value = words[n+1]
+	}
+	return value, has
+}
+
+// flagValues are the values of flags of a step, as far as they are known.
 func flagValues(st *shell.Step, flags string) (values []string) {
 	for n := 1; n < len(st.Argv); n++ {
-		value, is := flagValue(st.Argv[n], flags)
-		if is && value == "" && n+1 < len(st.Argv) {
-			value = st.Argv[n+1]
-		}
-		if is && value != "" && effect.IsKnown(value) {
+		if value, is := flagAt(st.Argv, n, flags); is && value != "" && effect.IsKnown(value) {
 			values = append(values, value)
 		}
 	}
@@ -116,6 +120,14 @@ var shells = strings.Fields("sh bash dash ash ksh zsh")
 
 // quoted is a text in quotes at the beginning of an argument.
 var quoted = regexp.MustCompile(`^["']([^"'\n]*)["']`)
+
+// fromHome is a path that may begin with the home's sign.
+func fromHome(file, home string) string {
+	if rest, is := strings.CutPrefix(file, "~/"); is {
+		return filepath.Join(home, rest)
+	}
+	return file
+}
 
 // systemPath is where a shell looks if nothing says where.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -18,7 +18,7 @@ const scanTime = 5 * time.Second
 //
 // Files are read in full for every call, up to 256 MiB in all. A file beyond that is bound
 // by its first and last MiB, its size and its times. Between calls only hashes of system files are
-// kept, see [Binder.keeps].
+// kept, and only where nobody but root can change the file.
 type Binder struct {
 	walker Walker
 	shared
@@ -102,9 +102,9 @@ func (b *Binder) release() {
 	b.scans--
 }
 
-// scan is Files without a limit of time. Once given is closed, it ends as soon as it can.
-func (b *Binder) scan(given <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := newScan(&b.shared, b.walker, given, call)
+// scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
+func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
+	s := newScan(&b.shared, b.walker, canceled, call)
 	s.bindDir()
 	in := scope{strict: true, words: true}
 	(&reader{scan: s, scope: in, call: call, path: call.Env["PATH"]}).loaders()

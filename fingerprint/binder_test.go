@@ -162,7 +162,7 @@ func TestBinderKeepsHashesOfSystemFilesOnly(t *testing.T) {
 		{"the agent may be root", 0o755, 0, long, 0, false},
 		{"changed just now", 0o755, 0, time.Now(), 1000, false},
 	} {
-		if got := New(nil).keeps(fakeInfo{mode: c.mode}, fileID{owner: c.owner, changed: c.since}, c.euid); got != c.want {
+		if got := New(nil).isCacheable(fakeInfo{mode: c.mode}, fileID{owner: c.owner, changed: c.since}, c.euid); got != c.want {
 			t.Errorf("%s: kept: %v", c.name, got)
 		}
 	}
@@ -595,10 +595,10 @@ func TestBinderGivesUp(t *testing.T) {
 		}
 		return os.Stat(path)
 	}
-	if _, _, err := p.b.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, errGivenUp) || looks != 1 {
+	if _, _, err := p.b.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, errCanceled) || looks != 1 {
 		t.Errorf("%d looks, %v", looks, err)
 	}
-	if n, err := io.Copy(io.Discard, patient{strings.NewReader("x"), &disk{given: given}}); n != 0 || !errors.Is(err, errGivenUp) {
+	if n, err := io.Copy(io.Discard, cancelReader{strings.NewReader("x"), &disk{canceled: given}}); n != 0 || !errors.Is(err, errCanceled) {
 		t.Errorf("%d bytes were read, %v", n, err)
 	}
 }

@@ -104,11 +104,7 @@ const places = "-C -f --directory --file --makefile --prefix --cwd --dir --chdir
 // unknownPlace reports whether nobody can tell where a builder finds its files.
 func unknownPlace(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
-		value, is := flagValue(w, places)
-		n := slices.Index(words, w)
-		if is && value == "" && n+1 < len(words) {
-			value = words[n+1]
-		}
+		value, is := flagAt(words, slices.Index(words, w), places)
 		return is && !effect.IsKnown(value)
 	})
 }

@@ -78,7 +78,7 @@ func (r composeReader) composed(file string, depth int) {
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
 			if !r.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
-				imageReader{r.reading}.dockerfile(filepath.Clean(at))
+				imageReader(r).dockerfile(filepath.Clean(at))
 			}
 		}
 	}
@@ -218,10 +218,7 @@ func (c *composing) mounted() {
 		}
 	}
 	for _, m := range c.mounts {
-		if rest, is := strings.CutPrefix(m.source, "~/"); is {
-			m.source = filepath.Join(c.scan.call.Env["HOME"], rest)
-		}
-		at := filepath.Clean(abs(c.dir, m.source))
+		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.scan.call.Env["HOME"])))
 		if !filepath.IsAbs(at) || like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}
@@ -229,8 +226,7 @@ func (c *composing) mounted() {
 			c.out[folderKey(at, scriptKinds)] = listHash(nil)
 			continue
 		}
-		if !c.visit(at, code) {
-			c.bindScript(at, c.dir)
+		if !c.executes(at, c.dir) {
 			continue
 		}
 		if info, err := c.stat(at); err == nil {
@@ -242,8 +238,8 @@ func (c *composing) mounted() {
 		for _, word := range c.words {
 			for _, work := range append([]string{"/"}, c.work...) {
 				rest, in := strings.CutPrefix(filepath.Join("/", abs(work, word))+"/", filepath.Clean(m.target)+"/")
-				if file := filepath.Join(at, rest); in && rest != "" && !c.visit(file, code) {
-					c.bindScript(file, c.dir)
+				if in && rest != "" {
+					c.executes(filepath.Join(at, rest), c.dir)
 				}
 			}
 		}
@@ -253,7 +249,7 @@ func (c *composing) mounted() {
 // isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
 func (c *composing) isThereAt(path string) bool {
 	info, err := c.stat(path)
-	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !nothing(err))
+	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !isAbsent(err))
 }
 
 // interpolated is a value with its variables, where those are known.

@@ -1,26 +1,27 @@
 package fingerprint
 
-// This file asks the disk, within the limits of one call.
-
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"approver.example"
 )
 
+// This file asks the disk, within the limits of one call.
+
 // A disk is what one call may ask of the disk, and has asked.
 type disk struct {
-	shared *shared
-	given  <-chan struct{}      // closed when nobody waits any more
-	looks  int                  // places looked at
-	err    error                // the first; it ends the scan
-	trusts map[uint64]bool      // devices whose times are the kernel's own
-	synced map[uint64]time.Time // devices that are up to date, and since when
+	shared   *shared
+	canceled <-chan struct{}      // closed when nobody waits any more
+	looks    int                  // places looked at
+	err      error                // the first; it ends the scan
+	trusts   map[uint64]bool      // devices whose times are the kernel's own
+	synced   map[uint64]time.Time // devices that are up to date, and since when
 }
 
 // errLooks says that a call leads to too many places.
@@ -37,15 +38,15 @@ func (d *disk) look() bool {
 	if d.looks++; d.looks > maxLooks {
 		d.fail(errLooks)
 	}
-	if d.givenUp() {
-		d.fail(errGivenUp)
+	if d.isCanceled() {
+		d.fail(errCanceled)
 	}
 	return d.err == nil
 }
 
-func (d *disk) givenUp() bool {
+func (d *disk) isCanceled() bool {
 	select {
-	case <-d.given:
+	case <-d.canceled:
 		return true
 	default:
 		return false
@@ -59,8 +60,8 @@ func (d *disk) stat(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// nothing reports whether an error means that there is no file.
-func nothing(err error) bool {
+// isAbsent reports whether an error means that there is no file.
+func isAbsent(err error) bool {
 	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
 		if errors.Is(err, none) {
 			return true
@@ -69,8 +70,8 @@ func nothing(err error) bool {
 	return false
 }
 
-// errGivenUp is seen by nobody: the call was answered.
-var errGivenUp = fs.ErrClosed
+// errCanceled is seen by nobody: the call was answered.
+var errCanceled = fs.ErrClosed
 
 func (d *disk) isDir(path string) bool {
 	info, err := d.stat(path)
@@ -79,11 +80,178 @@ func (d *disk) isDir(path string) bool {
 
 func (d *disk) isThereAs(file string) bool {
 	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err))
+	return d.look() && (err == nil && info.Mode().IsRegular() || err != nil && !isAbsent(err))
 }
 
 // isThere reports whether a program lies at a path, or nobody can tell.
 func (d *disk) isThere(file string) bool {
 	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !nothing(err))
+	return d.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !isAbsent(err))
+}
+
+// maxSyncs is how many disks may be waited for, also by calls that were answered.
+const maxSyncs = 4
+
+// syncTime is how long a disk may take until it has what is in memory.
+const syncTime = 2 * time.Second
+
+// onDisk writes what is in memory of a device to it, and reports whether that was done. From then
+// on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
+// changes later the times say so.
+func (d *disk) onDisk(path string, device uint64) bool {
+	if _, ok := d.synced[device]; ok {
+		return true
+	}
+	b := d.shared
+	b.mu.Lock()
+	free := b.syncing < maxSyncs
+	if free {
+		b.syncing++
+	}
+	b.mu.Unlock()
+	if !free {
+		return false
+	}
+	begun, done := time.Now(), make(chan error, 1)
+	go func() {
+		err := syncDevice(filepath.Dir(path), device)
+		b.mu.Lock()
+		b.syncing--
+		b.mu.Unlock()
+		done <- err
+	}()
+	late := time.NewTimer(syncTime)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		if err == nil {
+			if d.synced == nil {
+				d.synced = map[uint64]time.Time{}
+			}
+			d.synced[device] = begun
+		}
+		return err == nil
+	case <-late.C:
+	case <-d.canceled:
+	}
+	return false
+}
+
+// syncDevice brings the device up to date on which a folder lies.
+func syncDevice(dir string, device uint64) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only looked at
+	info, err := f.Stat()
+	if v, known := appendVersion(nil, info); err != nil || !known || v.device != device {
+		return errors.Join(err, fs.ErrInvalid)
+	}
+	return syncFiles(f)
+}
+
+// settles is how long a file must have been left alone until its times can be trusted: the
+// next write may still get the same ones. The clock of a file system ticks every 10 ms or more
+// often.
+const settles = 20 * time.Millisecond
+
+// A freshFile changed so short a time ago that it may do so again unseen.
+type freshFile struct {
+	path, version string
+	changed       time.Time
+}
+
+func trustedTimes(path string, device uint64) bool {
+	for _, at := range []string{filepath.Dir(path), path} { // a file may be a mount of its own
+		f, err := os.Open(at)
+		if err != nil {
+			continue
+		}
+		info, err := f.Stat()
+		holds := err == nil && timesHold(f)
+		_ = f.Close() // it was only looked at
+		if v, known := appendVersion(nil, info); err == nil && known && v.device == device {
+			return holds
+		}
+	}
+	return false
+}
+
+// maxFresh is how many files are brought to the disk one by one.
+const maxFresh = 1024
+
+// stays waits until files that changed a moment ago can do so only with other times, and
+// reports whether they are as they were.
+func (d *disk) stays(fresh []freshFile) bool {
+	if len(fresh) > maxFresh {
+		return false
+	}
+	for _, f := range fresh {
+		left := settles - time.Since(f.changed)
+		if left > settles {
+			return false // it is from the future
+		}
+		if left > 0 {
+			wait := time.NewTimer(left)
+			select {
+			case <-wait.C:
+			case <-d.canceled:
+				wait.Stop()
+				return false
+			}
+		}
+		if d.isCanceled() || !toDisk(f.path) {
+			return false
+		}
+		info, err := d.stat(f.path)
+		if err != nil {
+			return false
+		}
+		if v, known := appendVersion(nil, info); !known || string(v.text) != f.version {
+			return false
+		}
+	}
+	return true
+}
+
+// toDisk brings one file to the disk.
+func toDisk(path string) bool {
+	f, _, err := open(path)
+	if err != nil {
+		return false
+	}
+	err = f.Sync()
+	_ = f.Close() // it was only read
+	return err == nil
+}
+
+// writeBackTime is how long after a change the page of a file may still be writable for a mapping without
+// a change of its times: kernels write it to the disk after 30 s or so.
+const writeBackTime = 10 * time.Minute
+
+// versionOf is the version of a file, if the kernel's word about it can be trusted.
+func (d *disk) versionOf(file string, info fs.FileInfo) string {
+	v, known := appendVersion(nil, info)
+	if !known {
+		return ""
+	}
+	trust, ok := d.trusts[v.device]
+	if !ok {
+		trust = trustedTimes(file, v.device)
+		if d.trusts == nil {
+			d.trusts = map[uint64]bool{}
+		}
+		d.trusts[v.device] = trust
+	}
+	if !trust {
+		return ""
+	}
+	if time.Since(v.changed) > writeBackTime {
+		return string(v.text)
+	}
+	if !d.stays([]freshFile{{file, string(v.text), v.changed}}) {
+		return ""
+	}
+	return string(v.text)
 }

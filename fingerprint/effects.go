@@ -147,9 +147,7 @@ func (r *reader) madeOf(file string) {
 	for _, need := range r.made.rules[name].needs {
 		if at := abs(r.made.dir, need); effect.IsKnown(need) && filepath.IsAbs(at) {
 			r.madeOf(at)
-			if !r.visit(at, code) {
-				r.bindScript(at, r.made.dir)
-			}
+			r.executes(at, r.made.dir)
 		}
 	}
 }
@@ -273,7 +271,7 @@ func (p *pass) bindPackage(name, dir string) {
 	for _, at := range above(dir) {
 		local := filepath.Join(at, "node_modules/.bin", name)
 		if info, err := p.stat(local); p.look() && err == nil && info.Mode().IsRegular() {
-			p.leads(local)
+			p.bindLink(local)
 			p.visit(local, code)
 			return
 		}

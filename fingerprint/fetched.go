@@ -91,10 +91,7 @@ func (r requirementsReader) required(words []string) {
 	words = words[n+1:]
 	alone := slices.Contains(words, "--no-deps")
 	for n, w := range words {
-		value, is := flagValue(w, "-r --requirement -c --constraint")
-		if is && value == "" && n+1 < len(words) {
-			value = words[n+1]
-		}
+		value, is := flagAt(words, n, "-r --requirement -c --constraint")
 		for _, base := range r.bases {
 			switch {
 			case is && !effect.IsKnown(value), is && strings.Contains(value, "://"):
@@ -129,12 +126,8 @@ func (r requirementsReader) requirements(file string, depth int) {
 	if !r.once("requirements", file) || r.visit(file, code) {
 		return
 	}
-	text, ok := r.textOf(file, "asks for")
+	text, ok := r.follow(file, "asks for", depth)
 	if !ok {
-		return
-	}
-	if depth >= maxFollowed {
-		r.unread(file, "asks for")
 		return
 	}
 	unpinned := false
@@ -144,10 +137,7 @@ func (r requirementsReader) requirements(file string, depth int) {
 		if len(words) == 0 || words[0][0] == '#' {
 			continue
 		}
-		other, is := flagValue(words[0], "-r --requirement -c --constraint")
-		if is && other == "" && len(words) > 1 {
-			other = words[1]
-		}
+		other, is := flagAt(words, 0, "-r --requirement -c --constraint")
 		switch {
 		case is && !strings.Contains(other, "://"):
 			r.requirements(filepath.Clean(abs(filepath.Dir(file), other)), depth+1)

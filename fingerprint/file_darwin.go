@@ -16,13 +16,13 @@ func fileSystemOf(f *os.File) fileSystem {
 	const noSUID = 0x8
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil || st.Flags&noSUID != 0 {
-		return foreignFiles
+		return servedFiles
 	}
-	return heldFiles
+	return diskFiles
 }
 
 // timesHold reports whether the kernel itself sets the times of the files where f lies.
-func timesHold(f *os.File) bool { return fileSystemOf(f) == heldFiles }
+func timesHold(f *os.File) bool { return fileSystemOf(f) == diskFiles }
 
 // syncFiles does nothing here: there is no such call.
 func syncFiles(*os.File) error { return nil }

@@ -18,15 +18,15 @@ func timesOf(st *syscall.Stat_t) (modified, changed syscall.Timespec) { return s
 func fileSystemOf(f *os.File) fileSystem {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
-		return foreignFiles
+		return servedFiles
 	}
 	switch uint32(st.Type) { // statfs(2); its width differs between machines
 	case 0x9fa0, 0x62656572, 0x64626720, 0x74726163, 0x27e0eb, 0x63677270:
-		return madeUp // proc, sysfs, debugfs, tracefs, cgroup, cgroup2
+		return kernelFiles // proc, sysfs, debugfs, tracefs, cgroup, cgroup2
 	case 0x65735546: // FUSE
-		return foreignFiles
+		return servedFiles
 	}
-	return heldFiles
+	return diskFiles
 }
 
 // timesHold reports whether the kernel itself sets the times of the files where f lies, at

@@ -128,9 +128,7 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 	}
 	for part := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
-		if rest, is := strings.CutPrefix(part, "~/"); is {
-			part = filepath.Join(r.scan.call.Env["HOME"], rest)
-		}
+		part = fromHome(part, r.scan.call.Env["HOME"])
 		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.isDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}

@@ -23,8 +23,8 @@ type folderWalk struct {
 	ignores   string                  // how that is called
 }
 
-// passedOver are folders that a tool of the table does not read as its own.
-var passedOver = []string{".git", "node_modules", ".terraform"}
+// toolFolders are folders that a tool of the table does not read as its own.
+var toolFolders = []string{".git", "node_modules", ".terraform"}
 
 // environments are folders in which pytest looks for no tests.
 var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
@@ -34,7 +34,7 @@ var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .
 func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
 	all = true
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		s.leads(dir)
+		s.bindLink(dir)
 		dir = real
 	}
 	begun := time.Now()
@@ -46,7 +46,7 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 		}
 		s.looks-- // it has a bound of its own
 		if err != nil {
-			if !nothing(err) && s.out[path+"/"] == "" {
+			if !isAbsent(err) && s.out[path+"/"] == "" {
 				s.out[path+"/"] = unreadable
 				s.name("%s/", path)
 			}
@@ -55,7 +55,7 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 		if d.IsDir() && path != dir && s.ignored != nil && s.ignored(path, true) {
 			return filepath.SkipDir
 		}
-		if !every && d.IsDir() && path != dir && (slices.Contains(passedOver, d.Name()) ||
+		if !every && d.IsDir() && path != dir && (slices.Contains(toolFolders, d.Name()) ||
 			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
 		}
@@ -72,6 +72,14 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 // not the content, but what the kernel says of them; or it says that the folder is too large.
 // It leaves out what grows and what is others'.
 func (s *scan) folder(dir string, patterns ...string) []string { return s.below(dir, false, patterns) }
+
+// visitFolder binds a folder and the files below it whose name is like one of the patterns, if it is one.
+func (s *scan) visitFolder(dir string, patterns ...string) []string {
+	if !s.visit(dir, code) {
+		return nil
+	}
+	return s.folder(dir, patterns...)
+}
 
 func folderKey(dir string, patterns []string) string {
 	return "folder " + dir + " " + strings.Join(patterns, " ")
@@ -171,7 +179,7 @@ func (s *scan) elsewhere(link string, roots []string) string {
 	if err != nil || !info.IsDir() {
 		return ""
 	}
-	s.leads(link)
+	s.bindLink(link)
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil {
 		return ""
@@ -197,8 +205,151 @@ func (s *scan) inFolder(path string) {
 		return
 	}
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-		s.leads(path)
+		s.bindLink(path)
 	}
 	s.seen[path] = code
-	s.keep(path, code)
+	s.bindHash(path, code)
+}
+
+// readsIn binds what patterns match in a folder, unless it is one in which nobody but root
+// can write. What is not there counts when it appears.
+func (s *scan) readsIn(dir string, patterns []string) {
+	if !s.once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > maxPath || strings.ContainsRune(dir, 0) {
+		return
+	}
+	info, err := s.stat(dir)
+	if !s.look() || err != nil && isAbsent(err) {
+		return // once it is there, its files change the fingerprint
+	}
+	if err != nil {
+		s.visit(dir, code) // which names it
+		return
+	}
+	if !info.IsDir() {
+		s.visit(dir, code)
+		return
+	}
+	if id, known := identify(info); known && systemFolder(dir, info, id) {
+		return
+	}
+	s.bindLink(dir)
+	var below []string
+	for _, pattern := range patterns {
+		if rest, deep := strings.CutPrefix(pattern, "**"); deep {
+			below = append(below, strings.TrimPrefix(rest, "/"))
+		} else if at, deep := strings.CutSuffix(pattern, "/**"); deep {
+			s.stampTree(filepath.Join(dir, at), nil)
+		} else if strings.ContainsAny(pattern, "*?[") {
+			for _, file := range s.match(filepath.Join(dir, pattern)) {
+				s.stamp(file)
+			}
+		} else {
+			s.stamp(filepath.Join(dir, pattern))
+		}
+	}
+	if slices.Contains(below, "") {
+		below = []string{}
+	} else if len(below) == 0 {
+		return
+	}
+	s.stampTree(dir, below)
+}
+
+// stampTree binds the files below a folder, of which patterns match the name; small ones
+// by their content, others, and all where there are many, by what the kernel says of them.
+func (s *scan) stampTree(dir string, patterns []string) {
+	if !s.isDir(dir) {
+		return
+	}
+	key := "tree " + dir + " " + strings.Join(patterns, " ")
+	var files []string
+	var stamps *stamping
+	wanted := kindsOf(patterns)
+	if !s.tree(dir, true, func(path string, d fs.DirEntry) bool {
+		if !d.IsDir() && wanted.like(d.Name()) {
+			files = append(files, path)
+			if stamps != nil {
+				info, err := d.Info()
+				stamps.add(path, info, err)
+			} else if len(files) > maxTree {
+				stamps = newStamping(s, files)
+			}
+		}
+		return true
+	}) {
+		s.tooLarge(key, dir, nil)
+		return
+	}
+	if stamps == nil {
+		for _, file := range files {
+			s.stamp(file)
+		}
+		return
+	}
+	sum, ok := s.stamped(stamps)
+	if !ok {
+		s.tooLarge(key, dir, stamps)
+		return
+	}
+	s.out[key] = sum
+}
+
+// systemFolders are below what only an administrator puts something.
+var systemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/store/", "/Library/", "/System/"}
+
+// systemFolder reports whether a folder is root's alone, and where this service is root's,
+// so that the agent may be root as well, whether it is one of the system too.
+func systemFolder(dir string, info fs.FileInfo, id fileID) bool {
+	if id.owner != 0 || info.Mode()&0o022 != 0 {
+		return false
+	}
+	return !agentMayWrite(info, id) ||
+		slices.ContainsFunc(systemFolders, func(at string) bool { return strings.HasPrefix(dir+"/", at) })
+}
+
+// matching binds the files that a pattern matches in a folder.
+func (s *scan) matching(at, pattern string) []string {
+	file := filepath.Join(at, pattern)
+	if !strings.ContainsAny(pattern, "*?[") {
+		if s.visit(file, code); s.out[file] == "" {
+			return nil
+		}
+		return []string{file}
+	}
+	return s.like(at, file, pattern)
+}
+
+// matchingAny binds the files in a folder that one of several patterns matches.
+func (s *scan) matchingAny(at string, patterns []string) []string {
+	return s.like(at, at+"/"+strings.Join(patterns, " "), patterns...)
+}
+
+// like binds the files in a folder whose name is like one of the patterns, and the list of them.
+func (s *scan) like(at, pattern string, patterns ...string) (files []string) {
+	names, _ := s.listDir(at)
+	for _, name := range names {
+		if like(name, patterns) {
+			path := filepath.Join(at, name)
+			if s.inFolder(path); s.out[path] != "" {
+				files = append(files, path)
+			}
+		}
+	}
+	s.out["match "+pattern] = listHash(files)
+	return files
+}
+
+// lies reports whether a folder may have a file of a name, in any case of letters.
+func (s *scan) lies(dir, name string) bool {
+	if s.folded[dir] == nil {
+		names, ok := s.listDir(dir)
+		if !ok {
+			return true // a look will tell
+		}
+		s.folded[dir] = make(map[string]bool, len(names))
+		for _, n := range names {
+			s.folded[dir][strings.ToLower(n)] = true
+		}
+	}
+	return s.folded[dir][strings.ToLower(name)]
 }

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example"
+	"approver.example/reflexcore/effect"
 )
 
 // This file reads files that decide what runs for the files that they name.
@@ -42,6 +45,14 @@ func (r *reader) bindScript(file, dir string) {
 	call.Command = besideItself(call.Command, file)
 	r.writes.by(file).read = true
 	r.walk(call, scope{depth: r.depth + 1, of: file, sure: sure, unit: file})
+}
+
+// executes binds a file and what it runs as a script, and reports whether it is a folder.
+func (r *reader) executes(file, dir string) (folder bool) {
+	if folder = r.visit(file, code); !folder {
+		r.bindScript(file, dir)
+	}
+	return folder
 }
 
 // itself is how a script of a shell writes its own path.
@@ -85,4 +96,49 @@ func shellScript(file, text string) (is, sure bool) {
 		return !strings.Contains(text[:min(len(text), 4096)], "\x00"), false
 	}
 	return false, false
+}
+
+// walk binds what a call, or a text that it runs, executes.
+func (s *scan) walk(call approver.ToolCall, in scope) {
+	if call.Command == "" && in.depth > 0 || s.err != nil {
+		return
+	}
+	if s.walks++; s.walks > maxWalks {
+		s.name("further recipes and scripts")
+		return
+	}
+	w, err := s.walker.Walk(call)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	r := &reader{scan: s, scope: in, call: call, path: effect.Unknown}
+	if v, ok := call.Env["PATH"]; ok {
+		r.path = v
+	}
+	(&pass{flow: newFlow(r, w)}).bind()
+}
+
+// runs walks a text that runs in a folder, one level deeper; env is nil where it has the variables
+// of what is walked now.
+func (r *reader) runs(text, dir string, env map[string]string, in scope) {
+	call := r.call
+	call.Command, call.Dir, call.Args, call.Raw = text, dir, nil, nil
+	if env != nil {
+		call.Env = env
+	}
+	in.depth = r.depth + 1
+	r.walk(call, in)
+}
+
+// starts binds what a command of settings starts in a folder.
+func (r *reader) starts(command, dir, file string) {
+	if !r.once("starts", command, dir) {
+		return
+	}
+	if r.depth >= maxFollowed {
+		r.unread(file, "starts")
+		return
+	}
+	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
 }

@@ -21,7 +21,7 @@ type gitCall struct {
 	options []content.GitSetting // of -c, --config-env and variables
 	dirs    []string             // that the call names as .git
 	files   []string             // of settings that variables name
-	odd     bool                 // a word before the subcommand is not known
+	unclear bool                 // a word before the subcommand is not known
 	filters bool                 // settings name a filter that may be a file of the agent
 }
 
@@ -32,7 +32,7 @@ var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "
 func (g *gitCall) bind() {
 	g.splitWords(g.c.Argv[1:])
 	g.variables()
-	if g.odd {
+	if g.unclear {
 		g.unknown(g.c.Step)
 	}
 	g.dirs = append(g.dirs, g.values("GIT_DIR")...)
@@ -84,7 +84,7 @@ func (g *gitCall) splitWords(words []string) {
 			return
 		}
 		if !effect.IsKnown(w) {
-			g.odd = true
+			g.unclear = true
 		}
 		if slices.Contains(gitTakes, w) {
 			if n++; n < len(words) {

@@ -137,7 +137,7 @@ func (g *gitCall) todo(dir string) {
 		return
 	}
 	delete(g.out, file)
-	g.scan.namedFiles--
+	g.namedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -178,16 +178,10 @@ func (g *gitCall) words() {
 		if n+1 < len(g.args) {
 			next = g.args[n+1]
 		}
-		if value, is := flagValue(w, flags); is {
-			if value == "" {
-				value = next
-			}
+		if value, is := flagAt(g.args, n, flags); is {
 			g.starts(strings.ReplaceAll(value, effect.Unknown, "${__git__}"), g.root, "git")
 		}
-		if value, is := flagValue(w, templates); is {
-			if value == "" {
-				value = next
-			}
+		if value, is := flagAt(g.args, n, templates); is {
 			g.template(value)
 		}
 		if (g.sub == "clone" || g.sub == "init") && (w == "-c" || w == "--config") {

@@ -53,7 +53,7 @@ func (s *scan) segment(dir, seg string) (found []string) {
 	case seg == "**":
 		names, _ := s.listDir(dir) // for a shell to which it is *
 		for _, name := range names {
-			if slices.Contains(passedOver, name) {
+			if slices.Contains(toolFolders, name) {
 				found = append(found, filepath.Join(dir, name))
 			}
 		}

@@ -28,7 +28,7 @@ func (r *goReader) goTree(root string) (dirs []string) {
 	r.goTrees = append(r.goTrees, root)
 	imports := map[string]bool{}
 	for _, file := range r.folder(root, goFiles...) {
-		if r.err != nil || r.givenUp() {
+		if r.err != nil || r.isCanceled() {
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") || leftOut(strings.TrimPrefix(file, root)) {

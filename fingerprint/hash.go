@@ -25,9 +25,9 @@ type fileID struct {
 type fileSystem uint8
 
 const (
-	foreignFiles fileSystem = iota // a program may answer: a version says nothing
-	heldFiles                      // files on a disk or in memory
-	madeUp                         // the kernel's own news, as in /proc: nothing to bind
+	servedFiles fileSystem = iota // a program may answer: a version says nothing
+	diskFiles                     // files on a disk or in memory
+	kernelFiles                   // the kernel's own news, as in /proc: nothing to bind
 )
 
 // open opens a regular file for reading.
@@ -64,18 +64,18 @@ func (h *hasher) hash(path string) string {
 	}
 	defer f.Close()
 	system := fileSystemOf(f)
-	if system == madeUp {
+	if system == kernelFiles {
 		return ""
 	}
 	id, known := identify(info)
-	keep := known && system == heldFiles && h.shared.keeps(info, id, os.Geteuid())
+	keep := known && system == diskFiles && h.shared.isCacheable(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := h.shared.kept(id.version); ok {
+		if sum, ok := h.shared.cachedHash(id.version); ok {
 			return sum
 		}
 	}
 	// Within one call a second name of the same file is not read again.
-	if sum, ok := h.sums[id.version]; ok && known && system == heldFiles {
+	if sum, ok := h.sums[id.version]; ok && known && system == diskFiles {
 		return sum
 	}
 	sum, err := h.read(f, info.Size())
@@ -87,7 +87,7 @@ func (h *hasher) hash(path string) string {
 	}
 	h.sums[id.version] = sum
 	if keep {
-		h.shared.keep(id.version, sum)
+		h.shared.cacheHash(id.version, sum)
 	}
 	return sum
 }
@@ -110,7 +110,7 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 		if h.buffer == nil {
 			h.buffer = make([]byte, 32<<10)
 		}
-		n, err := io.CopyBuffer(d, patient{io.LimitReader(f, h.budget+1), h.disk}, h.buffer)
+		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.disk}, h.buffer)
 		h.budget -= n
 		if err != nil || h.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err
@@ -125,25 +125,25 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 	return "ends:" + hex.EncodeToString(d.Sum(nil)), nil
 }
 
-// keeps reports whether the hash of a file holds as long as its version does.
+// isCacheable reports whether the hash of a file holds as long as its version does.
 // It does not for a file that the agent can write to: what is written through a
 // shared mapping changes neither of the times when it is written, but when the
 // kernel comes to it. So it must be root's and writable for root alone (an
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *shared) keeps(info fs.FileInfo, id fileID, euid int) bool {
+func (b *shared) isCacheable(info fs.FileInfo, id fileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
 }
 
-func (b *shared) kept(version string) (string, bool) {
+func (b *shared) cachedHash(version string) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (b *shared) keep(version, sum string) {
+func (b *shared) cacheHash(version, sum string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cache == nil || len(b.cache) >= maxCached {
@@ -152,15 +152,15 @@ func (b *shared) keep(version, sum string) {
 	b.cache[version] = sum
 }
 
-// A patient reader reads until nobody waits.
-type patient struct {
+// A cancelReader reader reads until nobody waits.
+type cancelReader struct {
 	io.Reader
 	d *disk
 }
 
-func (p patient) Read(b []byte) (int, error) {
-	if p.d.givenUp() {
-		return 0, errGivenUp
+func (p cancelReader) Read(b []byte) (int, error) {
+	if p.d.isCanceled() {
+		return 0, errCanceled
 	}
 	return p.Reader.Read(b)
 }

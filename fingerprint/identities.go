@@ -78,12 +78,8 @@ func (r credentialsReader) kubeconfig(file string) {
 	if !ok {
 		return
 	}
-	y, err := yamlOf(text)
-	if err != nil || y.deep || y.aliases {
-		r.namedFile(file, "starts")
-	}
 	dir := filepath.Dir(file)
-	for _, given := range y.maps {
+	for _, given := range r.mappings(file, text, "starts") {
 		words := slices.Concat(given["command"], given["args"], given["cmd-path"], given["cmd-args"])
 		if len(given["command"])+len(given["cmd-path"]) > 0 {
 			for n := range words {
@@ -167,10 +163,7 @@ func (r credentialsReader) terraformSettings(file string) {
 		found = append(found, r.found(overridden, file, m[1])...)
 	}
 	for _, m := range append(found, r.found(providerPath, file, text)...) {
-		at := r.expands(m[1])
-		if rest, is := strings.CutPrefix(at, "~/"); is {
-			at = filepath.Join(r.call.Env["HOME"], rest)
-		}
+		at := fromHome(r.expands(m[1]), r.call.Env["HOME"])
 		if !filepath.IsAbs(at) || !effect.IsKnown(at) {
 			r.namedFile(file, "loads")
 		} else if !slices.Contains(systemFolders, at+"/") {

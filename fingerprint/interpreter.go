@@ -167,9 +167,7 @@ func (r interpreterReader) shadowed(roots []string) {
 	for _, root := range roots {
 		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
 			r.visit(filepath.Join(root, at+".py"), code)
-			if dir := filepath.Join(root, at); r.visit(dir, code) {
-				r.folder(dir, "*.py")
-			}
+			r.visitFolder(filepath.Join(root, at), "*.py")
 		}
 	}
 }

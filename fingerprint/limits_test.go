@@ -191,7 +191,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 		},
 	} {
 		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-		s.keep(p.path("Makefile"), code)
+		s.bindHash(p.path("Makefile"), code)
 		set(s)
 		text, ok := s.textOf(p.path("Makefile"), "runs")
 		if name != "gone" && (ok || text != "" || !slices.Contains(s.unbound, "what Makefile runs")) || len(s.unbound) == 0 {

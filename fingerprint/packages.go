@@ -83,11 +83,7 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
 	r.visit(pnpm, code)
 	text, _ = r.textOf(pnpm, "names")
-	y, err := yamlOf(text)
-	if err != nil || y.deep || y.aliases {
-		r.namedFile(pnpm, "names")
-	}
-	for _, given := range y.maps {
+	for _, given := range r.mappings(pnpm, text, "names") {
 		patterns = append(patterns, given["packages"]...)
 	}
 	return patterns
@@ -104,12 +100,8 @@ func (r packageReader) nx() {
 			if !ok || !r.once("nx", file) {
 				continue
 			}
-			y, err := yamlOf(text)
-			if err != nil || y.deep || y.aliases {
-				r.namedFile(file, "runs")
-			}
 			dirs, commands := []string{base, filepath.Dir(file)}, []string{}
-			for _, given := range y.maps {
+			for _, given := range r.mappings(file, text, "runs") {
 				commands = append(append(commands, given["command"]...), given["commands"]...)
 				for _, dir := range given["cwd"] {
 					dirs = append(dirs, filepath.Clean(abs(base, dir)))
@@ -128,10 +120,7 @@ func (r packageReader) nx() {
 func (r packageReader) called(base string) {
 	st := r.c.Step
 	for n, w := range st.Argv[1:] {
-		text, is := flagValue(w, "-c --call")
-		if is && text == "" && n+2 < len(st.Argv) {
-			text = st.Argv[n+2]
-		}
+		text, is := flagAt(st.Argv, n+1, "-c --call")
 		if !is || text == "" || strings.HasPrefix(w, "-c") && !slices.Contains([]string{"-c",
 			"-c=" + text}, w) {
 			continue

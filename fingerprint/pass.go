@@ -20,22 +20,22 @@ type pass struct {
 // programs load by themselves.
 func (p *pass) bind() {
 	for i := range p.Steps {
-		if p.err != nil {
-			return
+		if p.err == nil {
+			p.bindStep(i)
 		}
-		p.bindStep(i)
 	}
 	for i := range p.Effects {
-		if p.err != nil {
-			return
+		if p.err == nil {
+			p.bindEffect(&p.Effects[i])
 		}
-		p.bindEffect(&p.Effects[i])
 	}
 	for i := range p.Steps {
-		if p.err != nil {
-			return
+		if p.err == nil {
+			p.bindCode(i)
 		}
-		p.bindCode(i)
+	}
+	if p.err != nil {
+		return
 	}
 	p.notesWrites()
 	for _, l := range p.later {
@@ -83,7 +83,7 @@ func (p *pass) bindStep(i int) {
 		for _, base := range bases {
 			for _, word := range st.Argv[1:] {
 				if word != "" && word[0] != '-' {
-					p.leads(abs(base, word))
+					p.bindLink(abs(base, word))
 				}
 			}
 		}

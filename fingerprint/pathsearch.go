@@ -117,7 +117,7 @@ func holds(dir string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // it was only looked at
-	return fileSystemOf(f) == heldFiles
+	return fileSystemOf(f) == diskFiles
 }
 
 // stamp binds a program that is not known to run.

@@ -18,7 +18,7 @@ func (r *reader) workDirs(st *shell.Step) []string {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
 		dir := filepath.Clean(st.Dir)
 		if dir != filepath.Clean(r.call.Dir) { // cd link
-			r.leads(dir)
+			r.bindLink(dir)
 		}
 		return []string{dir}
 	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):
@@ -54,14 +54,12 @@ func (r *reader) here(name string, bases []string) (files []string) {
 		}
 		files = append(files, file)
 	}
+	dir := ""
+	if len(bases) > 0 && bases[0] != "/" {
+		dir = bases[0]
+	}
 	for _, file := range files {
-		if !r.visit(file, code) {
-			dir := ""
-			if len(bases) > 0 && bases[0] != "/" {
-				dir = bases[0]
-			}
-			r.bindScript(file, dir)
-		}
+		r.executes(file, dir)
 	}
 	return files
 }
@@ -131,9 +129,7 @@ func (r *reader) interpreter(file, text, dir string) {
 		}
 	}
 	if name := words[0]; !system(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
-		if at := abs(dir, name); !r.visit(at, code) {
-			r.bindScript(at, dir)
-		}
+		r.executes(abs(dir, name), dir)
 	}
 	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
 		if filepath.IsAbs(dir) && strings.Contains(w, "/") {

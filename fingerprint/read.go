@@ -19,8 +19,8 @@ import (
 // name each other come to an end.
 func (s *scan) once(key ...string) bool {
 	k := strings.Join(key, "\x00")
-	before := s.done[k]
-	s.done[k] = true
+	before := s.visited[k]
+	s.visited[k] = true
 	return !before
 }
 
@@ -71,7 +71,7 @@ func (s *scan) contents(file string) (text string, all bool) {
 		return "", false
 	}
 	defer f.Close()
-	b, err := io.ReadAll(patient{io.LimitReader(f, maxText+1), s.disk})
+	b, err := io.ReadAll(cancelReader{io.LimitReader(f, maxText+1), s.disk})
 	s.textBytes += len(b)
 	if err != nil {
 		return "", false

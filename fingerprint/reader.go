@@ -114,3 +114,21 @@ func (r *reader) folderOf(st *shell.Step) string {
 	}
 	return r.call.Dir
 }
+
+// follow is what a bound file says, if files are still followed as deep as that.
+func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
+	if text, ok = r.textOf(file, verb); ok && depth >= maxFollowed {
+		r.unread(file, verb)
+		return "", false
+	}
+	return text, ok
+}
+
+// mappings are those of a text of YAML. What may be missing of them is named.
+func (r *reader) mappings(file, text, verb string) []map[string][]string {
+	y, err := yamlOf(text)
+	if err != nil || y.deep || y.aliases {
+		r.namedFile(file, verb)
+	}
+	return y.maps
+}

@@ -71,13 +71,10 @@ func (r makeReader) words() (targets []string) {
 	m.dir, m.carried = dir, r.call.Env
 	m.isFile = func(name string) bool {
 		info, err := r.stat(abs(dir, name))
-		return !r.look() || err != nil && !nothing(err) || err == nil && !info.IsDir()
+		return !r.look() || err != nil && !isAbsent(err) || err == nil && !info.IsDir()
 	}
-	for n, w := range argv { // make -I folder
-		if value, is := flagValue(w, "-I --include-dir"); is {
-			if value == "" && n+1 < len(argv) {
-				value = argv[n+1]
-			}
+	for n := range argv { // make -I folder
+		if value, is := flagAt(argv, n, "-I --include-dir"); is {
 			m.searched = append(m.searched, abs(dir, value))
 		}
 	}
@@ -265,7 +262,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	delete(r.out, clean)
-	r.scan.namedFiles--
+	r.namedFiles--
 	return true
 }
 

@@ -59,7 +59,7 @@ func (r settingsReader) bind(file, dir string, depth int) {
 				return
 			}
 			at := r.reference(file, word, places[n], depth)
-			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(passedOver, filepath.Base(at)) ||
+			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(toolFolders, filepath.Base(at)) ||
 				slices.Contains(places, at) {
 				continue
 			}
@@ -122,7 +122,7 @@ func (r settingsReader) liesThere(dir, word string) bool {
 		return true
 	}
 	_, err := r.stat(filepath.Join(dir, word))
-	return r.look() && (err == nil || !nothing(err))
+	return r.look() && (err == nil || !isAbsent(err))
 }
 
 // plainly reports whether the files of a tool may name others by words without a dot.
@@ -138,7 +138,7 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 		return ""
 	}
 	if err != nil {
-		if !nothing(err) && byName(word) {
+		if !isAbsent(err) && byName(word) {
 			r.visit(at, code) // which names it
 		}
 		return ""

@@ -44,7 +44,7 @@ type scan struct {
 	walks      int                        // texts that were walked
 	texts      int                        // files that were read for what they name
 	textBytes  int                        // bytes of them
-	done       map[string]bool            // what readers came to; see once
+	visited    map[string]bool            // what readers came to; see once
 	listed     map[string][]string        // folders that were listed
 	folded     map[string]map[string]bool // their names, in small letters
 	writes     textWrites                 // what texts may write
@@ -55,13 +55,13 @@ type scan struct {
 	searches   map[string]pathContents    // what lies in the folders of a PATH
 }
 
-// newScan begins the work for a call. Once given is closed, it ends as soon as it can.
-func newScan(shared *shared, walker Walker, given <-chan struct{}, call approver.ToolCall) *scan {
-	d := &disk{shared: shared, given: given}
+// newScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
+func newScan(shared *shared, walker Walker, canceled <-chan struct{}, call approver.ToolCall) *scan {
+	d := &disk{shared: shared, canceled: canceled}
 	s := &scan{
 		disk: d, hasher: hasher{disk: d, sums: map[string]string{}, budget: maxCallBytes},
 		environment: environment{agent: call.Env, dir: call.Dir}, walker: walker, call: call, out: map[string]string{},
-		seen: map[string]level{}, done: map[string]bool{}, listed: map[string][]string{},
+		seen: map[string]level{}, visited: map[string]bool{}, listed: map[string][]string{},
 		folded: map[string]map[string]bool{}, writes: textWrites{}, imported: map[string]goFile{},
 	}
 	for name := range call.Env {
@@ -121,7 +121,7 @@ func (s *scan) visit(path string, as level) (folder bool) {
 		if err == nil {
 			return s.bind(real, as) || folder
 		}
-		if !nothing(err) {
+		if !isAbsent(err) {
 			s.name("%s", path)
 		}
 	}
@@ -185,7 +185,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 	}
 	info, err := s.stat(path)
 	switch {
-	case err != nil && !nothing(err):
+	case err != nil && !isAbsent(err):
 		// A file may be there, and nobody can say what is in it.
 		dir := filepath.Dir(path) + "/"
 		s.out[dir] = unreadable
@@ -214,7 +214,7 @@ func (s *scan) bind(path string, as level) (folder bool) {
 		s.fail(approver.UnbindableError(fmt.Sprintf("the command names more than %d files: split it", maxFiles)))
 		return false
 	}
-	s.keep(path, as)
+	s.bindHash(path, as)
 	return false
 }
 
@@ -225,8 +225,8 @@ func (s *scan) isFolder(path string) bool {
 	return !bound
 }
 
-// keep puts the hash of a file into the result.
-func (s *scan) keep(path string, as level) {
+// bindHash puts the hash of a file into the result.
+func (s *scan) bindHash(path string, as level) {
 	hash := s.hash(path)
 	if hash == "" {
 		if as == code {
@@ -240,8 +240,8 @@ func (s *scan) keep(path string, as level) {
 	}
 }
 
-// leads binds where the links of a path lead, and not what is there.
-func (s *scan) leads(path string) {
+// bindLink binds where the links of a path lead, and not what is there.
+func (s *scan) bindLink(path string) {
 	if len(path) > maxPath || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !s.look() {
 		return
 	}
@@ -267,7 +267,7 @@ func (s *scan) entries(dir string) (names []string, err error) {
 			return names, nil
 		case err != nil:
 			return nil, err
-		case s.looks > maxLooks || s.givenUp():
+		case s.looks > maxLooks || s.isCanceled():
 			s.look() // which fails
 			return nil, fs.ErrNotExist
 		}
@@ -283,7 +283,7 @@ func (s *scan) listDir(dir string) (names []string, ok bool) {
 		return nil, false
 	}
 	entries, err := s.entries(dir)
-	if err != nil && !nothing(err) && s.out[dir+"/"] == "" {
+	if err != nil && !isAbsent(err) && s.out[dir+"/"] == "" {
 		if info, statErr := s.stat(dir); statErr != nil || info.IsDir() { // else it is a file
 			s.out[dir+"/"] = unreadable
 			s.name("%s/", dir)

@@ -103,9 +103,7 @@ func (r toolReader) bindFolder(base string) {
 			found = append(found, r.matching(at, pattern)...)
 		}
 		for _, name := range strings.Fields(t.trees) {
-			if dir := filepath.Join(at, name); r.visit(dir, code) {
-				r.c.coded = len(r.folder(dir, strings.Fields(t.kinds)...)) > 0 || r.c.coded
-			}
+			r.c.coded = len(r.visitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
 		}
 	}
 	if t.kinds == pytestKinds {
@@ -114,8 +112,8 @@ func (r toolReader) bindFolder(base string) {
 	flagged := r.flagged(base)
 	for _, file := range flagged { // roles lie beside a playbook
 		for _, name := range strings.Fields(t.trees) {
-			if dir := filepath.Join(filepath.Dir(file), name); t.refers && name != "." && r.visit(dir, code) {
-				r.folder(dir, strings.Fields(t.kinds)...)
+			if t.refers && name != "." {
+				r.visitFolder(filepath.Join(filepath.Dir(file), name), strings.Fields(t.kinds)...)
 			}
 		}
 	}
@@ -159,10 +157,7 @@ func startsAgain(words []string) bool {
 func (r toolReader) flagged(base string) (files []string) {
 	st, t := r.c.Step, r.tool
 	for n, w := range st.Argv[1:] {
-		value, is := flagValue(w, t.flags)
-		if is && value == "" && n+2 < len(st.Argv) {
-			value = st.Argv[n+2]
-		}
+		value, is := flagAt(st.Argv, n+1, t.flags)
 		if onlyWritten(st, n+1) {
 			continue
 		}

@@ -114,7 +114,7 @@ func (s *scan) stamped(t *stamping) (digest string, ok bool) {
 			if info.Mode().IsRegular() {
 				t.addVersion(link, info)
 			}
-		} else if err == nil || !nothing(err) {
+		} else if err == nil || !isAbsent(err) {
 			s.name("%s", link)
 		}
 		t.sum.Write(append(t.buf, 0))

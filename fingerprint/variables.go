@@ -68,7 +68,7 @@ func (r *reader) loadedIn(dir, value string) {
 				continue
 			}
 			file := abs(dir, w)
-			if info, err := r.stat(file); r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !nothing(err)) && !r.visit(file, code) {
+			if info, err := r.stat(file); r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !isAbsent(err)) && !r.visit(file, code) {
 				r.bindScript(file, dir)
 			}
 		}

@@ -31,7 +31,7 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	}
 	inner := map[string]bool{}
 	if known && p.commands[i].wrapped {
-		p.innerWords(i, inner)
+		p.wordsBelow(i, inner)
 	}
 	var words []string
 	for n, w := range st.Argv[1:] {
@@ -104,7 +104,7 @@ func (p *pass) bindFiles(i int, as level, words, bases []string) []string {
 						p.name("what lies in more than %d folders", maxBases)
 						return bases
 					}
-					p.leads(folder) // terraform -chdir=link
+					p.bindLink(folder) // terraform -chdir=link
 					known[folder] = true
 					bases = append(bases, folder)
 				}
@@ -166,8 +166,8 @@ func (p *pass) isLeftOut(i int, file string) bool {
 	return err == nil && info.Mode()&0o111 == 0
 }
 
-// innerWords adds the words of the steps that a step leads to.
-func (f *flow) innerWords(i int, words map[string]bool) {
+// wordsBelow adds the words of the steps that a step leads to.
+func (f *flow) wordsBelow(i int, words map[string]bool) {
 	within := map[int]bool{i: true}
 	for n := i + 1; n < len(f.Steps); n++ {
 		if st := &f.Steps[n]; within[st.Parent] {

@@ -113,8 +113,6 @@ func (p *pass) bindSource(folder, rest, dir string) {
 		places = append(places, folder)
 	}
 	for _, at := range places {
-		if !p.visit(at, code) {
-			p.bindScript(at, dir)
-		}
+		p.executes(at, dir)
 	}
 }
