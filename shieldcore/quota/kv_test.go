@@ -121,7 +121,7 @@ func newFor(t testing.TB, kv approver.KV, c Config) *Quota {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = q.Close(context.Background()) })
+	t.Cleanup(q.Close)
 	return q
 }
 
