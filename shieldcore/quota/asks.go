@@ -61,7 +61,7 @@ type Asker struct {
 // for concurrent use. The zero value and nil refuse everything.
 type Asks struct {
 	c       AskLimits
-	keeper  *keeper
+	updater *updater
 	counted atomic.Int64
 	refused atomic.Int64
 	lost    atomic.Int64
@@ -75,7 +75,7 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Asks{c: c, keeper: newKeeper(kv)}, nil
+	return &Asks{c: c, updater: newUpdater(kv)}, nil
 }
 
 // Take counts one question, once however often it is taken under the same name. It
@@ -84,7 +84,7 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 // not known, so nobody is to be asked.
 func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 	switch {
-	case a == nil || a.keeper == nil:
+	case a == nil || a.updater == nil:
 		return errors.New("the count of questions was not made by NewAsks")
 	case !who.Peer.Known || who.Agent == "" || question == "":
 		a.lost.Add(1)
@@ -96,7 +96,7 @@ func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 // TakeOwn is Take for a question about approver itself that a process of a user asks for.
 func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string) error {
 	switch {
-	case a == nil || a.keeper == nil:
+	case a == nil || a.updater == nil:
 		return errors.New("the count of questions was not made by NewAsks")
 	case !peer.Known || question == "":
 		a.lost.Add(1)
@@ -120,7 +120,7 @@ const (
 func (a *Asks) take(ctx context.Context, about string, c AskLimits, who Asker, question string) error {
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
-	o, err := change(ctx, a.keeper, askedBook(about, who.Peer.UID), func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
+	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID), func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
 		return s.take(c, who, of, name, now)
 	})
 	switch {
@@ -153,10 +153,10 @@ func (a *Asks) Snapshot() AsksSnapshot {
 // Close refuses all later calls and waits for those that are under way, at most about
 // 2 s.
 func (a *Asks) Close() {
-	if a == nil || a.keeper == nil {
+	if a == nil || a.updater == nil {
 		return
 	}
-	a.keeper.close()
+	a.updater.close()
 }
 
 // asked are the questions about one uid's calls within the last minute, oldest first.
@@ -234,11 +234,11 @@ func askedKey(what string, uid uint32) string {
 	return approver.Key("quota", "asks/"+what+"/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// askedBook keeps the questions of a uid. A record that is gone stands for none, so it
+// askedSchema is how the questions of a uid are kept. A record that is gone stands for none, so it
 // is kept until the last of them does not count any more.
-func askedBook(about string, uid uint32) book[asked] {
+func askedSchema(about string, uid uint32) schema[asked] {
 	key := askedKey(about, uid)
-	return book[asked]{
+	return schema[asked]{
 		number: uid,
 		key:    func(time.Time) string { return key },
 		check:  checkAsked,

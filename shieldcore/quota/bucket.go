@@ -70,16 +70,16 @@ func userKey(uid uint32) string {
 	return approver.Key("quota", "rate/uid/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// overallNumber is that of the one bucket of all; uids have their own, see [keeper].
-const overallNumber = turns - 1
+// overallNumber is that of the one bucket of all; uids have their own, see [updater].
+const overallNumber = lockCount - 1
 
-func overallBook() book[buckets] { return bucketBook(overallKey(), overallNumber) }
+func overallSchema() schema[buckets] { return bucketSchema(overallKey(), overallNumber) }
 
-func userBook(uid uint32) book[buckets] { return bucketBook(userKey(uid), uid%overallNumber) }
+func userSchema(uid uint32) schema[buckets] { return bucketSchema(userKey(uid), uid%overallNumber) }
 
-// bucketBook keeps a record of buckets under one key.
-func bucketBook(key string, number uint32) book[buckets] {
-	return book[buckets]{
+// bucketSchema is how a record of buckets is kept under one key.
+func bucketSchema(key string, number uint32) schema[buckets] {
+	return schema[buckets]{
 		number: number,
 		key:    func(time.Time) string { return key },
 		check:  checkBuckets,

@@ -76,10 +76,10 @@ func newDaily(c Config, log *slog.Logger) *daily {
 	return &daily{budget: c.DailyBudget, alarmAt: slices.Clone(c.AlarmAt), log: log}
 }
 
-// book keeps the record of the day that counts. A day that was seen is not left for an
+// schema is how the record of the day is kept, the one that counts. A day that was seen is not left for an
 // earlier one, whose record may be gone: a clock that goes back brings no budget.
-func (d *daily) book() book[day] {
-	return book[day]{
+func (d *daily) schema() schema[day] {
+	return schema[day]{
 		key: func(now time.Time) string {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -108,12 +108,12 @@ func (d *daily) today(now time.Time) string {
 }
 
 // take takes n evaluations, and returns the alarms that this process has to give.
-func (d *daily) take(ctx context.Context, k *keeper, n int64) ([]Alarm, error) {
+func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) {
 	if n > d.budget {
 		return nil, &RefusedError{Kind: ErrBudget, Text: fmt.Sprintf(
 			"%d Tier 2 evaluations are more than the budget of a whole day (%d): ask a person to raise daily_budget, since no day has room for it", n, d.budget)}
 	}
-	o, err := change(ctx, k, d.book(), func(s *day, now time.Time, next approver.Rev) (bool, error) {
+	o, err := change(ctx, u, d.schema(), func(s *day, now time.Time, next approver.Rev) (bool, error) {
 		s.Version, s.Day = recordVersion, d.today(now)
 		if s.Charged+n > d.budget {
 			return false, d.refusal(s, n)

@@ -17,9 +17,9 @@
 // # Replicas
 //
 // Everything lies in an approver.KV and is changed by compare-and-set, so all
-// replicas on one store share it. The callers of one process take turns at a record,
-// and each makes a write of its own: so one agent gets as many evaluations in a second
-// as the store makes durable writes, at the most. Who has waited 2 s is refused.
+// replicas on one store share it. Each caller makes a write of its own, so there are no
+// more evaluations in a second than the store makes durable writes of one record. Who
+// has waited 2 s is refused.
 //
 // # Files
 //

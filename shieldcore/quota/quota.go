@@ -26,8 +26,8 @@ type Who struct {
 // use. The zero value and nil refuse everything.
 type Quota struct {
 	c       Config
-	rates   *keeper // of the buckets
-	budgets *keeper // of the days
+	rates   *updater // of the buckets
+	budgets *updater // of the days
 	daily   *daily
 	log     *slog.Logger
 	telling sync.WaitGroup // goroutines that give alarms
@@ -44,12 +44,12 @@ func New(kv approver.KV, c Config, log *slog.Logger) (*Quota, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Quota{c: c, rates: newKeeper(kv), budgets: newKeeper(kv), daily: newDaily(c, log), log: log}, nil
+	return &Quota{c: c, rates: newUpdater(kv), budgets: newUpdater(kv), daily: newDaily(c, log), log: log}, nil
 }
 
 // Evaluate takes one token for an evaluation, or returns a [RefusedError]: ErrRate at
-// once if a bucket is empty, ErrUnknown if the store does not answer, within 2 s for
-// each of two records. If the overall bucket refuses, the agent's token is lost.
+// once if a bucket is empty, ErrUnknown if the store does not answer, within 2 s
+// for each of three steps. If the overall bucket refuses, the agent's token is lost.
 func (q *Quota) Evaluate(ctx context.Context, who Who) error {
 	if q == nil || q.rates == nil {
 		return unknown(errZero)
@@ -65,18 +65,18 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 	// The own bucket comes before the overall one, so that an agent that is refused takes
 	// nothing from the others. That the overall one is looked at before bounds how many
 	// records of new uids there are.
-	if err := q.bucket(ctx, overallBook(), q.lookOverall); err != nil {
+	if err := q.bucket(ctx, overallSchema(), q.lookOverall); err != nil {
 		return err
 	}
 	take := func(s *buckets, now time.Time) (bool, error) { return q.takeUser(s, now, name) }
-	if err := q.bucket(ctx, userBook(uid), take); err != nil {
+	if err := q.bucket(ctx, userSchema(uid), take); err != nil {
 		return err
 	}
-	return q.bucket(ctx, overallBook(), q.takeOverall)
+	return q.bucket(ctx, overallSchema(), q.takeOverall)
 }
 
 // bucket changes a record of buckets.
-func (q *Quota) bucket(ctx context.Context, b book[buckets], step func(s *buckets, now time.Time) (bool, error)) error {
+func (q *Quota) bucket(ctx context.Context, b schema[buckets], step func(s *buckets, now time.Time) (bool, error)) error {
 	o, err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) { return step(s, now) })
 	if err != nil {
 		return unknown(err)
@@ -167,7 +167,7 @@ func (q *Quota) Snapshot(ctx context.Context) (Snapshot, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	b := q.daily.book()
+	b := q.daily.schema()
 	b.key = func(now time.Time) string { return dayKey(dayOf(now)) } // that of the store, also if it went back
 	s, r, err := read(ctx, q.budgets.store, b)
 	if !r.now.IsZero() {

@@ -501,12 +501,11 @@ func TestCallerWhoHasGone(t *testing.T) {
 		kv := newMemKV()
 		q := newFor(t, kv, small())
 		slow := true
-		kv.fail = func(op, _ string) error {
+		kv.delay = func(op string) {
 			if op == "put" && slow {
 				slow = false
 				time.Sleep(time.Second)
 			}
-			return nil
 		}
 		var calls sync.WaitGroup
 		calls.Go(func() { want(t, q.Spend(t.Context(), 1), nil) })
@@ -519,6 +518,26 @@ func TestCallerWhoHasGone(t *testing.T) {
 		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 1 {
 			t.Errorf("%+v, %v", s, err)
 		}
+	})
+}
+
+// An agent that goes on calling after it was refused keeps no other waiting.
+func TestRefusedInALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		granted(t, 100, func() error { return q.Evaluate(t.Context(), agent(1, "a")) }, ErrRate)
+		kv.set(func() { kv.delay = func(string) { time.Sleep(10 * time.Millisecond) } })
+		var calls sync.WaitGroup
+		for range 1000 {
+			calls.Go(func() { want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate) })
+		}
+		begun := time.Now()
+		want(t, q.Evaluate(t.Context(), agent(2, "b")), nil)
+		if took := time.Since(begun); took > 100*time.Millisecond {
+			t.Errorf("another waited %v", took)
+		}
+		calls.Wait()
 	})
 }
 
@@ -606,6 +625,34 @@ func TestAlarms(t *testing.T) {
 				t.Errorf("told %v", told)
 			}
 			time.Sleep(24 * time.Hour)
+		}
+	})
+}
+
+// Records of the builds that leased evaluations ahead count as they stand.
+func TestRecordsOfBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		for key, value := range map[string]string{
+			dayKey("2000-01-01"): `{"v":1,"day":"2000-01-01","charged":8,"told":[{"share":50,"by":"5b0c3a53-1f63-4b0e-8d3a-7c1a1c1b2d3e"},` +
+				`{"share":80,"by":"0d4f8a12-9a77-4a57-9c38-6a1f3b5c7d9e"}]}`,
+			userKey(1):         `{"v":1,"all":946684802000000000,"names":{"ca978112ca1bbdca":946684803000000000}}`,
+			overallKey():       `{"v":1,"all":946684800250000000}`,
+			askedKey("uid", 1): `{"v":1,"last":[{"at":946684799000000000,"of":"0123456789abcdef","call":"0123456789abcde0"}]}`,
+		} {
+			kv.records[key] = memRecord{[]byte(value), approver.NewRev(), time.Now().Add(time.Hour)}
+		}
+		q := newFor(t, kv, small())
+		if n := granted(t, 10, func() error { return q.Spend(t.Context(), 1) }, ErrBudget); n != 2 {
+			t.Errorf("%d of the day's budget were left", n)
+		}
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
+		want(t, q.Evaluate(t.Context(), agent(1, "b")), nil)
+		a := asksOn(t, kv, AskLimits{User: 2, Agent: 2})
+		want(t, a.Take(t.Context(), asker(1, "a", "/p"), "one"), nil)
+		var many *approver.TooManyError
+		if err := a.Take(t.Context(), asker(1, "a", "/p"), "two"); !errors.As(err, &many) {
+			t.Error(err)
 		}
 	})
 }

@@ -16,76 +16,76 @@ import (
 
 const (
 	// storeTime bounds one change of a record with all its repeats, and the wait for
-	// its turn.
+	// the lock.
 	storeTime = 2 * time.Second
 	// resends is how often a write with an ambiguous error is sent again.
 	resends = 2
-	// turns is how many records one process changes at a time.
-	turns = 64
+	// lockCount is how many records one process writes at a time.
+	lockCount = 64
 )
 
 var errClosed = errors.New("the quota is closed")
 
-// A keeper changes records by compare-and-set. Callers of one process take turns at a
-// record, so that a process contends only with other processes. Make one with
-// newKeeper.
-type keeper struct {
+// An updater changes records by compare-and-set. The callers of one process who write a
+// record take a lock, so that a process contends only with other processes. Make one
+// with newUpdater.
+type updater struct {
 	store approver.KV
-	turn  [turns]chan struct{} // has room for the one whose turn it is
+	locks [lockCount]chan struct{} // full while locked: who waits for one can give up
 
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup
 }
 
-func newKeeper(store approver.KV) *keeper {
-	k := &keeper{store: store}
-	for i := range k.turn {
-		k.turn[i] = make(chan struct{}, 1)
+func newUpdater(store approver.KV) *updater {
+	u := &updater{store: store}
+	for i := range u.locks {
+		u.locks[i] = make(chan struct{}, 1)
 	}
-	return k
+	return u
 }
 
-// begin waits for the turn at the records of a number. The caller calls end after it.
-func (k *keeper) begin(ctx context.Context, number uint32) (end func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !k.open() {
-		return nil, errClosed
-	}
-	turn := k.turn[number%turns]
+// lock locks the records of a number, and says whether it had to wait.
+func (u *updater) lock(ctx context.Context, number uint32) (waited bool, err error) {
+	lock := u.locks[number%lockCount]
 	select {
-	case turn <- struct{}{}:
-		return func() { <-turn; k.running.Done() }, nil
+	case lock <- struct{}{}:
+		return false, nil
+	default:
+	}
+	select {
+	case lock <- struct{}{}:
+		return true, nil
 	case <-ctx.Done():
-		k.running.Done()
-		return nil, ctx.Err()
+		return true, ctx.Err()
 	}
 }
 
-// open counts a change as under way, unless the keeper is closed.
-func (k *keeper) open() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.closed {
-		k.running.Add(1)
+func (u *updater) unlock(number uint32) { <-u.locks[number%lockCount] }
+
+// open counts a change as under way, unless the updater is closed.
+func (u *updater) open() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.closed {
+		u.running.Add(1)
 	}
-	return !k.closed
+	return !u.closed
 }
 
 // close refuses every later change and waits for those that are under way, at most
 // about storeTime.
-func (k *keeper) close() {
-	k.mu.Lock()
-	k.closed = true
-	k.mu.Unlock()
-	k.running.Wait()
+func (u *updater) close() {
+	u.mu.Lock()
+	u.closed = true
+	u.mu.Unlock()
+	u.running.Wait()
 }
 
-// A book says how a record is kept.
-type book[S any] struct {
-	number uint32                          // the records of one number are changed in turn
+// A schema says how a record is kept.
+type schema[S any] struct {
+	number uint32                          // of the lock
 	key    func(now time.Time) string      // of the record that counts
 	check  func(s *S, key string) error    // of a record that was read
 	times  func(s *S, now time.Time) times // of a record that is written
@@ -102,47 +102,74 @@ type outcome[S any] struct {
 	unsure  []approver.Rev // of writes that may have been made
 }
 
-// change reads a record, lets step change it, and writes it if nobody else did
-// meanwhile; else it begins again. Step says whether it changed the record; its last
-// run counts. With an error the change may have been made, and nothing may run because
+// A step changes a record, and says whether it did. It may run several times, each time
+// on the record as it is stored; the last run counts.
+type step[S any] func(s *S, now time.Time, next approver.Rev) (changed bool, result error)
+
+// change makes a step. With an error it may have been made, and nothing may run because
 // of it.
-func change[S any](ctx context.Context, k *keeper, b book[S], step func(s *S, now time.Time, next approver.Rev) (changed bool, result error)) (o outcome[S], err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	end, err := k.begin(ctx, b.number)
-	if err != nil {
+func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o outcome[S], err error) {
+	if err := ctx.Err(); err != nil {
 		return o, err
 	}
-	defer end()
+	if !u.open() {
+		return o, errClosed
+	}
+	defer u.running.Done()
 	defer func() {
 		if p := recover(); p != nil { // a defect must not end the daemon
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	err = o.commit(ctx, u, b, f)
+	return o, err
+}
+
+// commit reads the record, makes the step, and writes the record if nobody else did
+// meanwhile; else it begins again. Only who writes takes the lock: those who are refused
+// keep nobody waiting.
+func (o *outcome[S]) commit(ctx context.Context, u *updater, b schema[S], f step[S]) error {
+	locked := false
+	defer func() {
+		if locked {
+			u.unlock(b.number)
+		}
+	}()
 	for try := 0; ; try++ {
-		s, r, err := read(ctx, k.store, b)
+		s, r, err := read(ctx, u.store, b)
 		if err != nil {
-			return o, err
+			return err
 		}
 		next := approver.NewRev()
 		var changed bool
-		changed, o.result = step(&s, r.now, next)
+		changed, o.result = f(&s, r.now, next)
 		if o.state = s; !changed {
-			return o, nil
+			return nil
 		}
-		ambiguous, err := write(ctx, k.store, b, &s, r, next)
+		if !locked {
+			waited, err := u.lock(ctx, b.number)
+			if err != nil {
+				return err
+			}
+			if locked = true; waited {
+				continue // others have written it meanwhile
+			}
+		}
+		ambiguous, err := write(ctx, u.store, b, &s, r, next)
 		if ambiguous && err != nil {
 			o.unsure = append(o.unsure, next)
 		}
 		switch {
 		case err == nil:
 			o.written = next
-			return o, nil
+			return nil
 		case !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue):
-			return o, fmt.Errorf("%s: %w", r.key, err)
+			return fmt.Errorf("%s: %w", r.key, err)
 		}
 		if err := pause(ctx, try); err != nil {
-			return o, fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, try+1, err)
+			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, try+1, err)
 		}
 	}
 }
@@ -155,7 +182,7 @@ type reading struct {
 }
 
 // read returns the record that counts now; one that does not exist is the zero S.
-func read[S any](ctx context.Context, store approver.KV, b book[S]) (s S, r reading, err error) {
+func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r reading, err error) {
 	r.key = b.key(time.Now())
 	for range 3 { // another day is the store's once
 		var value []byte
@@ -185,7 +212,7 @@ func read[S any](ctx context.Context, store approver.KV, b book[S]) (s S, r read
 
 // write writes a record over the one that was read. ambiguous says that it may have
 // been written though there is an error.
-func write[S any](ctx context.Context, store approver.KV, b book[S], s *S, r reading, next approver.Rev) (ambiguous bool, err error) {
+func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading, next approver.Rev) (ambiguous bool, err error) {
 	value, err := json.Marshal(s)
 	if err != nil {
 		return false, err
