@@ -37,6 +37,9 @@
 // false, and the caller asks a person. Nothing is ever taken for "no match"
 // because it took too long.
 //
+// [Required] and [Keys] say what a text must hold for a pattern, for those who try
+// patterns by package regexp.
+//
 // # Limits
 //
 // Memory is the program (about 1.2 KB for a pattern), the table (CacheBytes;

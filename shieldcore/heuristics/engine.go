@@ -81,7 +81,7 @@ func New(rules []Rule, limits match.Limits) (*Engine, error) {
 			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: %w", r.Where, r.ID, err))
 			continue
 		}
-		branches, err := keysOf(r.Pattern)
+		branches, err := match.Keys(r.Pattern)
 		if err != nil || len(branches) == 0 {
 			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it would be tried on every text", r.Where, r.ID))
 			continue
@@ -117,7 +117,7 @@ func (e *Engine) Rules() []Rule {
 func (e *Engine) Keys() map[string][][]string {
 	out := map[string][][]string{}
 	for _, r := range e.Rules() {
-		out[r.ID], _ = keysOf(r.Pattern) // were derived before
+		out[r.ID], _ = match.Keys(r.Pattern) // were derived before
 	}
 	return out
 }

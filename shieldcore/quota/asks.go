@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,9 +61,7 @@ type Asker struct {
 // for concurrent use. The zero value and nil refuse everything.
 type Asks struct {
 	c       AskLimits
-	group   sync.WaitGroup
-	users   *cells[asked]
-	own     *cells[asked] // about approver itself
+	updater *updater
 	counted atomic.Int64
 	refused atomic.Int64
 	lost    atomic.Int64
@@ -78,14 +75,7 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Asks{c: c}
-	count := func(what string) *cells[asked] {
-		return newCells(func(uid uint32) *cell[asked] {
-			return &cell[asked]{store: kv, group: &a.group, book: askedBook(askedKey(what, uid))}
-		})
-	}
-	a.users, a.own = count("uid"), count("own")
-	return a, nil
+	return &Asks{c: c, updater: newUpdater(kv)}, nil
 }
 
 // Take counts one question, once however often it is taken under the same name. It
@@ -94,26 +84,26 @@ func NewAsks(kv approver.KV, c AskLimits) (*Asks, error) {
 // not known, so nobody is to be asked.
 func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 	switch {
-	case a == nil || a.users == nil:
+	case a == nil || a.updater == nil:
 		return errors.New("the count of questions was not made by NewAsks")
 	case !who.Peer.Known || who.Agent == "" || question == "":
 		a.lost.Add(1)
 		return errors.New("who asks is not known, so people are not asked: let the agent call through approver's socket, with its name")
 	}
-	return a.take(ctx, a.users, a.c, who, question)
+	return a.take(ctx, callQuestions, a.c, who, question)
 }
 
 // TakeOwn is Take for a question about approver itself that a process of a user asks for.
 func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string) error {
 	switch {
-	case a == nil || a.own == nil:
+	case a == nil || a.updater == nil:
 		return errors.New("the count of questions was not made by NewAsks")
 	case !peer.Known || question == "":
 		a.lost.Add(1)
 		return errors.New("who asks is not known, so people are not asked: use approver's resolve socket")
 	}
 	who := Asker{Who: Who{Peer: peer, Agent: "approver"}}
-	err := a.take(ctx, a.own, AskLimits{User: OwnAsks, Agent: OwnAsks}, who, question)
+	err := a.take(ctx, ownQuestions, AskLimits{User: OwnAsks, Agent: OwnAsks}, who, question)
 	var many *approver.TooManyError
 	if errors.As(err, &many) {
 		many.Limit, many.Whose = approver.OwnLimit, fmt.Sprintf("approver itself by uid %d", peer.UID)
@@ -121,23 +111,28 @@ func (a *Asks) TakeOwn(ctx context.Context, peer approver.Peer, question string)
 	return err
 }
 
-func (a *Asks) take(ctx context.Context, count *cells[asked], c AskLimits, who Asker, question string) error {
+// What questions are about, in the keys of their records.
+const (
+	callQuestions = "uid"
+	ownQuestions  = "own" // about approver itself
+)
+
+func (a *Asks) take(ctx context.Context, about string, c AskLimits, who Asker, question string) error {
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
-	err := count.do(ctx, who.Peer.UID, func(s *asked, now time.Time) (bool, error) {
+	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID), func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
 		return s.take(c, who, of, name, now)
 	})
-	var many *approver.TooManyError
 	switch {
-	case err == nil:
-		a.counted.Add(1)
-	case errors.As(err, &many):
+	case err != nil:
+		a.lost.Add(1)
+		return fmt.Errorf("how often people were asked is not known: %w", err)
+	case o.result != nil:
 		a.refused.Add(1)
 	default:
-		a.lost.Add(1)
-		err = fmt.Errorf("how often people were asked is not known: %w", errors.Unwrap(err))
+		a.counted.Add(1)
 	}
-	return err
+	return o.result
 }
 
 // AsksSnapshot is what this process has counted since its start.
@@ -158,12 +153,10 @@ func (a *Asks) Snapshot() AsksSnapshot {
 // Close refuses all later calls and waits for those that are under way, at most about
 // 2 s.
 func (a *Asks) Close() {
-	if a == nil || a.users == nil {
+	if a == nil || a.updater == nil {
 		return
 	}
-	a.users.close()
-	a.own.close()
-	a.group.Wait()
+	a.updater.close()
 }
 
 // asked are the questions about one uid's calls within the last minute, oldest first.
@@ -241,14 +234,16 @@ func askedKey(what string, uid uint32) string {
 	return approver.Key("quota", "asks/"+what+"/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// askedBook keeps the questions of a uid. A record that is gone stands for none, so it
+// askedSchema is how the questions of a uid are kept. A record that is gone stands for none, so it
 // is kept until the last of them does not count any more.
-func askedBook(key string) book[asked] {
-	return book[asked]{
-		key:   func(time.Time) string { return key },
-		check: checkAsked,
-		times: func(_ *asked, now time.Time) (before, keep time.Time) {
-			return time.Time{}, now.Add(askWindow + keepBuckets)
+func askedSchema(about string, uid uint32) schema[asked] {
+	key := askedKey(about, uid)
+	return schema[asked]{
+		number: uid,
+		key:    func(time.Time) string { return key },
+		check:  checkAsked,
+		times: func(_ *asked, now time.Time) times {
+			return times{keep: now.Add(askWindow + keepBuckets)}
 		},
 	}
 }

@@ -70,35 +70,50 @@ func userKey(uid uint32) string {
 	return approver.Key("quota", "rate/uid/"+strconv.FormatUint(uint64(uid), 10))
 }
 
-// bucketBook keeps a record of buckets under one key.
-func bucketBook(key string) book[buckets] {
-	return book[buckets]{
-		key:   func(time.Time) string { return key },
-		check: checkBuckets,
-		times: func(s *buckets, now time.Time) (before, keep time.Time) {
+// overallNumber is that of the one bucket of all; uids have their own, see [updater].
+const overallNumber = lockCount - 1
+
+func overallSchema() schema[buckets] { return bucketSchema(overallKey(), overallNumber) }
+
+func userSchema(uid uint32) schema[buckets] { return bucketSchema(userKey(uid), uid%overallNumber) }
+
+// bucketSchema is how a record of buckets is kept under one key.
+func bucketSchema(key string, number uint32) schema[buckets] {
+	return schema[buckets]{
+		number: number,
+		key:    func(time.Time) string { return key },
+		check:  checkBuckets,
+		times: func(s *buckets, now time.Time) times {
 			last := max(s.All, bucket(now.UnixNano()))
 			for _, b := range s.Names {
 				last = max(last, b)
 			}
-			return time.Time{}, time.Unix(0, int64(last)).Add(keepBuckets)
+			return times{keep: time.Unix(0, int64(last)).Add(keepBuckets)}
 		},
 	}
 }
 
-// takeOverall takes a token for anybody.
-func (q *Quota) takeOverall(s *buckets, now time.Time) (bool, error) {
+// lookOverall refuses what the bucket of all has no token for.
+func (q *Quota) lookOverall(s *buckets, now time.Time) (bool, error) {
 	was := s.All
 	s.Version, s.All = recordVersion, was.fill(q.c.Overall, now)
 	if next := s.All.next(q.c.Overall); next.After(now) {
 		return s.All < was, rateRefusal(q.c.Overall, next, "all agents together")
 	}
+	return false, nil
+}
+
+// takeOverall takes a token for anybody.
+func (q *Quota) takeOverall(s *buckets, now time.Time) (bool, error) {
+	if changed, err := q.lookOverall(s, now); err != nil {
+		return changed, err
+	}
 	s.All += bucket(q.c.Overall.interval())
 	return true, nil
 }
 
-// takeUser takes a token for a uid and one for a name of it, or none. scope says
-// whom a refusal is about: the empty one is about all names.
-func (q *Quota) takeUser(s *buckets, now time.Time, name string) (changed bool, scope string, err error) {
+// takeUser takes a token for a uid and one for a name of it, or none.
+func (q *Quota) takeUser(s *buckets, now time.Time, name string) (changed bool, err error) {
 	was := s.All
 	s.Version, s.All = recordVersion, was.fill(q.c.User, now)
 	changed = s.All < was
@@ -110,26 +125,26 @@ func (q *Quota) takeUser(s *buckets, now time.Time, name string) (changed bool, 
 		}
 	}
 	if next := s.All.next(q.c.User); next.After(now) {
-		return changed, "", rateRefusal(q.c.User, next, "this user's agents together")
+		return changed, rateRefusal(q.c.User, next, "this user's agents together")
 	}
 	mine, known := s.Names[name]
 	mine = mine.fill(q.c.Agent, now)
 	if next := mine.next(q.c.Agent); next.After(now) {
-		return changed, name, rateRefusal(q.c.Agent, next, "this agent")
+		return changed, rateRefusal(q.c.Agent, next, "this agent")
 	}
 	if !known && len(s.Names) >= q.c.Names {
 		first := bucket(1<<63 - 1)
 		for _, b := range s.Names {
 			first = min(first, b)
 		}
-		return changed, name, namesRefusal(len(s.Names), time.Unix(0, int64(first)))
+		return changed, namesRefusal(len(s.Names), time.Unix(0, int64(first)))
 	}
 	if s.Names == nil {
 		s.Names = make(map[string]bucket)
 	}
 	s.All += bucket(q.c.User.interval())
 	s.Names[name] = mine + bucket(q.c.Agent.interval())
-	return true, "", nil
+	return true, nil
 }
 
 func rateRefusal(r Rate, again time.Time, who string) *RefusedError {

@@ -17,9 +17,15 @@
 // # Replicas
 //
 // Everything lies in an approver.KV and is changed by compare-and-set, so all
-// replicas on one store share it. The callers of one process that wait for the
-// same record go into one write; a replica that spends fast leases a few evaluations
-// of the day ahead. What was taken and not used is lost, which only tightens.
+// replicas on one store share it. Each caller makes a write of its own, so there are no
+// more evaluations in a second than the store makes durable writes of one record. Who
+// has waited 2 s is refused.
+//
+// # Files
+//
+// Read config.go, quota.go, bucket.go (rates), day.go (the budget) and record.go (how a
+// record is changed) in this order; asks.go counts the questions to people in the same
+// way, and stage.go puts the limits before a stage.
 //
 // # What refuses
 //

@@ -23,6 +23,7 @@ type memKV struct {
 	records map[string]memRecord
 	reads   int
 	writes  int
+	delay   func(op string)            // before an operation, while others go on
 	fail    func(op, key string) error // before an operation
 	lost    func(key string) error     // after a write that was made
 }
@@ -37,6 +38,15 @@ func newMemKV() *memKV { return &memKV{records: map[string]memRecord{}} }
 
 func (m *memKV) now() time.Time { return time.Now().Add(m.ahead).UTC() }
 
+func (m *memKV) wait(op string) {
+	m.mu.Lock()
+	delay := m.delay
+	m.mu.Unlock()
+	if delay != nil {
+		delay(op)
+	}
+}
+
 func (m *memKV) check(ctx context.Context, op, key string) error {
 	if m.fail != nil {
 		if err := m.fail(op, key); err != nil {
@@ -47,6 +57,7 @@ func (m *memKV) check(ctx context.Context, op, key string) error {
 }
 
 func (m *memKV) Get(ctx context.Context, key string) ([]byte, approver.Rev, error) {
+	m.wait("get")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reads++
@@ -61,6 +72,7 @@ func (m *memKV) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 }
 
 func (m *memKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, _, keep time.Time) error {
+	m.wait("put")
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(ctx, "put", key); err != nil {
@@ -121,7 +133,7 @@ func newFor(t testing.TB, kv approver.KV, c Config) *Quota {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = q.Close(context.Background()) })
+	t.Cleanup(q.Close)
 	return q
 }
 

@@ -57,9 +57,7 @@ func TestZeroValuesRefuse(t *testing.T) {
 		if _, err := q.Snapshot(t.Context()); !errors.Is(err, ErrUnknown) {
 			t.Error(err)
 		}
-		if err := q.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		q.Close()
 	}
 	q := newFor(t, newMemKV(), small())
 	for _, who := range []Who{{}, {Agent: "a"}, {Peer: approver.Peer{UID: 1}, Agent: "a"}, {Peer: approver.Peer{Known: true}}} {
@@ -118,18 +116,18 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// An agent that is refused takes nothing from others, and does not reach the store.
-func TestRefusalsAreLocal(t *testing.T) {
+// An agent that is refused takes nothing from others, and writes nothing.
+func TestRefusalsTakeNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		q := newFor(t, kv, small())
 		granted(t, 100, func() error { return q.Evaluate(t.Context(), agent(1, "a")) }, ErrRate)
-		reads := kv.reads
+		writes := kv.writes
 		for range 1000 {
 			want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
 		}
-		if kv.reads != reads {
-			t.Errorf("%d reads for calls that are refused", kv.reads-reads)
+		if kv.writes != writes {
+			t.Errorf("%d writes for calls that are refused", kv.writes-writes)
 		}
 		want(t, q.Evaluate(t.Context(), agent(2, "b")), nil)
 		want(t, q.Evaluate(t.Context(), agent(1, "b")), nil) // its uid has two tokens left
@@ -137,12 +135,12 @@ func TestRefusalsAreLocal(t *testing.T) {
 			want(t, q.Spend(t.Context(), 1), nil)
 		}
 		want(t, q.Spend(t.Context(), 1), ErrBudget)
-		reads = kv.reads
+		writes = kv.writes
 		for range 1000 {
 			want(t, q.Spend(t.Context(), 1), ErrBudget)
 		}
-		if kv.reads != reads {
-			t.Errorf("%d reads for a budget that is spent", kv.reads-reads)
+		if kv.writes != writes {
+			t.Errorf("%d writes for a budget that is spent", kv.writes-writes)
 		}
 		if s, err := q.Snapshot(t.Context()); err != nil || s.Evaluated != 5 || s.RefusedRate != 1001 || s.RefusedBudget != 1001 || s.Spent != 10 || s.Charged != 10 {
 			t.Errorf("%+v, %v", s, err)
@@ -179,9 +177,6 @@ func TestManyNames(t *testing.T) {
 		}
 		if size := len(kv.records[userKey(7)].value); size > 300 {
 			t.Errorf("the record has %d bytes", size)
-		}
-		if len(q.memos) > maxMemos || len(q.users.of) != 0 {
-			t.Errorf("%d refusals and %d users in memory", len(q.memos), len(q.users.of))
 		}
 		want(t, q.Evaluate(t.Context(), agent(8, "a")), nil)
 		var s buckets // it is kept until the slowest of its buckets is full
@@ -323,18 +318,18 @@ func TestClocksThatGoBack(t *testing.T) {
 		spend := func() error { return q.Spend(t.Context(), 1) }
 		granted(t, 100, spend, ErrBudget)
 		kv.set(func() { kv.ahead = 24 * time.Hour })
-		time.Sleep(askAgain)
+		time.Sleep(time.Second)
 		if n := granted(t, 4, spend, ErrBudget); n != 4 {
 			t.Fatalf("%d on the next day", n)
 		}
 		kv.set(func() { kv.ahead = -10 * 24 * time.Hour })
-		time.Sleep(2 * leaseFor)
+		time.Sleep(10 * time.Second)
 		if n := granted(t, 100, spend, ErrBudget); n != 6 {
 			t.Errorf("%d more after the clock went back", n)
 		}
 		other := newFor(t, kv, small()) // it never saw the later days
 		kv.set(func() { kv.ahead = 0 })
-		time.Sleep(askAgain)
+		time.Sleep(time.Second)
 		want(t, other.Spend(t.Context(), 1), ErrBudget)
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -350,109 +345,6 @@ func TestClocksThatGoBack(t *testing.T) {
 		want(t, evaluate(), ErrRate) // … as the overall one does when it is looked at …
 		time.Sleep(time.Second)
 		want(t, evaluate(), nil) // … and fills at its rate
-	})
-}
-
-func TestElapsed(t *testing.T) {
-	now := time.Now()
-	wall := now.Round(0)
-	for _, tt := range []struct {
-		since, now time.Time
-		want       time.Duration
-	}{
-		{now, now.Add(time.Second), time.Second},
-		{now, wall.Add(time.Hour), time.Hour}, // the machine slept
-		{wall, wall.Add(-time.Hour), -time.Hour},
-	} {
-		if got := elapsed(tt.since, tt.now); got != tt.want {
-			t.Errorf("got %v, not %v", got, tt.want)
-		}
-	}
-	l := lease{day: "2026-11-21", left: 3, now: time.Date(2026, 11, 21, 23, 59, 50, 0, time.UTC), read: now}
-	for passed, holds := range map[time.Duration]bool{0: true, leaseFor: true, leaseFor + 1: false, time.Hour: false} {
-		if l.holds(3, now.Add(passed)) != holds {
-			t.Errorf("after %v it holds: %v", passed, !holds)
-		}
-	}
-	if l.holds(4, now) {
-		t.Error("a lease of 3 holds for 4")
-	}
-	l.now = l.now.Add(9*time.Second - 1)
-	if !l.holds(1, now) || l.holds(1, now.Add(1)) {
-		t.Error("a lease does not end at the last second of its day")
-	}
-}
-
-// A replica that spends fast leases; what it leased counts, is not spent on another
-// day, and comes back when it ends in order.
-func TestLeases(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kv, c := newMemKV(), small()
-		c.DailyBudget = 10_000
-		q := newFor(t, kv, c)
-		for range 2000 {
-			want(t, q.Spend(t.Context(), 1), nil)
-			time.Sleep(time.Millisecond)
-		}
-		s, err := q.Snapshot(t.Context())
-		if err != nil || s.Charged != 2000+s.Leased || s.Leased < 1 || kv.writes > 200 {
-			t.Fatalf("%+v, %v, %d writes", s, err, kv.writes)
-		}
-		other := newFor(t, kv, c)
-		if n := granted(t, 10_000, func() error { return other.Spend(t.Context(), 1) }, ErrBudget); n != int(8000-s.Leased) {
-			t.Errorf("another got %d beside a lease of %d", n, s.Leased)
-		}
-		want(t, q.Close(t.Context()), nil)
-		want(t, q.Spend(t.Context(), 1), ErrUnknown)
-		reads := kv.reads
-		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrUnknown)
-		if kv.reads != reads {
-			t.Error("a closed quota asks the store")
-		}
-		time.Sleep(askAgain)
-		if n := granted(t, 10_000, func() error { return other.Spend(t.Context(), 1) }, ErrBudget); n != int(s.Leased) {
-			t.Errorf("%d came back of %d", n, s.Leased)
-		}
-	})
-	synctest.Test(t, func(t *testing.T) {
-		kv, c := newMemKV(), small()
-		c.DailyBudget = 1000
-		q := newFor(t, kv, c)
-		time.Sleep(24*time.Hour - 1500*time.Millisecond)
-		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
-		s, _ := q.Snapshot(t.Context())
-		if s.Leased == 0 {
-			t.Fatal("nothing is leased")
-		}
-		time.Sleep(time.Second) // half a second before midnight the store judges each
-		reads := kv.reads
-		want(t, q.Spend(t.Context(), 1), nil)
-		if kv.reads == reads {
-			t.Error("a lease was spent in the last second of its day without a look at the clock")
-		}
-		granted(t, int(s.Leased)+50, func() error { return q.Spend(t.Context(), 1) }, nil)
-		if s, _ := q.Snapshot(t.Context()); s.Leased != 0 {
-			t.Errorf("%d were leased in the last second", s.Leased)
-		}
-		time.Sleep(time.Second)
-		want(t, q.Spend(t.Context(), 1), nil)
-		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 1 || s.Leased != 0 {
-			t.Errorf("yesterday's lease is spent today: %+v, %v", s, err)
-		}
-		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
-		if s, _ = q.Snapshot(t.Context()); s.Leased == 0 {
-			t.Fatal("nothing is leased")
-		}
-		kv.set(func() { kv.fail = func(string, string) error { return errors.New("away") } })
-		time.Sleep(leaseFor + 1)
-		want(t, q.Spend(t.Context(), 1), ErrUnknown) // a lease does not outlast the store for long
-		kv.set(func() { kv.fail = func(op, _ string) error { return map[string]error{"put": errors.New("away")}[op] } })
-		want(t, q.Spend(t.Context(), int(s.Leased)+1), ErrUnknown)
-		kv.set(func() { kv.fail = nil })
-		if now, err := q.Snapshot(t.Context()); err != nil || now.Leased != s.Leased {
-			t.Errorf("a write that failed lost the lease: %+v, %v", now, err)
-		}
-		want(t, q.Spend(t.Context(), 1), nil)
 	})
 }
 
@@ -495,7 +387,7 @@ func TestStoreThatFails(t *testing.T) {
 		}
 		want(t, q.Spend(ctx, 1), ErrUnknown)
 		var calls sync.WaitGroup
-		for range maxWaiting + 100 {
+		for range 4196 {
 			calls.Go(func() { want(t, q.Spend(t.Context(), 1), ErrUnknown) })
 		}
 		calls.Wait()
@@ -609,12 +501,11 @@ func TestCallerWhoHasGone(t *testing.T) {
 		kv := newMemKV()
 		q := newFor(t, kv, small())
 		slow := true
-		kv.fail = func(op, _ string) error {
+		kv.delay = func(op string) {
 			if op == "put" && slow {
 				slow = false
 				time.Sleep(time.Second)
 			}
-			return nil
 		}
 		var calls sync.WaitGroup
 		calls.Go(func() { want(t, q.Spend(t.Context(), 1), nil) })
@@ -627,6 +518,26 @@ func TestCallerWhoHasGone(t *testing.T) {
 		if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != 1 {
 			t.Errorf("%+v, %v", s, err)
 		}
+	})
+}
+
+// An agent that goes on calling after it was refused keeps no other waiting.
+func TestRefusedInALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		q := newFor(t, kv, small())
+		granted(t, 100, func() error { return q.Evaluate(t.Context(), agent(1, "a")) }, ErrRate)
+		kv.set(func() { kv.delay = func(string) { time.Sleep(10 * time.Millisecond) } })
+		var calls sync.WaitGroup
+		for range 1000 {
+			calls.Go(func() { want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate) })
+		}
+		begun := time.Now()
+		want(t, q.Evaluate(t.Context(), agent(2, "b")), nil)
+		if took := time.Since(begun); took > 100*time.Millisecond {
+			t.Errorf("another waited %v", took)
+		}
+		calls.Wait()
 	})
 }
 
@@ -644,7 +555,7 @@ func TestBucketFarAhead(t *testing.T) {
 	})
 }
 
-// What is spent while a quota is closed is not given back.
+// What is spent while a quota is closed counts.
 func TestSpendWhileClosing(t *testing.T) {
 	for range 50 {
 		kv, c := newMemKV(), large(10_000)
@@ -660,40 +571,12 @@ func TestSpendWhileClosing(t *testing.T) {
 			})
 		}
 		time.Sleep(200 * time.Microsecond)
-		want(t, q.Close(t.Context()), nil)
+		q.Close()
 		calls.Wait()
 		if s, err := newFor(t, kv, c).Snapshot(t.Context()); err != nil || s.Charged != spent.Load() {
 			t.Fatalf("%d were spent: %+v, %v", spent.Load(), s, err)
 		}
 	}
-}
-
-// What may have been given back is not given back again.
-func TestGivingBackOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kv, c := newMemKV(), small()
-		c.DailyBudget = 1000
-		q := newFor(t, kv, c)
-		granted(t, 100, func() error { return q.Spend(t.Context(), 1) }, nil)
-		s, _ := q.Snapshot(t.Context())
-		if s.Leased == 0 {
-			t.Fatal("nothing is leased")
-		}
-		kv.set(func() {
-			kv.lost = func(key string) error { // it is written, and somebody else writes over it
-				r := kv.records[key]
-				kv.records[key] = memRecord{r.value, approver.NewRev(), r.keep}
-				return errors.New("connection reset")
-			}
-		})
-		if err := q.Close(t.Context()); err == nil {
-			t.Error("nobody is told that the outcome is not known")
-		}
-		kv.set(func() { kv.lost = nil })
-		if now, err := newFor(t, kv, c).Snapshot(t.Context()); err != nil || now.Charged != 100 {
-			t.Errorf("100 were spent: %+v, %v", now, err)
-		}
-	})
 }
 
 // No rate is exceeded because its interval is rounded.
@@ -742,6 +625,34 @@ func TestAlarms(t *testing.T) {
 				t.Errorf("told %v", told)
 			}
 			time.Sleep(24 * time.Hour)
+		}
+	})
+}
+
+// Records of the builds that leased evaluations ahead count as they stand.
+func TestRecordsOfBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kv := newMemKV()
+		for key, value := range map[string]string{
+			dayKey("2000-01-01"): `{"v":1,"day":"2000-01-01","charged":8,"told":[{"share":50,"by":"5b0c3a53-1f63-4b0e-8d3a-7c1a1c1b2d3e"},` +
+				`{"share":80,"by":"0d4f8a12-9a77-4a57-9c38-6a1f3b5c7d9e"}]}`,
+			userKey(1):         `{"v":1,"all":946684802000000000,"names":{"ca978112ca1bbdca":946684803000000000}}`,
+			overallKey():       `{"v":1,"all":946684800250000000}`,
+			askedKey("uid", 1): `{"v":1,"last":[{"at":946684799000000000,"of":"0123456789abcdef","call":"0123456789abcde0"}]}`,
+		} {
+			kv.records[key] = memRecord{[]byte(value), approver.NewRev(), time.Now().Add(time.Hour)}
+		}
+		q := newFor(t, kv, small())
+		if n := granted(t, 10, func() error { return q.Spend(t.Context(), 1) }, ErrBudget); n != 2 {
+			t.Errorf("%d of the day's budget were left", n)
+		}
+		want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
+		want(t, q.Evaluate(t.Context(), agent(1, "b")), nil)
+		a := asksOn(t, kv, AskLimits{User: 2, Agent: 2})
+		want(t, a.Take(t.Context(), asker(1, "a", "/p"), "one"), nil)
+		var many *approver.TooManyError
+		if err := a.Take(t.Context(), asker(1, "a", "/p"), "two"); !errors.As(err, &many) {
+			t.Error(err)
 		}
 	})
 }

@@ -49,7 +49,7 @@ func TestLimited(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer q.Close(context.Background())
+			defer q.Close()
 			stage := &asked{}
 			var v approver.Verdict
 			for range 3 {

@@ -148,7 +148,6 @@ func TestOverStores(t *testing.T) {
 			}
 			want(t, q.Evaluate(t.Context(), agent(2, "a")), ErrUnknown)
 			want(t, kv.KV.(interface{ Close() error }).Close(), nil)
-			time.Sleep(askAgain) // for so long it knows that the budget is spent
 			want(t, again.Spend(t.Context(), 1), ErrUnknown)
 			want(t, again.Evaluate(t.Context(), agent(3, "a")), ErrUnknown)
 		})
@@ -161,6 +160,9 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	for _, p := range places(t) {
 		for _, budget := range []int64{1, 7, 100, 3000} {
 			t.Run(fmt.Sprint(p.name, budget), func(t *testing.T) {
+				if testing.Short() && budget > 1000 {
+					t.Skip("each evaluation is a durable write: it takes long, and the others race as well")
+				}
 				kv := p.open(t)
 				ahead := atNoon() + time.Duration(budget)*24*time.Hour // a record of its own
 				var replicas []*Quota
@@ -198,19 +200,14 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 				}
 				calls.Wait()
 				took := time.Since(begun)
-				var leased int64
 				for _, q := range replicas {
-					s, err := q.Snapshot(t.Context())
-					if err != nil {
-						t.Fatal(err)
+					if s, err := q.Snapshot(t.Context()); err != nil || s.Charged != budget {
+						t.Fatalf("%+v, %v", s, err)
 					}
-					leased += s.Leased
-					if err := q.Close(t.Context()); err != nil {
-						t.Error(err)
-					}
+					q.Close()
 				}
-				if got := spent.Load(); got > budget || got+leased != budget {
-					t.Errorf("of %d there were %d spent and %d leased", budget, got, leased)
+				if got := spent.Load(); got != budget {
+					t.Errorf("of %d there were %d spent", budget, got)
 				}
 				if told.Load() != 3 {
 					t.Errorf("%d alarms", told.Load())
@@ -297,7 +294,6 @@ func child(args []string) error {
 	if err != nil {
 		return err
 	}
-	// Nothing is given back at the end: it stands for a process that is killed.
 	var spent, refused, unknown atomic.Int64
 	var calls sync.WaitGroup
 	begun := time.Now()
@@ -315,9 +311,8 @@ func child(args []string) error {
 		})
 	}
 	calls.Wait()
-	s, err := q.Snapshot(ctx)
-	fmt.Println(spent.Load(), unknown.Load(), s.Leased, time.Since(begun).Milliseconds())
-	return err
+	fmt.Println(spent.Load(), unknown.Load(), time.Since(begun).Milliseconds())
+	return nil
 }
 
 // Two processes on one Redis, each at 1,000 calls a second.
@@ -325,7 +320,7 @@ func TestProcesses(t *testing.T) {
 	p := redisPlace(t)
 	const budget = 4000
 	ahead := int64(atNoon())
-	var spent, unsure, leased int64
+	var spent, unsure int64
 	var mu sync.Mutex
 	var children sync.WaitGroup
 	for range 2 {
@@ -337,18 +332,18 @@ func TestProcesses(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 				return
 			}
-			var s, u, l, ms int64
-			if _, err := fmt.Fscan(bufio.NewReader(strings.NewReader(string(out))), &s, &u, &l, &ms); err != nil {
+			var s, u, ms int64
+			if _, err := fmt.Fscan(bufio.NewReader(strings.NewReader(string(out))), &s, &u, &ms); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
-			t.Logf("%d spent, %d leased, %d not known in %d ms: %d/s", s, l, u, ms, s*1000/ms)
+			t.Logf("%d spent, %d not known in %d ms: %d/s", s, u, ms, s*1000/ms)
 			mu.Lock()
 			defer mu.Unlock()
-			spent, unsure, leased = spent+s, unsure+u, leased+l
+			spent, unsure = spent+s, unsure+u
 		})
 	}
 	children.Wait()
-	if spent > budget || unsure == 0 && spent+leased != budget {
-		t.Errorf("of %d there were %d spent and %d leased, %d are not known", budget, spent, leased, unsure)
+	if spent > budget || unsure == 0 && spent != budget {
+		t.Errorf("of %d there were %d spent, %d are not known", budget, spent, unsure)
 	}
 }

@@ -1,4 +1,4 @@
-package heuristics
+package match
 
 import (
 	"regexp/syntax"
@@ -8,9 +8,9 @@ import (
 )
 
 // A key is a short expression without gaps that is somewhere in every text that a
-// pattern matches, such as `\brm\s` of a pattern of many words. All keys are one
-// matcher, and a pattern is tried only on a text that has the keys of one of its
-// branches: patterns with gaps between their words, put together, would have states
+// pattern matches, such as `\brm\s` of a pattern of many words. It says more than the
+// literals of [Required], which are also in other words: "rm" is in "format". A [Set] of
+// keys stays small where one of the whole patterns, with their gaps, would have states
 // without end.
 
 const (
@@ -20,9 +20,9 @@ const (
 	maxKeyText  = 600 // bytes of a run
 )
 
-// keysOf returns the branches of a pattern, each as keys that a text must have all
-// of. There is none if a branch has no key with minKey letters.
-func keysOf(pattern string) (branches [][]string, err error) {
+// Keys returns the branches of a pattern, each as keys that a text must have all of.
+// There is none if a branch has no key with minKey letters.
+func Keys(pattern string) (branches [][]string, err error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, err

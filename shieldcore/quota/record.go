@@ -1,0 +1,275 @@
+package quota
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+const (
+	// storeTime bounds one change of a record with all its repeats, and the wait for
+	// the lock.
+	storeTime = 2 * time.Second
+	// resends is how often a write with an ambiguous error is sent again.
+	resends = 2
+	// lockCount is how many records one process writes at a time.
+	lockCount = 64
+)
+
+var errClosed = errors.New("the quota is closed")
+
+// An updater changes records by compare-and-set. The callers of one process who write a
+// record take a lock, so that a process contends only with other processes. Make one
+// with newUpdater.
+type updater struct {
+	store approver.KV
+	locks [lockCount]chan struct{} // full while locked: who waits for one can give up
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+}
+
+func newUpdater(store approver.KV) *updater {
+	u := &updater{store: store}
+	for i := range u.locks {
+		u.locks[i] = make(chan struct{}, 1)
+	}
+	return u
+}
+
+// lock locks the records of a number, and says whether it had to wait.
+func (u *updater) lock(ctx context.Context, number uint32) (waited bool, err error) {
+	lock := u.locks[number%lockCount]
+	select {
+	case lock <- struct{}{}:
+		return false, nil
+	default:
+	}
+	select {
+	case lock <- struct{}{}:
+		return true, nil
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+}
+
+func (u *updater) unlock(number uint32) { <-u.locks[number%lockCount] }
+
+// open counts a change as under way, unless the updater is closed.
+func (u *updater) open() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.closed {
+		u.running.Add(1)
+	}
+	return !u.closed
+}
+
+// close refuses every later change and waits for those that are under way, at most
+// about storeTime.
+func (u *updater) close() {
+	u.mu.Lock()
+	u.closed = true
+	u.mu.Unlock()
+	u.running.Wait()
+}
+
+// A schema says how a record is kept.
+type schema[S any] struct {
+	number uint32                          // of the lock
+	key    func(now time.Time) string      // of the record that counts
+	check  func(s *S, key string) error    // of a record that was read
+	times  func(s *S, now time.Time) times // of a record that is written
+}
+
+// times are until when a write counts (zero: always), and how long the record is kept.
+type times struct{ before, keep time.Time }
+
+// An outcome is what became of a change.
+type outcome[S any] struct {
+	state   S
+	result  error          // of the step
+	written approver.Rev   // empty if nothing was
+	unsure  []approver.Rev // of writes that may have been made
+}
+
+// A step changes a record, and says whether it did. It may run several times, each time
+// on the record as it is stored; the last run counts.
+type step[S any] func(s *S, now time.Time, next approver.Rev) (changed bool, result error)
+
+// change makes a step. With an error it may have been made, and nothing may run because
+// of it.
+func change[S any](ctx context.Context, u *updater, b schema[S], f step[S]) (o outcome[S], err error) {
+	if err := ctx.Err(); err != nil {
+		return o, err
+	}
+	if !u.open() {
+		return o, errClosed
+	}
+	defer u.running.Done()
+	defer func() {
+		if p := recover(); p != nil { // a defect must not end the daemon
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	err = o.commit(ctx, u, b, f)
+	return o, err
+}
+
+// commit reads the record, makes the step, and writes the record if nobody else did
+// meanwhile; else it begins again. Only who writes takes the lock: those who are refused
+// keep nobody waiting.
+func (o *outcome[S]) commit(ctx context.Context, u *updater, b schema[S], f step[S]) error {
+	locked := false
+	defer func() {
+		if locked {
+			u.unlock(b.number)
+		}
+	}()
+	for try := 0; ; try++ {
+		s, r, err := read(ctx, u.store, b)
+		if err != nil {
+			return err
+		}
+		next := approver.NewRev()
+		var changed bool
+		changed, o.result = f(&s, r.now, next)
+		if o.state = s; !changed {
+			return nil
+		}
+		if !locked {
+			waited, err := u.lock(ctx, b.number)
+			if err != nil {
+				return err
+			}
+			if locked = true; waited {
+				continue // others have written it meanwhile
+			}
+		}
+		ambiguous, err := write(ctx, u.store, b, &s, r, next)
+		if ambiguous && err != nil {
+			o.unsure = append(o.unsure, next)
+		}
+		switch {
+		case err == nil:
+			o.written = next
+			return nil
+		case !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrOverdue):
+			return fmt.Errorf("%s: %w", r.key, err)
+		}
+		if err := pause(ctx, try); err != nil {
+			return fmt.Errorf("%s: others changed it %d times meanwhile: %w", r.key, try+1, err)
+		}
+	}
+}
+
+// A reading is where and when a record was read.
+type reading struct {
+	key string
+	rev approver.Rev // empty: it does not exist
+	now time.Time    // by the store's clock
+}
+
+// read returns the record that counts now; one that does not exist is the zero S.
+func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r reading, err error) {
+	r.key = b.key(time.Now())
+	for range 3 { // another day is the store's once
+		var value []byte
+		value, r.rev, r.now, err = getNow(ctx, store, r.key)
+		found := err == nil
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return s, r, fmt.Errorf("%s: %w", r.key, err)
+		}
+		if right := b.key(r.now); right != r.key {
+			r.key = right
+			continue
+		}
+		if !found {
+			r.rev = ""
+			return s, r, nil
+		}
+		if err = decode(value, &s); err == nil {
+			err = b.check(&s, r.key)
+		}
+		if err != nil {
+			return s, r, fmt.Errorf("%s is damaged: remove it from the store once you know why: %w", r.key, err)
+		}
+		return s, r, nil
+	}
+	return s, r, errors.New("the store's clock jumps")
+}
+
+// write writes a record over the one that was read. ambiguous says that it may have
+// been written though there is an error.
+func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading, next approver.Rev) (ambiguous bool, err error) {
+	value, err := json.Marshal(s)
+	if err != nil {
+		return false, err
+	}
+	t := b.times(s, r.now)
+	for range 1 + resends {
+		err = store.PutBefore(ctx, t.before, r.key, value, r.rev, next, time.Time{}, t.keep)
+		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) {
+			return ambiguous, err
+		}
+		if ambiguous = true; ctx.Err() != nil {
+			break
+		}
+	}
+	return ambiguous, err
+}
+
+// pause lets others finish. The first repeat comes at once.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(rand.N(500 * time.Microsecond << min(try, 5)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// decode reads a record strictly: what is not understood is damaged.
+func decode(value []byte, s any) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something behind the record")
+	}
+	return nil
+}
+
+// getNow reads a record and then the clock, at once where the store can. With
+// ErrNotFound, too, it returns the time.
+func getNow(ctx context.Context, store approver.KV, key string) (value []byte, rev approver.Rev, now time.Time, err error) {
+	if r, ok := store.(approver.ClockReader); ok {
+		return r.GetNow(ctx, key)
+	}
+	if value, rev, err = store.Get(ctx, key); err != nil && !errors.Is(err, approver.ErrNotFound) {
+		return nil, "", now, err
+	}
+	now, clockErr := store.Now(ctx)
+	if clockErr != nil {
+		return nil, "", time.Time{}, clockErr
+	}
+	return value, rev, now, err
+}
