@@ -98,7 +98,7 @@ type Broadcaster struct {
 	struck   struck
 	firsts   firstEnv
 	states   states
-	giving   giving
+	giving   *giving
 	unnoted  unnoted
 	strays   strays
 	process  string // an id of this process
@@ -123,7 +123,7 @@ type Broadcaster struct {
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{
 		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
-		settling: map[string]bool{}, closing: map[string]*closing{}, process: uuid.NewString(),
+		settling: map[string]bool{}, closing: map[string]*closing{}, process: uuid.NewString(), giving: &giving{},
 	}
 	b.SetPeople(o.People)
 	if b.Mark == nil {

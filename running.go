@@ -20,15 +20,9 @@ import (
 // buttons nobody would hear. The errors of those that are not back at the end are
 // returned.
 func (b *Broadcaster) Run(ctx context.Context) error {
-	b.mu.Lock()
-	if b.work != nil {
-		b.mu.Unlock()
-		return errors.New("the broadcaster is already running")
+	if err := b.begin(ctx); err != nil {
+		return err
 	}
-	b.work = ctx
-	close(b.ready)
-	b.mu.Unlock()
-
 	var all sync.WaitGroup
 	all.Go(func() { b.sweep(ctx) })
 	all.Go(func() { b.guard(ctx) })
@@ -41,7 +35,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	all.Wait()
-	b.busy.Wait()
+	b.wait()
 	var errs []error
 	for _, c := range b.Channels {
 		if err := b.states.of(c.Name()).Ended; err != nil {
@@ -162,6 +156,21 @@ func (b *Broadcaster) runChannel(ctx context.Context, c Channel) (err error) {
 	}
 	return b.runSolo(ctx, c, solo.LeaseName(), run)
 }
+
+// begin lets what is started from now on run until ctx ends.
+func (b *Broadcaster) begin(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.work != nil {
+		return errors.New("the broadcaster is already running")
+	}
+	b.work = ctx
+	close(b.ready)
+	return nil
+}
+
+// wait waits for all that was started.
+func (b *Broadcaster) wait() { b.busy.Wait() }
 
 // running returns the context of Run, or nil before Run.
 func (b *Broadcaster) running() context.Context {

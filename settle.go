@@ -111,6 +111,14 @@ func (b *Broadcaster) settle(id string) {
 	})
 }
 
+// isSettling reports whether the cards of a request are being brought up to date.
+func (b *Broadcaster) isSettling(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, busy := b.settling[id]
+	return busy
+}
+
 func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 	b.giving.wait(ctx, id)
 	r, _, now, err := b.loadNow(ctx, id)
@@ -395,10 +403,7 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 			b.noteTrouble(err)
 		}
 	}
-	b.mu.Lock()
-	_, busy := b.settling[id]
-	b.mu.Unlock()
-	if !busy {
+	if !b.isSettling(id) {
 		b.settle(id)
 	}
 }
