@@ -90,7 +90,7 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 						}
 						return nil
 					})
-					go func() { out <- x.Reply(t.Context(), rep) }()
+					go func() { out <- x.Answers.Reply(t.Context(), rep) }()
 					time.Sleep(time.Second)
 				}
 				two := x.askAsync(t.Context(), peerCall("b", 1000), High)
@@ -103,7 +103,7 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 					if c.after {
 						rep = answer()
 					}
-					out <- x.Reply(t.Context(), rep)
+					out <- x.Answers.Reply(t.Context(), rep)
 				}
 				if got := <-out; got.Kind != OutcomeApproved {
 					t.Errorf("%+v", got)

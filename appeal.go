@@ -179,33 +179,33 @@ func (g *Gate) denial(ctx context.Context, call ToolCall, v Verdict, took time.D
 // appeal makes the request of an appeal. It is parked from the start: nobody waits
 // for the answer but the call that comes back.
 func (b *Broadcaster) appeal(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
-	if err := b.awaitReady(ctx); err != nil {
+	if err := b.tasks.awaitReady(ctx); err != nil {
 		return Request{}, err
 	}
 	bound, err := b.Fingerprint(ctx, call)
 	if err != nil {
 		return Request{}, err
 	}
-	if err := b.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
+	if err := b.opener.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
 		return Request{}, err
 	}
-	r, err := b.create(ctx, call, why, bound, uuid.NewString(), "")
+	r, err := b.opener.create(ctx, call, why, bound, uuid.NewString(), "")
 	if err != nil {
 		return Request{}, err
 	}
-	return b.park(ctx, r, call)
+	return b.opener.park(ctx, r, call)
 }
 
 // appealedBefore is ErrAppealed if people have the same call before them, or have
 // just not said yes to it.
-func (b *Broadcaster) appealedBefore(ctx context.Context, call ToolCall, fp Fingerprint) error {
-	id, _, err := b.Store.Get(ctx, Key("parked", scopeOf(call, fp)))
+func (o *opener) appealedBefore(ctx context.Context, call ToolCall, fp Fingerprint) error {
+	id, _, err := o.store.Get(ctx, Key("parked", scopeOf(call, fp)))
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	r, _, now, err := b.loadNow(ctx, string(id))
+	r, _, now, err := o.requests.loadNow(ctx, string(id))
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrSealed):
 		return nil
@@ -222,7 +222,7 @@ func (b *Broadcaster) appealedBefore(ctx context.Context, call ToolCall, fp Fing
 // appealed is the answer of people to an appeal of the same call; false if there is
 // none. It asks nobody. What it returns is recorded.
 func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) (v Verdict, ok bool, err error) {
-	if err := b.awaitReady(ctx); err != nil {
+	if err := b.tasks.awaitReady(ctx); err != nil {
 		return v, false, err
 	}
 	bound, err := b.Fingerprint(ctx, call)
@@ -230,9 +230,9 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 		return v, false, err
 	}
 	fp := bound.Fingerprint
-	r, dead, err := b.find(ctx, call.ID) // it came back after its connection was lost
+	r, dead, err := b.Requests.find(ctx, call.ID) // it came back after its connection was lost
 	if errors.Is(err, ErrNotFound) {
-		r, err = b.join(ctx, call, why, fp, dead)
+		r, err = b.opener.join(ctx, call, why, fp, dead)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -245,26 +245,26 @@ func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) 
 	holder, runs := uuid.NewString(), false
 	defer b.giving.end(holder)
 	if r.Granted() {
-		if r, err = b.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
+		if r, err = b.releases.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
 			return v, false, err
 		}
 	}
-	if r, runs, err = b.runs(ctx, r, call, fp, holder); err != nil {
+	if r, runs, err = b.releases.runs(ctx, r, call, fp, holder); err != nil {
 		return v, false, err
 	}
-	if err := b.answeredBefore(ctx, r, call); err != nil {
+	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
 		return v, false, err
 	}
 	if r.State.Settled() {
-		b.settle(r.ID)
+		b.editor.settle(r.ID)
 	}
-	return b.verdict(r, runs), true, nil
+	return b.releases.verdict(r, runs), true, nil
 }
 
 // awaitReady waits for Run to have begun.
-func (b *Broadcaster) awaitReady(ctx context.Context) error {
+func (t *tasks) awaitReady(ctx context.Context) error {
 	select {
-	case <-b.ready:
+	case <-t.ready:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -227,7 +227,7 @@ func TestAppealIsBound(t *testing.T) {
 		"it is final now":         func(_ *bench, g *Gate) { v := denying("drop", High); v.Appealable = false; g.Stages[1] = fixed(v) },
 		"a stage fails":           func(_ *bench, g *Gate) { g.Stages = append(g.Stages, nil) },
 		"the content has changed": func(x *bench, _ *Gate) { x.fpChange = "2" },
-		"everything was frozen":   func(x *bench, _ *Gate) { _, _ = x.Freeze(x.t.Context(), "Bob", "stop") },
+		"everything was frozen":   func(x *bench, _ *Gate) { _, _ = x.Controls.Freeze(x.t.Context(), "Bob", "stop") },
 		"the yes was not used":    func(*bench, *Gate) { time.Sleep(DefaultTTL + GrantMargin + time.Second) },
 		"the audit fails":         func(x *bench, _ *Gate) { x.audit.failing(EventApproved) },
 		"the rule asks others too": func(_ *bench, g *Gate) {

@@ -50,17 +50,17 @@ func (v Verdict) admits(res Resolution) error {
 
 // audience returns where the cards of a request go. If the verdict names channels
 // or people and nobody among them could approve it, it is errNobody.
-func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
-	people := b.Counting()
-	if len(people) == 0 && len(b.Destinations) > 0 {
+func (a *Approvers) audience(v Verdict) ([]Destination, error) {
+	people := a.Counting()
+	if len(people) == 0 && len(a.destinations) > 0 {
 		return nil, errNobodyLeft
 	}
-	to := slices.DeleteFunc(slices.Clone(b.Destinations), func(d Destination) bool { return !v.shownOn(d.Channel) })
+	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d Destination) bool { return !v.shownOn(d.Channel) })
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
 		return to, nil
 	}
 	for id, who := range people {
-		if !b.takes(id.Channel, v.Severity) {
+		if !a.channels.takes(id.Channel, v.Severity) {
 			continue
 		}
 		if v.isFor(who) && slices.ContainsFunc(to, func(d Destination) bool { return d.Channel == id.Channel }) {
@@ -69,7 +69,7 @@ func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
 	}
 	who, where := "nobody", "any channel"
 	if len(v.Approvers) > 0 {
-		who = "none of " + b.names(v.Approvers)
+		who = "none of " + a.names(v.Approvers)
 	}
 	if len(v.Channels) > 0 {
 		where = strings.Join(v.Channels, " or ")
@@ -78,12 +78,12 @@ func (b *Broadcaster) audience(v Verdict) ([]Destination, error) {
 }
 
 // names writes the people with these ids for people.
-func (b *Broadcaster) names(ids []string) string {
+func (a *Approvers) names(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = id
 		var known []string
-		for who := range maps.Values(*b.people.Load()) {
+		for who := range maps.Values(*a.people.Load()) {
 			if who.ID == id && who.Name != "" {
 				known = append(known, who.Name)
 			}
@@ -96,7 +96,7 @@ func (b *Broadcaster) names(ids []string) string {
 }
 
 // notAskedText tells a person that their yes does not count, and whose would.
-func (b *Broadcaster) notAskedText(v Verdict, who Person) string {
+func (a *Approvers) notAskedText(v Verdict, who Person) string {
 	if v.isFor(who) {
 		where := make([]string, len(v.Channels))
 		for i, channel := range v.Channels {
@@ -104,5 +104,5 @@ func (b *Broadcaster) notAskedText(v Verdict, who Person) string {
 		}
 		return "This request is answered on " + strings.Join(where, " or ") + ": your yes here does not count. You may deny it here."
 	}
-	return "This request is for " + b.names(v.Approvers) + ": your yes does not count. You may deny it."
+	return "This request is for " + a.names(v.Approvers) + ": your yes does not count. You may deny it."
 }

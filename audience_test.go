@@ -41,14 +41,14 @@ func TestOnlyTheNamedApprove(t *testing.T) {
 				"its id":              {Channel: "discord", Conversation: "D", Sender: "d2", Method: ByID, Request: dc.Request},
 			} {
 				rep.Approve = true
-				if out := x.Reply(t.Context(), rep); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "for Alice: your yes does not count") {
+				if out := x.Answers.Reply(t.Context(), rep); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "for Alice: your yes does not count") {
 					t.Errorf("%s: %+v", name, out)
 				}
 			}
-			if r, err := x.Request(t.Context(), tg.Request); err != nil || r.State != Pending {
+			if r, err := x.Requests.Get(t.Context(), tg.Request); err != nil || r.State != Pending {
 				t.Fatalf("%v, %v", r.State, err)
 			}
-			if out := x.Reply(t.Context(), Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: ByCode, Code: dc.Code}); out.Kind != OutcomeApproved {
+			if out := x.Answers.Reply(t.Context(), Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: ByCode, Code: dc.Code}); out.Kind != OutcomeApproved {
 				t.Errorf("Alice: %+v", out)
 			}
 			if v := <-answer; v.Decision != Allow {
@@ -83,11 +83,11 @@ func TestOnlyTheNamedChannelsShowIt(t *testing.T) {
 		}
 		_, card := x.tg.card(0)
 		elsewhere := Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: ByID, Request: card.Request}
-		if out := x.Reply(t.Context(), elsewhere); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "answered on Telegram") {
+		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "answered on Telegram") {
 			t.Errorf("%+v", out)
 		}
 		// The card's note is lost, as in a crash: the new one goes to the same place.
-		if _, err := x.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
+		if _, err := x.Requests.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
 			r.Postings[0].Phase, r.Postings[0].Until = Sending, now
 			return r, nil
 		}); err != nil {
@@ -99,7 +99,7 @@ func TestOnlyTheNamedChannelsShowIt(t *testing.T) {
 			t.Fatalf("posted anew: %d and %d cards", x.tg.count(), x.dc.count())
 		}
 		elsewhere.Approve = false
-		if out := x.Reply(t.Context(), elsewhere); out.Kind != OutcomeDenied {
+		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != OutcomeDenied {
 			t.Errorf("%+v", out)
 		}
 		<-answer
@@ -121,7 +121,7 @@ func TestNobodyIsLeft(t *testing.T) {
 	} {
 		story(t, func(t *testing.T, x *bench) {
 			x.People[Identity{"telegram", "3"}] = Person{ID: "carol", Name: "Carol"}
-			x.channels["discord"] = taker{x.dc}
+			x.Channels.byName["discord"] = taker{x.dc}
 			start := time.Now()
 			v := <-x.askWhom(testCall("c1"), tt.severity, tt.channels, tt.approvers)
 			if v.Decision != Deny || !strings.Contains(v.Reason, "none of them can be reached") || !strings.Contains(v.Detail, tt.want) || time.Since(start) != 0 {
@@ -171,7 +171,7 @@ func TestAKeptYesIsOfThoseWhoAreAsked(t *testing.T) {
 		})
 		story(t, func(t *testing.T, x *bench) { // a parked request
 			x.People[Identity{"telegram", "3"}] = Person{ID: "carol"}
-			x.TTL = time.Hour
+			x.tune(func(o *Options) { o.TTL = time.Hour })
 			<-x.askWhom(parkedCall("c1", 0), High, []string{"telegram"}, []string{"alice", "bob"})
 			synctest.Wait()
 			if out := x.tap(x.tg, 0, "2", true); out.Kind != OutcomeRecorded {
@@ -242,12 +242,12 @@ func TestAnswerHoldsToTheVerdict(t *testing.T) {
 // need not be one of them.
 func TestAPauseDoesNotSpeakForTheNamed(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		if _, err := x.Pause(t.Context(), time.Minute, true, "bob"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "bob"); err != nil {
 			t.Fatal(err)
 		}
 		var whom []string
 		g := &Gate{Stages: []Stage{stageFunc(func() Verdict { return Verdict{Decision: Ask, Severity: High, Approvers: whom} })},
-			Paused: x.PausedFor, Ask: func(context.Context, ToolCall, Verdict) Verdict { return Verdict{} }, Audit: x.audit, Log: x.Log}
+			Paused: x.Controls.PausedFor, Ask: func(context.Context, ToolCall, Verdict) Verdict { return Verdict{} }, Audit: x.audit, Log: x.Log}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Pass {
 			t.Errorf("anybody: %+v", v)
 		}

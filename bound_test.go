@@ -36,12 +36,12 @@ func TestWhatIsNotBound(t *testing.T) {
 		lasting := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code, Message: msg}
 		for _, term := range []Term{{Session: true}, {For: 15 * time.Minute}} {
 			lasting.Grant = term
-			if out := x.Reply(t.Context(), lasting); out.Kind != OutcomeNeedCode || !strings.Contains(out.Text, "once only") {
+			if out := x.Answers.Reply(t.Context(), lasting); out.Kind != OutcomeNeedCode || !strings.Contains(out.Text, "once only") {
 				t.Errorf("a yes for %s: %+v", term, out)
 			}
 		}
 		lasting.Grant = Term{}
-		if out := x.Reply(t.Context(), lasting); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), lasting); out.Kind != OutcomeApproved {
 			t.Errorf("a yes for once: %+v", out)
 		}
 		if v := <-answer; v.Decision != Allow {

@@ -91,30 +91,30 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 	for i := range 20 { // the attack itself
 		r := gone(1000 + i)
 		r.Unlisted = true
-		if _, err := x.b.Remove(t.Context(), r); err != nil {
+		if _, err := x.b.Removals.Remove(t.Context(), r); err != nil {
 			refused++
 		}
 	}
 	if refused != 20-16 {
 		t.Errorf("%d were refused", refused)
 	}
-	_, err = x.b.Remove(t.Context(), approver.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: long, Reason: long})
+	_, err = x.b.Removals.Remove(t.Context(), approver.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: long, Reason: long})
 	must("remove somebody listed", err)
-	must("restore", x.b.Restore(t.Context(), x.gone(t, "ada"), long))
+	must("restore", x.b.Removals.Restore(t.Context(), x.gone(t, "ada"), long))
 	for i := range 2 { // the second one freezes everything
-		if _, err := x.b.Hold(t.Context(), who(100+i), long, long); err != nil {
+		if _, err := x.b.Controls.Hold(t.Context(), who(100+i), long, long); err != nil {
 			t.Fatalf("hold %d: %.300v", i, err)
 		}
-		if c, _, err := x.b.Controls(t.Context()); err != nil || c.Frozen() != (i == 1) {
+		if c, _, err := x.b.Controls.Load(t.Context()); err != nil || c.Frozen() != (i == 1) {
 			t.Errorf("hold %d: everything is frozen %v: %v", i, c.Frozen(), err)
 		}
 	}
-	_, err = x.b.Freeze(t.Context(), long, long)
+	_, err = x.b.Controls.Freeze(t.Context(), long, long)
 	must("freeze", err)
-	must("unfreeze", x.b.Unfreeze(t.Context(), long))
-	_, err = x.b.Freeze(t.Context(), long, long)
+	must("unfreeze", x.b.Controls.Unfreeze(t.Context(), long))
+	_, err = x.b.Controls.Freeze(t.Context(), long, long)
 	must("freeze once more", err)
-	_, err = x.b.Remove(t.Context(), approver.Removal{Person: "bob", By: long, Reason: long})
+	_, err = x.b.Removals.Remove(t.Context(), approver.Removal{Person: "bob", By: long, Reason: long})
 	must("remove somebody else", err)
 	if closer, ok := store.(interface{ Close() error }); ok {
 		must("close", closer.Close())
@@ -132,7 +132,7 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 // gone is the removal of a person as it stands.
 func (r replica) gone(t *testing.T, person string) approver.Removal {
 	t.Helper()
-	c, _, err := r.b.Controls(t.Context())
+	c, _, err := r.b.Controls.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

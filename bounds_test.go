@@ -44,7 +44,7 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 				"account, by root": {Person: "t", Identities: []Identity{{"t", long}}, By: "uid 0"},
 			} {
 				gone.Unlisted = !strings.Contains(what, "listed")
-				if _, err := x.Remove(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "NOT removed") || len(err.Error()) > 2<<10 {
+				if _, err := x.Removals.Remove(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "NOT removed") || len(err.Error()) > 2<<10 {
 					t.Errorf("%s of %s: %.300v", what, name, err)
 				}
 			}
@@ -54,31 +54,31 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 		for i := range 5 * maxUnlisted {
 			gone := Removal{Person: fmt.Sprintf("%0256d", i), Identities: []Identity{{"t", strings.Repeat("<", MaxName-1)}}, By: long, Reason: long, Unlisted: true}
 			for range 2 { // the second one adds who was last
-				if _, err := x.Remove(t.Context(), gone); err == nil {
+				if _, err := x.Removals.Remove(t.Context(), gone); err == nil {
 					stood++
 				} else if !errors.Is(err, errManyGone) {
 					t.Fatal(err)
 				}
 			}
 		}
-		c, _, err := x.Controls(t.Context())
+		c, _, err := x.Controls.Load(t.Context())
 		if err != nil || stood != 2*maxUnlisted || len(c.Away()) != maxUnlisted || c.size(t) > 512<<10 {
 			t.Errorf("%d removals, %d stand in %d bytes: %v", stood, len(c.Away()), c.size(t), err)
 		}
 		removeAlice(t, x.Broadcaster)
-		if _, why := x.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
+		if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
 			t.Errorf("a listed person was removed: %q", why)
 		}
-		if _, err := x.Remove(t.Context(), Removal{Person: "t:by root"}); err != nil {
+		if _, err := x.Removals.Remove(t.Context(), Removal{Person: "t:by root"}); err != nil {
 			t.Error("whom somebody trusted removed:", err)
 		}
-		if err := x.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err != nil {
+		if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err != nil {
 			t.Error(err)
 		}
-		if _, err := x.Freeze(t.Context(), long, long); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), long, long); err != nil {
 			t.Error(err)
 		}
-		if err := x.Unfreeze(t.Context(), long); err != nil {
+		if err := x.Controls.Unfreeze(t.Context(), long); err != nil {
 			t.Error("what was frozen in long words is not lifted:", err)
 		}
 	})
@@ -219,9 +219,18 @@ func TestOnlyFreezesTakeTheRoomOfFreezes(t *testing.T) {
 		}
 		x := newBench(t, kv)
 		for what, do := range map[string]func() error{
-			"remove":  func() error { _, err := x.Remove(t.Context(), Removal{Person: "one more", Reason: "r"}); return err },
-			"pause":   func() error { _, err := x.Pause(t.Context(), time.Minute, false, strings.Repeat("<", 300)); return err },
-			"observe": func() error { _, err := x.Observe(t.Context(), time.Hour, strings.Repeat("<", 300)); return err },
+			"remove": func() error {
+				_, err := x.Removals.Remove(t.Context(), Removal{Person: "one more", Reason: "r"})
+				return err
+			},
+			"pause": func() error {
+				_, err := x.Controls.Pause(t.Context(), time.Minute, false, strings.Repeat("<", 300))
+				return err
+			},
+			"observe": func() error {
+				_, err := x.Controls.Observe(t.Context(), time.Hour, strings.Repeat("<", 300))
+				return err
+			},
 		} {
 			if err := do(); !errors.Is(err, errFullControls) {
 				t.Errorf("%s: %v", what, err)
@@ -234,15 +243,15 @@ func TestOnlyFreezesTakeTheRoomOfFreezes(t *testing.T) {
 			}
 		}
 		must("count", x.Mark.Count(t.Context(), kv))
-		_, err := x.Hold(t.Context(), heldOf(7, "/p"), "approver", strings.Repeat("<", 1<<20))
+		_, err := x.Controls.Hold(t.Context(), heldOf(7, "/p"), "approver", strings.Repeat("<", 1<<20))
 		must("hold", err)
-		_, err = x.Freeze(t.Context(), "uid 7", strings.Repeat("<", 1<<20))
+		_, err = x.Controls.Freeze(t.Context(), "uid 7", strings.Repeat("<", 1<<20))
 		must("freeze", err)
-		must("unfreeze", x.Unfreeze(t.Context(), "uid 0"))
-		must("restore", x.Restore(t.Context(), away(t, x.Broadcaster, whole.Removed[0].Person), "uid 0"))
-		_, _, err = x.Enforce(t.Context(), "uid 7")
+		must("unfreeze", x.Controls.Unfreeze(t.Context(), "uid 0"))
+		must("restore", x.Removals.Restore(t.Context(), away(t, x.Broadcaster, whole.Removed[0].Person), "uid 0"))
+		_, _, err = x.Controls.Enforce(t.Context(), "uid 7")
 		must("enforce", err)
-		_, err = x.Pause(t.Context(), 0, false, "uid 7")
+		_, err = x.Controls.Pause(t.Context(), 0, false, "uid 7")
 		must("the end of a pause", err)
 	})
 }
@@ -264,7 +273,7 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 		x := newBench(t, kv)
 		same := func(what string) {
 			t.Helper()
-			c, _, err := x.Controls(t.Context())
+			c, _, err := x.Controls.Load(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,15 +286,15 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 			}
 		}
 		same("as it was")
-		if _, err := x.Freeze(t.Context(), "uid 7", "r"); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", "r"); err != nil {
 			t.Fatal(err)
 		}
 		same("after a freeze")
 		removeAlice(t, x.Broadcaster)
-		if c, _, err := x.Controls(t.Context()); err != nil || c.size(t) > 256<<10 {
+		if c, _, err := x.Controls.Load(t.Context()); err != nil || c.size(t) > 256<<10 {
 			t.Errorf("%d bytes, %v", c.size(t), err)
 		}
-		if err := x.Restore(t.Context(), away(t, x.Broadcaster, shortName(was.Removed[0].Person)), "uid 0"); err != nil {
+		if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, shortName(was.Removed[0].Person)), "uid 0"); err != nil {
 			t.Error(err)
 		}
 	})

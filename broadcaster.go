@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,57 +88,72 @@ type Options struct {
 // Broadcasters may share one.
 type Broadcaster struct {
 	Options
-	channels map[string]Channel
-	people   atomic.Pointer[People] // the list now
-	codec    *RequestCodec
-	known    known
-	shown    shown
-	struck   struck
-	firsts   firstEnv
-	states   states
-	giving   *giving
-	unnoted  unnoted
-	strays   strays
-	process  string // an id of this process
+	process string // an id of this process
+	codec   *RequestCodec
+	giving  *giving
 
-	ready    chan struct{} // closed when Run has begun
-	mu       sync.Mutex
-	work     context.Context // of Run; nil before
-	busy     sync.WaitGroup  // goroutines started for requests
-	settling map[string]bool // requests being settled; true: once more
-	closing  map[string]*closing
-	troubled time.Time // when the store's trouble was last logged
-	present  presence
+	Requests     *Requests
+	Cards        *Cards
+	Answers      *Answers
+	Grants       *Grants
+	Controls     *Controller
+	Removals     *Removals
+	Reports      *Reports
+	Approvers    *Approvers
+	Channels     *Channels
+	Environments *Environments
 
-	distrusted distrusted
-	owed       owed
-	loss       loss
+	tasks     *tasks
+	records   *records
+	codes     *codes
+	endings   *endings
+	editor    *editor
+	poster    *poster
+	backlog   *backlog
+	uptime    *uptime
+	releases  *releases
+	sweeper   *sweeper
+	opener    *opener
+	lockout   *lockout
+	finder    *finder
+	receivers *receivers
 }
 
 // NewBroadcaster checks the parts. It refuses a destination without a channel.
 // Without people, or without destinations, every call that it is asked about is
 // denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
-	b := &Broadcaster{
-		Options: o, channels: map[string]Channel{}, ready: make(chan struct{}),
-		settling: map[string]bool{}, closing: map[string]*closing{}, process: uuid.NewString(), giving: &giving{},
-	}
-	b.SetPeople(o.People)
+	b := &Broadcaster{Options: o, process: uuid.NewString(), giving: &giving{}}
 	if b.Mark == nil {
 		b.Mark = NewControlMark(0)
 	}
 	if b.TTL == 0 {
 		b.TTL = DefaultTTL
 	}
+	if b.KeepFor == 0 {
+		b.KeepFor = DefaultKeepFor
+	}
 	if b.RunAgain <= 0 {
 		b.RunAgain = DefaultRunAgain
 	}
+	var err error
+	if b.codec, err = NewRequestCodec(o.CodeKey, o.OldCodeKeys...); err != nil {
+		err = fmt.Errorf("the code key: %w", err)
+	}
+	b.compose()
+	b.Approvers.Set(o.People)
+	return b, errors.Join(b.check(), err)
+}
+
+// check says what is missing or wrong in the options.
+func (o *Options) check() error {
 	var errs []error
+	names := map[string]bool{}
 	for _, c := range o.Channels {
-		b.channels[c.Name()] = c
+		names[c.Name()] = true
 	}
 	for _, d := range o.Destinations {
-		if b.channels[d.Channel] == nil {
+		if !names[d.Channel] {
 			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation, d.Channel))
 		}
 	}
@@ -152,22 +165,11 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 			errs = append(errs, errors.New("a code key must have at least 32 bytes"))
 		}
 	}
-	if b.KeepFor == 0 {
-		b.KeepFor = DefaultKeepFor
-	}
-	if b.KeepFor < MinKeepFor {
+	if o.KeepFor < MinKeepFor {
 		errs = append(errs, fmt.Errorf("requests must be kept for at least %v", MinKeepFor))
 	}
-	var err error
-	if b.codec, err = NewRequestCodec(o.CodeKey, o.OldCodeKeys...); err != nil {
-		errs = append(errs, fmt.Errorf("the code key: %w", err))
-	}
-	return b, errors.Join(errs...)
+	return errors.Join(errs...)
 }
-
-// SetPeople puts another approver list in the place of Options.People, for every
-// answer from now on. The list must not be changed afterwards.
-func (b *Broadcaster) SetPeople(p People) { b.people.Store(&p) }
 
 // Ask puts a call before people and waits for the end of the request: Allow
 // once the call is released, else Deny with a reason. If ctx ends first because
@@ -188,7 +190,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
 		}
 		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
-		if r.ID != "" && ctx.Err() != nil || b.stopping(ctx) {
+		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
 			return v // nobody hears it; what becomes of the request is recorded then
 		}
 		if _, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
@@ -198,7 +200,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 		}
 		return v
 	}
-	return b.verdict(r, runs)
+	return b.releases.verdict(r, runs)
 }
 
 // publicCause is what the agent may know of an internal error.
@@ -252,7 +254,7 @@ var (
 // run by it.
 func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Request, runs bool, err error) {
 	// Couriers that come back may be faster than the start of the rest.
-	if err := b.awaitReady(ctx); err != nil {
+	if err := b.tasks.awaitReady(ctx); err != nil {
 		return Request{}, false, err
 	}
 	if call.ID == "" {
@@ -262,13 +264,13 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 	if err != nil {
 		return Request{}, false, err
 	}
-	err = patiently(ctx, func() error { r, err = b.underGrant(ctx, call, why, bound.Fingerprint); return err })
+	err = patiently(ctx, func() error { r, err = b.Grants.use(ctx, call, why, bound.Fingerprint); return err })
 	if !errors.Is(err, ErrNotFound) {
 		return r, err == nil, err
 	}
 	holder := uuid.NewString()
 	defer b.giving.end(holder)
-	err = patiently(ctx, func() error { r, err = b.open(ctx, call, why, bound, holder); return err })
+	err = patiently(ctx, func() error { r, err = b.opener.open(ctx, call, why, bound, holder); return err })
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -277,9 +279,9 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 		// A fail-over took the record with it. The agent still waits, and nobody
 		// was told anything: people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
-		b.vanished(r)
+		b.editor.vanished(r)
 		b.giving.end(holder)
-		if r, err = b.open(ctx, call, why, bound, holder); err == nil {
+		if r, err = b.opener.open(ctx, call, why, bound, holder); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
 	}
@@ -292,21 +294,21 @@ func (b *Broadcaster) ask(ctx context.Context, call ToolCall, why Verdict) (r Re
 	case !r.State.Settled():
 		return r, false, nil // parked
 	case r.owes(call.ID):
-		return b.share(ctx, r, call, why, holder)
+		return b.releases.share(ctx, r, call, why, holder)
 	}
 	return b.answer(ctx, r, call, bound.Fingerprint, holder)
 }
 
 // answer gives the end of a request to the courier of a call.
 func (b *Broadcaster) answer(ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string) (Request, bool, error) {
-	r, runs, err := b.runs(ctx, r, call, fp, holder)
+	r, runs, err := b.releases.runs(ctx, r, call, fp, holder)
 	if err != nil {
 		if isVoid(err) {
-			b.settle(r.ID)
+			b.editor.settle(r.ID)
 		}
 		return r, false, err
 	}
-	if err := b.answeredBefore(ctx, r, call); err != nil {
+	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
 		b.Log.Error("audit failed", "request", r.ID, "error", err)
 	}
 	// Nobody, the agent included, hears of the decision before it is recorded. Of a
@@ -314,11 +316,11 @@ func (b *Broadcaster) answer(ctx context.Context, r Request, call ToolCall, fp F
 	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
 	if r.State != Consumed || r.Audit == "" || r.gaveNothing() {
-		if _, err := b.close(ctx, r); err != nil {
+		if _, err := b.endings.close(ctx, r); err != nil {
 			b.Log.Error("audit failed", "request", r.ID, "error", err)
 		}
 	}
-	b.settle(r.ID)
+	b.editor.settle(r.ID)
 	return r, runs, nil
 }
 
@@ -344,7 +346,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 			return r, errVanished
 		}
 		if err == nil && mayPark(next, call) {
-			if next, err = b.park(ctx, next, call); err == nil {
+			if next, err = b.opener.park(ctx, next, call); err == nil {
 				return next, nil
 			}
 		}
@@ -380,19 +382,19 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call ToolCall, holde
 // advance does what the record wants now on behalf of the waiting courier. r is
 // the record as it was at revision seen. left is when to look again at the latest.
 func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call ToolCall, holder string) (next Request, rev Rev, left time.Duration, err error) {
-	r, rev, now, err := b.reload(ctx, r, seen)
+	r, rev, now, err := b.Requests.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err
 	}
 	switch {
 	case !now.Before(r.Due):
-		next, err = b.change(ctx, r.ID, Request.Expire)
+		next, err = b.Requests.change(ctx, r.ID, Request.Expire)
 	case r.State == Approved && r.leads(call.ID, now):
-		next, err = b.release(ctx, r, call, holder)
+		next, err = b.releases.release(ctx, r, call, holder)
 	case r.State == Approved:
 		return r, rev, pollEvery, nil
 	default:
-		b.recount(r)
+		b.editor.recount(r)
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {
@@ -405,8 +407,8 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen Rev, call Too
 }
 
 // stopping reports that this process ends, or has not begun.
-func (b *Broadcaster) stopping(ctx context.Context) bool {
-	w := b.running()
+func (t *tasks) stopping(ctx context.Context) bool {
+	w := t.running()
 	return w == nil || w.Err() != nil || errors.Is(context.Cause(ctx), ErrShuttingDown)
 }
 
@@ -414,16 +416,16 @@ func (b *Broadcaster) stopping(ctx context.Context) bool {
 // courier's doing: it will come back. Who does not come back is not waited for.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	cause, grace := context.Cause(ctx), WithdrawGrace
-	if b.stopping(ctx) {
+	if b.tasks.stopping(ctx) {
 		return cause
 	}
 	if errors.Is(cause, ErrGone) || errors.Is(cause, ErrOutdated) {
 		grace = 0
 	}
-	b.start(func(ctx context.Context) {
+	b.tasks.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
 		defer cancel()
-		_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		_, err := b.Requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 			if errors.Is(cause, ErrOutdated) {
 				return r.Outdate(now)
 			}
@@ -435,7 +437,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		})
 		switch {
 		case err == nil && grace == 0:
-			b.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
+			b.sweeper.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
 		case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder):
 			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
 		}

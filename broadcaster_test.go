@@ -98,23 +98,23 @@ func TestCatastrophicTakesOnlyTheTypedCode(t *testing.T) {
 		for _, m := range []Method{ByTap, ByTyped, ByPlain, ByCode, ByCommand, NoMethod, Method(77)} {
 			r := base
 			r.Method = m
-			if out := x.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
 				t.Fatalf("%v without a code: %+v", m, out)
 			}
 		}
 		elsewhere := Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: ByCode, Code: card.Code}
-		if out := x.Reply(t.Context(), elsewhere); out.Kind != OutcomeUnknown {
+		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != OutcomeUnknown {
 			t.Fatalf("the code of another conversation: %+v", out)
 		}
 		r := base
 		r.Method, r.Code, r.Request, r.Message = ByCode, card.Code, "", ""
-		if out := x.Reply(t.Context(), r); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), r); out.Kind != OutcomeApproved {
 			t.Fatalf("the typed code: %+v", out)
 		}
 		if v := <-answer; v.Decision != Allow {
 			t.Fatalf("verdict %+v", v)
 		}
-		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeUsed {
+		if out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeUsed {
 			t.Fatalf("the code used twice: %+v", out)
 		}
 	})
@@ -129,7 +129,7 @@ func TestACutCardTakesNoTap(t *testing.T) {
 			t.Fatalf("outcome %+v", out)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}); out.Kind != OutcomeApproved {
 			t.Fatalf("outcome %+v", out)
 		}
 		<-answer
@@ -157,7 +157,7 @@ func TestStrangersAndForgedMessages(t *testing.T) {
 		} {
 			r := good
 			spoil(&r)
-			if out := x.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), r); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
 				t.Errorf("%s: %+v", name, out)
 			}
 		}
@@ -166,7 +166,7 @@ func TestStrangersAndForgedMessages(t *testing.T) {
 			t.Fatalf("something got through: %+v", v)
 		default:
 		}
-		if out := x.Reply(t.Context(), good); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), good); out.Kind != OutcomeApproved {
 			t.Fatalf("the honest tap: %+v", out)
 		}
 	})
@@ -185,7 +185,7 @@ func TestWrongCodesLock(t *testing.T) {
 		synctest.Wait()
 		_, card := x.tg.card(0)
 		guess := func(sender string, code tokens.Code) Outcome {
-			return x.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByCode, Code: code})
+			return x.Answers.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByCode, Code: code})
 		}
 		for i := range MaxStrikes {
 			wrong, _ := tokens.Mint(6)
@@ -216,7 +216,7 @@ func TestALockedPersonMayDenyAndOthersMayApprove(t *testing.T) {
 		synctest.Wait()
 		for range MaxStrikes {
 			wrong, _ := tokens.Mint(6)
-			x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByCommand, Code: wrong})
+			x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByCommand, Code: wrong})
 		}
 		if out := x.tap(x.tg, 0, "1", false); out.Kind != OutcomeDenied {
 			t.Errorf("a locked person's no: %+v", out)
@@ -425,7 +425,7 @@ func TestCourierLeavesDuringTheRelease(t *testing.T) {
 		x := newBenchOn(t, kv, steadfast{kv})
 		ctx, leave := context.WithCancel(t.Context())
 		plain, n := x.Fingerprint, 0
-		x.Fingerprint = func(ctx context.Context, c ToolCall) (Binding, error) {
+		bind := func(ctx context.Context, c ToolCall) (Binding, error) {
 			if n++; n == 2 { // the first is that of the card
 				leave()
 			}
@@ -434,6 +434,7 @@ func TestCourierLeavesDuringTheRelease(t *testing.T) {
 			}
 			return plain(ctx, c)
 		}
+		x.tune(func(o *Options) { o.Fingerprint = bind })
 		first := x.askAsync(ctx, testCall("c1"), High)
 		synctest.Wait()
 		go x.tap(x.tg, 0, "1", true)
@@ -482,7 +483,7 @@ func TestRestart(t *testing.T) {
 		if y.tg.count() != 0 {
 			t.Fatal("a card was posted anew although the old one stands")
 		}
-		out := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		out := y.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		if v := <-second; out.Kind != OutcomeApproved || v.Decision != Allow {
 			t.Fatalf("outcome %+v, verdict %+v", out, v)
 		}
@@ -522,7 +523,7 @@ func TestCrashWhileSending(t *testing.T) {
 		if fresh.Code.IsZero() || fresh.Code.Equal(old.Code) || freshDC.Code.IsZero() {
 			t.Fatalf("new cards %+v %+v", fresh, freshDC)
 		}
-		if out := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: old.Code}); out.Kind != OutcomeUnknown {
+		if out := y.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: old.Code}); out.Kind != OutcomeUnknown {
 			t.Fatalf("the void code: %+v", out)
 		}
 		if out := y.tap(y.tg, 0, "1", true); out.Kind != OutcomeApproved {

@@ -12,17 +12,17 @@ import (
 // byID is Alice's yes to the request of the first card, given by its id.
 func (x *bench) byID(shown int) Outcome {
 	_, card := x.tg.card(0)
-	return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: card.Request, Shown: shown})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: card.Request, Shown: shown})
 }
 
 // page is the request of the first card as approver show has it.
 func (x *bench) page() (Request, Card, int) {
 	_, card := x.tg.card(0)
-	r, err := x.Request(x.t.Context(), card.Request)
+	r, err := x.Requests.Get(x.t.Context(), card.Request)
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	c, upto := x.Shown(r)
+	c, upto := x.Cards.Shown(r)
 	return r, c, upto
 }
 
@@ -43,13 +43,13 @@ func TestAYesWithoutACardIsForWhatWasRead(t *testing.T) {
 				rep.Code, rep.Sent = card.Code, time.Now()
 			case ByID, NoMethod:
 			}
-			return x.Reply(x.t.Context(), rep)
+			return x.Answers.Reply(x.t.Context(), rep)
 		}
 	}
 	root := func(x *bench, shown int) Outcome {
 		_, card := x.tg.card(0)
-		x.SetPeople(People{}) // nobody else can
-		return x.OwnerApproves(x.t.Context(), card.Request, shown)
+		x.Approvers.Set(People{}) // nobody else can
+		return x.Answers.OwnerApproves(x.t.Context(), card.Request, shown)
 	}
 	all, first := []string{"a", "b", "c"}, []string{"a"}
 	for name, c := range map[string]struct {
@@ -150,7 +150,7 @@ func TestWhatIsShownByIDCountsWhoWaits(t *testing.T) {
 			t.Errorf("two: %q, %d", c.Notice, upto)
 		}
 		r.Parked = true
-		if c, _ := x.Shown(r); strings.Contains(c.Notice, "wait") {
+		if c, _ := x.Cards.Shown(r); strings.Contains(c.Notice, "wait") {
 			t.Errorf("parked: %q", c.Notice)
 		}
 		x.byID(upto)
@@ -178,7 +178,7 @@ func TestAnAnswerByIDSkipsVoidCards(t *testing.T) {
 				x.askAsync(t.Context(), peerCall("a", 1000), High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				_, err := x.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
+				_, err := x.Requests.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
 					here := r.Postings[slices.IndexFunc(r.Postings, func(p Posting) bool { return p.To.Channel == "telegram" })]
 					r.Postings = nil
 					for _, phase := range c.phases {

@@ -27,19 +27,19 @@ func shareable(call ToolCall, why Verdict) bool {
 
 // openShared finds the request of an identical call that waits, or makes one that others
 // can find. dead is a request that the call's id leads to and that is not its own.
-func (b *Broadcaster) openShared(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
+func (o *opener) openShared(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
 	if !shareable(call, why) {
-		return b.create(ctx, call, why, bound, holder, dead)
+		return o.create(ctx, call, why, bound, holder, dead)
 	}
 	key := Key("same", scopeOf(call, bound.Fingerprint))
 	claimed := ""
 	for give := time.Now(); ; {
-		id, rev, err := b.Store.Get(ctx, key)
+		id, rev, err := o.store.Get(ctx, key)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return Request{}, err
 		}
 		if other := string(id); other != "" {
-			r, err := b.joinOpen(ctx, other, call, why, bound.Fingerprint, holder, dead)
+			r, err := o.joinOpen(ctx, other, call, why, bound.Fingerprint, holder, dead)
 			if !errors.Is(err, ErrNotFound) && !errors.Is(err, errApart) {
 				return r, err
 			}
@@ -56,15 +56,15 @@ func (b *Broadcaster) openShared(ctx context.Context, call ToolCall, why Verdict
 			return Request{}, err
 		}
 		next := NewRev()
-		err = b.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(b.KeepFor+time.Hour))
+		err = o.records.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(o.keepFor+time.Hour))
 		if errors.Is(err, ErrConflict) {
 			continue
 		} else if err != nil {
 			return Request{}, err
 		}
-		r, err := b.createAs(ctx, mine.String(), call, why, bound, holder, dead)
+		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
 		if err != nil { // nobody is to wait for it
-			_ = b.put(context.WithoutCancel(ctx), key, nil, next, NewRev(), time.Time{}, time.Now().Add(b.KeepFor))
+			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, NewRev(), time.Time{}, time.Now().Add(o.keepFor))
 		}
 		return r, err
 	}
@@ -75,8 +75,8 @@ var errApart = errors.New("the request is not for this call")
 
 // joinOpen lets a call wait for the answer to an identical one. ErrNotFound means that
 // there is no record of that, errApart that this call needs a request of its own.
-func (b *Broadcaster) joinOpen(ctx context.Context, id string, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
-	r, _, now, err := b.loadNow(ctx, id)
+func (o *opener) joinOpen(ctx context.Context, id string, call ToolCall, why Verdict, fp Fingerprint, holder, dead string) (Request, error) {
+	r, _, now, err := o.requests.loadNow(ctx, id)
 	switch {
 	case unreadable(err):
 		return r, errApart
@@ -93,21 +93,21 @@ func (b *Broadcaster) joinOpen(ctx context.Context, id string, call ToolCall, wh
 	// A courier whose connection is lost finds its request by the call's id.
 	led := false
 	if dead != id {
-		led, err = b.leadTo(ctx, call.ID, dead, id, r.Due.Add(b.KeepFor))
+		led, err = o.requests.leadTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
 	}
 	if err != nil {
 		return r, err
 	}
 	// A call that waits is in the audit, whatever ends this process or fails next. That is
 	// recorded once, however often it is tried.
-	_, err = b.Audit.Record(context.WithoutCancel(ctx), Record{
+	_, err = o.audit.Record(context.WithoutCancel(ctx), Record{
 		Event: EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call, Verdict: why,
 		Note: "it waits for the answer to an identical call",
 	})
 	if err != nil {
 		return r, err
 	}
-	r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.lists(call.ID) {
 			return r, errReused // the same courier is here on two connections: it has its request
 		}
@@ -122,15 +122,15 @@ func (b *Broadcaster) joinOpen(ctx context.Context, id string, call ToolCall, wh
 			return r, errReused
 		}
 		// The id leads there now; left says that the answer is not for this call.
-		return b.apart(ctx, call.ID, id, dead, err)
+		return o.requests.apart(ctx, call.ID, id, dead, err)
 	}
 	return r, err
 }
 
 // leadTo makes a call's id lead to a request, and reports whether it did not before. An
 // id that leads to another than dead is in use on two connections at once.
-func (b *Broadcaster) leadTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
-	was, rev, err := b.requestOf(ctx, callID)
+func (q *Requests) leadTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
+	was, rev, err := q.requestOf(ctx, callID)
 	switch {
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return false, err
@@ -139,7 +139,7 @@ func (b *Broadcaster) leadTo(ctx context.Context, callID, dead, id string, keep 
 	case was != dead:
 		return false, errReused
 	}
-	err = b.put(ctx, Key("call", callID), []byte(id), rev, NewRev(), time.Time{}, keep)
+	err = q.records.put(ctx, Key("call", callID), []byte(id), rev, NewRev(), time.Time{}, keep)
 	if errors.Is(err, ErrConflict) {
 		return false, errReused
 	}
@@ -147,8 +147,8 @@ func (b *Broadcaster) leadTo(ctx context.Context, callID, dead, id string, keep 
 }
 
 // apart undoes leadTo for a call that came too late to a request.
-func (b *Broadcaster) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
-	if _, err := b.leadTo(ctx, callID, id, dead, time.Now().Add(b.KeepFor)); err != nil {
+func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
+	if _, err := q.leadTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
 		return Request{}, errors.Join(why, err)
 	}
 	return Request{}, errApart
@@ -156,18 +156,18 @@ func (b *Broadcaster) apart(ctx context.Context, callID, id, dead string, why er
 
 // share releases one more call of a request whose yes is for several. A call that comes
 // back for it may be judged otherwise by now: why is what asks about it.
-func (b *Broadcaster) share(ctx context.Context, r Request, call ToolCall, why Verdict, holder string) (Request, bool, error) {
+func (l *releases) share(ctx context.Context, r Request, call ToolCall, why Verdict, holder string) (Request, bool, error) {
 	if !r.Verdict.covers(why) {
 		return r, false, ErrNotBound
 	}
-	bound, err := b.Fingerprint(context.WithoutCancel(ctx), call)
+	bound, err := l.fingerprint(context.WithoutCancel(ctx), call)
 	if err != nil {
 		return r, false, err
 	}
 	var at time.Time
-	r, err = b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+	r, err = l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		at = now
-		return r.Share(call.ID, bound.Fingerprint, holder, b.backSince(now), now)
+		return r.Share(call.ID, bound.Fingerprint, holder, l.uptime.backSince(now), now)
 	})
 	switch {
 	case errors.Is(err, ErrSettled):
@@ -177,23 +177,23 @@ func (b *Broadcaster) share(ctx context.Context, r Request, call ToolCall, why V
 	case err != nil:
 		return r, false, err
 	}
-	err = b.stillGood(ctx, r, call)
+	err = l.grants.stillGood(ctx, r, call)
 	if err == nil {
 		rec := r.record(EventReleased)
 		rec.At, rec.Once, rec.Call = at, onceShared(r.ID, r.Also[r.beside(call.ID)].N), call
 		rec.Note = "by the yes to a card that showed this call with identical ones"
-		_, err = b.Audit.Record(context.WithoutCancel(ctx), rec)
+		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
 	}
 	if err != nil {
-		b.lose(ctx, r, call.ID)
+		l.lose(ctx, r, call.ID)
 		return r, false, err
 	}
 	return r, ctx.Err() == nil, ctx.Err()
 }
 
 // lose notes that a call took its yes and was not released, so that no card counts it.
-func (b *Broadcaster) lose(ctx context.Context, r Request, callID string) {
-	_, err := b.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
+func (l *releases) lose(ctx context.Context, r Request, callID string) {
+	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
 		i, was := r.beside(callID), r
 		if i < 0 || r.Also[i].Lost {
 			return r, errNoChange
@@ -203,9 +203,9 @@ func (b *Broadcaster) lose(ctx context.Context, r Request, callID string) {
 		return r.sayAnew(was), nil
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
-		b.Log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
+		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
 	}
-	b.settle(r.ID)
+	l.editor.settle(r.ID)
 }
 
 // shown has the codes of the cards that this process posted, while they wait, and what it
@@ -271,21 +271,21 @@ const (
 
 // recount brings the number of identical calls on the cards of a request up to date, if
 // this process posted them. At most one goroutine does it for each request.
-func (b *Broadcaster) recount(r Request) {
-	b.shown.mu.Lock()
-	defer b.shown.mu.Unlock()
-	c := b.shown.of[r.ID]
-	if c == nil || c.busy || len(c.stale(r, b.Host)) == 0 {
+func (e *editor) recount(r Request) {
+	e.shown.mu.Lock()
+	defer e.shown.mu.Unlock()
+	c := e.shown.of[r.ID]
+	if c == nil || c.busy || len(c.stale(r, e.host)) == 0 {
 		return
 	}
 	c.busy = true
-	b.start(func(ctx context.Context) {
+	e.tasks.start(func(ctx context.Context) {
 		defer func() {
-			b.shown.mu.Lock()
+			e.shown.mu.Lock()
 			c.busy = false
-			b.shown.mu.Unlock()
+			e.shown.mu.Unlock()
 		}()
-		for wait := firstEdit; sleep(ctx, wait) && b.recountOnce(ctx, r.ID, c); wait = nextEdit {
+		for wait := firstEdit; sleep(ctx, wait) && e.recountOnce(ctx, r.ID, c); wait = nextEdit {
 		}
 	})
 }
@@ -314,21 +314,21 @@ func (c *shownCards) edited(i int, notice string, fits, screen bool, err error) 
 }
 
 // recountOnce edits the cards that need it, and reports whether there were any.
-func (b *Broadcaster) recountOnce(ctx context.Context, id string, c *shownCards) bool {
-	r, _, err := b.load(ctx, id)
+func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool {
+	r, _, err := e.requests.load(ctx, id)
 	if err != nil {
 		return false
 	}
-	b.shown.mu.Lock()
-	stale := c.stale(r, b.Host)
+	e.shown.mu.Lock()
+	stale := c.stale(r, e.host)
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.later[i]) })
 	cards := make([]Card, len(stale))
 	fits := make([]bool, len(stale))
 	for n, i := range stale {
-		cards[n], fits[n] = b.card(r, c.codes[i]).withCallers(r, r.Postings[i])
+		cards[n], fits[n] = e.cards.card(r, c.codes[i]).withCallers(r, r.Postings[i])
 	}
-	b.shown.mu.Unlock()
+	e.shown.mu.Unlock()
 	if len(stale) == 0 {
 		return some
 	}
@@ -336,21 +336,21 @@ func (b *Broadcaster) recountOnce(ctx context.Context, id string, c *shownCards)
 	errs := make([]error, len(stale))
 	_ = inParallel(len(stale), func(n int) error {
 		if fits[n] {
-			errs[n] = b.updateOne(ctx, r.Postings[stale[n]].Ref, cards[n])
+			errs[n] = e.channels.updateOne(ctx, r.Postings[stale[n]].Ref, cards[n])
 			done[n] = errs[n] == nil
 		}
 		return nil
 	})
 	late := make([]bool, len(stale))
-	b.shown.mu.Lock()
+	e.shown.mu.Lock()
 	for n, i := range stale {
-		c.edited(i, r.callersNotice(r.Postings[i]), fits[n], b.screen(r.Postings[i].To.Channel), errs[n])
+		c.edited(i, r.callersNotice(r.Postings[i]), fits[n], e.channels.screen(r.Postings[i].To.Channel), errs[n])
 		late[n] = c.late[i]
 	}
-	b.shown.mu.Unlock()
-	now, err := b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) { return fresh.nowShows(r, stale, done, late, now) })
+	e.shown.mu.Unlock()
+	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) { return fresh.nowShows(r, stale, done, late, now) })
 	if now.ended() {
-		b.over(ctx, now, stale)
+		e.over(ctx, now, stale)
 		return false
 	}
 	return err == nil || errors.Is(err, errNoChange)
@@ -381,8 +381,8 @@ func (fresh Request) nowShows(r Request, cards []int, done, late []bool, now tim
 
 // over shows the end of a request on cards that were edited while it came: that edit may
 // have been the later one.
-func (b *Broadcaster) over(ctx context.Context, r Request, cards []int) {
-	_, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+func (e *editor) over(ctx context.Context, r Request, cards []int) {
+	_, err := e.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
 		r.Postings = slices.Clone(r.Postings)
 		for _, i := range cards {
 			if i < len(r.Postings) && !r.Postings[i].GivenUp {
@@ -392,7 +392,7 @@ func (b *Broadcaster) over(ctx context.Context, r Request, cards []int) {
 		return r, nil
 	})
 	if err != nil {
-		b.Log.Warn("a card may show that a request waits, which has ended", "request", r.ID, "error", err)
+		e.log.Warn("a card may show that a request waits, which has ended", "request", r.ID, "error", err)
 	}
-	b.settle(r.ID)
+	e.settle(r.ID)
 }

@@ -48,13 +48,13 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 			}
 			return nil
 		},
-		"acknowledged":     func(x *bench) error { return x.Acknowledge(x.t.Context(), me, "late") },
-		"reported":         func(x *bench) error { return x.Became(x.t.Context(), me, "late", NotRun) },
-		"reported as done": func(x *bench) error { return x.Became(x.t.Context(), me, "late", DidRun) },
+		"acknowledged":     func(x *bench) error { return x.Reports.Acknowledge(x.t.Context(), me, "late") },
+		"reported":         func(x *bench) error { return x.Reports.Became(x.t.Context(), me, "late", NotRun) },
+		"reported as done": func(x *bench) error { return x.Reports.Became(x.t.Context(), me, "late", DidRun) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				if err := x.Broadcaster.put(t.Context(), Key("call", "late"), nil, "", NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+				if err := x.Broadcaster.records.put(t.Context(), Key("call", "late"), nil, "", NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				if err := use(x); err != nil {
@@ -69,11 +69,13 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 			x.askAsync(t.Context(), peerCall(string(rune('A'+i)), 1000), High)
 			synctest.Wait()
 		}
-		x.Limit = func(context.Context, string, ToolCall) error { return &TooManyError{Limit: "agent", Most: 1} }
+		x.tune(func(o *Options) {
+			o.Limit = func(context.Context, string, ToolCall) error { return &TooManyError{Limit: "agent", Most: 1} }
+		})
 		if v := <-x.askAsync(t.Context(), peerCall("late", 1000), High); v.By != LimitedBy {
 			t.Fatalf("%+v", v)
 		}
-		if _, _, err := x.requestOf(t.Context(), "late"); !errors.Is(err, ErrNotFound) {
+		if _, _, err := x.Requests.requestOf(t.Context(), "late"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("the id leads to a request: %v", err)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. Only the typed code approves, once"
 
 // card is what people see of a request at one destination.
-func (b *Broadcaster) card(r Request, code tokens.Code) Card {
+func (v *Cards) card(r Request, code tokens.Code) Card {
 	shown, _ := maskCall(r.Call)
 	obscured := r.obscured()
 	c := Card{
@@ -31,7 +31,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 		Why:     safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
 		Claimed: safe(claimed(r)), Agent: agentLine(r.Call), Session: safe(shortID(r.Call.Session)),
-		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: b.Host, Notice: b.Notice,
+		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.host, Notice: v.notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {
@@ -58,7 +58,7 @@ func (b *Broadcaster) card(r Request, code tokens.Code) Card {
 			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + safe(b.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
+			c.Notice = strings.TrimSpace("Only for " + safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
 		}
 	}
 	return c
@@ -340,8 +340,8 @@ func shortDuration(d time.Duration) string {
 // ByPeople is Verdict.By of what people decided.
 const ByPeople = "people"
 
-// verdict is the answer to a courier. runs is what [Broadcaster.runs] says of it.
-func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
+// verdict is the answer to a courier. runs is what [releases.runs] says of it.
+func (l *releases) verdict(r Request, runs bool) Verdict {
 	v := r.Verdict
 	v.Chain, v.alone = nil, false // the question's: this is the answer
 	res, settled := r.Told()
@@ -370,7 +370,7 @@ func (b *Broadcaster) verdict(r Request, runs bool) Verdict {
 		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
 			shortDuration(r.Due.Sub(r.Created)))
 	case Unreachable:
-		reason = "no approval channel could be reached, so the call was blocked" + b.unreached(r)
+		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
 	default: // the sentence says it
 	}
 	return denied(v, reason, reason)

@@ -13,7 +13,7 @@ import (
 // cardsIn is the state of the cards in the one destination of a channel.
 func (x *retried) cardsIn(channel string) CardsState {
 	x.t.Helper()
-	cards := x.ChannelState(channel).Cards
+	cards := x.Channels.State(channel).Cards
 	if len(cards) != 1 {
 		x.t.Fatalf("%s: %+v", channel, cards)
 	}
@@ -110,10 +110,10 @@ func TestAChatThatGetsNoCardsIsSeen(t *testing.T) {
 			}()
 			time.Sleep(time.Second)
 			message, card := c.card(-1)
-			b.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByTap, Request: card.Request, Message: message})
+			b.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByTap, Request: card.Request, Message: message})
 			<-answer
 			time.Sleep(time.Minute)
-			cards := b.ChannelState("telegram").Cards
+			cards := b.Channels.State("telegram").Cards
 			if len(cards) != 2 || cards[0].LastPost.IsZero() || !cards[0].NoneSince.IsZero() {
 				t.Fatalf("the chat that is there: %+v", cards)
 			}
@@ -122,8 +122,8 @@ func TestAChatThatGetsNoCardsIsSeen(t *testing.T) {
 			}
 		}
 		// What a card of another daemon's chat meets says nothing of ours.
-		_ = b.updateOne(t.Context(), Ref{Destination: Destination{Channel: "telegram", Conversation: "foreign"}, Message: "x"}, Card{})
-		if cards := b.ChannelState("telegram").Cards; len(cards) != 2 {
+		_ = b.Channels.updateOne(t.Context(), Ref{Destination: Destination{Channel: "telegram", Conversation: "foreign"}, Message: "x"}, Card{})
+		if cards := b.Channels.State("telegram").Cards; len(cards) != 2 {
 			t.Errorf("%+v", cards)
 		}
 		cancel()

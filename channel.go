@@ -236,7 +236,7 @@ type Reply struct {
 	Message string
 	Code    tokens.Code
 	// Shown says what was read by whoever answers, and so which identical calls a yes is
-	// for: for ByID what [Broadcaster.Shown] said, and else the Upto of that version of the
+	// for: for ByID what [Cards.Shown] said, and else the Upto of that version of the
 	// card which was answered, from its button's data or from the screen. Zero is the first
 	// alone. On a platform it counts no further than what the platform confirmed to show.
 	Shown int

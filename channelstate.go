@@ -85,17 +85,17 @@ type CardsState struct {
 
 // ChannelState returns what is known of a channel. One that is not configured has
 // the zero value.
-func (b *Broadcaster) ChannelState(name string) ChannelState {
-	c := b.channels[name]
+func (h *Channels) State(name string) ChannelState {
+	c := h.byName[name]
 	if c == nil {
 		return ChannelState{}
 	}
-	return b.stateOf(c)
+	return h.stateOf(c)
 }
 
-func (b *Broadcaster) stateOf(c Channel) ChannelState {
-	s := b.states.of(c.Name())
-	s.Cards = b.states.cardsOf(c.Name(), b.Destinations)
+func (h *Channels) stateOf(c Channel) ChannelState {
+	s := h.states.of(c.Name())
+	s.Cards = h.states.cardsOf(c.Name(), h.destinations)
 	_, s.Solo = c.(Solo)
 	if r, ok := c.(Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()

@@ -81,7 +81,7 @@ func TestAChannelThatEndedComesBack(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(ctx) }()
 		time.Sleep(time.Hour)
-		if s := b.ChannelState("telegram"); s.Ended == nil || s.Up || s.Leads || b.Deaf("telegram") == nil {
+		if s := b.Channels.State("telegram"); s.Ended == nil || s.Up || s.Leads || b.Channels.Deaf("telegram") == nil {
 			t.Errorf("while it is away: %+v", s)
 		}
 		if f.ran < 10 || f.ran > 25 {
@@ -89,7 +89,7 @@ func TestAChannelThatEndedComesBack(t *testing.T) {
 		}
 		f.set(nil)
 		time.Sleep(maxRunAgain * 6 / 5)
-		if s := b.ChannelState("telegram"); s.Ended != nil || !s.Up || !s.Leads || b.Deaf("telegram") != nil {
+		if s := b.Channels.State("telegram"); s.Ended != nil || !s.Up || !s.Leads || b.Channels.Deaf("telegram") != nil {
 			t.Errorf("once it is back: %+v", s)
 		}
 		if log.count("has ended") != 1 || log.count("is back") != 1 {
@@ -132,11 +132,11 @@ func TestAnyEndOfAChannelIsRunAgain(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- b.Run(ctx) }()
 				time.Sleep(5 * time.Second)
-				if b.Deaf("telegram") == nil {
+				if b.Channels.Deaf("telegram") == nil {
 					t.Error("it counts as back at once")
 				}
 				time.Sleep(steadyAfter)
-				if err := b.Deaf("telegram"); err != nil {
+				if err := b.Channels.Deaf("telegram"); err != nil {
 					t.Error(err)
 				}
 				cancel()
@@ -176,10 +176,10 @@ func TestChannelState(t *testing.T) {
 		}
 		b1, f1 := replica()
 		b2, _ := replica()
-		if s := b1.ChannelState("telegram"); !s.Receiver || !s.Solo || s.Leads || s.Up || !s.Since.IsZero() || s.Ended != nil {
+		if s := b1.Channels.State("telegram"); !s.Receiver || !s.Solo || s.Leads || s.Up || !s.Since.IsZero() || s.Ended != nil {
 			t.Errorf("before Run: %+v", s)
 		}
-		if s := b1.ChannelState("nothing"); !reflect.DeepEqual(s, ChannelState{}) {
+		if s := b1.Channels.State("nothing"); !reflect.DeepEqual(s, ChannelState{}) {
 			t.Errorf("a channel that is not configured: %+v", s)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -189,17 +189,17 @@ func TestChannelState(t *testing.T) {
 		kv.other = true // the next to ask is another process
 		all.Go(func() { _ = b2.Run(ctx) })
 		time.Sleep(time.Second / 2)
-		s1, s2 := b1.ChannelState("telegram"), b2.ChannelState("telegram")
+		s1, s2 := b1.Channels.State("telegram"), b2.Channels.State("telegram")
 		if !s1.Leads || !s1.Up || s2.Leads || s2.Up || s2.Ended != nil {
 			t.Errorf("the one %+v, the other %+v", s1, s2)
 		}
 		f1.Failed(errors.New("502"))
-		if s := b1.ChannelState("telegram"); s.Up || s.Problem != "502" {
+		if s := b1.Channels.State("telegram"); s.Up || s.Problem != "502" {
 			t.Errorf("after a failure: %+v", s)
 		}
 		cancel()
 		all.Wait()
-		if s := b1.ChannelState("telegram"); s.Leads {
+		if s := b1.Channels.State("telegram"); s.Leads {
 			t.Errorf("after Run: %+v", s)
 		}
 	})

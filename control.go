@@ -129,8 +129,8 @@ func (c Controls) loosened(now time.Time) []string {
 func controlKey() string { return Key("control", "all") }
 
 // Controls reads the controls and the store's clock.
-func (b *Broadcaster) Controls(ctx context.Context) (c Controls, now time.Time, err error) {
-	c, _, now, err = loadControls(ctx, b.Store, b.Mark)
+func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
+	c, _, now, err = loadControls(ctx, k.store, k.mark)
 	return c, now, err
 }
 
@@ -243,21 +243,21 @@ func frozenReason(f Freeze) string {
 }
 
 // changeControls applies one step to the controls.
-func (b *Broadcaster) changeControls(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
-	c, err := changeControls(ctx, b.Store, b.Mark, b.put, func(c *Controls, now time.Time) error {
+func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
+	c, err := changeControls(ctx, k.store, k.mark, k.records.put, func(c *Controls, now time.Time) error {
 		missing, why := c.Missing, c.Freeze.Reason
 		if err := step(c, now); err != nil {
 			return err
 		}
 		if missing && !c.Missing {
-			if err := b.tellLoss(ctx, why); err != nil {
-				b.Log.Error("what is wrong with the store could not be noted everywhere", "error", err)
+			if err := k.backlog.tellLoss(ctx, why); err != nil {
+				k.log.Error("what is wrong with the store could not be noted everywhere", "error", err)
 			}
 		}
 		return nil
 	})
 	if err == nil {
-		b.loss.over()
+		k.backlog.loss.over()
 	}
 	return c, err
 }
@@ -321,24 +321,24 @@ var (
 //
 // It holds in this process at once. One that the store does not take goes on to hold here,
 // and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
-func (b *Broadcaster) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
-	denied, _, err = b.FreezeBeside(ctx, by, reason)
+func (k *Controller) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	denied, _, err = k.FreezeBeside(ctx, by, reason)
 	return denied, err
 }
 
 // FreezeBeside is Freeze, and returns the freeze that held before; the zero Freeze is none.
-func (b *Broadcaster) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
+func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
-	b.Mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
-	denied, before, err = b.freeze(ctx, by, reason, false)
-	if !b.Mark.refused(err) {
+	k.mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
+	denied, before, err = k.freeze(ctx, by, reason, false)
+	if !k.mark.refused(err) {
 		return denied, before, err
 	}
-	b.Log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
+	k.log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
 	// No frozen: at the next start that would be a store that has lost it.
 	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
 		by, firstOf(reason, "no reason given"), err)
-	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
 	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
 		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)
 	return 0, Freeze{}, errors.Join(err, auditErr)
@@ -346,13 +346,13 @@ func (b *Broadcaster) FreezeBeside(ctx context.Context, by, reason string) (deni
 
 // freeze is Freeze in the store. With again it is what holds here already, which somebody
 // may have lifted meanwhile.
-func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
+func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
 	var c Controls
 	if again {
-		c, err = b.freezeHeld(ctx)
+		c, err = k.freezeHeld(ctx)
 	} else {
 		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
-		c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+		c, err = k.change(ctx, func(c *Controls, now time.Time) error {
 			c.must, before = true, Freeze{}
 			if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
 				before = c.Freeze
@@ -377,31 +377,31 @@ func (b *Broadcaster) freeze(ctx context.Context, by, reason string, again bool)
 	if again {
 		by, reason = c.held.By, c.held.Reason
 	} else {
-		b.Mark.took(c.held)
+		k.mark.took(c.held)
 	}
-	b.Log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
-	auditErr := b.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
+	k.log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	auditErr := k.backlog.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
 	}
-	denied, err = b.denyOpen(ctx, Frozen, func(ToolCall) bool { return true })
+	denied, err = k.denyOpen(ctx, Frozen, func(ToolCall) bool { return true })
 	return denied, before, errors.Join(auditErr, err)
 }
 
 // Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
 // record of it is durable first.
-func (b *Broadcaster) Unfreeze(ctx context.Context, by string) error {
-	c, _, err := b.Controls(ctx)
+func (k *Controller) Unfreeze(ctx context.Context, by string) error {
+	c, _, err := k.Load(ctx)
 	if err != nil {
 		return err
 	}
-	return b.UnfreezeAs(ctx, c, by)
+	return k.UnfreezeAs(ctx, c, by)
 }
 
 // UnfreezeAs is Unfreeze of these controls, which those have seen whose word it is. It
 // fails if a freeze began or ended since, or somebody was removed: it may be their word.
-func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) error {
-	now, err := b.Store.Now(ctx)
+func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) error {
+	now, err := k.store.Now(ctx)
 	if err != nil {
 		return err
 	}
@@ -409,30 +409,30 @@ func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) err
 		return ErrNotFrozen
 	}
 	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
-		_, _, err := b.freeze(ctx, c.held.By, c.held.Reason, true)
+		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
 	}
-	if err := b.pay(ctx, c); err != nil {
+	if err := k.backlog.pay(ctx, c); err != nil {
 		return err
 	}
 	note := "lifted by " + by
 	if held := c.Held(); len(held) > 0 {
 		note += ": " + c.FrozenText()
 	}
-	if _, err := b.Audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: note}); err != nil {
+	if _, err := k.audit.Record(ctx, Record{Event: EventUnfrozen, At: now, Note: note}); err != nil {
 		return err
 	}
-	err = b.lift(ctx, c)
-	if err != nil && b.Mark.Held().Frozen() {
+	err = k.lift(ctx, c)
+	if err != nil && k.mark.Held().Frozen() {
 		err = fmt.Errorf("the store does not take the end of a freeze that this daemon alone holds: "+
 			"make the store work, or restart the daemon: %w", err)
 	}
 	if err != nil {
-		return b.notDone(ctx, EventUnfrozen, note, err)
+		return k.notDone(ctx, EventUnfrozen, note, err)
 	}
-	b.Log.Warn("the freeze is lifted", "by", by)
-	if _, err := b.denyOpen(ctx, Frozen, func(ToolCall) bool { return false }); err != nil {
-		b.Log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
+	k.log.Warn("the freeze is lifted", "by", by)
+	if _, err := k.denyOpen(ctx, Frozen, func(ToolCall) bool { return false }); err != nil {
+		k.log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
 	}
 	return nil
 }
@@ -440,12 +440,12 @@ func (b *Broadcaster) UnfreezeAs(ctx context.Context, c Controls, by string) err
 // notDone says of what was recorded before it was done that it was not, so that
 // nobody reads in the audit of a time that never was. It returns err, and what
 // goes wrong with that record.
-func (b *Broadcaster) notDone(ctx context.Context, e Event, note string, err error) error {
+func (k *Controller) notDone(ctx context.Context, e Event, note string, err error) error {
 	said := "this is not known to have taken effect: "
 	never := func(why error) bool { return errors.Is(err, why) }
 	if slices.ContainsFunc([]error{ErrFrozen, ErrNotFrozen, errFrozenSince, errRemovedSince, errFullControls}, never) {
 		said = "this did not take effect: "
 	}
-	_, auditErr := b.Audit.Record(context.WithoutCancel(ctx), Record{Event: e, Note: said + note + ": " + err.Error()})
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), Record{Event: e, Note: said + note + ": " + err.Error()})
 	return errors.Join(err, auditErr)
 }

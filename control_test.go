@@ -15,7 +15,7 @@ func TestFreezeThatCannotBeRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(EventFrozen)
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err == nil || !strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err == nil || !strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
 			t.Errorf("told %v", err)
 		}
 		if v, err := (FreezeStage{Store: x.kv}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != Deny {
@@ -32,7 +32,7 @@ func TestFreeze(t *testing.T) {
 		x := newBench(t, newMemKV())
 		open := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
-		denied, err := x.Freeze(t.Context(), "uid 7", "it runs wild")
+		denied, err := x.Controls.Freeze(t.Context(), "uid 7", "it runs wild")
 		if v := <-open; err != nil || denied != 1 || v.Decision != Deny || !strings.Contains(v.Reason, "frozen") {
 			t.Errorf("%d denied, %v; the agent is told %+v", denied, err, v)
 		}
@@ -55,7 +55,7 @@ func TestFreeze(t *testing.T) {
 		older := x.askAsync(t.Context(), testCall("c4"), High) // made in the freeze, answered after it
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
 		}
 		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved {
@@ -70,7 +70,7 @@ func TestFreeze(t *testing.T) {
 		if out := x.tap(x.tg, -1, "1", true); out.Kind != OutcomeApproved || (<-later).Decision != Allow {
 			t.Errorf("after the freeze: %+v", out)
 		}
-		if err := x.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
 			t.Errorf("lifted twice: %v", err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestFreeze(t *testing.T) {
 func TestControlInAFreeze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
 			t.Fatal(err)
 		}
 		call := testCall("c1")
@@ -101,7 +101,7 @@ func TestControlsFailClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		x := newBench(t, kv)
-		if _, err := x.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		gate := &Gate{Stages: []Stage{FreezeStage{Store: kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
@@ -115,7 +115,7 @@ func TestControlsFailClosed(t *testing.T) {
 		if v := gate.Decide(t.Context(), testCall("c1")); v.Decision != Deny {
 			t.Errorf("%+v", v)
 		}
-		if _, paused := x.PausedFor(t.Context(), High); paused {
+		if _, paused := x.Controls.PausedFor(t.Context(), High); paused {
 			t.Error("paused without a store")
 		}
 	})
@@ -127,7 +127,7 @@ func TestPause(t *testing.T) {
 		asked := 0
 		ask := Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High}
 		gate := &Gate{
-			Audit: x.audit, Log: slog.New(slog.DiscardHandler), Paused: x.PausedFor,
+			Audit: x.audit, Log: slog.New(slog.DiscardHandler), Paused: x.Controls.PausedFor,
 			Ask:    func(context.Context, ToolCall, Verdict) Verdict { asked++; return Verdict{} },
 			Stages: []Stage{stageFunc(func() Verdict { return ask })},
 		}
@@ -139,16 +139,16 @@ func TestPause(t *testing.T) {
 			}
 		}
 		decide(Deny, 1, "before")
-		if _, err := x.Pause(t.Context(), MaxPause+1, false, "Ada"); err == nil {
+		if _, err := x.Controls.Pause(t.Context(), MaxPause+1, false, "Ada"); err == nil {
 			t.Error("a pause that is too long")
 		}
-		if _, err := x.Pause(t.Context(), 10*time.Minute, false, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, false, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(Pass, 0, "HIGH in a pause")
 		ask.Severity = Catastrophic
 		decide(Deny, 1, "CATASTROPHIC in a pause")
-		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(Pass, 0, "CATASTROPHIC in a pause of everything")
@@ -157,20 +157,20 @@ func TestPause(t *testing.T) {
 		ask.Decision = Ask
 		time.Sleep(10 * time.Minute)
 		decide(Deny, 1, "after the pause")
-		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Pause(t.Context(), 0, false, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), 0, false, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(Deny, 1, "after its end")
-		if _, err := x.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
+		if _, err := x.Controls.Pause(t.Context(), 10*time.Minute, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
 		}
 		decide(Deny, 1, "after a freeze, which ends it")
@@ -182,17 +182,17 @@ func TestControlsAreRecordedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(EventPaused)
-		if _, err := x.Pause(t.Context(), time.Minute, true, "Ada"); err == nil {
+		if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Ada"); err == nil {
 			t.Error("paused without a record")
 		}
 		x.audit.failing(EventUnfrozen)
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := x.Unfreeze(t.Context(), "uid 7"); err == nil {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err == nil {
 			t.Error("lifted without a record")
 		}
-		c, now, err := x.Controls(t.Context())
+		c, now, err := x.Controls.Load(t.Context())
 		if err != nil || !c.Frozen() || c.Paused(High, now) {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -205,11 +205,14 @@ func TestControlsThatFailAfterTheirRecord(t *testing.T) {
 	away := errors.New("no store")
 	loosen := map[Event]func(context.Context, *bench) error{
 		EventPaused: func(ctx context.Context, x *bench) error {
-			_, err := x.Pause(ctx, time.Minute, true, "Ada")
+			_, err := x.Controls.Pause(ctx, time.Minute, true, "Ada")
 			return err
 		},
-		EventObserving: func(ctx context.Context, x *bench) error { _, err := x.Observe(ctx, time.Hour, "Ada"); return err },
-		EventUnfrozen:  func(ctx context.Context, x *bench) error { return x.Unfreeze(ctx, "Ada") },
+		EventObserving: func(ctx context.Context, x *bench) error {
+			_, err := x.Controls.Observe(ctx, time.Hour, "Ada")
+			return err
+		},
+		EventUnfrozen: func(ctx context.Context, x *bench) error { return x.Controls.Unfreeze(ctx, "Ada") },
 	}
 	for name, tt := range map[string]struct {
 		event  Event
@@ -228,7 +231,7 @@ func TestControlsThatFailAfterTheirRecord(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
 				if tt.frozen {
-					if _, err := x.Freeze(t.Context(), "Bob", ""); err != nil {
+					if _, err := x.Controls.Freeze(t.Context(), "Bob", ""); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -308,15 +311,15 @@ func TestASecondFreezeKeepsBothReasons(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newBench(t, newMemKV())
-			if _, before, err := x.FreezeBeside(t.Context(), "uid 7", c.first); err != nil || before != (Freeze{}) {
+			if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 7", c.first); err != nil || before != (Freeze{}) {
 				t.Fatalf("before %+v, %v", before, err)
 			}
 			for range 2 { // the same words are not kept twice
-				if _, before, err := x.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" || before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
+				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" || before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
 					t.Fatalf("before %+v, %v", before, err)
 				}
 			}
-			now, _, err := x.Controls(t.Context())
+			now, _, err := x.Controls.Load(t.Context())
 			if err != nil || now.Freeze.By != "uid 7" || now.Freeze.Reason != c.want {
 				t.Errorf("%+v, %v; want the reason %q", now.Freeze, err, c.want)
 			}

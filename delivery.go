@@ -37,8 +37,8 @@ const sendingFor = PostTimeout + time.Second
 // post sends the cards whose codes are given, all at once: a dead channel
 // delays nobody. When none could be shown anywhere, the request is denied.
 // replaces says that they take the place of others: see note.
-func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
-	if !b.askedFor(ctx, r) {
+func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
+	if !d.askedFor(ctx, r) {
 		return
 	}
 	reports := make(chan report, 3*len(codes)) // as many as there can be
@@ -46,7 +46,7 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 	for i, code := range codes {
 		under[i] = true
 		go func() { // awaited below: each sends exactly one last report
-			reports <- b.postUntil(ctx, r, i, code, reports)
+			reports <- d.postUntil(ctx, r, i, code, reports)
 		}()
 	}
 	renew := time.NewTicker(sendingFor / 2)
@@ -56,7 +56,7 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 		var batch []report
 		select {
 		case <-renew.C:
-			b.renew(ctx, r.ID, under)
+			d.renew(ctx, r.ID, under)
 			continue
 		case rep := <-reports:
 			batch = append(batch, rep)
@@ -76,41 +76,41 @@ func (b *Broadcaster) post(ctx context.Context, r Request, codes map[int]tokens.
 			}
 			shown = shown || rep.err == nil
 		}
-		b.noteBatch(ctx, r.ID, batch)
+		d.noteBatch(ctx, r.ID, batch)
 	}
 	if ctx.Err() == nil && !shown {
-		b.noteUnreachable(ctx, r.ID)
+		d.noteUnreachable(ctx, r.ID)
 	}
 }
 
 // noteBatch stores what became of some cards, and does what follows. What is on the
 // phones is noted even while this process stops: a card without a note would be
 // posted twice.
-func (b *Broadcaster) noteBatch(ctx context.Context, id string, batch []report) {
+func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
 	defer cancel()
-	now, err := b.note(noting, id, batch, ctx.Err() != nil)
+	now, err := d.note(noting, id, batch, ctx.Err() != nil)
 	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
-		now, err = b.note(noting, id, batch, ctx.Err() != nil)
+		now, err = d.note(noting, id, batch, ctx.Err() != nil)
 	}
 	if err != nil {
-		b.Log.Error("could not note where a card is", "request", id, "error", err)
+		d.log.Error("could not note where a card is", "request", id, "error", err)
 		return
 	}
 	for _, rep := range batch {
-		b.posted(noting, now, rep)
+		d.posted(noting, now, rep)
 	}
 	if now.ended() {
-		b.settle(id) // the answer was faster than the card
+		d.editor.settle(id) // the answer was faster than the card
 	}
 }
 
 // renew notes that this process still tries to post some cards, so that nobody else
 // does.
-func (b *Broadcaster) renew(ctx context.Context, id string, under map[int]bool) {
+func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
 	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not hold up the rest
 	defer cancel()
-	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.State != Pending {
 			return r, ErrSettled
 		}
@@ -127,29 +127,29 @@ func (b *Broadcaster) renew(ctx context.Context, id string, under map[int]bool) 
 		return r, nil
 	})
 	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errNoChange) {
-		b.Log.Debug("could not note that a card is still on its way", "request", id, "error", err)
+		d.log.Debug("could not note that a card is still on its way", "request", id, "error", err)
 	}
 }
 
 // askedFor makes the record of the question durable before anybody sees it. If
 // that fails, the request is denied.
-func (b *Broadcaster) askedFor(ctx context.Context, r Request) bool {
+func (d *poster) askedFor(ctx context.Context, r Request) bool {
 	if r.Asked {
 		return true
 	}
-	err := b.recordAsked(ctx, r)
+	err := d.recordAsked(ctx, r)
 	if err == nil {
 		return true
 	}
-	b.Log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
-	if _, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) }); err != nil {
-		b.Log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
+	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
+	if _, err := d.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) }); err != nil {
+		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
 	}
 	return false
 }
 
-func (b *Broadcaster) recordAsked(ctx context.Context, r Request) error {
-	_, err := b.Audit.Record(ctx, Record{
+func (d *poster) recordAsked(ctx context.Context, r Request) error {
+	_, err := d.audit.Record(ctx, Record{
 		Event: EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
 	})
 	return err
@@ -159,8 +159,8 @@ func (b *Broadcaster) recordAsked(ctx context.Context, r Request) error {
 // the end of this process stays Sending, and is posted anew by the next. One that this
 // process posts in the place of another's, and that the platform refuses it for good, is
 // left to the other processes: one of them may have the bot that is in the chat.
-func (b *Broadcaster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
-	return b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+func (d *poster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
+	return d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		r.Asked = true
 		r.Postings = slices.Clone(r.Postings)
 		for _, rep := range batch {
@@ -178,7 +178,7 @@ func (b *Broadcaster) note(ctx context.Context, id string, batch []report, stopp
 				p.Error = rep.err.Error()
 			case stopping:
 			case rep.replaces && errors.Is(rep.err, ErrFinal) && !p.Unsure:
-				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), b.process), rep.err.Error()
+				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), d.process), rep.err.Error()
 			default:
 				p.Phase, p.Error = Failed, rep.err.Error()
 			}
@@ -189,39 +189,39 @@ func (b *Broadcaster) note(ctx context.Context, id string, batch []report, stopp
 
 // posted records what became of one card, and takes a card out of sight that
 // was replaced while it was on its way.
-func (b *Broadcaster) posted(ctx context.Context, r Request, rep report) {
+func (d *poster) posted(ctx context.Context, r Request, rep report) {
 	i, to := rep.i, r.Postings[rep.i].To
 	if rep.err != nil {
-		b.logReport(r, rep, to.Channel)
+		d.logReport(r, rep, to.Channel)
 		return
 	}
 	if rep.tries > 1 {
-		b.Log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
+		d.log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
 	}
 	if r.Postings[i].Phase == Void {
-		b.retire(ctx, r, rep.ref)
+		d.editor.retire(ctx, r, rep.ref)
 		return
 	}
-	b.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
+	d.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
 }
 
 // recordPosted records that a card is before people. which tells it from the others.
-func (b *Broadcaster) recordPosted(ctx context.Context, r Request, which string, ref Ref, how string) {
-	if _, err := b.Audit.Record(ctx, Record{
+func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref Ref, how string) {
+	if _, err := d.audit.Record(ctx, Record{
 		Event: EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
 		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
 	}); err != nil {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
+		d.log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }
 
 // logReport says once that a card is tried again, and once that it is given up. Of a
 // channel that has ended the log tells already, and that nobody watches a terminal is
 // no fault.
-func (b *Broadcaster) logReport(r Request, rep report, channel string) {
+func (d *poster) logReport(r Request, rep report, channel string) {
 	level, what := slog.LevelWarn, "a card could not be posted"
 	switch {
-	case b.nobodyThere(channel, rep.err):
+	case d.channels.nobodyThere(channel, rep.err):
 		level, what = slog.LevelDebug, "nobody is there to see a card"
 	case errors.Is(rep.err, errEnded) && rep.again:
 		level, what = slog.LevelDebug, "a card waits for its channel to come back"
@@ -234,13 +234,13 @@ func (b *Broadcaster) logReport(r Request, rep report, channel string) {
 	case r.State.Settled() && !errors.Is(rep.err, ErrFinal) && !errors.Is(rep.err, errEnded):
 		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told
 	}
-	b.Log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
+	d.log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
 }
 
 // noteUnreachable denies a pending request that no card is on its way for. One whose
 // platform lost its answer may be before people: their time runs.
-func (b *Broadcaster) noteUnreachable(ctx context.Context, id string) {
-	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+func (d *poster) noteUnreachable(ctx context.Context, id string) {
+	r, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.State != Pending { // somebody has answered without a card
 			return r, ErrSettled
 		}
@@ -252,10 +252,10 @@ func (b *Broadcaster) noteUnreachable(ctx context.Context, id string) {
 		return r.Fail(Unreachable, now)
 	})
 	if err == nil {
-		if why := b.unreached(r); why != seeLog { // else what each platform said is told
-			b.Log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
+		if why := d.channels.unreached(r); why != seeLog { // else what each platform said is told
+			d.log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
-		b.settle(id)
+		d.editor.settle(id)
 	}
 }
 
@@ -264,15 +264,15 @@ const seeLog = ". The operator finds why in approver's log, and in what approver
 
 // unreached says, behind a sentence, why nobody was shown a request. What a platform said
 // is for the log alone: an error may hold more than an agent is to know.
-func (b *Broadcaster) unreached(r Request) string {
+func (h *Channels) unreached(r Request) string {
 	elsewhere := "and no other channel is configured"
-	for _, to := range b.Destinations {
-		if _, volatile := b.channels[to.Channel].(Presence); !volatile {
+	for _, to := range h.destinations {
+		if _, volatile := h.byName[to.Channel].(Presence); !volatile {
 			elsewhere = "and this was to be asked nowhere else"
 		}
 	}
 	for _, p := range r.Postings {
-		if _, volatile := b.channels[p.To.Channel].(Presence); !volatile {
+		if _, volatile := h.byName[p.To.Channel].(Presence); !volatile {
 			return seeLog
 		}
 	}
@@ -282,15 +282,15 @@ func (b *Broadcaster) unreached(r Request) string {
 	return ": nobody watches the " + r.Postings[0].To.Channel + " (approver watch), " + elsewhere
 }
 
-func (b *Broadcaster) updateOne(work context.Context, ref Ref, card Card) error {
+func (h *Channels) updateOne(work context.Context, ref Ref, card Card) error {
 	ctx, cancel := context.WithTimeout(work, PostTimeout)
 	defer cancel()
-	c := b.channels[ref.Channel]
+	c := h.byName[ref.Channel]
 	if c == nil {
 		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
 	}
 	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
-	b.noteSent(work, ref.Destination, err, b.states.edited)
+	h.noteSent(work, ref.Destination, err, h.states.edited)
 	return err
 }
 
@@ -320,20 +320,20 @@ func unpanicked(do func() error) (err error) {
 // noteSent keeps what became of a card for who asks how a channel does. What the end
 // of this process cut short says nothing of it, nor that nobody watches a terminal, nor
 // a destination of another process.
-func (b *Broadcaster) noteSent(work context.Context, to Destination, err error, note func(Destination, error)) {
-	if work.Err() == nil && slices.Contains(b.Destinations, to) && !b.nobodyThere(to.Channel, err) {
+func (h *Channels) noteSent(work context.Context, to Destination, err error, note func(Destination, error)) {
+	if work.Err() == nil && slices.Contains(h.destinations, to) && !h.nobodyThere(to.Channel, err) {
 		note(to, err)
 	}
 }
 
 // nobodyThere reports that a channel whose messages do not outlive the process has
 // nobody to show one to, which is no failure of it.
-func (b *Broadcaster) nobodyThere(channel string, err error) bool {
-	return b.screen(channel) && errors.Is(err, ErrFinal)
+func (h *Channels) nobodyThere(channel string, err error) bool {
+	return h.screen(channel) && errors.Is(err, ErrFinal)
 }
 
 // screen reports a channel whose cards are nowhere but on the screens of who watches.
-func (b *Broadcaster) screen(channel string) bool {
-	_, is := b.channels[channel].(Presence)
+func (h *Channels) screen(channel string) bool {
+	_, is := h.byName[channel].(Presence)
 	return is
 }

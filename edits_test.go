@@ -42,7 +42,7 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 		for _, parked := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, parked %t", name, parked), func(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {
-					x.TTL = 2 * time.Hour
+					x.tune(func(o *Options) { o.TTL = 2 * time.Hour })
 					var tries []time.Time
 					var shown time.Time
 					x.tg.onUpdate(func(card Card) error {
@@ -79,7 +79,7 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 					if took := shown.Sub(tries[0]); shown.IsZero() || took > c.shown {
 						t.Errorf("the card showed it after %v, want %v", took, c.shown)
 					}
-					for _, to := range x.ChannelState("telegram").Cards {
+					for _, to := range x.Channels.State("telegram").Cards {
 						if !to.StaleSince.IsZero() {
 							t.Errorf("the channel's state still has a card that is out of date: %+v", to)
 						}
@@ -133,7 +133,7 @@ func TestPatienceOutlivesARestart(t *testing.T) {
 // platform is back: no try that is still under way puts the older text over the end.
 func TestAYesThatWasTakenIsNotShownAsWaiting(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.TTL = time.Hour
+		x.tune(func(o *Options) { o.TTL = time.Hour })
 		var last []string
 		var up atomic.Bool
 		x.tg.onUpdate(func(card Card) error {

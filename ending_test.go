@@ -89,14 +89,14 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 				die()
 			}
 		}, map[string][]Event{"a": {EventWithdrawn}, "b": {EventWithdrawn}, "c": {EventWithdrawn}}, "the agent stopped waiting"},
-		"a freeze": {High, func(x *bench, _ map[string]func()) { _, _ = x.Freeze(x.t.Context(), "bob", "stop") },
+		"a freeze": {High, func(x *bench, _ map[string]func()) { _, _ = x.Controls.Freeze(x.t.Context(), "bob", "stop") },
 			map[string][]Event{"a": {EventDenied}, "b": {EventDenied}, "c": {EventDenied}}, "everything was frozen"},
 		"catastrophic, and the others leave": {Catastrophic, func(x *bench, leave map[string]func()) {
 			_, card := x.tg.card(0)
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
-			x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+			x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		}, map[string][]Event{"a": {EventReleased}, "b": {EventWithdrawn}, "c": {EventWithdrawn}}, "Approved once by Alice"},
 		"by id without a count, and the others leave": {High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
@@ -121,7 +121,7 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 			leave["c"]()
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", true)
-			_, _ = x.Freeze(x.t.Context(), "bob", "stop")
+			_, _ = x.Controls.Freeze(x.t.Context(), "bob", "stop")
 			x.Ask(x.t.Context(), peerCall("b", 1000), Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High})
 		}, map[string][]Event{"a": {EventReleased}, "b": {no}, "c": {EventWithdrawn}}, "1 of 3 identical calls released, once each"},
 	} {

@@ -78,44 +78,44 @@ func userScope(call ToolCall) string {
 
 // Began notes that a session makes a call, and remembers the environment if it is
 // the first, of the session or of its user. It does not wait for the store.
-func (b *Broadcaster) Began(call ToolCall) {
-	if _, ok := b.firsts.get(sessionScope(call)); ok {
+func (e *Environments) Began(call ToolCall) {
+	if _, ok := e.firsts.get(sessionScope(call)); ok {
 		return
 	}
-	b.start(func(ctx context.Context) {
+	e.tasks.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
 		defer cancel()
-		_, userErr := b.firstEnvironment(ctx, call, userScope(call))
-		_, err := b.firstEnvironment(ctx, call, sessionScope(call))
+		_, userErr := e.firstEnvironment(ctx, call, userScope(call))
+		_, err := e.firstEnvironment(ctx, call, sessionScope(call))
 		if err = errors.Join(userErr, err); err != nil {
-			b.Log.Warn("the environment that a session began with could not be kept", "error", err)
+			e.log.Warn("the environment that a session began with could not be kept", "error", err)
 		}
 	})
 }
 
 // firstEnvironment returns the environment of the first call in a scope, which may be this.
-func (b *Broadcaster) firstEnvironment(ctx context.Context, call ToolCall, scope string) (map[string]setting, error) {
-	if env, ok := b.firsts.get(scope); ok {
+func (e *Environments) firstEnvironment(ctx context.Context, call ToolCall, scope string) (map[string]setting, error) {
+	if env, ok := e.firsts.get(scope); ok {
 		return env, nil
 	}
 	key, what := Key("environment", scope), "environment "+scope
 	for range 3 {
-		value, _, err := b.Store.Get(ctx, key)
+		value, _, err := e.store.Get(ctx, key)
 		if err == nil {
 			var env map[string]setting
-			text, err := b.codec.OpenText(what, value)
+			text, err := e.requests.codec.OpenText(what, value)
 			if err == nil {
 				err = json.Unmarshal(text, &env)
 			}
 			if err != nil {
 				return nil, err
 			}
-			b.firsts.note(scope, env)
+			e.firsts.note(scope, env)
 			return env, nil
 		} else if !errors.Is(err, ErrNotFound) {
 			return nil, err
 		}
-		env, err := b.settings(call.Env)
+		env, err := e.settings(call.Env)
 		if err != nil {
 			return nil, err
 		}
@@ -123,16 +123,16 @@ func (b *Broadcaster) firstEnvironment(ctx context.Context, call ToolCall, scope
 		if err != nil {
 			return nil, err
 		}
-		if value, err = b.codec.SealText(what, text); err != nil {
+		if value, err = e.requests.codec.SealText(what, text); err != nil {
 			return nil, err
 		}
-		now, err := b.Store.Now(ctx)
+		now, err := e.store.Now(ctx)
 		if err != nil {
 			return nil, err
 		}
-		err = b.put(ctx, key, value, "", NewRev(), time.Time{}, now.Add(keepBegan))
+		err = e.records.put(ctx, key, value, "", NewRev(), time.Time{}, now.Add(keepBegan))
 		if err == nil {
-			b.firsts.note(scope, env)
+			e.firsts.note(scope, env)
 			return env, nil
 		} else if !errors.Is(err, ErrConflict) { // else another call of the session was first
 			return nil, err
@@ -142,8 +142,8 @@ func (b *Broadcaster) firstEnvironment(ctx context.Context, call ToolCall, scope
 }
 
 // settings is an environment as it is remembered.
-func (b *Broadcaster) settings(env map[string]string) (map[string]setting, error) {
-	key, err := hkdf.Key(sha256.New, b.CodeKey, nil, "approver environment 1", 32)
+func (e *Environments) settings(env map[string]string) (map[string]setting, error) {
+	key, err := hkdf.Key(sha256.New, e.codeKey, nil, "approver environment 1", 32)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the key of the environment's hashes: %w", err)
 	}
@@ -176,16 +176,16 @@ const ComparedEnv = "#"
 const maxEnvironment = 4 << 10
 
 // environment is what people are shown of a call's environment, one variable each.
-func (b *Broadcaster) environment(ctx context.Context, call ToolCall) []string {
+func (e *Environments) shown(ctx context.Context, call ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil
 	}
-	now, nowErr := b.settings(call.Env)
-	before, err := b.firstEnvironment(ctx, call, sessionScope(call))
-	first, userErr := b.firstEnvironment(ctx, call, userScope(call))
+	now, nowErr := e.settings(call.Env)
+	before, err := e.firstEnvironment(ctx, call, sessionScope(call))
+	first, userErr := e.firstEnvironment(ctx, call, userScope(call))
 	var lines []string
 	if err := errors.Join(nowErr, err, userErr); err != nil {
-		b.Log.Warn("it is not known which environment a session began with", "error", err)
+		e.log.Warn("it is not known which environment a session began with", "error", err)
 		lines, before, first = append(lines, "it is not known what the session began with"), now, now
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(now)), maps.Keys(before))

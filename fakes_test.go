@@ -347,6 +347,61 @@ func (c *chat) card(n int) (string, Card) {
 	return c.order[n], c.cards[c.order[n]]
 }
 
+// composed is a broadcaster that is not running, of parts that need not be whole.
+func composed(o Options) *Broadcaster {
+	b := &Broadcaster{Options: o, giving: &giving{}}
+	b.compose()
+	return b
+}
+
+// tune changes options of a broadcaster whose parts have them already.
+func (b *Broadcaster) tune(change func(o *Options)) {
+	o := &b.Options
+	change(o)
+	b.opener.ttl = o.TTL
+	b.opener.limit = o.Limit
+	b.releases.fingerprint = o.Fingerprint
+	b.codes.host = o.Host
+	b.Cards.host = o.Host
+	b.editor.host = o.Host
+	b.poster.host = o.Host
+	b.tasks.log = o.Log
+	b.records.log = o.Log
+	b.Approvers.log = o.Log
+	b.endings.log = o.Log
+	b.editor.log = o.Log
+	b.backlog.log = o.Log
+	b.Controls.log = o.Log
+	b.poster.log = o.Log
+	b.Grants.log = o.Log
+	b.Reports.log = o.Log
+	b.releases.log = o.Log
+	b.sweeper.log = o.Log
+	b.Environments.log = o.Log
+	b.finder.log = o.Log
+	b.Answers.log = o.Log
+	b.Removals.log = o.Log
+	b.receivers.log = o.Log
+	b.endings.audit = o.Audit
+	b.backlog.audit = o.Audit
+	b.Controls.audit = o.Audit
+	b.poster.audit = o.Audit
+	b.Grants.audit = o.Audit
+	b.Reports.audit = o.Audit
+	b.releases.audit = o.Audit
+	b.opener.audit = o.Audit
+	b.Answers.audit = o.Audit
+	b.Removals.audit = o.Audit
+	b.Channels.destinations = o.Destinations
+	b.Approvers.destinations = o.Destinations
+	b.poster.destinations = o.Destinations
+	b.receivers.destinations = o.Destinations
+	b.codes.codeKey = o.CodeKey
+	b.Environments.codeKey = o.CodeKey
+	b.finder.codeKey = o.CodeKey
+	b.finder.oldCodeKeys = o.OldCodeKeys
+}
+
 // bench is a running broadcaster with two chats.
 type bench struct {
 	*Broadcaster
@@ -414,7 +469,7 @@ func testCall(id string) ToolCall {
 func (x *bench) tap(c *chat, n int, sender string, approve bool) Outcome {
 	msg, card := c.card(n)
 	conv := map[string]string{"telegram": "T", "discord": "D"}[c.name]
-	return x.Reply(x.t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Approve: approve, Method: ByTap, Request: card.Request, Message: msg, Shown: card.Upto})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Approve: approve, Method: ByTap, Request: card.Request, Message: msg, Shown: card.Upto})
 }
 
 // longComputation keeps a test out of short runs, such as the race detector's, which has

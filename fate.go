@@ -180,28 +180,28 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 // that ran although it was reported otherwise is judged like any other. A call that
 // nobody was asked about has no card. A run that the store cannot note now is kept until
 // it can. That there was none is claimed only where a report would have been heard.
-func (b *Broadcaster) Became(ctx context.Context, peer Peer, callID string, f Fate) error {
+func (p *Reports) Became(ctx context.Context, peer Peer, callID string, f Fate) error {
 	if f != DidRun {
-		return b.became(ctx, peer, callID, f)
+		return p.became(ctx, peer, callID, f)
 	}
-	return b.noteOrKeep(ctx, callID, func(ctx context.Context) error { return b.became(ctx, peer, callID, f) })
+	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error { return p.became(ctx, peer, callID, f) })
 }
 
-func (b *Broadcaster) became(ctx context.Context, peer Peer, callID string, f Fate) error {
-	id, _, err := b.requestOf(ctx, callID)
+func (p *Reports) became(ctx context.Context, peer Peer, callID string, f Fate) error {
+	id, _, err := p.requests.requestOf(ctx, callID)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	var at time.Time
-	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if !r.lists(callID) || !r.Call.Peer.sameUser(peer) {
 			return r, ErrNotBound
 		}
 		at = now
 		next, err := r.fated(callID, f)
-		if err == nil && f == NotRun && (!b.heardSince(r.givenAt(callID)) || b.unnoted.has(callID)) {
+		if err == nil && f == NotRun && (!p.uptime.heardSince(r.givenAt(callID)) || p.unnoted.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}
 		return next, err
@@ -211,7 +211,7 @@ func (b *Broadcaster) became(ctx context.Context, peer Peer, callID string, f Fa
 	} else if err != nil {
 		return err
 	}
-	b.settle(r.ID)
+	p.editor.settle(r.ID)
 	if f != NotRun { // the report of a run is recorded by itself
 		return nil
 	}
@@ -220,7 +220,7 @@ func (b *Broadcaster) became(ctx context.Context, peer Peer, callID string, f Fa
 	if callID != r.CallID {
 		rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	}
-	if _, err := b.Audit.Record(ctx, rec); err != nil {
+	if _, err := p.audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that a released call did not run could not be recorded: %w", err)
 	}
 	return nil

@@ -35,10 +35,10 @@ func TestWhatBecameOfAYes(t *testing.T) {
 	)
 	me := Peer{Known: true, UID: 1000}
 	type step func(x *bench)
-	ack := func(x *bench) { _ = x.Acknowledge(x.t.Context(), me, "c1") }
+	ack := func(x *bench) { _ = x.Reports.Acknowledge(x.t.Context(), me, "c1") }
 	became := func(peer Peer, id string, f Fate, want error) step {
 		return func(x *bench) {
-			if err := x.Became(x.t.Context(), peer, id, f); !errors.Is(err, want) {
+			if err := x.Reports.Became(x.t.Context(), peer, id, f); !errors.Is(err, want) {
 				x.t.Errorf("%v, want %v", err, want)
 			}
 		}

@@ -36,11 +36,11 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 		}
 	}
 	tells := func(f Fate) step {
-		return within(func(ctx context.Context, x *bench) error { return x.Became(ctx, me, "c1", f) })
+		return within(func(ctx context.Context, x *bench) error { return x.Reports.Became(ctx, me, "c1", f) })
 	}
-	ack := within(func(ctx context.Context, x *bench) error { return x.Acknowledge(ctx, me, "c1") })
+	ack := within(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, me, "c1") })
 	restart := func(down time.Duration) step { return func(x **bench) { *x = (*x).restart(down) } }
-	missed := func(x **bench) { (*x).Missed() }
+	missed := func(x **bench) { (*x).uptime.missed() }
 	cut := func(do func(ctx context.Context, x *bench) error) step { // the courier's own time is over
 		return func(x **bench) {
 			ctx, cancel := context.WithCancel((*x).t.Context())
@@ -65,8 +65,8 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 			(*x).failing(func(string, string) bool { return false })
 			*x = newBench((*x).t, (*x).kv)
 		}}, toldStands, []Event{EventAcked}},
-		"for less than a look":               {[]step{lost, cut(func(ctx context.Context, x *bench) error { return x.Acknowledge(ctx, me, "c1") }), back}, toldStands, []Event{EventAcked}},
-		"a report, for less than a look":     {[]step{ack, lost, cut(func(ctx context.Context, x *bench) error { return x.Became(ctx, me, "c1", DidRun) }), notRun, back}, toldStands, []Event{EventAcked}},
+		"for less than a look":               {[]step{lost, cut(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, me, "c1") }), back}, toldStands, []Event{EventAcked}},
+		"a report, for less than a look":     {[]step{ack, lost, cut(func(ctx context.Context, x *bench) error { return x.Reports.Became(ctx, me, "c1", DidRun) }), notRun, back}, toldStands, []Event{EventAcked}},
 		"then the turn is over":              {[]step{lost, ran, wait(2 * time.Second), back, wait(time.Second), notRun}, toldStands, []Event{EventAcked}},
 		"the turn is over after an outage":   {[]step{ack, lost, wait(2 * time.Second), back, wait(2 * time.Second), notRun}, toldStands, []Event{EventAcked}},
 		"the turn is over in an outage":      {[]step{ack, lost, notRun, back}, toldStands, []Event{EventAcked}},
@@ -87,14 +87,14 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 		"all is well, and it did not run":    {[]step{ack, notRun}, toldNotRun, []Event{EventAcked, EventNotRun}},
 		"an outage after it was said":        {[]step{wait(time.Minute), lost, wait(time.Minute), back}, toldUntaken, []Event{EventAcked}},
 		"a restart after it was said":        {[]step{wait(time.Minute), restart(time.Second)}, toldUntaken, []Event{EventAcked}},
-		"somebody else acknowledges it":      {[]step{lost, within(func(ctx context.Context, x *bench) error { return x.Acknowledge(ctx, stranger, "c1") }), wait(time.Minute), back}, toldStands, []Event{EventAcked}},
-		"somebody else acknowledges it late": {[]step{wait(time.Minute), within(func(ctx context.Context, x *bench) error { return x.Acknowledge(ctx, stranger, "c1") })}, toldUntaken, []Event{EventAcked}},
+		"somebody else acknowledges it":      {[]step{lost, within(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, stranger, "c1") }), wait(time.Minute), back}, toldStands, []Event{EventAcked}},
+		"somebody else acknowledges it late": {[]step{wait(time.Minute), within(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, stranger, "c1") })}, toldUntaken, []Event{EventAcked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, first *bench) {
 				call := testCall("c1")
 				call.Peer, call.Acks = me, true
-				first.Missed() // before the release it is no matter
+				first.uptime.missed() // before the release it is no matter
 				time.Sleep(time.Second)
 				first.yes(call)
 				x := first
@@ -103,7 +103,7 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				card := x.Card(x.only(t))
+				card := x.Cards.Of(x.only(t))
 				if card.Result != c.want || (card.State == Consumed) != (c.want == toldStands) {
 					t.Errorf("the card says %v %q", card.State, card.Result)
 				}
@@ -121,7 +121,7 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 				if !slices.Equal(says, c.says) {
 					t.Errorf("the audit says %v, want %v", says, c.says)
 				}
-				if x.unnoted.has("c1") {
+				if x.Reports.unnoted.has("c1") {
 					t.Error("something is still to be noted")
 				}
 			})
@@ -132,11 +132,11 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 // only is the one request that there is.
 func (x *bench) only(t *testing.T) Request {
 	t.Helper()
-	id, _, err := x.requestOf(t.Context(), "c1")
+	id, _, err := x.Requests.requestOf(t.Context(), "c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := x.load(t.Context(), id)
+	r, _, err := x.Requests.load(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestAnotherDaemonDoesNotSayThatNobodyTookIt(t *testing.T) {
 		x.stop()
 		time.Sleep(time.Minute)
 		r := other.only(t)
-		if card := other.Card(r); card.Result != toldStands || r.Acked.IsZero() {
+		if card := other.Cards.Of(r); card.Result != toldStands || r.Acked.IsZero() {
 			t.Errorf("%q, acked %v", card.Result, r.Acked)
 		}
 		if n := other.count(EventAcked); n != 1 || !strings.Contains(other.audit.recorded()[len(other.audit.recorded())-1].Note, "not known") {
@@ -168,7 +168,7 @@ func TestAnotherDaemonDoesNotSayThatNobodyTookIt(t *testing.T) {
 		call.Peer, call.Acks = Peer{Known: true, UID: 1000}, true
 		x.yes(call)
 		time.Sleep(time.Minute)
-		if card := x.Card(x.only(t)); card.Result != toldUntaken {
+		if card := x.Cards.Of(x.only(t)); card.Result != toldUntaken {
 			t.Errorf("%q", card.Result)
 		}
 	})
@@ -179,26 +179,26 @@ func TestNotesAreBounded(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		time.Sleep(time.Second)
 		since := time.Now()
-		if !x.heardSince(since) || x.heardSince(time.Time{}) {
+		if !x.uptime.heardSince(since) || x.uptime.heardSince(time.Time{}) {
 			t.Error("it is not known since when")
 		}
 		gone := errors.New("connection refused")
 		for range maxUnnoted {
-			if err := x.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); err != nil {
+			if err := x.Reports.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !x.heardSince(since) {
+		if !x.uptime.heardSince(since) {
 			t.Error("all of them are kept")
 		}
-		if err := x.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); !errors.Is(err, gone) {
+		if err := x.Reports.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); !errors.Is(err, gone) {
 			t.Errorf("%v", err)
 		}
-		if x.heardSince(since) {
+		if x.uptime.heardSince(since) {
 			t.Error("one was dropped, and silence still says something")
 		}
 		for _, final := range []error{ErrNotBound, ErrTooSoon, ErrNotFound, ErrTampered, ErrSealed} {
-			if err := x.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err, final) || x.unnoted.has("d") {
+			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err, final) || x.Reports.unnoted.has("d") {
 				t.Errorf("%v is kept", final)
 			}
 		}
@@ -234,7 +234,7 @@ func TestANoteThatNeverFitsHoldsUpNone(t *testing.T) {
 			})
 			for _, id := range []string{"a", "b"} {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-				if err := x.Acknowledge(ctx, peerCall(id, 1000).Peer, id); err != nil {
+				if err := x.Reports.Acknowledge(ctx, peerCall(id, 1000).Peer, id); err != nil {
 					t.Fatal(err)
 				}
 				cancel()
@@ -242,10 +242,10 @@ func TestANoteThatNeverFitsHoldsUpNone(t *testing.T) {
 			x.kv.replace(Key("req", ids[0]), memRecord{[]byte(junk), NewRev()})
 			away.Store(false)
 			time.Sleep(time.Minute)
-			if r, _, err := x.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.unnoted.has("b") {
+			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.unnoted.has("b") {
 				t.Errorf("the record %q: b was acknowledged at %v, %v", junk, r.Acked, err)
 			}
-			if x.unnoted.has("a") {
+			if x.Reports.unnoted.has("a") {
 				t.Errorf("the record %q: the note of what cannot be read is kept", junk)
 			}
 		})

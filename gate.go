@@ -27,10 +27,10 @@ type Gate struct {
 	// [Broadcaster.Ask]. Nil denies what needs people.
 	Ask func(ctx context.Context, call ToolCall, why Verdict) Verdict
 	// Paused says whether people have paused the asking of calls of a severity,
-	// in a sentence; [Broadcaster.PausedFor]. Nil is never.
+	// in a sentence; [Controller.PausedFor]. Nil is never.
 	Paused func(ctx context.Context, s Severity) (string, bool)
 	// Observe says whether a rule's finding is recorded and not enforced, in a
-	// sentence; [Broadcaster.Observing]. Nil is never.
+	// sentence; [Controller.Observing]. Nil is never.
 	Observe func(ctx context.Context, found Verdict) (string, bool)
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies what was modified.

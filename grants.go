@@ -25,26 +25,26 @@ type Grant struct {
 var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
 
 // Grants lists what may run without being asked again, the newest last.
-func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
-	c, now, err := b.Controls(ctx)
+func (k *Grants) List(ctx context.Context) ([]Grant, error) {
+	c, now, err := k.controls.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	open, err := b.Requests(ctx)
+	open, err := k.requests.Open(ctx)
 	var out []Grant
 	for _, r := range open {
 		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
 			continue
 		}
-		card := b.Card(r)
+		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
 			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
 		})
 	}
-	scopes, listErr := b.listed(ctx, "grant")
+	scopes, listErr := k.records.listed(ctx, "grant")
 	for _, scope := range scopes {
-		g, _, loadErr := b.loadGrant(ctx, scope)
+		g, _, loadErr := k.load(ctx, scope)
 		r := g.Request
 		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil {
 			if loadErr != nil && !errors.Is(loadErr, ErrNotFound) {
@@ -52,7 +52,7 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 			}
 			continue
 		}
-		card := b.Card(r)
+		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
 			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
@@ -65,17 +65,17 @@ func (b *Broadcaster) Grants(ctx context.Context) ([]Grant, error) {
 
 // Revoke takes a grant back. It says whose hand it was in the audit. The record of a
 // request that cannot be read is taken away: nothing ran by it, and nothing will.
-func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
-	grants, err := b.Grants(ctx)
+func (k *Grants) Revoke(ctx context.Context, id, by string) error {
+	grants, err := k.List(ctx)
 	if err != nil && !errors.Is(err, ErrIncomplete) {
 		return err
 	}
 	for _, g := range grants {
 		if g.ID == id && g.scope != "" {
-			return b.endGrant(ctx, g.scope, "revoked", "revoked by "+by)
+			return k.end(ctx, g.scope, "revoked", "revoked by "+by)
 		}
 	}
-	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	r, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if !r.Granted() {
 			return r, ErrNoGrant
 		}
@@ -85,28 +85,28 @@ func (b *Broadcaster) Revoke(ctx context.Context, id, by string) error {
 	case errors.Is(err, ErrNotFound):
 		return ErrNoGrant
 	case errors.Is(err, errNoRecord), errors.Is(err, ErrTampered):
-		return b.discard(ctx, id, by)
+		return k.discard(ctx, id, by)
 	case err != nil:
 		return err
 	}
-	_, err = b.Audit.Record(ctx, Record{Event: EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
-	b.settle(r.ID)
+	_, err = k.audit.Record(ctx, Record{Event: EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
+	k.editor.settle(r.ID)
 	return err
 }
 
 // discard takes away the record of a request that cannot be read. Whoever waits for it
 // asks anew.
-func (b *Broadcaster) discard(ctx context.Context, id, by string) error {
+func (k *Grants) discard(ctx context.Context, id, by string) error {
 	note := Record{Event: EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by}
-	if _, err := b.Audit.Record(ctx, note); err != nil {
+	if _, err := k.audit.Record(ctx, note); err != nil {
 		return err
 	}
-	_, rev, now, err := getNow(ctx, b.Store, Key("req", id))
-	if d, ok := b.Store.(Discarder); ok && errors.Is(err, ErrTampered) {
+	_, rev, now, err := getNow(ctx, k.store, Key("req", id))
+	if d, ok := k.store.(Discarder); ok && errors.Is(err, ErrTampered) {
 		return d.Discard(ctx, Key("req", id))
 	}
 	if err != nil {
 		return err
 	}
-	return b.put(ctx, Key("req", id), nil, rev, NewRev(), time.Time{}, now.Add(time.Millisecond))
+	return k.records.put(ctx, Key("req", id), nil, rev, NewRev(), time.Time{}, now.Add(time.Millisecond))
 }

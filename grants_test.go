@@ -113,7 +113,7 @@ func TestFreezeWinsAgainstAGrantInUse(t *testing.T) {
 		// change is its use.
 		synctest.Wait()
 		freeze := func() {
-			if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+			if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
 				t.Error(err)
 			}
 		}
@@ -156,10 +156,10 @@ func TestGrantsOutliveAKeyChange(t *testing.T) {
 		x.stop()
 
 		y := newBenchUnder(t, kv, kv, anotherKey, make([]byte, 32))
-		if g, err := y.Grants(t.Context()); len(g) != 2 || err != nil {
+		if g, err := y.Grants.List(t.Context()); len(g) != 2 || err != nil {
 			t.Errorf("%+v, %v", g, err)
 		}
-		typed := y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		typed := y.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		if typed.Kind != OutcomeRecorded {
 			t.Errorf("the code of the old key: %+v", typed)
 		}
@@ -191,7 +191,7 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 		x.stop()
 
 		y := newBenchUnder(t, kv, kv, anotherKey)
-		if g, _ := y.Grants(t.Context()); len(g) != 0 {
+		if g, _ := y.Grants.List(t.Context()); len(g) != 0 {
 			t.Errorf("%+v", g)
 		}
 		parked.ID, parked.ParkAt = "c3", time.Time{}
@@ -199,11 +199,11 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 		if y.tg.count() != 1 {
 			t.Fatalf("%d cards", y.tg.count())
 		}
-		denied, err := y.Freeze(t.Context(), "uid 7", "")
+		denied, err := y.Controls.Freeze(t.Context(), "uid 7", "")
 		if v := <-asked; denied != 1 || err == nil || v.Decision != Deny {
 			t.Errorf("a freeze denied %d (%v): %+v", denied, err, v)
 		}
-		if err := y.Unfreeze(t.Context(), "uid 7"); err != nil {
+		if err := y.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -266,7 +266,7 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 			x.dc.onUpdate(func(Card) error { return context.Canceled }) // nothing reaches the other card any more
 			x.tap(x.tg, 0, "1", true)
 			_, first := x.tg.card(0)
-			if _, err := x.change(t.Context(), first.Request, func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
+			if _, err := x.Requests.change(t.Context(), first.Request, func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
 				t.Fatal(err)
 			}
 			x.stop()

@@ -20,7 +20,7 @@ func TestWhichCardsAreLost(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		now := time.Now()
 		up, down := &volatile{chat: x.dc, up: true}, &volatile{chat: x.dc}
-		x.Host = "here"
+		x.tune(func(o *Options) { o.Host = "here" })
 		for name, tt := range map[string]struct {
 			p        Posting
 			terminal Channel
@@ -45,20 +45,20 @@ func TestWhichCardsAreLost(t *testing.T) {
 			if tt.p.To.Channel == "" {
 				tt.p.To = Destination{Channel: "discord", Conversation: "D"}
 			}
-			x.channels["discord"] = x.dc
+			x.Channels.byName["discord"] = x.dc
 			if tt.terminal != nil {
-				x.channels["discord"] = tt.terminal
+				x.Channels.byName["discord"] = tt.terminal
 			}
 			r := Request{Postings: []Posting{{To: Destination{Channel: "telegram"}, Phase: Posted}, tt.p}}
 			var want []int
 			if tt.lost {
 				want = []int{1}
 			}
-			if got := x.lost(r, now); !slices.Equal(got, want) {
+			if got := x.poster.lost(r, now); !slices.Equal(got, want) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
-		x.channels["discord"] = x.dc
+		x.Channels.byName["discord"] = x.dc
 	})
 }
 
@@ -99,7 +99,7 @@ func TestACardThatArrivesAfterItWasReplaced(t *testing.T) {
 				if old.OneTap || !old.Code.IsZero() || old.Result == "" || strings.Contains(old.Result, "Replaced") == ended {
 					t.Errorf("the old card shows %+v", old)
 				}
-				r, _, err := x.load(t.Context(), live.Request)
+				r, _, err := x.Requests.load(t.Context(), live.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +107,7 @@ func TestACardThatArrivesAfterItWasReplaced(t *testing.T) {
 					t.Errorf("replaced: %+v", voids)
 				}
 				if !ended {
-					out := other.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: live.Request, Message: "T-1"})
+					out := other.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: live.Request, Message: "T-1"})
 					if out.Kind != OutcomeApproved {
 						t.Errorf("the new card: %+v", out)
 					}
@@ -133,7 +133,7 @@ func TestTheNoteOfACardWaitsForTheStore(t *testing.T) {
 			answer := x.askAsync(t.Context(), testCall("c1"), High)
 			time.Sleep(time.Minute)
 			_, card := x.tg.card(0)
-			r, _, err := x.load(t.Context(), card.Request)
+			r, _, err := x.Requests.load(t.Context(), card.Request)
 			if err != nil || x.tg.count() != 1 {
 				t.Fatalf("%v: %d cards, %v", away, x.tg.count(), err)
 			}
@@ -157,10 +157,10 @@ func TestAChannelThatPanicsTakesNothingDown(t *testing.T) {
 		x.tg.onPost(func(context.Context) error { panic("nil map") })
 		x.dc.onUpdate(func(Card) error { panic("nil map") })
 		var log lines
-		x.Log = log.log()
+		x.tune(func(o *Options) { o.Log = log.log() })
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(time.Second)
-		if cards := x.ChannelState("telegram").Cards; len(cards) != 1 || cards[0].Problem != "panic: nil map" {
+		if cards := x.Channels.State("telegram").Cards; len(cards) != 1 || cards[0].Problem != "panic: nil map" {
 			t.Errorf("status says %+v", cards)
 		}
 		if out := x.tap(x.dc, 0, "d1", true); out.Kind != OutcomeApproved {
@@ -168,7 +168,7 @@ func TestAChannelThatPanicsTakesNothingDown(t *testing.T) {
 		}
 		<-answer
 		time.Sleep(10 * time.Second)
-		if cards := x.ChannelState("discord").Cards; len(cards) != 1 || cards[0].StaleSince.IsZero() || cards[0].EditProblem != "panic: nil map" {
+		if cards := x.Channels.State("discord").Cards; len(cards) != 1 || cards[0].StaleSince.IsZero() || cards[0].EditProblem != "panic: nil map" {
 			t.Errorf("status says %+v", cards)
 		}
 		if log.count("guards_delivery_test.go") == 0 {
@@ -189,10 +189,10 @@ func (n nameless) Post(ctx context.Context, to Destination, card Card) (Ref, err
 // ever be brought up to date: status says that no card went out there.
 func TestAPlatformThatNamesNoMessage(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.channels["telegram"] = nameless{x.tg}
+		x.Channels.byName["telegram"] = nameless{x.tg}
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(time.Second)
-		cards := x.ChannelState("telegram").Cards
+		cards := x.Channels.State("telegram").Cards
 		if len(cards) != 1 || cards[0].NoneSince.IsZero() || !strings.Contains(cards[0].Problem, "no message id") {
 			t.Errorf("status says %+v", cards)
 		}
@@ -230,7 +230,7 @@ func TestHowLongACardIsWanted(t *testing.T) {
 		"it was found":              {phase(Posted), false},
 		"another gave it up":        {phase(Failed), false},
 		"a fail-over took it back":  {func(_ *bench, r *Request) { r.Postings = r.Postings[:0] }, false},
-		"the request was withdrawn": {func(x *bench, r *Request) { _, _ = x.Freeze(x.t.Context(), "op", "") }, false},
+		"the request was withdrawn": {func(x *bench, r *Request) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestHowLongACardIsWanted(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				time.Sleep(time.Second)
 				_, card := x.dc.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -277,15 +277,15 @@ func TestWhoDeniesThatNobodyWasReached(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
 				tt.p.To, tt.p.Until = r.Postings[0].To, time.Now().Add(time.Hour)
 				r.Postings = []Posting{{To: r.Postings[1].To, Phase: Failed}, tt.p}
 				x.put(t, r)
-				x.noteUnreachable(t.Context(), r.ID)
-				r, _, err = x.load(t.Context(), r.ID)
+				x.poster.noteUnreachable(t.Context(), r.ID)
+				r, _, err = x.Requests.load(t.Context(), r.ID)
 				if err != nil || r.State.Settled() != tt.denied || tt.denied && r.Resolution.Cause != Unreachable {
 					t.Errorf("%v %v, %v", r.State, r.Resolution.Cause, err)
 				}
@@ -331,7 +331,7 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 					return nil
 				})
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -343,7 +343,7 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 				kv.set(func() { // the new code is stored first
 					kv.put = func(_ context.Context, key string, _ []byte, do func() error) error {
 						if !strings.Contains(key, "}:req:") && !once.Swap(true) && change != nil {
-							_, err := x.change(x.t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
+							_, err := x.Requests.change(x.t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
 								r.Postings = slices.Clone(r.Postings)
 								change(&r, now)
 								return r, nil
@@ -355,7 +355,7 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 						return do()
 					}
 				})
-				x.repost(t.Context(), r.ID)
+				x.poster.repost(t.Context(), r.ID)
 				if !once.Load() {
 					t.Fatal("no code was stored")
 				}
@@ -381,7 +381,7 @@ func TestWhyNobodyCouldBeAsked(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		x.stop() // it looks at its parts
 		chat, terminal := Destination{Channel: "telegram"}, Destination{Channel: "discord"}
-		x.channels["discord"] = unwatched{x.dc}
+		x.Channels.byName["discord"] = unwatched{x.dc}
 		for _, tt := range []struct {
 			configured, asked []Destination
 			want              string
@@ -392,15 +392,15 @@ func TestWhyNobodyCouldBeAsked(t *testing.T) {
 			{[]Destination{chat}, []Destination{chat}, "The operator finds why"},
 			{[]Destination{chat}, nil, "no channel is configured for it"},
 		} {
-			x.Destinations = tt.configured
+			x.tune(func(o *Options) { o.Destinations = tt.configured })
 			var r Request
 			for _, to := range tt.asked {
 				r.Postings = append(r.Postings, Posting{To: to})
 			}
-			if got := x.unreached(r); !strings.Contains(got, tt.want) {
+			if got := x.Channels.unreached(r); !strings.Contains(got, tt.want) {
 				t.Errorf("%v of %v: %s", tt.asked, tt.configured, got)
 			}
 		}
-		x.channels["discord"] = x.dc
+		x.Channels.byName["discord"] = x.dc
 	})
 }

@@ -188,9 +188,9 @@ func TestWhatAFreezeEnds(t *testing.T) {
 			var denied int
 			var err error
 			if everything {
-				denied, err = x.Freeze(t.Context(), "ada", "it runs wild")
+				denied, err = x.Controls.Freeze(t.Context(), "ada", "it runs wild")
 			} else {
-				denied, err = x.Hold(t.Context(), agentOf("claude", "/repo"), "ada", "it runs wild")
+				denied, err = x.Controls.Hold(t.Context(), agentOf("claude", "/repo"), "ada", "it runs wild")
 			}
 			if denied != 1 || err == nil || !strings.Contains(err.Error(), "disk full") {
 				t.Errorf("%d denied, %v", denied, err)

@@ -38,7 +38,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -54,7 +54,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				if tt.posting > 0 {
 					which = tt.posting
 				}
-				after, p, out := x.found(t.Context(), r, which, "found")
+				after, p, out := x.finder.found(t.Context(), r, which, "found")
 				if (out == nil) != tt.found {
 					t.Fatalf("%+v", out)
 				}
@@ -75,7 +75,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 // put makes the stored request this one.
 func (x *bench) put(t *testing.T, r Request) {
 	t.Helper()
-	if _, err := x.change(t.Context(), r.ID, func(old Request, _ time.Time) (Request, error) {
+	if _, err := x.Requests.change(t.Context(), r.ID, func(old Request, _ time.Time) (Request, error) {
 		old.Postings = r.Postings
 		return old, nil
 	}); err != nil {

@@ -98,20 +98,20 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 	}
 	for name, f := range map[string]func(t *testing.T, x *bench){
 		"nobody is named": func(t *testing.T, x *bench) {
-			if _, err := x.Remove(t.Context(), Removal{By: "uid 0"}); err == nil || len(x.Mark.Removed()) != 0 {
+			if _, err := x.Removals.Remove(t.Context(), Removal{By: "uid 0"}); err == nil || len(x.Mark.Removed()) != 0 {
 				t.Errorf("%v, %v", err, x.Mark.Removed())
 			}
 		},
 		"it is not recorded": func(t *testing.T, x *bench) {
 			x.audit.fail = EventPolicy
-			if _, err := x.Remove(t.Context(), ada); err == nil || !strings.Contains(err.Error(), "alice is removed, but that could not be recorded") {
+			if _, err := x.Removals.Remove(t.Context(), ada); err == nil || !strings.Contains(err.Error(), "alice is removed, but that could not be recorded") {
 				t.Error(err)
 			}
 			isAway(t, x, true)
 		},
 		"the open requests cannot be listed": func(t *testing.T, x *bench) {
 			failing(x, "scheduled")
-			if _, err := x.Remove(t.Context(), ada); err == nil || !strings.Contains(err.Error(), "the store is away") {
+			if _, err := x.Removals.Remove(t.Context(), ada); err == nil || !strings.Contains(err.Error(), "the store is away") {
 				t.Error(err)
 			}
 			isAway(t, x, true)
@@ -120,23 +120,23 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 			x.kv.mu.Lock()
 			delete(x.kv.records, controlKey())
 			x.kv.mu.Unlock()
-			if _, err := x.Remove(t.Context(), ada); err != nil {
+			if _, err := x.Removals.Remove(t.Context(), ada); err != nil {
 				t.Error(err)
 			}
 			isAway(t, x, true)
-			if c, _, err := x.Controls(t.Context()); err != nil || !c.Frozen() || c.Missing {
+			if c, _, err := x.Controls.Load(t.Context()); err != nil || !c.Frozen() || c.Missing {
 				t.Errorf("%+v, %v", c, err)
 			}
 		},
 		"nobody was removed": func(t *testing.T, x *bench) {
-			if err := x.Restore(t.Context(), ada, "uid 0"); !errors.Is(err, ErrNotRemoved) || len(policies(x)) != 0 {
+			if err := x.Removals.Restore(t.Context(), ada, "uid 0"); !errors.Is(err, ErrNotRemoved) || len(policies(x)) != 0 {
 				t.Errorf("%v, recorded %q", err, policies(x))
 			}
 		},
 		"a restore that is not recorded": func(t *testing.T, x *bench) {
 			removeAlice(t, x.Broadcaster)
 			x.audit.fail = EventPolicy
-			if err := x.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err == nil {
+			if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err == nil {
 				t.Error("she is brought back without a record")
 			}
 			isAway(t, x, true)
@@ -144,7 +144,7 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 		"a restore that the store does not take": func(t *testing.T, x *bench) {
 			removeAlice(t, x.Broadcaster)
 			failing(x, "put")
-			if err := x.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err == nil {
+			if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err == nil {
 				t.Error("no error")
 			}
 			isAway(t, x, true)
@@ -161,7 +161,7 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 			removeAlice(t, x.Broadcaster)
 			synctest.Wait()
 			_, card := x.tg.card(0)
-			r, _, err := x.load(t.Context(), card.Request)
+			r, _, err := x.Requests.load(t.Context(), card.Request)
 			if err != nil || !r.State.Settled() || r.Resolution.Cause != Revoked || !strings.Contains(card.Result, "revoked") {
 				t.Errorf("%v, the request is %v by %v, its card says %q", err, r.State, r.Resolution.Cause, card.Result)
 			}
@@ -174,7 +174,7 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", false)
 			<-answer
-			if n, err := x.Remove(t.Context(), ada); n != 0 || err != nil {
+			if n, err := x.Removals.Remove(t.Context(), ada); n != 0 || err != nil {
 				t.Errorf("%d void, %v", n, err)
 			}
 		},
@@ -245,10 +245,10 @@ func TestNobodyCouldApprove(t *testing.T) {
 		"answers arrive":           {receiverChat{newChat("telegram"), Reception{Since: at, Up: true}}, listed, on, nil, ""},
 		"it has not tried":         {receiverChat{newChat("telegram"), Reception{}}, listed, on, nil, "from telegram no answers arrive now"},
 	} {
-		b := &Broadcaster{Options: Options{Destinations: tt.at, Mark: NewControlMark(0)}, channels: map[string]Channel{"telegram": tt.channel}}
-		b.people.Store(&tt.people)
-		b.states.ended("telegram", tt.ended)
-		if got := b.Nobody(High); got != tt.want {
+		b := composed(Options{Destinations: tt.at, Mark: NewControlMark(0), Channels: []Channel{tt.channel}})
+		b.Approvers.people.Store(&tt.people)
+		b.Channels.states.ended("telegram", tt.ended)
+		if got := b.Approvers.Nobody(High); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

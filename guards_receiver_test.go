@@ -70,19 +70,21 @@ func (s soloChat) Run(ctx context.Context, _ ReplyFunc) error { return s.run(ctx
 func TestWhatAProcessTellsOfItsReception(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		x.stop() // it looks at its parts
-		x.Destinations = append(x.Destinations, Destination{Channel: "telegram", Conversation: "A"}, Destination{Channel: "telegram", Conversation: "T", Thread: "7"})
-		got := x.receiving(x.tg)
+		x.tune(func(o *Options) {
+			o.Destinations = append(o.Destinations, Destination{Channel: "telegram", Conversation: "A"}, Destination{Channel: "telegram", Conversation: "T", Thread: "7"})
+		})
+		got := x.receivers.receiving(x.tg)
 		if !got.Up || !got.Since.IsZero() || !slices.Equal(got.Places, []string{"A", "T"}) || !slices.Equal(got.People, []string{"1", "2"}) {
 			t.Errorf("a channel that cannot say: %+v", got)
 		}
 		down := receiverChat{x.tg, Reception{Problem: "no route", Since: time.Now()}}
-		if got := x.receiving(down); got.Up || got.Problem != "no route" || got.Since.IsZero() {
+		if got := x.receivers.receiving(down); got.Up || got.Problem != "no route" || got.Since.IsZero() {
 			t.Errorf("one that hears nothing: %+v", got)
 		}
-		if got := x.receiving(receiverChat{x.tg, Reception{Up: true, Problem: "over"}}); !got.Up || got.Problem != "" {
+		if got := x.receivers.receiving(receiverChat{x.tg, Reception{Up: true, Problem: "over"}}); !got.Up || got.Problem != "" {
 			t.Errorf("one that hears again: %+v", got)
 		}
-		x.Destinations = x.Destinations[:2]
+		x.tune(func(o *Options) { o.Destinations = o.Destinations[:2] })
 	})
 }
 
@@ -102,7 +104,7 @@ func TestTheEndOfAChannelThatReceivesAlone(t *testing.T) {
 		}}
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer stop()
-		if err := x.runSolo(ctx, c, "solo:1", c.run); !errors.Is(err, revoked) || runs != 1 || time.Since(began) > time.Hour+time.Minute {
+		if err := x.receivers.runSolo(ctx, c, "solo:1", c.run); !errors.Is(err, revoked) || runs != 1 || time.Since(began) > time.Hour+time.Minute {
 			t.Errorf("after %v and %d runs: %v", time.Since(began), runs, err)
 		}
 	})
@@ -122,7 +124,7 @@ func TestANoteOfTheReceiverIsOfWhoReceives(t *testing.T) {
 		if err := json.Unmarshal(own.value, &first); err != nil || first.Process == "" || !first.Up {
 			t.Fatalf("%s, %v", own.value, err)
 		}
-		b.states.leads("wire", false)
+		b.Channels.states.leads("wire", false)
 		kv.failing(func(_, at string) error {
 			if at == key {
 				return errors.New("no quorum")
@@ -130,23 +132,23 @@ func TestANoteOfTheReceiverIsOfWhoReceives(t *testing.T) {
 			return nil
 		})
 		time.Sleep(2 * tellEvery)
-		if s := b.ChannelState("wire"); s.There != nil || s.Apart != "" {
+		if s := b.Channels.State("wire"); s.There != nil || s.Apart != "" {
 			t.Errorf("nobody says anything: %+v", s)
 		}
 		kv.failing(nil)
 		time.Sleep(2 * tellEvery)
-		if s := b.ChannelState("wire"); s.There != nil || s.Apart != "" {
+		if s := b.Channels.State("wire"); s.There != nil || s.Apart != "" {
 			t.Errorf("its own words: %+v", s)
 		}
 		other, _ := json.Marshal(Receiving{Process: "other", At: time.Now(), Problem: "no route"})
 		kv.replace(key, memRecord{other, "r1"})
 		time.Sleep(2 * tellEvery)
-		if s := b.ChannelState("wire"); s.There == nil || s.There.Process != "other" || s.Apart == "" {
+		if s := b.Channels.State("wire"); s.There == nil || s.There.Process != "other" || s.Apart == "" {
 			t.Errorf("another's words: %+v", s)
 		}
 		kv.replace(key, memRecord{[]byte("no json"), "r2"})
 		time.Sleep(2 * tellEvery)
-		if s := b.ChannelState("wire"); s.There != nil || s.Apart != "" {
+		if s := b.Channels.State("wire"); s.There != nil || s.Apart != "" {
 			t.Errorf("words that cannot be read: %+v", s)
 		}
 		kv.replace(key, memRecord{other, "r3"})
@@ -159,14 +161,14 @@ func TestANoteOfTheReceiverIsOfWhoReceives(t *testing.T) {
 			}
 			return nil
 		})
-		b.states.leads("wire", true)
+		b.Channels.states.leads("wire", true)
 		time.Sleep(3 * tellEvery)
 		kv.failing(nil)
 		var again Receiving
 		if err := json.Unmarshal(kv.record(key).value, &again); err != nil || again.Process != first.Process {
 			t.Errorf("it receives, and the note is %+v, %v", again, err)
 		}
-		if s := b.ChannelState("wire"); s.There != nil || s.Apart != "" {
+		if s := b.Channels.State("wire"); s.There != nil || s.Apart != "" {
 			t.Errorf("it receives itself: %+v", s)
 		}
 	})

@@ -106,17 +106,17 @@ func TestWhatTheRecordSaysOfARemoval(t *testing.T) {
 	}{"neither": {}, "a pause": {true, false, 1}, "observe mode": {false, true, 1}, "both": {true, true, 2}} {
 		story(t, func(t *testing.T, x *bench) {
 			if tt.pause {
-				if _, err := x.Pause(t.Context(), time.Minute, true, "Bob"); err != nil {
+				if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Bob"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if tt.observe {
-				if _, err := x.Observe(t.Context(), time.Minute, "Bob"); err != nil {
+				if _, err := x.Controls.Observe(t.Context(), time.Minute, "Bob"); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i, ids := range [][]Identity{{{"telegram", "1"}, {"discord", "d1"}}, nil} {
-				if _, err := x.Remove(t.Context(), Removal{Person: "ada", Identities: ids, By: "op"}); err != nil {
+				if _, err := x.Removals.Remove(t.Context(), Removal{Person: "ada", Identities: ids, By: "op"}); err != nil {
 					t.Fatal(err)
 				}
 				records := x.audit.recorded()
@@ -151,14 +151,14 @@ func TestWhetherSomebodyIsAway(t *testing.T) {
 		}, true, true},
 		"frozen here": {func(x *bench) {
 			x.kv.failing(func(string, string) error { return errors.New("no quorum") })
-			_, _ = x.Freeze(x.t.Context(), "op", "")
+			_, _ = x.Controls.Freeze(x.t.Context(), "op", "")
 		}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
 				tt.change(x)
-				gone, away, err := x.Removal(t.Context(), id, ada)
+				gone, away, err := x.Approvers.Removal(t.Context(), id, ada)
 				if name == "removed, bad" { // either is a no
 					if !away && err == nil {
 						t.Error("she counts")

@@ -44,7 +44,7 @@ func TestWhereACodeLeads(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -63,7 +63,7 @@ func TestWhereACodeLeads(t *testing.T) {
 					value, _ := json.Marshal(codeEntry{r.ID, tt.posting(own, other)})
 					x.kv.replace(Key("code", string(card.Code.Hash(x.CodeKey))), memRecord{value, NewRev()})
 				}
-				if out := x.Reply(t.Context(), rep); out.Kind != tt.kind {
+				if out := x.Answers.Reply(t.Context(), rep); out.Kind != tt.kind {
 					t.Errorf("%+v", out)
 				}
 				x.stop()
@@ -94,7 +94,7 @@ func TestAPanicAtTheEndHoldsNobodyUp(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		synctest.Wait()
 		audit := &panickingAudit{memAudit: x.audit}
-		x.Audit = audit
+		x.tune(func(o *Options) { o.Audit = audit })
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(time.Second)
 		audit.left.Store(2)
@@ -104,7 +104,7 @@ func TestAPanicAtTheEndHoldsNobodyUp(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		time.Sleep(time.Minute)
-		r, _, err := x.load(t.Context(), card.Request)
+		r, _, err := x.Requests.load(t.Context(), card.Request)
 		if err != nil || !r.Closed || r.Audit == "" {
 			t.Errorf("its end is not recorded: %+v, %v", r.Closed, err)
 		}
@@ -120,21 +120,21 @@ func TestAPanicIsHeardByAllWhoWait(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		audit := &panickingAudit{memAudit: x.audit, slow: time.Second}
 		audit.left.Store(1)
-		x.Audit = audit
+		x.tune(func(o *Options) { o.Audit = audit })
 		r := Request{ID: "r", State: Denied, CallID: "c"}
 		first := make(chan error, 1)
-		go func() { _, err := x.close(t.Context(), r); first <- err }()
+		go func() { _, err := x.endings.close(t.Context(), r); first <- err }()
 		time.Sleep(100 * time.Millisecond)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		hash, err := x.close(ctx, r)
+		hash, err := x.endings.close(ctx, r)
 		if hash != "" || err == nil || !strings.Contains(err.Error(), "panic while the end was recorded") {
 			t.Errorf("who waits: %q, %v", hash, err)
 		}
 		if err := <-first; err == nil {
 			t.Error("who recorded it heard of no panic")
 		}
-		if hash, err := x.close(ctx, r); hash == "" || err != nil {
+		if hash, err := x.endings.close(ctx, r); hash == "" || err != nil {
 			t.Errorf("the next try: %q, %v", hash, err)
 		}
 	})
@@ -157,11 +157,11 @@ func TestAPanicUnderAnAnswer(t *testing.T) {
 		})
 		_, card := x.tg.card(0)
 		typed := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
-		if out := x.Reply(t.Context(), typed); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "does not count") {
+		if out := x.Answers.Reply(t.Context(), typed); out.Kind != OutcomeRefused || !strings.Contains(out.Text, "does not count") {
 			t.Errorf("%+v", out)
 		}
 		kv.set(func() { kv.get = nil })
-		if out := x.Reply(t.Context(), typed); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), typed); out.Kind != OutcomeApproved {
 			t.Errorf("afterwards: %+v", out)
 		}
 		<-answer
@@ -223,9 +223,9 @@ func TestAPlainReplyToNoCard(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tap(x.tg, 0, "1", false)
 		<-answer
-		out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByPlain, Request: card.Request, Message: "somebody's"})
+		out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: ByPlain, Request: card.Request, Message: "somebody's"})
 		time.Sleep(5 * time.Second)
-		r, _, err := x.load(t.Context(), card.Request)
+		r, _, err := x.Requests.load(t.Context(), card.Request)
 		if err != nil || !strings.Contains(out.Text, "Alice denied it") {
 			t.Errorf("%+v, %v", out, err)
 		}
@@ -247,7 +247,7 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 		var away atomic.Bool
 		away.Store(true)
 		keep := func(call string) {
-			err := x.noteOrKeep(t.Context(), call, func(ctx context.Context) error {
+			err := x.Reports.noteOrKeep(t.Context(), call, func(ctx context.Context) error {
 				if !sleep(ctx, 100*time.Millisecond) || away.Load() {
 					return errors.New("no quorum")
 				}
@@ -256,7 +256,7 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 				stored = append(stored, call)
 				return nil
 			})
-			if err != nil || !x.unnoted.has(call) || x.unnoted.has("another") {
+			if err != nil || !x.Reports.unnoted.has(call) || x.Reports.unnoted.has("another") {
 				t.Errorf("%s: %v", call, err)
 			}
 		}
@@ -265,7 +265,7 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		away.Store(false)
 		for range 5 {
-			x.catchUp()
+			x.Reports.catchUp()
 		}
 		time.Sleep(5 * time.Second)
 		away.Store(true)
@@ -276,16 +276,19 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		slices.Sort(stored)
-		if got := strings.Join(stored, " "); got != "a b c" || x.unnoted.has("c") {
+		if got := strings.Join(stored, " "); got != "a b c" || x.Reports.unnoted.has("c") {
 			t.Errorf("stored: %s", got)
 		}
-		if !func() bool { x.unnoted.keep(note{call: "d"}); return x.unnoted.begin() && !x.unnoted.begin() }() {
+		if !func() bool {
+			x.Reports.unnoted.keep(note{call: "d"})
+			return x.Reports.unnoted.begin() && !x.Reports.unnoted.begin()
+		}() {
 			t.Error("two are at it at once")
 		}
-		n, _ := x.unnoted.next()
-		x.unnoted.done(n, false)
-		x.unnoted.end()
-		if x.unnoted.begin() {
+		n, _ := x.Reports.unnoted.next()
+		x.Reports.unnoted.done(n, false)
+		x.Reports.unnoted.end()
+		if x.Reports.unnoted.begin() {
 			t.Error("one is at nothing")
 		}
 	})
@@ -306,7 +309,7 @@ func (a stallingAudit) Record(ctx context.Context, r Record) (string, error) {
 func TestASlowRecordOfTheEndTellsNobodyAnUntruth(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		synctest.Wait()
-		x.Audit = stallingAudit{x.Audit}
+		x.tune(func(o *Options) { o.Audit = stallingAudit{o.Audit} })
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(time.Second)
 		said := make(chan Outcome, 2)

@@ -17,12 +17,12 @@ func TestACardThatWasNeverSentIsNotUnsure(t *testing.T) {
 			if failed {
 				x.tg.onPost(func(context.Context) error { return errors.New("the line\nwent dead") })
 			} else {
-				x.states.ended("telegram", errors.New("401\nUnauthorized"))
+				x.Channels.states.ended("telegram", errors.New("401\nUnauthorized"))
 			}
 			answer := x.askAsync(t.Context(), testCall("c1"), High)
 			synctest.Wait()
 			_, card := x.dc.card(0)
-			r, _, err := x.load(t.Context(), card.Request)
+			r, _, err := x.Requests.load(t.Context(), card.Request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,11 +33,11 @@ func TestACardThatWasNeverSentIsNotUnsure(t *testing.T) {
 				if p.Unsure != failed || x.tg.count() != 0 {
 					t.Errorf("%s: unsure %v, %d cards", name, p.Unsure, x.tg.count())
 				}
-				if _, _, out := x.found(t.Context(), r, i, "forged"); (out == nil) != failed {
+				if _, _, out := x.finder.found(t.Context(), r, i, "forged"); (out == nil) != failed {
 					t.Errorf("%s: a message is found: %+v", name, out)
 				}
 			}
-			cards := x.ChannelState("telegram").Cards
+			cards := x.Channels.State("telegram").Cards
 			if (len(cards) > 0) != failed || failed && (strings.Contains(cards[0].Problem, "\n") || cards[0].Problem == "") {
 				t.Errorf("%s: status says %+v", name, cards)
 			}
@@ -50,7 +50,9 @@ func TestACardThatWasNeverSentIsNotUnsure(t *testing.T) {
 // What the daemon asks about itself has no user, and is not counted among what agents ask.
 func TestACallOfNobodyIsNotCounted(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.Limit = func(context.Context, string, ToolCall) error { return &TooManyError{Limit: "user", Most: 1} }
+		x.tune(func(o *Options) {
+			o.Limit = func(context.Context, string, ToolCall) error { return &TooManyError{Limit: "user", Most: 1} }
+		})
 		call := testCall("c1")
 		call.Own = true
 		answer := x.askAsync(t.Context(), call, High)

@@ -157,7 +157,7 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			guesses.Go(func() {
-				out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: code})
+				out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: code})
 				mu.Lock()
 				defer mu.Unlock()
 				told[out.Kind]++
@@ -168,7 +168,7 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 			t.Errorf("told %v", told)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeLocked {
+		if out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeLocked {
 			t.Errorf("the right code after that: %+v", out)
 		}
 		x.tap(x.tg, 0, "2", false)
@@ -183,7 +183,7 @@ func TestRightCodesDoNotLock(t *testing.T) {
 			answer := x.askAsync(t.Context(), testCall(fmt.Sprintf("c%d", i)), Catastrophic)
 			synctest.Wait()
 			_, card := x.tg.card(-1)
-			if out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeApproved {
+			if out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code}); out.Kind != OutcomeApproved {
 				t.Fatalf("code %d: %+v", i, out)
 			}
 			<-answer
@@ -246,7 +246,7 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 		arrive := make(chan struct{})
 		x.tg.onPost(func(context.Context) error { <-arrive; return nil })
 		term := &volatile{chat: x.dc, up: true}
-		x.channels["discord"] = term
+		x.Channels.byName["discord"] = term
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
 		_, card := x.dc.card(0)
@@ -262,7 +262,7 @@ func TestReplacingACardKeepsTheNotesOfOthers(t *testing.T) {
 			return nil
 		})
 		replaced := make(chan struct{})
-		go func() { defer close(replaced); x.repost(t.Context(), card.Request) }()
+		go func() { defer close(replaced); x.poster.repost(t.Context(), card.Request) }()
 		time.Sleep(retryEvery / 5)
 		close(arrive)
 		<-replaced
@@ -321,7 +321,7 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tg.put("orphan", card)
 		press := func(sender string) Outcome {
-			out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByTap, Request: card.Request, Message: "orphan"})
+			out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: ByTap, Request: card.Request, Message: "orphan"})
 			synctest.Wait()
 			return out
 		}
@@ -352,10 +352,10 @@ func TestTheCodeOfAFailedCardIsVoid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		var card Card
-		x.channels["telegram"] = failing{x.tg, &card}
+		x.Channels.byName["telegram"] = failing{x.tg, &card}
 		answer := x.askAsync(t.Context(), testCall("c1"), Catastrophic)
 		synctest.Wait()
-		out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		if out.Kind != OutcomeUnknown {
 			t.Errorf("the code of a card that was not shown whole: %+v", out)
 		}
@@ -432,7 +432,7 @@ func TestACardWhoseNoteIsLateKeepsItsButtons(t *testing.T) {
 				msg, card := x.tg.card(0)
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				out := x.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: msg})
+				out := x.Answers.Reply(ctx, Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: msg})
 				if out.Kind == OutcomeApproved {
 					t.Fatalf("%+v", out)
 				}

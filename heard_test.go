@@ -47,7 +47,7 @@ func TestAnAnswerOutlivesItsChannel(t *testing.T) {
 					t.Errorf("it took %v, at most %v", took, c.took)
 				}
 				x.kv.failing(nil)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}

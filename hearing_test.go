@@ -29,16 +29,16 @@ func TestStepsAsideForNobody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, w := wired(t, newMemKV(), &oneLease{}, "a", "room", "ada")
 				time.Sleep(10 * time.Second)
-				if s := b.ChannelState("wire"); !s.Hearing().Here || b.Nobody(High) != "" {
+				if s := b.Channels.State("wire"); !s.Hearing().Here || b.Approvers.Nobody(High) != "" {
 					t.Fatalf("at first: %+v", s)
 				}
 				w.set(true)
 				time.Sleep(2 * time.Second) // until it has failed once
 				w.hang(hangs)
-				was := b.ChannelState("wire")
+				was := b.Channels.State("wire")
 				aside := false
 				everySecond(time.Hour, func() {
-					s := b.ChannelState("wire")
+					s := b.Channels.State("wire")
 					aside = aside || !s.Leads
 					if now := s.Hearing(); now.Here || now.Elsewhere || now.Why != "no route" {
 						t.Errorf("leads %v: %+v", s.Leads, now)
@@ -46,7 +46,7 @@ func TestStepsAsideForNobody(t *testing.T) {
 					if !s.Since.Equal(was.Since) || !s.Good.Equal(was.Good) {
 						t.Errorf("it does not receive since %v and last did at %v; before: %v, %v", s.Since, s.Good, was.Since, was.Good)
 					}
-					if b.Nobody(High) == "" {
+					if b.Approvers.Nobody(High) == "" {
 						t.Error("somebody can approve")
 					}
 				})
@@ -56,7 +56,7 @@ func TestStepsAsideForNobody(t *testing.T) {
 				w.hang(false)
 				w.set(false)
 				time.Sleep(asideFor + LeaseTTL + time.Second)
-				if s := b.ChannelState("wire"); !s.Hearing().Here || b.Nobody(High) != "" {
+				if s := b.Channels.State("wire"); !s.Hearing().Here || b.Approvers.Nobody(High) != "" {
 					t.Errorf("later: %+v", s)
 				}
 			})
@@ -82,9 +82,9 @@ func TestOfTwoDeafOnesNoneSaysThatTheOtherHears(t *testing.T) {
 				led := map[*Broadcaster]bool{}
 				everySecond(time.Hour, func() {
 					for _, b := range []*Broadcaster{b1, b2} {
-						s := b.ChannelState("wire")
+						s := b.Channels.State("wire")
 						led[b] = led[b] || s.Leads
-						if now := s.Hearing(); now.Here || now.Elsewhere || now.Why == "" || b.Nobody(High) == "" {
+						if now := s.Hearing(); now.Here || now.Elsewhere || now.Why == "" || b.Approvers.Nobody(High) == "" {
 							t.Errorf("leads %v: %+v", s.Leads, now)
 						}
 					}
@@ -120,7 +120,7 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()
-				b := &Broadcaster{Options: Options{Store: kv, Log: slog.New(slog.DiscardHandler)}}
+				b := composed(Options{Store: kv, Log: slog.New(slog.DiscardHandler)})
 				note := []byte(tt.note)
 				if tt.note == "" {
 					var err error
@@ -133,7 +133,7 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 				if err := kv.Put(t.Context(), key, note, "", NewRev(), time.Time{}, time.Now().Add(controlsKeep)); err != nil {
 					t.Fatal(err)
 				}
-				there, trouble := b.lookElsewhere(t.Context(), &wire{}, key, Receiving{Places: []string{"room"}, People: []string{"ada"}})
+				there, trouble := b.receivers.lookElsewhere(t.Context(), &wire{}, key, Receiving{Places: []string{"room"}, People: []string{"ada"}})
 				if (there != nil) != tt.want || trouble != "" {
 					t.Errorf("%+v, %q", there, trouble)
 				}
@@ -149,12 +149,12 @@ func TestTheWordOfWhoReceivesStaysFresh(t *testing.T) {
 		kv, lease := newMemKV(), &oneLease{}
 		b1, w1 := wired(t, kv, lease, "a", "room", "ada")
 		b2, w2 := wired(t, kv, lease, "b", "room", "ada")
-		if !b1.ChannelState("wire").Leads {
+		if !b1.Channels.State("wire").Leads {
 			b1, w1, b2, w2 = b2, w2, b1, w1
 		}
 		time.Sleep(2 * tellEvery)
 		everySecond(time.Hour, func() {
-			if now := b2.ChannelState("wire").Hearing(); !now.Elsewhere || now.Why != "" {
+			if now := b2.Channels.State("wire").Hearing(); !now.Elsewhere || now.Why != "" {
 				t.Errorf("%+v", now)
 			}
 		})
@@ -163,7 +163,7 @@ func TestTheWordOfWhoReceivesStaysFresh(t *testing.T) {
 		w1.set(true)
 		time.Sleep(time.Minute)
 		for _, b := range []*Broadcaster{b1, b2} {
-			if s := b.ChannelState("wire"); s.Since.Before(began.Add(-tellEvery)) || s.Good.Before(began.Add(-2*tellEvery)) || s.Hearing().Why == "" {
+			if s := b.Channels.State("wire"); s.Since.Before(began.Add(-tellEvery)) || s.Good.Before(began.Add(-2*tellEvery)) || s.Hearing().Why == "" {
 				t.Errorf("it does not receive since %v before, last %v before: %+v", began.Sub(s.Since), began.Sub(s.Good), s.Hearing())
 			}
 		}
@@ -188,7 +188,7 @@ func TestWhoStepsAsideIsNotBack(t *testing.T) {
 		all.Go(func() { _ = b.Run(ctx) })
 		time.Sleep(30 * time.Second)
 		everySecond(time.Hour, func() {
-			if b.Deaf("telegram") == nil {
+			if b.Channels.Deaf("telegram") == nil {
 				t.Error("it counts as back")
 			}
 		})
@@ -197,7 +197,7 @@ func TestWhoStepsAsideIsNotBack(t *testing.T) {
 		}
 		c.set(true)
 		time.Sleep(2 * maxDeafFor)
-		if s := b.ChannelState("telegram"); b.Deaf("telegram") != nil || !s.Hearing().Here || log.count("is back") != 1 {
+		if s := b.Channels.State("telegram"); b.Channels.Deaf("telegram") != nil || !s.Hearing().Here || log.count("is back") != 1 {
 			t.Errorf("once it is mended: %+v\n%s", s, log.b.String())
 		}
 		cancel()

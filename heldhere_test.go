@@ -36,7 +36,7 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
-				if _, err := x.Pause(t.Context(), MaxPause, true, "Ada"); err != nil {
+				if _, err := x.Controls.Pause(t.Context(), MaxPause, true, "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				gate := &Gate{
@@ -49,7 +49,7 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				at := time.Now()
 				answer := make(chan error, 1)
 				go func() {
-					_, err := x.Freeze(t.Context(), "uid 7", "it runs wild")
+					_, err := x.Controls.Freeze(t.Context(), "uid 7", "it runs wild")
 					answer <- err
 				}()
 				synctest.Wait()
@@ -69,13 +69,13 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 						t.Errorf("a call after %v: %+v", time.Since(at), v)
 					}
 				}
-				if _, paused := x.PausedFor(t.Context(), High); paused {
+				if _, paused := x.Controls.PausedFor(t.Context(), High); paused {
 					t.Error("it goes on to be paused")
 				}
 				if c := x.Mark.Held(); !strings.Contains(c.Notice(time.Now()), "by this daemon alone") || !strings.Contains(c.Here, "no space left") {
 					t.Errorf("status says %q", c.Notice(time.Now()))
 				}
-				if err := x.Unfreeze(t.Context(), "Ada"); err == nil || x.Mark.holding() == nil {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); err == nil || x.Mark.holding() == nil {
 					t.Errorf("lifted while the store takes nothing: %v", err)
 				}
 				seen := x.Mark.Held() // by who may be lifting it just now
@@ -88,11 +88,11 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				if v := <-waits; v.Decision != Deny || x.count(EventFrozen) != 1 {
 					t.Errorf("what waited: %+v; %d lines say frozen", v, x.count(EventFrozen))
 				}
-				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Minute)
-				if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
+				if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
 					t.Errorf("after the lift: %+v, %v", c, err)
 				}
 				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil || v.Decision != Pass || v.By == "" {
@@ -110,15 +110,15 @@ func TestAFreezeHereMeetsOtherChanges(t *testing.T) {
 		act    func(x, other *bench) error // once the store works
 		frozen bool
 	}{
-		"lifted before the store was told again": {func(x, _ *bench) error { return x.Unfreeze(x.t.Context(), "Ada") }, false},
+		"lifted before the store was told again": {func(x, _ *bench) error { return x.Controls.Unfreeze(x.t.Context(), "Ada") }, false},
 		"frozen once more":                       {func(x, _ *bench) error { return freezeNow(x) }, true},
 		"a change of approvers":                  {func(x, _ *bench) error { return x.Mark.Count(x.t.Context(), x.kv) }, true},
 		"one agent frozen": {func(x, _ *bench) error {
-			_, err := x.Hold(x.t.Context(), testWho, "approver", "r")
+			_, err := x.Controls.Hold(x.t.Context(), testWho, "approver", "r")
 			return err
 		}, true},
 		"a pause": {func(x, _ *bench) error {
-			if _, err := x.Pause(x.t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+			if _, err := x.Controls.Pause(x.t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
 				return errors.New("it is paused")
 			}
 			return nil
@@ -187,7 +187,7 @@ func TestAFreezeOfOneAgentThatTheStoreDoesNotTake(t *testing.T) {
 				x := newBench(t, newMemKV())
 				stage := FreezeStage{Store: x.kv, Mark: x.Mark}
 				x.fullFor(away)
-				_, err := x.Hold(t.Context(), testWho, "approver", "it ran unasked")
+				_, err := x.Controls.Hold(t.Context(), testWho, "approver", "it ran unasked")
 				if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "everything is frozen in place of one agent") {
 					t.Errorf("told %v", err)
 				}
@@ -203,11 +203,11 @@ func TestAFreezeOfOneAgentThatTheStoreDoesNotTake(t *testing.T) {
 				x.works()
 				time.Sleep(15 * time.Second)
 				synctest.Wait()
-				c, _, err := x.Controls(t.Context())
+				c, _, err := x.Controls.Load(t.Context())
 				if err != nil || !c.Frozen() || c.Here != "" || !strings.Contains(c.Freeze.Reason, "it ran unasked") {
 					t.Errorf("when there is room again: %+v, %v", c, err)
 				}
-				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Pass {
@@ -263,22 +263,22 @@ func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
-				asked, _, err := x.Controls(t.Context()) // what people are asked about just now
+				asked, _, err := x.Controls.Load(t.Context()) // what people are asked about just now
 				if err != nil {
 					t.Fatal(err)
 				}
 				x.fullFor(false)
-				if _, err := x.Freeze(t.Context(), "uid 8", "second"); err == nil {
+				if _, err := x.Controls.Freeze(t.Context(), "uid 8", "second"); err == nil {
 					t.Fatal("a full store took it")
 				}
 				time.Sleep(37 * time.Millisecond) // at no moment at which the daemon tells the store again
 				synctest.Wait()
 				x.works()
 				time.Sleep(tt.wait)
-				if now, _, err := x.Controls(t.Context()); err != nil || now.SameFreezes(asked) {
+				if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) {
 					t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
 				}
-				if err := x.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil && !errors.Is(err, errFrozenAnew) {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil && !errors.Is(err, errFrozenAnew) {
 					t.Errorf("the lift: %v", err)
 				}
 				c, err := LoadControls(t.Context(), x.kv)
@@ -289,12 +289,12 @@ func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
 					t.Errorf("%d lines say frozen", n)
 				}
 				if !tt.lifted {
-					if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+					if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 						t.Errorf("the second lift: %v", err)
 					}
 				}
 				time.Sleep(time.Minute)
-				if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm) != 1 {
+				if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm) != 1 {
 					t.Errorf("at the end: %+v, %v, %d alarms", c, err, x.count(EventAlarm))
 				}
 			})
@@ -319,21 +319,21 @@ func TestASecondFreezeHeldHereIsAnother(t *testing.T) {
 		if err := freezeNow(x); err == nil {
 			t.Fatal("a full store took it")
 		}
-		asked, _, err := x.Controls(t.Context())
+		asked, _, err := x.Controls.Load(t.Context())
 		if err != nil || !asked.Frozen() {
 			t.Fatalf("%+v, %v", asked, err)
 		}
-		if now, _, err := x.Controls(t.Context()); err != nil || !now.SameFreezes(asked) {
+		if now, _, err := x.Controls.Load(t.Context()); err != nil || !now.SameFreezes(asked) {
 			t.Errorf("nothing came, and it is another: %+v, %v", now, err)
 		}
 		if err := freezeNow(x); err == nil {
 			t.Fatal("a full store took it")
 		}
 		x.works()
-		if now, _, err := x.Controls(t.Context()); err != nil || now.SameFreezes(asked) || now.Freeze.At != asked.Freeze.At {
+		if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) || now.Freeze.At != asked.Freeze.At {
 			t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
 		}
-		if err := x.lift(t.Context(), asked); !errors.Is(err, errFrozenAnew) {
+		if err := x.Controls.lift(t.Context(), asked); !errors.Is(err, errFrozenAnew) {
 			t.Errorf("lifted by it: %v", err)
 		}
 	})
@@ -365,11 +365,11 @@ func TestALiftIsNotUndoneByTheDaemon(t *testing.T) {
 						}
 						return syscall.ENOSPC
 					}
-					if err := x.Unfreeze(t.Context(), "Eve"); err != nil {
+					if err := x.Controls.Unfreeze(t.Context(), "Eve"); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(time.Minute)
-					if c, _, err := x.Controls(t.Context()); err != nil || c.Frozen() || x.Mark.holding() != nil {
+					if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || x.Mark.holding() != nil {
 						t.Errorf("a minute later: %+v, %v", c, err)
 					}
 					if n := x.count(EventFrozen); n != 0 || lifting || x.count(EventUnfrozen) != 1 {
@@ -409,7 +409,7 @@ func TestDistrustHoldsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.fullFor(false)
-		if err := x.Distrust(t.Context(), AlarmStore, "the store is an older one"); !errors.Is(err, syscall.ENOSPC) {
+		if err := x.Controls.Distrust(t.Context(), AlarmStore, "the store is an older one"); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("told %v", err)
 		}
 		stage := FreezeStage{Store: x.kv, Mark: x.Mark}
@@ -434,13 +434,13 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		var log bytes.Buffer
-		x.Log = slog.New(slog.NewTextHandler(&log, nil))
+		x.tune(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		x.fullFor(false)
-		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err == nil {
+		if err := x.Controls.Distrust(t.Context(), AlarmAudit, "it was moved"); err == nil {
 			t.Error("a freeze that the store does not take is no error")
 		}
 		x.works()
-		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil {
+		if err := x.Controls.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil {
 			t.Error(err)
 		}
 		for _, line := range []string{"AUDIT ALARM", "FROZEN: every call"} {
@@ -448,7 +448,7 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 				t.Errorf("%d lines of %q: %s", n, line, &log)
 			}
 		}
-		if err := x.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil || strings.Count(log.String(), "AUDIT ALARM") != 2 {
+		if err := x.Controls.Distrust(t.Context(), AlarmAudit, "it was moved"); err != nil || strings.Count(log.String(), "AUDIT ALARM") != 2 {
 			t.Errorf("moved once more: %v: %s", err, &log)
 		}
 	})

@@ -306,11 +306,11 @@ const maxNamed = 5
 // are, and every yes to one of its calls burns. It returns how many requests it
 // denied. Where the store does not take it, everything is frozen, as Freeze does: that
 // holds in this process until the store takes it.
-func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
+func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
 	who = who.bounded()
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	var at time.Time
-	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	_, err = k.change(ctx, func(c *Controls, now time.Time) error {
 		at, c.must = now, true
 		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
 		return nil
@@ -319,23 +319,23 @@ func (b *Broadcaster) Hold(ctx context.Context, who Who, by, reason string) (den
 	case errors.Is(err, ErrFrozen):
 		return 0, err
 	case err != nil:
-		denied, freezeErr := b.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+firstOf(reason, "no reason given"))
+		denied, freezeErr := k.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+firstOf(reason, "no reason given"))
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
-	b.Log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
-	auditErr := b.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
+	k.log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
+	auditErr := k.backlog.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who, auditErr)
 	}
-	denied, err = b.denyOpen(ctx, Held, who.Is)
+	denied, err = k.denyOpen(ctx, Held, who.Is)
 	return denied, errors.Join(auditErr, err)
 }
 
 // denyOpen denies the open requests of which frozen says so, and ends every question that
 // was about what was frozen before. What is made later
 // than this list, by calls that were judged before, is denied at its release.
-func (b *Broadcaster) denyOpen(ctx context.Context, why Cause, frozen func(ToolCall) bool) (denied int, err error) {
-	open, err := b.Requests(ctx)
+func (k *Controller) denyOpen(ctx context.Context, why Cause, frozen func(ToolCall) bool) (denied int, err error) {
+	open, err := k.requests.Open(ctx)
 	for _, r := range open {
 		cause := why
 		if r.Call.aboutFreezes() {
@@ -343,13 +343,13 @@ func (b *Broadcaster) denyOpen(ctx context.Context, why Cause, frozen func(ToolC
 		} else if r.Call.Control != "" || !frozen(r.Call) {
 			continue
 		}
-		_, failErr := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
+		_, failErr := k.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
 		switch {
 		case failErr == nil:
 			if cause == why {
 				denied++
 			}
-			b.settle(r.ID)
+			k.editor.settle(r.ID)
 		case !errors.Is(failErr, ErrSettled):
 			err = errors.Join(err, failErr)
 		}

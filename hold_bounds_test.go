@@ -21,11 +21,11 @@ func heldOf(uid int, project string) Who {
 func (x *bench) freezes(lift bool, all ...Who) Controls {
 	x.t.Helper()
 	for _, who := range all {
-		if _, err := x.Hold(x.t.Context(), who, "approver", "r"); err != nil {
+		if _, err := x.Controls.Hold(x.t.Context(), who, "approver", "r"); err != nil {
 			x.t.Fatal(err)
 		}
 		if time.Sleep(time.Second); lift {
-			if err := x.Unfreeze(x.t.Context(), "Ada"); err != nil {
+			if err := x.Controls.Unfreeze(x.t.Context(), "Ada"); err != nil {
 				x.t.Fatal(err)
 			}
 		}
@@ -148,9 +148,9 @@ func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
 			x := newBench(t, newMemKV())
 			var err error
 			if pause {
-				_, err = x.Pause(t.Context(), MaxPause, true, "Ada")
+				_, err = x.Controls.Pause(t.Context(), MaxPause, true, "Ada")
 			} else {
-				_, err = x.Observe(t.Context(), time.Hour, "Ada")
+				_, err = x.Controls.Observe(t.Context(), time.Hour, "Ada")
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
 			if c := x.freezes(false, heldOf(7, "/p")); !c.Frozen() || loose(c) || !c.Burns(time.Now()) {
 				t.Errorf("frozen %v, loosened %v", c.Frozen(), loose(c))
 			}
-			if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+			if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 				t.Fatal(err)
 			}
 			if c, err := LoadControls(t.Context(), x.kv); err != nil || c.Frozen() || loose(c) {
@@ -223,7 +223,7 @@ func TestLongSessionsFreezeOneAgentOnly(t *testing.T) {
 				for i := range 3 * maxHoldsEach {
 					w := who(i)
 					w.Agent, w.Peer = "claude", Peer{Known: true, UID: 7}
-					if _, err := x.Hold(t.Context(), w, "approver", "r"+long); err != nil {
+					if _, err := x.Controls.Hold(t.Context(), w, "approver", "r"+long); err != nil {
 						t.Fatal(err)
 					}
 					c, err := LoadControls(t.Context(), x.kv)

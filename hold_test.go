@@ -25,7 +25,7 @@ func TestHold(t *testing.T) {
 		other.Dir, other.Session = "/elsewhere", "t"
 		mine, others := x.askAsync(t.Context(), testCall("c1"), High), x.askAsync(t.Context(), other, High)
 		synctest.Wait()
-		denied, err := x.Hold(t.Context(), testWho, "approver", "it went around the gate")
+		denied, err := x.Controls.Hold(t.Context(), testWho, "approver", "it went around the gate")
 		if v := <-mine; err != nil || denied != 1 || v.Decision != Deny {
 			t.Errorf("%d denied, %v, the agent is told %+v", denied, err, v)
 		}
@@ -54,7 +54,7 @@ func TestHold(t *testing.T) {
 		older := x.askAsync(t.Context(), testCall("c5"), High)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
 		}
 		if out := x.tap(x.tg, -1, "1", true); out.Kind == OutcomeApproved || (<-older).Decision != Deny {
@@ -66,7 +66,7 @@ func TestHold(t *testing.T) {
 		if out := x.tap(x.tg, -1, "1", true); out.Kind != OutcomeApproved || (<-later).Decision != Allow {
 			t.Errorf("after it: %+v", out)
 		}
-		if err := x.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); !errors.Is(err, ErrNotFrozen) {
 			t.Errorf("lifted twice: %v", err)
 		}
 	})
@@ -115,7 +115,7 @@ func TestHoldsAreBounded(t *testing.T) {
 		x := newBench(t, newMemKV())
 		for i := range 40 {
 			who := Who{Peer: Peer{Known: true, UID: 7, PID: int32(i)}, Agent: "claude", Project: fmt.Sprint("/p", i), Session: fmt.Sprint(i)}
-			if _, err := x.Hold(t.Context(), who, "approver", "r"); err != nil {
+			if _, err := x.Controls.Hold(t.Context(), who, "approver", "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,7 +134,7 @@ func TestHoldsAreBounded(t *testing.T) {
 			}
 		}
 		for i := range maxHolds + 1 { // by ever other users: then everything stops
-			if _, err := x.Hold(t.Context(), Who{Peer: Peer{Known: true, UID: uint32(100 + i)}, Agent: "claude", Project: "/p"}, "approver", "r"); err != nil {
+			if _, err := x.Controls.Hold(t.Context(), Who{Peer: Peer{Known: true, UID: uint32(100 + i)}, Agent: "claude", Project: "/p"}, "approver", "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,17 +149,17 @@ func TestHoldsAreBounded(t *testing.T) {
 func TestHoldStandsWhileObserving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Hold(t.Context(), testWho, "approver", "r"); err != nil {
+		if _, err := x.Controls.Hold(t.Context(), testWho, "approver", "r"); err != nil {
 			t.Fatal(err)
 		}
-		g := &Gate{Stages: []Stage{FreezeStage{Store: x.kv}}, Observe: x.Observing, Audit: x.audit, Log: x.Log}
+		g := &Gate{Stages: []Stage{FreezeStage{Store: x.kv}}, Observe: x.Controls.Observing, Audit: x.audit, Log: x.Log}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Deny {
 			t.Errorf("a frozen agent is told %+v", v)
 		}
-		c, now, err := x.Controls(t.Context())
+		c, now, err := x.Controls.Load(t.Context())
 		if err != nil || !c.Observing(now) || !strings.Contains(c.Notice(now), "FROZEN: claude in /repo by approver; ") {
 			t.Errorf("%v, %q", err, c.Notice(now))
 		}

@@ -95,15 +95,15 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 	return term.lasts() && r.shares(call, fp)
 }
 
-func (b *Broadcaster) loadGrant(ctx context.Context, scope string) (g keptGrant, rev Rev, err error) {
-	value, rev, err := b.Store.Get(ctx, Key("grant", scope))
+func (k *Grants) load(ctx context.Context, scope string) (g keptGrant, rev Rev, err error) {
+	value, rev, err := k.store.Get(ctx, Key("grant", scope))
 	if err != nil {
 		return g, rev, err
 	}
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
 		g = s.keptGrant
-		g.Request, err = b.codec.Decode(s.Request)
+		g.Request, err = k.requests.codec.Decode(s.Request)
 	}
 	if errors.Is(err, ErrSealed) {
 		err = errUnreadable
@@ -115,8 +115,8 @@ func (b *Broadcaster) loadGrant(ctx context.Context, scope string) (g keptGrant,
 // another may take its place.
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", ErrNotFound)
 
-func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, rev Rev, before time.Time) error {
-	request, err := b.codec.Encode(g.Request)
+func (k *Grants) save(ctx context.Context, scope string, g keptGrant, rev Rev, before time.Time) error {
+	request, err := k.requests.codec.Encode(g.Request)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (b *Broadcaster) saveGrant(ctx context.Context, scope string, g keptGrant, 
 	if g.Ended != "" {
 		due = time.Time{}
 	}
-	return b.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(b.KeepFor))
+	return k.records.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(k.keepFor))
 }
 
 // span is how long a yes that lasts does, for people.
@@ -147,7 +147,7 @@ func (r Request) mayLast() bool {
 
 // keep makes the grant that people gave with their yes, after the call that they
 // saw was released. Without a session there is none for a session.
-func (b *Broadcaster) keep(ctx context.Context, r Request) error {
+func (k *Grants) keep(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
 	if r.State != Consumed || !r.mayLast() {
 		return nil
@@ -157,7 +157,7 @@ func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 		until = r.Resolution.At.Add(SessionTerm)
 	}
 	r.Postings, r.Call.Raw = nil, nil
-	if _, err := b.Audit.Record(ctx, Record{
+	if _, err := k.audit.Record(ctx, Record{
 		Event: EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution,
 		Note: fmt.Sprintf("for %s, until %s", term, until.UTC().Format(time.RFC3339)),
 	}); err != nil {
@@ -165,11 +165,11 @@ func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 	}
 	scope := scopeOf(r.Call, r.Fingerprint)
 	for {
-		_, rev, err := b.loadGrant(ctx, scope)
+		_, rev, err := k.load(ctx, scope)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		err = b.saveGrant(ctx, scope, keptGrant{Request: r, Until: until}, rev, time.Time{})
+		err = k.save(ctx, scope, keptGrant{Request: r, Until: until}, rev, time.Time{})
 		if !errors.Is(err, ErrConflict) {
 			return err
 		}
@@ -179,14 +179,14 @@ func (b *Broadcaster) keep(ctx context.Context, r Request) error {
 // underGrant releases a call that a grant is for, without asking anybody: one
 // compare-and-set, which a revocation, the clock and a freeze can only lose or
 // win, and then the record. ErrNotFound means that there is no such grant.
-func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint) (Request, error) {
+func (k *Grants) use(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint) (Request, error) {
 	scope := scopeOf(call, fp)
 	for {
-		g, rev, err := b.loadGrant(ctx, scope)
+		g, rev, err := k.load(ctx, scope)
 		if err != nil {
 			return Request{}, err
 		}
-		c, now, err := b.Controls(ctx)
+		c, now, err := k.controls.Load(ctx)
 		if err != nil {
 			return Request{}, err
 		}
@@ -194,7 +194,7 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 			return Request{}, ErrNotFound
 		}
 		g.Uses++
-		err = b.saveGrant(ctx, scope, g, rev, g.Until)
+		err = k.save(ctx, scope, g, rev, g.Until)
 		switch {
 		case errors.Is(err, ErrConflict):
 			continue
@@ -206,13 +206,13 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 		// A freeze that came since the look above must not be passed by: what is
 		// under way when people freeze does not run.
 		r := g.Request
-		if err = b.stillGood(ctx, r, call); isVoid(err) {
+		if err = k.stillGood(ctx, r, call); isVoid(err) {
 			return Request{}, ErrNotFound
 		} else if err != nil {
 			return Request{}, err
 		}
 		r.CallID, r.Call, r.Closed = call.ID, call, true
-		_, err = b.Audit.Record(ctx, Record{
+		_, err = k.audit.Record(ctx, Record{
 			Event: EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict, Resolution: r.Resolution,
 			Note: fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
 		})
@@ -221,13 +221,13 @@ func (b *Broadcaster) underGrant(ctx context.Context, call ToolCall, why Verdict
 }
 
 // endGrant ends a grant: by its time, or by somebody's hand.
-func (b *Broadcaster) endGrant(ctx context.Context, scope, how, note string) error {
+func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	for {
-		g, rev, err := b.loadGrant(ctx, scope)
+		g, rev, err := k.load(ctx, scope)
 		if err != nil {
 			return err
 		}
-		now, err := b.Store.Now(ctx)
+		now, err := k.store.Now(ctx)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (b *Broadcaster) endGrant(ctx context.Context, scope, how, note string) err
 			return ErrNoGrant
 		}
 		g.Ended = how
-		err = b.saveGrant(ctx, scope, g, rev, time.Time{})
+		err = k.save(ctx, scope, g, rev, time.Time{})
 		if errors.Is(err, ErrConflict) {
 			continue
 		} else if err != nil {
@@ -245,29 +245,29 @@ func (b *Broadcaster) endGrant(ctx context.Context, scope, how, note string) err
 		if how == "expired" {
 			event = EventGrantExpired
 		} else {
-			b.spend(ctx, r.ID)
+			k.spend(ctx, r.ID)
 		}
-		_, err = b.Audit.Record(ctx, Record{Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note})
+		_, err = k.audit.Record(ctx, Record{Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note})
 		return err
 	}
 }
 
 // spend has a yes that was taken back given to nobody again, and to none of the calls that
 // it still waits for. Another yes may take the place of its grant: see stillGood.
-func (b *Broadcaster) spend(ctx context.Context, id string) {
-	_, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.spend(Revoked, now) })
+func (k *Grants) spend(ctx context.Context, id string) {
+	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.spend(Revoked, now) })
 	switch {
 	case err == nil:
-		b.settle(id)
+		k.editor.settle(id)
 	case !errors.Is(err, errNoChange) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrTooSoon):
-		b.Log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
+		k.log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
 	}
 }
 
 // kept waits until the grant of a request can be used, while ctx lives.
-func (b *Broadcaster) kept(ctx context.Context, r Request) (until time.Time, ok bool) {
+func (k *Grants) kept(ctx context.Context, r Request) (until time.Time, ok bool) {
 	for {
-		g, _, err := b.loadGrant(ctx, scopeOf(r.Call, r.Fingerprint))
+		g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 		if err == nil && g.Request.ID == r.ID && g.Ended == "" {
 			return g.Until, true
 		}
@@ -279,12 +279,12 @@ func (b *Broadcaster) kept(ctx context.Context, r Request) (until time.Time, ok 
 
 // proposed is what is told to somebody who said always: the rule to put into the
 // policy. Nothing is loosened by it.
-func (b *Broadcaster) proposed(r Request) string {
+func (a *Answers) proposed(r Request) string {
 	text := " approver never makes a yes last for ever by itself; "
-	if b.Rule == nil {
+	if a.rule == nil {
 		return text + "write a rule of the policy for that."
 	}
-	rule, err := b.Rule(r.Call)
+	rule, err := a.rule(r.Call)
 	switch {
 	case err != nil:
 		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."

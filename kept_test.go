@@ -13,7 +13,7 @@ func (x *bench) command(n int, text string) Outcome {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant})
 }
 
 // runs reports whether a call is released without anybody being asked.
@@ -90,17 +90,17 @@ func TestNoTermForCatastrophic(t *testing.T) {
 func TestGrantsEnd(t *testing.T) {
 	for name, end := range map[string]func(x *bench) error{
 		"revoked": func(x *bench) error {
-			g, err := x.Grants(x.t.Context())
+			g, err := x.Grants.List(x.t.Context())
 			if err != nil || len(g) != 1 || g[0].Kind != "15m" || g[0].By != "Alice via Telegram" {
 				x.t.Fatalf("%+v, %v", g, err)
 			}
-			return x.Revoke(x.t.Context(), g[0].ID, "uid 7")
+			return x.Grants.Revoke(x.t.Context(), g[0].ID, "uid 7")
 		},
 		"frozen, and lifted": func(x *bench) error {
-			if _, err := x.Freeze(x.t.Context(), "uid 7", ""); err != nil {
+			if _, err := x.Controls.Freeze(x.t.Context(), "uid 7", ""); err != nil {
 				return err
 			}
-			return x.Unfreeze(x.t.Context(), "uid 7")
+			return x.Controls.Unfreeze(x.t.Context(), "uid 7")
 		},
 		"the audit fails": func(x *bench) error {
 			x.audit.failing(EventGrantUsed)

@@ -21,13 +21,13 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.known.note(stale(r), NewRev(), 1)
+				x.Requests.known.note(stale(r), NewRev(), 1)
 				var saw Request
-				got, err := x.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
+				got, err := x.Requests.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
 					saw = r
 					if r.State.Settled() {
 						return r, ErrSettled
@@ -38,8 +38,8 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 					t.Errorf("the last look was at %+v, %v", saw, err)
 				}
 				// A refusal is the record's own, too.
-				x.known.note(stale(r), NewRev(), 1)
-				_, err = x.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) { saw = r; return r, ErrTooSoon })
+				x.Requests.known.note(stale(r), NewRev(), 1)
+				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) { saw = r; return r, ErrTooSoon })
 				if !errors.Is(err, ErrTooSoon) || saw.Holder != r.Holder || saw.State != Pending || !saw.Due.Equal(r.Due) {
 					t.Errorf("refused by %+v, %v", saw, err)
 				}

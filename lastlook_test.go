@@ -21,10 +21,13 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 		do    func(x *bench)
 		cause Cause
 	}{
-		"a freeze":            {func(x *bench) { _, _ = x.Freeze(x.t.Context(), "op", "x") }, Frozen},
-		"a freeze, lifted":    {func(x *bench) { _, _ = x.Freeze(x.t.Context(), "op", "x"); _ = x.Unfreeze(x.t.Context(), "op") }, Frozen},
-		"a hold":              {func(x *bench) { _, _ = x.Hold(x.t.Context(), who, "approver", "x") }, Held},
-		"a hold of all of it": {func(x *bench) { w := who; w.Project = "/"; _, _ = x.Hold(x.t.Context(), w, "approver", "x") }, Held},
+		"a freeze": {func(x *bench) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "x") }, Frozen},
+		"a freeze, lifted": {func(x *bench) {
+			_, _ = x.Controls.Freeze(x.t.Context(), "op", "x")
+			_ = x.Controls.Unfreeze(x.t.Context(), "op")
+		}, Frozen},
+		"a hold":              {func(x *bench) { _, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x") }, Held},
+		"a hold of all of it": {func(x *bench) { w := who; w.Project = "/"; _, _ = x.Controls.Hold(x.t.Context(), w, "approver", "x") }, Held},
 		"a removal":           {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, Revoked},
 	}
 	for name, act := range acts {
@@ -49,7 +52,7 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 							}
 						})
 						msg, card := x.tg.card(0)
-						out := x.Reply(t.Context(), Reply{
+						out := x.Answers.Reply(t.Context(), Reply{
 							Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand,
 							Request: card.Request, Message: msg, Code: card.Code,
 						})
@@ -116,7 +119,7 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 		call.Peer, call.Acks = Peer{Known: true, UID: 1000}, true
 		x.yes(call)
 		time.Sleep(time.Second)
-		if _, err := x.Freeze(t.Context(), "op", "x"); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "op", "x"); err != nil {
 			t.Fatal(err)
 		}
 		if v := x.again(call); v.Decision != Deny {
@@ -137,7 +140,7 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 // store puts a record in place of whatever there is.
 func (x *bench) store(t *testing.T, r Request) {
 	t.Helper()
-	value, err := x.codec.Encode(r)
+	value, err := x.Requests.codec.Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 				x.giving.begin("h", "r") // as where the release is tried again
 				short, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				if _, ok := x.given(short, r); ok {
+				if _, ok := x.releases.given(short, r); ok {
 					t.Error("told at once")
 				}
 				x.giving.end("h")
@@ -172,7 +175,7 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 					t.Fatal(err)
 				}
 				x.store(t, next)
-				got, ok := x.given(t.Context(), r)
+				got, ok := x.releases.given(t.Context(), r)
 				if !ok || !got.gaveNothing() {
 					t.Errorf("%v %+v", ok, got)
 				}
@@ -207,12 +210,13 @@ func TestAYesJustBeforeTheDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
 				was, n := x.Fingerprint, 0
-				x.Fingerprint = func(ctx context.Context, call ToolCall) (Binding, error) {
+				bind := func(ctx context.Context, call ToolCall) (Binding, error) {
 					if n++; n > 1 {
 						time.Sleep(c.takes)
 					}
 					return was(ctx, call)
 				}
+				x.tune(func(o *Options) { o.Fingerprint = bind })
 				ctx, ttl := t.Context(), DefaultTTL
 				if c.courier > 0 {
 					var cancel context.CancelFunc
@@ -276,8 +280,8 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 		act  func(x *bench)
 		want string
 	}{
-		"one agent":  {func(x *bench) { _, _ = x.Hold(x.t.Context(), who, "approver", "x") }, "every call of this agent was frozen"},
-		"everything": {func(x *bench) { _, _ = x.Freeze(x.t.Context(), "op", "x") }, "everything was frozen"},
+		"one agent":  {func(x *bench) { _, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x") }, "every call of this agent was frozen"},
+		"everything": {func(x *bench) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "x") }, "everything was frozen"},
 	} {
 		for _, say := range []string{"nothing", "a yes before"} {
 			t.Run(name+", "+say, func(t *testing.T) {
@@ -285,12 +289,13 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 					call := testCall("c1")
 					call.Peer = Peer{Known: true, UID: 1000}
 					was, n := x.Fingerprint, 0
-					x.Fingerprint = func(ctx context.Context, call ToolCall) (Binding, error) {
+					bind := func(ctx context.Context, call ToolCall) (Binding, error) {
 						if n++; n > 1 {
 							time.Sleep(time.Second)
 						}
 						return was(ctx, call)
 					}
+					x.tune(func(o *Options) { o.Fingerprint = bind })
 					answer := x.askAsync(t.Context(), call, High)
 					time.Sleep(time.Second)
 					if say == "a yes before" {

@@ -73,9 +73,9 @@ func overLimit(why Verdict, err error) (Verdict, bool) {
 // sameUser. What a process asks about approver itself has one, and may be an agent's.
 // One call id can make many requests, so what is counted is the question: the connection
 // that waits for its answer, which makes one request, however often that is tried.
-func (b *Broadcaster) mayAsk(ctx context.Context, holder string, call ToolCall) error {
+func (o *opener) mayAsk(ctx context.Context, holder string, call ToolCall) error {
 	if !call.Peer.Known {
 		return nil
 	}
-	return b.Limit(ctx, holder, call)
+	return o.limit(ctx, holder, call)
 }

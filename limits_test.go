@@ -15,13 +15,14 @@ import (
 func TestTooManyQuestionsAreDenied(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		asked := 0
-		x.Limit = func(context.Context, string, ToolCall) error {
+		limit := func(context.Context, string, ToolCall) error {
 			if asked++; asked > 1 {
 				again := time.Date(2026, 11, 23, 12, 0, 29, 500, time.UTC)
 				return &TooManyError{Limit: "agent", Most: 30, Whose: "claude in /repo of uid 1000", Again: again, Wait: 22500 * time.Millisecond}
 			}
 			return nil
 		}
+		x.tune(func(o *Options) { o.Limit = limit })
 		first := x.askAsync(t.Context(), peerCall("c1", 1000), High)
 		synctest.Wait()
 		began := time.Now()
@@ -63,7 +64,9 @@ func TestTooManyQuestionsAreDenied(t *testing.T) {
 // request cannot be stored.
 func TestAnUnknownCountDenies(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		x.Limit = func(context.Context, string, ToolCall) error { return errors.New("the line went dead") }
+		x.tune(func(o *Options) {
+			o.Limit = func(context.Context, string, ToolCall) error { return errors.New("the line went dead") }
+		})
 		v := <-x.askAsync(t.Context(), peerCall("c1", 1000), High)
 		if v.Decision != Deny || !strings.Contains(v.Reason, "approver's store or configuration has a problem") || x.tg.count() != 0 {
 			t.Errorf("%+v, %d cards", v, x.tg.count())
@@ -90,9 +93,10 @@ func TestWhoseQuestionsAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				x.Limit = func(context.Context, string, ToolCall) error {
+				limit := func(context.Context, string, ToolCall) error {
 					return &TooManyError{Limit: OwnLimit, Most: 6, Whose: "approver itself by uid 1000", Wait: time.Second}
 				}
+				x.tune(func(o *Options) { o.Limit = limit })
 				call := testCall("c1")
 				call.Control, call.Peer = c.control, c.peer
 				answer := x.askAsync(t.Context(), call, Catastrophic)

@@ -26,15 +26,15 @@ const maxListed = 1000
 // Requests lists the open requests of all daemons that share the store, the
 // oldest first, up to 1000 in each of the store's shards. With ErrIncomplete the
 // list has all others.
-func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
-	ids, err := b.listed(ctx, "req")
+func (q *Requests) Open(ctx context.Context) ([]Request, error) {
+	ids, err := q.records.listed(ctx, "req")
 	if err != nil {
 		return nil, err
 	}
 	found := make([]*Request, len(ids))
 	err = inParallel(min(len(ids), 8), func(worker int) (err error) {
 		for i := worker; i < len(ids); i += 8 {
-			r, _, loadErr := b.load(ctx, ids[i])
+			r, _, loadErr := q.load(ctx, ids[i])
 			switch {
 			case errors.Is(loadErr, ErrNotFound):
 			case loadErr != nil:
@@ -59,8 +59,8 @@ func (b *Broadcaster) Requests(ctx context.Context) ([]Request, error) {
 }
 
 // listed returns the ids of all scheduled records of one kind.
-func (b *Broadcaster) listed(ctx context.Context, kind string) ([]string, error) {
-	lister, ok := b.Store.(Lister)
+func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
+	lister, ok := s.store.(Lister)
 	if !ok {
 		return nil, ErrNoList
 	}
@@ -84,23 +84,20 @@ func (b *Broadcaster) listed(ctx context.Context, kind string) ([]string, error)
 
 // Request returns a request as it is stored. ErrNotFound means that there is
 // none with this id.
-func (b *Broadcaster) Request(ctx context.Context, id string) (Request, error) {
-	r, _, err := b.load(ctx, id)
+func (q *Requests) Get(ctx context.Context, id string) (Request, error) {
+	r, _, err := q.load(ctx, id)
 	return r, err
 }
 
 // Card is a request as people see it, without a code.
-func (b *Broadcaster) Card(r Request) Card { return b.card(r, tokens.Code{}) }
+func (v *Cards) Of(r Request) Card { return v.card(r, tokens.Code{}) }
 
 // Shown is Card for somebody who may answer what they read there: it says how many calls
 // wait, and what a yes does. The number is for their answer: see [Reply.Shown].
-func (b *Broadcaster) Shown(r Request) (Card, int) {
-	c := b.Card(r)
+func (v *Cards) Shown(r Request) (Card, int) {
+	c := v.Of(r)
 	if !r.State.Settled() && !r.Parked {
 		c.Notice = strings.TrimSpace(r.callersNotice(Posting{}) + " " + c.Notice)
 	}
 	return c, r.Joined
 }
-
-// Deaf returns why a channel receives no answers any more, or nil.
-func (b *Broadcaster) Deaf(channel string) error { return b.deaf(channel) }

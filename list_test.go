@@ -13,7 +13,7 @@ func TestAnswerByID(t *testing.T) {
 		x := newBench(t, newMemKV())
 		high, cat := x.askAsync(t.Context(), testCall("c1"), High), x.askAsync(t.Context(), testCall("c2"), Catastrophic)
 		synctest.Wait()
-		open, err := x.Requests(t.Context())
+		open, err := x.Requests.Open(t.Context())
 		if err != nil || len(open) != 2 {
 			t.Fatalf("%d open, %v", len(open), err)
 		}
@@ -21,7 +21,7 @@ func TestAnswerByID(t *testing.T) {
 			open[0], open[1] = open[1], open[0]
 		}
 		by := func(id, conversation, sender string, approve bool) OutcomeKind {
-			return x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: conversation, Sender: sender, Approve: approve, Method: ByID, Request: id}).Kind
+			return x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: conversation, Sender: sender, Approve: approve, Method: ByID, Request: id}).Kind
 		}
 		for name, got := range map[string]OutcomeKind{
 			"elsewhere": by(open[0].ID, "X", "1", true), "no id": by("", "T", "1", true), "unknown": by("nothing", "T", "1", true),
@@ -45,7 +45,7 @@ func TestAnswerByID(t *testing.T) {
 		if a, b := (<-high).Decision, (<-cat).Decision; a != Allow || b != Deny {
 			t.Errorf("%v, %v", a, b)
 		}
-		if open, err = x.Requests(t.Context()); err != nil || len(open) != 0 {
+		if open, err = x.Requests.Open(t.Context()); err != nil || len(open) != 0 {
 			t.Errorf("still open: %+v, %v", open, err)
 		}
 	})
@@ -56,7 +56,7 @@ func TestListNeedsALister(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		x := newBenchOn(t, kv, struct{ KV }{kv})
-		if _, err := x.Requests(t.Context()); !errors.Is(err, ErrNoList) {
+		if _, err := x.Requests.Open(t.Context()); !errors.Is(err, ErrNoList) {
 			t.Error(err)
 		}
 	})

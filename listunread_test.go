@@ -27,24 +27,24 @@ func TestAnUnreadableRequestHidesNoOther(t *testing.T) {
 				if err := kv.Put(t.Context(), Key("req", broken), []byte(value), "", NewRev(), now.Add(time.Hour), now.Add(48*time.Hour)); err != nil {
 					t.Fatal(err)
 				}
-				open, err := x.Requests(t.Context())
+				open, err := x.Requests.Open(t.Context())
 				if len(open) != 1 || !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), broken) {
 					t.Fatalf("%d open, %v", len(open), err)
 				}
-				if _, err := x.Grants(t.Context()); !errors.Is(err, ErrIncomplete) {
+				if _, err := x.Grants.List(t.Context()); !errors.Is(err, ErrIncomplete) {
 					t.Errorf("grants: %v", err)
 				}
-				if err := x.Revoke(t.Context(), open[0].ID, "uid 1"); !errors.Is(err, ErrNoGrant) {
+				if err := x.Grants.Revoke(t.Context(), open[0].ID, "uid 1"); !errors.Is(err, ErrNoGrant) {
 					t.Errorf("a sound request that is no grant: %v", err)
 				}
-				if err := x.Revoke(t.Context(), broken, "uid 1"); err != nil {
+				if err := x.Grants.Revoke(t.Context(), broken, "uid 1"); err != nil {
 					t.Errorf("the broken one: %v", err)
 				}
 				time.Sleep(time.Second)
-				if open, err = x.Requests(t.Context()); len(open) != 1 || err != nil {
+				if open, err = x.Requests.Open(t.Context()); len(open) != 1 || err != nil {
 					t.Errorf("afterwards: %d open, %v", len(open), err)
 				}
-				x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByID, Request: open[0].ID})
+				x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: ByID, Request: open[0].ID})
 				<-waiting
 			})
 		})

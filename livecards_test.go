@@ -78,7 +78,7 @@ func tapOrphan(t *testing.T, how string, method Method, approve, away bool) {
 	time.Sleep(time.Second)
 	if how != "expired while down" {
 		m, c := dc.card(0)
-		b.Reply(t.Context(), Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: how == "answered by a yes", Method: ByTap, Request: c.Request, Message: m})
+		b.Answers.Reply(t.Context(), Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: how == "answered by a yes", Method: ByTap, Request: c.Request, Message: m})
 	}
 	time.Sleep(30 * time.Minute)
 	if away {
@@ -91,7 +91,7 @@ func tapOrphan(t *testing.T, how string, method Method, approve, away bool) {
 		})
 	}
 	at := time.Now()
-	out := b.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: approve, Method: method, Request: card.Request, Message: id})
+	out := b.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: approve, Method: method, Request: card.Request, Message: id})
 	if took := time.Since(at); took > time.Second || !strings.HasPrefix(out.Text, "Too late:") {
 		t.Errorf("after %v: %+v", took, out)
 	}
@@ -162,7 +162,7 @@ func TestATapProvesThatTheButtonsAreThere(t *testing.T) {
 					<-answer
 					time.Sleep(time.Minute)
 					x.tg.put(id, live)
-					if _, err := x.change(t.Context(), live.Request, func(r Request, _ time.Time) (Request, error) {
+					if _, err := x.Requests.change(t.Context(), live.Request, func(r Request, _ time.Time) (Request, error) {
 						r.Postings = slices.Clone(r.Postings)
 						for i := range r.Postings {
 							spoil(&r.Postings[i])
@@ -171,7 +171,7 @@ func TestATapProvesThatTheButtonsAreThere(t *testing.T) {
 					}); err != nil {
 						t.Fatal(err)
 					}
-					out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: method, Request: live.Request, Message: id})
+					out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: method, Request: live.Request, Message: id})
 					if out.Kind != OutcomeTooLate {
 						t.Errorf("%+v", out)
 					}
@@ -220,7 +220,7 @@ func TestWhatIsFinalForOneDaemonIsNotForAll(t *testing.T) {
 					isOver(t, able.at(id))
 				}
 				time.Sleep(time.Minute)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -14,43 +14,43 @@ import (
 
 // locate finds the request that a reply is about, and the card that it answers.
 // A non-nil outcome means that there is none.
-func (b *Broadcaster) locate(ctx context.Context, rep Reply, who Person) (Request, Posting, *Outcome) {
+func (f *finder) locate(ctx context.Context, rep Reply, who Person) (Request, Posting, *Outcome) {
 	if rep.Method == NoMethod {
 		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
-		return b.byCode(ctx, rep, lock)
+		return f.byCode(ctx, rep, lock)
 	}
 	if rep.Approve {
 		var until time.Time
-		err := whenThere(ctx, func() (err error) { until, err = b.lockedUntil(ctx, lock); return err })
+		err := whenThere(ctx, func() (err error) { until, err = f.lockout.until(ctx, lock); return err })
 		if err != nil {
-			return Request{}, Posting{}, b.trouble(err)
+			return Request{}, Posting{}, f.trouble(err)
 		}
 		if !until.IsZero() {
 			return Request{}, Posting{}, lockedOut(until)
 		}
 	}
 	if rep.Method == ByID {
-		return b.byID(ctx, rep)
+		return f.byID(ctx, rep)
 	}
-	return b.byCard(ctx, rep)
+	return f.byCard(ctx, rep)
 }
 
 // byID finds the request that somebody named on this machine. Whoever may see
 // the cards of a conversation may answer there, also while its card has not
 // arrived: nobody watches a terminal that is asked from a script.
-func (b *Broadcaster) byID(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
+func (f *finder) byID(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
 	unknown := &Outcome{OutcomeUnknown, "There is no such request here: approver pending lists those that are open."}
 	if rep.Request == "" || rep.Message != "" {
 		return Request{}, Posting{}, unknown
 	}
-	r, err := b.loadPatiently(ctx, rep.Request)
+	r, err := f.requests.loadPatiently(ctx, rep.Request)
 	if errors.Is(err, ErrNotFound) {
 		return Request{}, Posting{}, unknown
 	} else if err != nil {
-		return Request{}, Posting{}, b.trouble(err)
+		return Request{}, Posting{}, f.trouble(err)
 	}
 	for _, p := range r.Postings {
 		if p.Phase != Void && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
@@ -68,15 +68,15 @@ func lockedOut(until time.Time) *Outcome {
 		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
 }
 
-func (b *Broadcaster) trouble(err error) *Outcome {
-	b.Log.Warn("an answer could not be looked up", "error", err)
+func (f *finder) trouble(err error) *Outcome {
+	f.log.Warn("an answer could not be looked up", "error", err)
 	return &Outcome{OutcomeRefused, "The store had a problem, so this answer does not count. Please try again."}
 }
 
 // byCard finds the request of a button or of a reply to a card. The button's
 // data came through the client and proves nothing: the message must be a card
 // of that request in that conversation.
-func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
+func (f *finder) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
 	unknown := &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
 	if !rep.Method.onCard() && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
@@ -85,11 +85,11 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 	defer stop()
 	var hint <-chan struct{}
 	for {
-		r, err := b.loadPatiently(ctx, rep.Request)
+		r, err := f.requests.loadPatiently(ctx, rep.Request)
 		if errors.Is(err, ErrNotFound) {
-			return Request{}, Posting{}, b.forgotten(rep)
+			return Request{}, Posting{}, f.forgotten(rep)
 		} else if err != nil {
-			return Request{}, Posting{}, b.trouble(err)
+			return Request{}, Posting{}, f.trouble(err)
 		}
 		sending, here, lost := false, -1, -1
 		for i, p := range r.Postings {
@@ -110,14 +110,14 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 			if !rep.Method.onCard() {
 				return r, r.Postings[here], nil
 			}
-			return b.found(ctx, r, here, rep.Message)
+			return f.found(ctx, r, here, rep.Message)
 		}
 		if lost >= 0 && rep.Method.onCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return b.found(ctx, r, lost, rep.Message)
+			return f.found(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if sending && hint == nil {
-			if hint, err = b.Store.Watch(waiting, Key("req", r.ID)); err != nil {
+			if hint, err = f.store.Watch(waiting, Key("req", r.ID)); err != nil {
 				hint = nil
 			}
 		}
@@ -125,42 +125,42 @@ func (b *Broadcaster) byCard(ctx context.Context, rep Reply) (Request, Posting, 
 		case sending && hinted(waiting, hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.onCard():
-			return b.found(ctx, r, lost, rep.Message)
+			return f.found(ctx, r, lost, rep.Message)
 		case !sending && here >= 0 && rep.Method.onCard(): // else its note may only be late
 			ref := Ref{Destination: r.Postings[here].To, Message: rep.Message}
-			b.start(func(ctx context.Context) { b.retire(ctx, r, ref) })
+			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
 		}
 		return r, Posting{}, noLongerValid()
 	}
 }
 
 // byCode finds the request of a typed code, and counts wrong ones.
-func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Request, Posting, *Outcome) {
+func (f *finder) byCode(ctx context.Context, rep Reply, lock string) (Request, Posting, *Outcome) {
 	if rep.Method != ByCode && rep.Method != ByCommand {
 		return Request{}, Posting{}, &Outcome{OutcomeRefused, "This answer has no form that counts."}
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
 	var try, until time.Time
-	err := whenThere(ctx, func() (err error) { try, until, err = b.try(ctx, lock); return err })
+	err := whenThere(ctx, func() (err error) { try, until, err = f.lockout.try(ctx, lock); return err })
 	if err != nil {
-		return Request{}, Posting{}, b.trouble(err)
+		return Request{}, Posting{}, f.trouble(err)
 	}
 	if !until.IsZero() {
 		return Request{}, Posting{}, lockedOut(until)
 	}
 	var r Request
 	var p Posting
-	err = whenThere(ctx, func() (err error) { r, p, err = b.postingOfCode(ctx, rep); return err })
+	err = whenThere(ctx, func() (err error) { r, p, err = f.postingOfCode(ctx, rep); return err })
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Request{}, Posting{}, b.trouble(err)
+		return Request{}, Posting{}, f.trouble(err)
 	}
 	right := err == nil
 	var left int
-	err = whenThere(ctx, func() (err error) { left, err = b.tried(ctx, lock, try, right); return err })
+	err = whenThere(ctx, func() (err error) { left, err = f.lockout.tried(ctx, lock, try, right); return err })
 	switch {
 	case err != nil:
-		return Request{}, Posting{}, b.trouble(err)
+		return Request{}, Posting{}, f.trouble(err)
 	case right:
 		return r, p, nil
 	}
@@ -174,19 +174,19 @@ func (b *Broadcaster) byCode(ctx context.Context, rep Reply, lock string) (Reque
 
 // postingOfCode returns ErrNotFound for every code that is wrong in any way:
 // a guesser learns nothing from the difference.
-func (b *Broadcaster) postingOfCode(ctx context.Context, rep Reply) (Request, Posting, error) {
-	r, p, err := b.postingOfHash(ctx, rep, rep.Code.Hash(b.CodeKey))
-	for _, old := range b.OldCodeKeys {
+func (f *finder) postingOfCode(ctx context.Context, rep Reply) (Request, Posting, error) {
+	r, p, err := f.postingOfHash(ctx, rep, rep.Code.Hash(f.codeKey))
+	for _, old := range f.oldCodeKeys {
 		if !errors.Is(err, ErrNotFound) {
 			break
 		}
-		r, p, err = b.postingOfHash(ctx, rep, rep.Code.Hash(old))
+		r, p, err = f.postingOfHash(ctx, rep, rep.Code.Hash(old))
 	}
 	return r, p, err
 }
 
-func (b *Broadcaster) postingOfHash(ctx context.Context, rep Reply, hash tokens.Hash) (Request, Posting, error) {
-	value, _, err := b.Store.Get(ctx, Key("code", string(hash)))
+func (f *finder) postingOfHash(ctx context.Context, rep Reply, hash tokens.Hash) (Request, Posting, error) {
+	value, _, err := f.store.Get(ctx, Key("code", string(hash)))
 	if err != nil {
 		return Request{}, Posting{}, err
 	}
@@ -194,7 +194,7 @@ func (b *Broadcaster) postingOfHash(ctx context.Context, rep Reply, hash tokens.
 	if err := json.Unmarshal(value, &entry); err != nil {
 		return Request{}, Posting{}, err
 	}
-	r, _, err := b.load(ctx, entry.Request)
+	r, _, err := f.requests.load(ctx, entry.Request)
 	if err != nil {
 		return Request{}, Posting{}, err
 	}

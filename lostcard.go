@@ -24,10 +24,10 @@ const maxFound = 32
 // posting: the answer to a post was lost. From then on it is brought up to date like any
 // other. A yes counts only if it is known that such a card shows everything. Once the
 // request has ended, any of its cards is one that nobody noted, or that was replaced.
-func (b *Broadcaster) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *Outcome) {
+func (f *finder) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *Outcome) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
-		r, err = b.change(ctx, id, func(r Request, _ time.Time) (Request, error) { return r.withCard(i, message) })
+		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) { return r.withCard(i, message) })
 		return err
 	})
 	switch {
@@ -36,15 +36,15 @@ func (b *Broadcaster) found(ctx context.Context, r Request, i int, message strin
 	case errors.Is(err, ErrTooSoon):
 		return r, Posting{}, noLongerValid()
 	case err != nil && !errors.Is(err, errNoChange):
-		return r, Posting{}, b.trouble(err)
+		return r, Posting{}, f.trouble(err)
 	}
 	p := r.Postings[i]
 	p.Ref, _ = p.refOf(message)
 	if err == nil {
-		b.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref, ", found by its button: the platform's answer was lost, or its note")
+		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref, ", found by its button: the platform's answer was lost, or its note")
 	}
 	if r.ended() {
-		b.settle(r.ID)
+		f.editor.settle(r.ID)
 	}
 	return r, p, nil
 }
@@ -75,8 +75,8 @@ func (r Request) withCard(i int, message string) (Request, error) {
 // stillLive puts a card of a request that has ended back among those that are to be
 // brought up to date: somebody has just answered it, so it may have its buttons still. An
 // edit that came late may have brought them back, or it was given up.
-func (b *Broadcaster) stillLive(ctx context.Context, id string, rep Reply) {
-	_, err := b.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
+func (f *finder) stillLive(ctx context.Context, id string, rep Reply) {
+	_, err := f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) {
 		i := slices.IndexFunc(r.Postings, func(p Posting) bool {
 			_, ok := p.refOf(rep.Message)
 			return ok && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation
@@ -89,9 +89,9 @@ func (b *Broadcaster) stillLive(ctx context.Context, id string, rep Reply) {
 		return r, nil
 	})
 	if err == nil {
-		b.settle(id)
+		f.editor.settle(id)
 	} else if !errors.Is(err, errNoChange) {
-		b.Log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel, "error", err)
+		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel, "error", err)
 	}
 }
 
@@ -102,22 +102,22 @@ const foreignFor = time.Hour
 // forgotten is what somebody is told who presses a card of a request that the store
 // does not have. If it is ours, or too old to be open anywhere, the card loses its
 // buttons, unless the store finds it again.
-func (b *Broadcaster) forgotten(rep Reply) *Outcome {
-	_, _, ours := b.known.last(rep.Request)
+func (f *finder) forgotten(rep Reply) *Outcome {
+	_, _, ours := f.requests.known.last(rep.Request)
 	if !rep.Method.onCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		return &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
 	}
-	b.start(func(ctx context.Context) {
+	f.tasks.start(func(ctx context.Context) {
 		if !sleep(ctx, vanishedAfter) {
 			return
 		}
 		ref := Ref{Destination: Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message}
 		lost := func(ctx context.Context) (Card, bool) {
-			_, _, err := b.load(ctx, rep.Request)
+			_, _, err := f.requests.load(ctx, rep.Request)
 			return forgottenCard(rep.Request), errors.Is(err, ErrNotFound)
 		}
 		if card, is := lost(ctx); is {
-			b.hide(ctx, rep.Request, ref, card, lost)
+			f.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
 	return &Outcome{OutcomeUnknown, "This card is void: approver has no record of its request any more. Use the newest card."}
@@ -143,12 +143,12 @@ func madeAt(request string) time.Time {
 
 // vanished takes the cards of a request out of sight that the store has lost, and
 // whose call is put before people anew.
-func (b *Broadcaster) vanished(r Request) {
-	b.start(func(ctx context.Context) {
+func (e *editor) vanished(r Request) {
+	e.tasks.start(func(ctx context.Context) {
 		for _, p := range r.Postings {
 			for _, ref := range p.refs() {
-				if p.Hub == "" || p.Hub == b.Host {
-					b.retire(ctx, r, ref)
+				if p.Hub == "" || p.Hub == e.host {
+					e.retire(ctx, r, ref)
 				}
 			}
 		}

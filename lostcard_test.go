@@ -25,7 +25,7 @@ func (x *bench) loseRequests() (restore func()) {
 }
 
 func (x *bench) pressAs(request, message string) Outcome {
-	return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: request, Message: message})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: request, Message: message})
 }
 
 // The story: the store lost its data, and with it requests whose cards are on the phones.

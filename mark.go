@@ -234,35 +234,35 @@ func (m *ControlMark) Count(ctx context.Context, store KV) error {
 // Strike ends the requests and grants whose last step the store has lost, so that no
 // earlier answer counts twice, and records an alarm. missing must not be empty. Other
 // calls go on.
-func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
+func (m *Removals) Strike(ctx context.Context, missing []Told) error {
 	var errs []error
 	for _, t := range missing {
-		_, err := b.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
+		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
 			if r.State == Consumed { // it ran, and who has its yes is not known: nobody is told so again
 				return r.spend(NoCause, now)
 			}
 			return r.Fail(StoreTrouble, now)
 		})
 		if err == nil {
-			b.settle(t.Request)
+			m.editor.settle(t.Request)
 		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotFound) && !errors.Is(err, errNoChange) {
 			errs = append(errs, err)
 		}
 	}
-	grants, err := b.Grants(ctx)
+	grants, err := m.grants.List(ctx)
 	errs = append(errs, err)
 	for _, g := range grants {
 		if g.scope == "" || !slices.ContainsFunc(missing, func(t Told) bool { return t.Request == g.ID }) {
 			continue
 		}
-		if err := b.endGrant(ctx, g.scope, "revoked", "the store had lost its end"); !errors.Is(err, ErrNoGrant) {
+		if err := m.grants.end(ctx, g.scope, "revoked", "the store had lost its end"); !errors.Is(err, ErrNoGrant) {
 			errs = append(errs, err)
 		}
 	}
 	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew",
 		len(missing), missing[0].Request, missing[0].Event)
-	b.Log.Error("STORE ALARM", "what", note)
-	_, err = b.Audit.Record(ctx, Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
+	m.log.Error("STORE ALARM", "what", note)
+	_, err = m.audit.Record(ctx, Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
 	return errors.Join(append(errs, err)...)
 }
 
@@ -270,27 +270,27 @@ func (b *Broadcaster) Strike(ctx context.Context, missing []Told) error {
 // alarms. why says what was found; how it is mended is added. An audit that was changed has
 // its own alarm: beside it, the freeze is recorded. While the store does not take the freeze, or
 // the audit does not work, Distrust is called again: the log tells of the one cause once.
-func (b *Broadcaster) Distrust(ctx context.Context, about Alarm, why string) (err error) {
-	b.distrusted.Lock()
-	defer b.distrusted.Unlock()
-	again := b.distrusted.last == string(about)+why && (b.distrusted.refused || b.owed.has())
-	if c, _, readErr := b.Controls(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
+func (k *Controller) Distrust(ctx context.Context, about Alarm, why string) (err error) {
+	k.distrusted.Lock()
+	defer k.distrusted.Unlock()
+	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.owed.has())
+	if c, _, readErr := k.Load(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
 		return nil
 	}
 	switch {
 	case about == AlarmStore:
-		err = b.tellLoss(ctx, why)
+		err = k.backlog.tellLoss(ctx, why)
 	case !again:
-		b.Log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
+		k.log.Error(strings.ToUpper(string(about))+" ALARM", "what", distrustNote(about, why))
 	}
-	b.Mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
-	_, _, freezeErr := b.freeze(ctx, "approver", why, false)
-	b.distrusted.last, b.distrusted.refused = string(about)+why, b.Mark.refused(freezeErr)
+	k.mark.hold(Freeze{At: time.Now(), By: "approver", Reason: why}) // whatever the store takes
+	_, _, freezeErr := k.freeze(ctx, "approver", why, false)
+	k.distrusted.last, k.distrusted.refused = string(about)+why, k.mark.refused(freezeErr)
 	if freezeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the freeze is not whole: %w", freezeErr))
 	}
 	if err != nil {
-		b.Log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
+		k.log.Error("what is wrong with the "+string(about)+" could not be noted everywhere", "error", err)
 	}
 	return err
 }
@@ -303,13 +303,13 @@ type distrusted struct {
 }
 
 // freezeHeld gives the store what holds here, as people know it, who may be lifting it.
-func (b *Broadcaster) freezeHeld(ctx context.Context) (c Controls, err error) {
-	done, err := b.Mark.give(ctx)
+func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
+	done, err := k.mark.give(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer done()
-	c, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	c, err = k.change(ctx, func(c *Controls, now time.Time) error {
 		if c.held == nil {
 			return ErrNotFrozen
 		}
@@ -325,19 +325,19 @@ func (b *Broadcaster) freezeHeld(ctx context.Context) (c Controls, err error) {
 		return nil
 	})
 	if err == nil {
-		b.Mark.took(c.held)
+		k.mark.took(c.held)
 	}
 	return c, err
 }
 
 // lift ends every freeze, if they are those that were seen.
-func (b *Broadcaster) lift(ctx context.Context, seen Controls) error {
-	done, err := b.Mark.give(ctx) // else what is lifted may be given to the store again
+func (k *Controller) lift(ctx context.Context, seen Controls) error {
+	done, err := k.mark.give(ctx) // else what is lifted may be given to the store again
 	if err != nil {
 		return err
 	}
 	defer done()
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		if !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) {
 			if c.FrozenText() != "" {
 				return errFrozenAnew // people said yes to lifting another one
@@ -352,7 +352,7 @@ func (b *Broadcaster) lift(ctx context.Context, seen Controls) error {
 		return nil
 	})
 	if err == nil {
-		b.Mark.took(c.held)
+		k.mark.took(c.held)
 	}
 	return err
 }
@@ -360,26 +360,26 @@ func (b *Broadcaster) lift(ctx context.Context, seen Controls) error {
 // guard looks after the record of the controls until ctx ends: when a call has
 // found it missing or older, and every guardEvery. It gives the store a freeze that it did
 // not take.
-func (b *Broadcaster) guard(ctx context.Context) {
+func (k *Controller) guard(ctx context.Context) {
 	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
 	for {
-		if held := b.Mark.holding(); held != nil {
-			if _, _, err := b.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
-				b.Mark.refused(err) // else at the next look
+		if held := k.mark.holding(); held != nil {
+			if _, _, err := k.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
+				k.mark.refused(err) // else at the next look
 			}
 		}
-		switch c, _, err := b.Controls(ctx); {
+		switch c, _, err := k.Load(ctx); {
 		case err != nil:
 		case c.Missing:
-			_ = b.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look
-		case b.owed.has() || !c.Unrecorded.IsZero():
-			_ = b.pay(ctx, c) // else at the next look
+			_ = k.Distrust(ctx, AlarmStore, c.Freeze.Reason) // else at the next look
+		case k.backlog.owed.has() || !c.Unrecorded.IsZero():
+			_ = k.backlog.pay(ctx, c) // else at the next look
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-b.Mark.wake:
+		case <-k.mark.wake:
 			if !sleep(ctx, retryEvery) { // a store that does not take it must not be asked without a break
 				return
 			}

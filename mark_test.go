@@ -40,7 +40,7 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 		}},
 		"deleted and made anew": {freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) }},
 		"the record of before a lifted freeze": {func(x *bench) error {
-			return errors.Join(freezeNow(x), x.Unfreeze(x.t.Context(), "Ada"))
+			return errors.Join(freezeNow(x), x.Controls.Unfreeze(x.t.Context(), "Ada"))
 		}, old},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,21 +61,21 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 				if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != Deny {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
-				if _, err := x.Pause(t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
+				if _, err := x.Controls.Pause(t.Context(), time.Minute, true, "Eve"); !errors.Is(err, ErrFrozen) {
 					t.Errorf("a pause: %v", err)
 				}
-				if _, _, err := x.Enforce(t.Context(), "Eve"); err == nil && x.kv.record(controlKey()).rev == "" {
+				if _, _, err := x.Controls.Enforce(t.Context(), "Eve"); err == nil && x.kv.record(controlKey()).rev == "" {
 					t.Error("ending observe mode wrote a record that is not frozen")
 				}
 				time.Sleep(3 * time.Second)
 				if n := x.count(EventAlarm); n != 1 {
 					t.Errorf("%d alarms", n)
 				}
-				c, _, err := x.Controls(t.Context())
+				c, _, err := x.Controls.Load(t.Context())
 				if err != nil || c.Missing || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "record of freezes") {
 					t.Errorf("it is noted as %+v, %v", c, err)
 				}
-				if err := x.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(3 * time.Second)
@@ -88,13 +88,13 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 }
 
 func freezeNow(x *bench) error {
-	_, err := x.Freeze(x.t.Context(), "Ada", "it runs wild")
+	_, err := x.Controls.Freeze(x.t.Context(), "Ada", "it runs wild")
 	return err
 }
 
 func pauseAndEnd(x *bench) error {
-	_, err := x.Pause(x.t.Context(), time.Hour, true, "Ada")
-	_, end := x.Pause(x.t.Context(), 0, false, "Ada")
+	_, err := x.Controls.Pause(x.t.Context(), time.Hour, true, "Ada")
+	_, end := x.Controls.Pause(x.t.Context(), 0, false, "Ada")
 	return errors.Join(err, end)
 }
 
@@ -105,12 +105,12 @@ func TestHonestChangesOfControlsAreNoAlarm(t *testing.T) {
 		x, y := newBench(t, newMemKV()), (*bench)(nil)
 		y = newBench(t, x.kv)
 		for range 20 {
-			if err := errors.Join(pauseAndEnd(x), freezeNow(y), x.Unfreeze(t.Context(), "Ada")); err != nil {
+			if err := errors.Join(pauseAndEnd(x), freezeNow(y), x.Controls.Unfreeze(t.Context(), "Ada")); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(5 * time.Second)
 		}
-		if c, _, err := y.Controls(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm)+y.count(EventAlarm) != 0 {
+		if c, _, err := y.Controls.Load(t.Context()); err != nil || c.Frozen() || x.count(EventAlarm)+y.count(EventAlarm) != 0 {
 			t.Errorf("%+v, %v, %d alarms", c, err, x.count(EventAlarm)+y.count(EventAlarm))
 		}
 		overtaken := x.Mark.Version()
@@ -137,11 +137,11 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				key := lockKey(Person{ID: "bob"}, Reply{Channel: "telegram", Conversation: "T"})
 				var first memRecord
 				for i := range MaxStrikes {
-					at, locked, err := x.try(t.Context(), key)
+					at, locked, err := x.lockout.try(t.Context(), key)
 					if err != nil || !locked.IsZero() {
 						t.Fatal(err, locked)
 					}
-					if _, err := x.tried(t.Context(), key, at, false); err != nil {
+					if _, err := x.lockout.tried(t.Context(), key, at, false); err != nil {
 						t.Fatal(err)
 					}
 					if i == 0 {
@@ -149,18 +149,18 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 					}
 				}
 				rob(x, key, first)
-				if until, err := x.lockedUntil(t.Context(), key); err != nil || until.IsZero() || x.count(EventAlarm) != 0 {
+				if until, err := x.lockout.until(t.Context(), key); err != nil || until.IsZero() || x.count(EventAlarm) != 0 {
 					t.Errorf("within what a fail-over takes along: locked until %v, %v, %d alarms", until, err, x.count(EventAlarm))
 				}
 				time.Sleep(30 * time.Second)
-				if until, err := x.lockedUntil(t.Context(), key); err != nil || until.IsZero() {
+				if until, err := x.lockout.until(t.Context(), key); err != nil || until.IsZero() {
 					t.Errorf("locked until %v, %v", until, err)
 				}
-				if c, _, err := x.Controls(t.Context()); err != nil || !c.Frozen() || x.count(EventAlarm) != 1 {
+				if c, _, err := x.Controls.Load(t.Context()); err != nil || !c.Frozen() || x.count(EventAlarm) != 1 {
 					t.Errorf("%+v, %v, %d alarms", c, err, x.count(EventAlarm))
 				}
 				time.Sleep(StrikeWindow)
-				if until, err := x.lockedUntil(t.Context(), key); err != nil || !until.IsZero() || x.count(EventAlarm) != 1 {
+				if until, err := x.lockout.until(t.Context(), key); err != nil || !until.IsZero() || x.count(EventAlarm) != 1 {
 					t.Errorf("after its time: locked until %v, %v, %d alarms", until, err, x.count(EventAlarm))
 				}
 			})
@@ -192,19 +192,19 @@ func TestAYesThatWaitsIsNoKeptGrant(t *testing.T) {
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeRecorded {
 			t.Fatalf("%+v", out)
 		}
-		grants, err := x.Grants(t.Context())
+		grants, err := x.Grants.List(t.Context())
 		if err != nil || len(grants) != 1 || grants[0].scope != "" {
 			t.Fatalf("%+v, %v", grants, err)
 		}
 		id := grants[0].ID
 		x.failing(func(op, key string) bool { return op == "put" && key == Key("req", id) })
-		err = x.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
+		err = x.Removals.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
 		if err == nil || errors.Is(err, ErrNotFound) {
 			t.Errorf("told %v", err)
 		}
 		x.failing(func(string, string) bool { return false })
-		err = x.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
-		if grants, listErr := x.Grants(t.Context()); err != nil || listErr != nil || len(grants) > 0 {
+		err = x.Removals.Strike(t.Context(), []Told{{Request: id, Event: EventRevoked, At: time.Now()}})
+		if grants, listErr := x.Grants.List(t.Context()); err != nil || listErr != nil || len(grants) > 0 {
 			t.Errorf("told %v; still granted: %+v, %v", err, grants, listErr)
 		}
 	})

@@ -99,9 +99,9 @@ func TestSecretsAreNotInTheClear(t *testing.T) {
 	}
 	check := func(carrier string, call ToolCall, gone string) {
 		t.Helper()
-		b := &Broadcaster{}
+		b := composed(Options{})
 		r := Request{Call: call, Verdict: Verdict{Severity: High}, Unbound: namesWithoutSecrets(call, []string{call.Command}), State: Pending}
-		card := b.card(r, tokens.Code{})
+		card := b.Cards.card(r, tokens.Code{})
 		for what, text := range map[string]string{"card": card.Whole(), "push line": card.Push, "notice": card.Notice} {
 			if strings.Contains(text, gone) {
 				t.Errorf("%s: the %s shows %q of %s:\n%s", carrier, what, gone, call.Text(), text)

@@ -96,7 +96,7 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 			for _, by := range tools {
 				call := ToolCall{Agent: by.agent, Tool: by.tool, Command: command, Args: raw, Dir: "/repo"}
 				r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: Verdict{Severity: High}, State: Pending, Unbound: namesWithoutSecrets(call, []string{"what " + command + " runs"})}
-				card := (&Broadcaster{}).card(r, tokens.Code{})
+				card := composed(Options{}).Cards.card(r, tokens.Code{})
 				for what, text := range map[string]string{"card": card.Whole(), "push line": card.Push, "notice": card.Notice, "names": r.Unbound[0]} {
 					if strings.Contains(text, key) || strings.Contains(text, "words 22") {
 						t.Errorf("%s %s: the %s shows %s", by.agent, by.tool, what, text)
@@ -118,7 +118,7 @@ func TestTheNoticeShowsAHiddenPartAsTheCommandDoes(t *testing.T) {
 	r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: Verdict{Severity: High}, State: Pending, Unbound: namesWithoutSecrets(call, []string{
 		"what docker login -p " + random + " h prints", "‹16 characters hidden, 3fa9c1›", "a\u202eb", "TOKEN_SECRET=" + ghp,
 	})}
-	card := (&Broadcaster{}).card(r, tokens.Code{})
+	card := composed(Options{}).Cards.card(r, tokens.Code{})
 	note := maskedPattern().FindString(card.Command)
 	if note == "" || !strings.Contains(card.Notice, "what docker login -p "+note+" h prints") {
 		t.Errorf("%q\n%q", card.Command, card.Notice)

@@ -34,13 +34,13 @@ func TestAnObscuredCardTakesTheTypedCodeOnly(t *testing.T) {
 		} {
 			rep := base
 			way(&rep)
-			if out := x.Reply(t.Context(), rep); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), rep); out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
 				t.Fatalf("%+v was enough: %+v", rep, out)
 			}
 		}
 		rep := base
 		rep.Method, rep.Code = ByCode, card.Code
-		if out := x.Reply(t.Context(), rep); out.Kind != OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), rep); out.Kind != OutcomeApproved {
 			t.Errorf("the typed code does not approve: %+v", out)
 		}
 		if v := <-got; v.Decision != Allow {

@@ -73,26 +73,26 @@ func beginControls(ctx context.Context, store KV, c Controls) error {
 
 // Observe begins observe mode. The record of it is durable first; if it fails
 // after that, a second record says so.
-func (b *Broadcaster) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
-	return b.startObserving(ctx, nil, d, by)
+func (k *Controller) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
+	return k.startObserving(ctx, nil, d, by)
 }
 
 // ObserveAs is Observe by the word of people who were asked about these controls: it fails
 // if they have changed since as [Controls.StillAs] says.
-func (b *Broadcaster) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
-	return b.startObserving(ctx, &asked, d, by)
+func (k *Controller) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
+	return k.startObserving(ctx, &asked, d, by)
 }
 
-func (b *Broadcaster) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
+func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
 	by = cutText(by, maxBy)
 	if _, err := starting(time.Time{}, d, by); err != nil {
 		return Observe{}, err
 	}
 	note := fmt.Sprintf("for %v nothing is asked or denied, by %s", d, by)
-	if _, err := b.Audit.Record(ctx, Record{Event: EventObserving, Note: note}); err != nil {
+	if _, err := k.audit.Record(ctx, Record{Event: EventObserving, Note: note}); err != nil {
 		return Observe{}, err
 	}
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) (err error) {
+	c, err := k.change(ctx, func(c *Controls, now time.Time) (err error) {
 		if c.Frozen() {
 			return ErrFrozen
 		}
@@ -103,16 +103,16 @@ func (b *Broadcaster) startObserving(ctx context.Context, asked *Controls, d tim
 		return err
 	})
 	if err != nil {
-		return Observe{}, b.notDone(ctx, EventObserving, note, err)
+		return Observe{}, k.notDone(ctx, EventObserving, note, err)
 	}
-	b.Log.Warn(c.Observe.notice())
+	k.log.Warn(c.Observe.notice())
 	return c.Observe, nil
 }
 
 // Enforce ends observe mode. It returns the observing that it ended, or the
 // last one, and whether there was one to end.
-func (b *Broadcaster) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		c.must = true
 		if ended = c.Observing(now); ended {
 			c.Observe.Until = now
@@ -122,15 +122,15 @@ func (b *Broadcaster) Enforce(ctx context.Context, by string) (last Observe, end
 	if err != nil || !ended {
 		return c.Observe, false, err
 	}
-	b.Log.Warn("observe mode is over: calls are asked and denied", "by", by)
-	_, err = b.Audit.Record(ctx, Record{Event: EventEnforcing, Note: "observe mode was ended by " + by})
+	k.log.Warn("observe mode is over: calls are asked and denied", "by", by)
+	_, err = k.audit.Record(ctx, Record{Event: EventEnforcing, Note: "observe mode was ended by " + by})
 	return c.Observe, true, err
 }
 
 // Observing is Gate.Observe: whether findings are recorded and not enforced. If
 // the store cannot say, they are enforced.
-func (b *Broadcaster) Observing(ctx context.Context, _ Verdict) (string, bool) {
-	c, now, err := b.Controls(ctx)
+func (k *Controller) Observing(ctx context.Context, _ Verdict) (string, bool) {
+	c, now, err := k.Load(ctx)
 	if err != nil || !c.Observing(now) {
 		return "", false
 	}

@@ -17,7 +17,7 @@ import (
 func observed(x *bench, asked *int, stages ...Stage) *Gate {
 	return &Gate{
 		Stages: append([]Stage{FreezeStage{Store: x.kv}}, stages...), Audit: x.audit, Log: slog.New(slog.DiscardHandler),
-		Observe: x.Observing, Paused: x.PausedFor,
+		Observe: x.Controls.Observing, Paused: x.Controls.PausedFor,
 		Ask: func(context.Context, ToolCall, Verdict) Verdict {
 			*asked++
 			return Verdict{Decision: Allow, By: "people"}
@@ -47,7 +47,7 @@ func TestObserve(t *testing.T) {
 			}
 			return Verdict{Decision: Modify, By: "policy", Rule: "r", Args: json.RawMessage(`"safer"`)}, nil
 		})
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		for d := Deny; d <= Allow; d++ {
@@ -88,7 +88,7 @@ func TestObserveIsNoFailOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		x := newBench(t, kv)
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		ask := ruleSays(Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High, Channels: []string{"slack"}})
@@ -108,7 +108,7 @@ func TestObserveIsNoFailOpen(t *testing.T) {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		none := &Gate{Observe: x.Observing, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+		none := &Gate{Observe: x.Controls.Observing, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
 		if v := none.Decide(t.Context(), testCall("c1")); v.Decision != Deny {
 			t.Errorf("without stages: %+v", v)
 		}
@@ -143,7 +143,7 @@ func TestAFreezeEndsObserving(t *testing.T) {
 		x := newBench(t, newMemKV())
 		asked := 0
 		g := observed(x, &asked, ruleSays(Verdict{By: "policy", Rule: "r"}))
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Pass {
@@ -154,16 +154,16 @@ func TestAFreezeEndsObserving(t *testing.T) {
 		if both.Observing(time.Now()) || !strings.HasPrefix(both.Notice(time.Now()), "FROZEN") {
 			t.Error("a frozen record is observed")
 		}
-		if _, err := x.Freeze(t.Context(), "uid 7", "stop"); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", "stop"); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Deny || v.Rule != "frozen" {
 			t.Errorf("in a freeze: %+v", v)
 		}
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); !errors.Is(err, ErrFrozen) {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); !errors.Is(err, ErrFrozen) {
 			t.Errorf("observing a freeze: %v", err)
 		}
-		if err := x.Unfreeze(t.Context(), "uid 7"); err != nil {
+		if err := x.Controls.Unfreeze(t.Context(), "uid 7"); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != Deny || v.Rule != "r" {
@@ -190,12 +190,12 @@ func TestObserveEnds(t *testing.T) {
 		}
 		decide(Deny, "before")
 		for _, d := range []time.Duration{-1, 0, MinObserve - 1, MaxObserve + 1} {
-			if _, err := x.Observe(t.Context(), d, "Ada"); err == nil {
+			if _, err := x.Controls.Observe(t.Context(), d, "Ada"); err == nil {
 				t.Errorf("observing for %v", d)
 			}
 		}
 		decide(Deny, "after what is not possible")
-		o, err := x.Observe(t.Context(), MinObserve, "Ada")
+		o, err := x.Controls.Observe(t.Context(), MinObserve, "Ada")
 		if err != nil || !o.Until.Equal(o.Since.Add(MinObserve)) {
 			t.Fatalf("%+v, %v", o, err)
 		}
@@ -204,14 +204,14 @@ func TestObserveEnds(t *testing.T) {
 		decide(Pass, "in the last second")
 		time.Sleep(time.Second)
 		decide(Deny, "at its end")
-		if last, ended, err := x.Enforce(t.Context(), "uid 7"); ended || err != nil || !last.Since.Equal(o.Since) {
+		if last, ended, err := x.Controls.Enforce(t.Context(), "uid 7"); ended || err != nil || !last.Since.Equal(o.Since) {
 			t.Errorf("ended twice: %+v %v %v", last, ended, err)
 		}
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		decide(Pass, "anew")
-		if _, ended, err := y.Enforce(t.Context(), "uid 7"); !ended || err != nil {
+		if _, ended, err := y.Controls.Enforce(t.Context(), "uid 7"); !ended || err != nil {
 			t.Errorf("%v %v", ended, err)
 		}
 		decide(Deny, "after enforce, given at the other replica")
@@ -226,20 +226,20 @@ func TestObserveIsRecordedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(EventObserving)
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err == nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err == nil {
 			t.Error("observing without a record")
 		}
-		if _, ok := x.Observing(t.Context(), Verdict{}); ok {
+		if _, ok := x.Controls.Observing(t.Context(), Verdict{}); ok {
 			t.Error("it observes")
 		}
 		x.audit.failing(EventEnforcing)
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := x.Enforce(t.Context(), "Ada"); err == nil {
+		if _, _, err := x.Controls.Enforce(t.Context(), "Ada"); err == nil {
 			t.Error("the missing record is not told")
 		}
-		if _, ok := x.Observing(t.Context(), Verdict{}); ok {
+		if _, ok := x.Controls.Observing(t.Context(), Verdict{}); ok {
 			t.Error("it observes still")
 		}
 	})
@@ -257,16 +257,16 @@ func TestBeginObserving(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := newBench(t, kv)
-		if _, ok := x.Observing(t.Context(), Verdict{}); !ok {
+		if _, ok := x.Controls.Observing(t.Context(), Verdict{}); !ok {
 			t.Error("it does not observe")
 		}
-		if _, _, err := x.Enforce(t.Context(), "Ada"); err != nil {
+		if _, _, err := x.Controls.Enforce(t.Context(), "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := BeginObserving(t.Context(), kv, time.Hour, "init"); !errors.Is(err, ErrConflict) {
 			t.Errorf("begun twice: %v", err)
 		}
-		if _, ok := x.Observing(t.Context(), Verdict{}); ok {
+		if _, ok := x.Controls.Observing(t.Context(), Verdict{}); ok {
 			t.Error("it observes again")
 		}
 	})
@@ -277,7 +277,7 @@ func TestBeginObserving(t *testing.T) {
 func TestObservedCallsUseNoGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		x.TTL = time.Hour
+		x.tune(func(o *Options) { o.TTL = time.Hour })
 		if v := <-x.askAsync(t.Context(), parkedCall("c1", time.Second), High); !strings.HasPrefix(v.Reason, "Waiting") {
 			t.Fatalf("not parked: %+v", v)
 		}
@@ -286,12 +286,12 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 		}
 		synctest.Wait()
 		before := recordsOf(x.kv)
-		if _, err := x.Observe(t.Context(), time.Hour, "Ada"); err != nil {
+		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		g := &Gate{
 			Stages: []Stage{ruleSays(Verdict{Decision: Ask, By: "policy", Rule: "r", Severity: High})}, Audit: x.audit,
-			Log: slog.New(slog.DiscardHandler), Observe: x.Observing, Ask: x.Ask,
+			Log: slog.New(slog.DiscardHandler), Observe: x.Controls.Observing, Ask: x.Ask,
 		}
 		again := parkedCall("c2", 0)
 		if v := g.Decide(t.Context(), again); v.Decision != Pass {
@@ -304,7 +304,7 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 		if !reflect.DeepEqual(before, after) {
 			t.Error("an observed call changed a record of the store")
 		}
-		if _, _, err := x.Enforce(t.Context(), "Ada"); err != nil {
+		if _, _, err := x.Controls.Enforce(t.Context(), "Ada"); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), again); v.Decision != Allow {

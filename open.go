@@ -16,31 +16,31 @@ import (
 // that came back.
 
 // open makes the request of a call, or takes it up if the call was here before.
-func (b *Broadcaster) open(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder string) (Request, error) {
+func (o *opener) open(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder string) (Request, error) {
 	fp := bound.Fingerprint
-	r, dead, err := b.find(ctx, call.ID)
+	r, dead, err := o.requests.find(ctx, call.ID)
 	if errors.Is(err, ErrNotFound) {
-		if r, err = b.join(ctx, call, why, fp, dead); !errors.Is(err, ErrNotFound) {
+		if r, err = o.join(ctx, call, why, fp, dead); !errors.Is(err, ErrNotFound) {
 			return r, err
 		}
-		r, err = b.openShared(ctx, call, why, bound, holder, dead)
+		r, err = o.openShared(ctx, call, why, bound, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
 		}
-		r, _, err = b.find(ctx, call.ID)
+		r, _, err = o.requests.find(ctx, call.ID)
 	}
 	if err != nil {
 		return Request{}, err
 	}
 	for range 8 {
 		if !r.left(call, fp) && (r.State != Pending || r.Parked || r.lists(call.ID) || !r.sameCall(call, fp)) {
-			return b.resume(ctx, r, call, why, fp, holder)
+			return o.resume(ctx, r, call, why, fp, holder)
 		}
-		next, err := b.openShared(ctx, call, why, bound, holder, r.ID)
+		next, err := o.openShared(ctx, call, why, bound, holder, r.ID)
 		if !errors.Is(err, errReused) { // else as above
 			return next, err
 		}
-		if r, _, err = b.find(ctx, call.ID); err != nil {
+		if r, _, err = o.requests.find(ctx, call.ID); err != nil {
 			return Request{}, err
 		}
 	}
@@ -79,13 +79,13 @@ func patiently(ctx context.Context, do func() error) error {
 // find returns the request that a call id stands for. If the id leads to a
 // request that has no record, it waits as long as one may be on its way, and then
 // says which request is dead.
-func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead string, err error) {
+func (q *Requests) find(ctx context.Context, callID string) (r Request, dead string, err error) {
 	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, _, err := b.requestOf(ctx, callID)
+		id, _, err := q.requestOf(ctx, callID)
 		if err != nil {
 			return Request{}, "", err
 		}
-		r, _, err := b.load(ctx, id)
+		r, _, err := q.load(ctx, id)
 		if !errors.Is(err, ErrNotFound) {
 			return r, "", err
 		}
@@ -97,35 +97,35 @@ func (b *Broadcaster) find(ctx context.Context, callID string) (r Request, dead 
 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to, or one that is not for the call.
-func (b *Broadcaster) create(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
+func (o *opener) create(ctx context.Context, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Request{}, err
 	}
-	return b.createAs(ctx, id.String(), call, why, bound, holder, dead)
+	return o.createAs(ctx, id.String(), call, why, bound, holder, dead)
 }
 
 // createAs is create with the id of the request.
-func (b *Broadcaster) createAs(ctx context.Context, id string, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
-	to, err := b.audience(why)
+func (o *opener) createAs(ctx context.Context, id string, call ToolCall, why Verdict, bound Binding, holder, dead string) (Request, error) {
+	to, err := o.approvers.audience(why)
 	if err != nil {
 		return Request{}, err
 	}
-	controls, now, err := b.Controls(ctx)
+	controls, now, err := o.controls.Load(ctx)
 	if err != nil {
 		return Request{}, err
 	}
-	ttl, readable := b.lives(ctx, call, why)
+	ttl, readable := o.lives(ctx, call, why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
-	if err := b.mayAsk(ctx, holder, call); err != nil {
+	if err := o.mayAsk(ctx, holder, call); err != nil {
 		return Request{}, err
 	}
 	// The environment is bound by the fingerprint, and a courier that comes back
 	// brings its own: nobody reads it from the record, and it may hold secrets.
 	kept := call
-	kept.Env, kept.Environment = nil, b.environment(ctx, call)
+	kept.Env, kept.Environment = nil, o.environments.shown(ctx, call)
 	r := Request{
 		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: namesWithoutSecrets(call, bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
@@ -136,7 +136,7 @@ func (b *Broadcaster) createAs(ctx context.Context, id string, call ToolCall, wh
 	if why.Appeal.Of != "" { // nobody waits
 		r.Parked, r.ParkAt, r.TakeBy = true, now, r.Due.Add(GrantMargin)
 	}
-	ways, err := b.mint(&r, to, now)
+	ways, err := o.codes.mint(&r, to, now)
 	if err != nil {
 		return Request{}, err
 	}
@@ -146,9 +146,9 @@ func (b *Broadcaster) createAs(ctx context.Context, id string, call ToolCall, wh
 	var saveErr, askErr error
 	_ = inParallel(2, func(n int) error {
 		if n == 0 {
-			saveErr = b.saveNew(ctx, &r, ways, now, dead)
+			saveErr = o.requests.saveNew(ctx, &r, ways, now, dead)
 		} else {
-			askErr = b.recordAsked(context.WithoutCancel(ctx), asked)
+			askErr = o.poster.recordAsked(context.WithoutCancel(ctx), asked)
 		}
 		return nil
 	})
@@ -160,16 +160,16 @@ func (b *Broadcaster) createAs(ctx context.Context, id string, call ToolCall, wh
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
 	}
-	b.shown.note(r, codes)
-	b.start(func(ctx context.Context) { b.post(ctx, r, codes, false) })
+	o.editor.shown.note(r, codes)
+	o.tasks.start(func(ctx context.Context) { o.poster.post(ctx, r, codes, false) })
 	return r, nil
 }
 
 // lives says how long people may answer a request, and how long its answer may be read.
-func (b *Broadcaster) lives(ctx context.Context, call ToolCall, why Verdict) (ttl, readable time.Duration) {
+func (o *opener) lives(ctx context.Context, call ToolCall, why Verdict) (ttl, readable time.Duration) {
 	ttl = why.TTL
 	if ttl <= 0 {
-		ttl = b.TTL
+		ttl = o.ttl
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -200,26 +200,26 @@ type codeEntry struct {
 
 // mint adds a posting with a code of its own to r for each destination. It stores
 // nothing: where a code leads must be durable before anybody sees it.
-func (b *Broadcaster) mint(r *Request, to []Destination, now time.Time) ([]way, error) {
+func (m *codes) mint(r *Request, to []Destination, now time.Time) ([]way, error) {
 	r.Postings = slices.Clone(r.Postings)
 	var ways []way
 	for _, d := range to {
-		w, err := b.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
+		w, err := m.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
 		if err != nil {
 			return nil, err
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
-		if _, volatile := b.channels[d.Channel].(Presence); volatile {
-			p.Hub = b.Host
+		if _, volatile := m.channels.byName[d.Channel].(Presence); volatile {
+			p.Hub = m.host
 		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)
 	}
 	return ways, nil
 }
 
-func (b *Broadcaster) newWay(entry codeEntry) (way, error) {
-	code, err := tokens.Mint(b.CodeLength)
-	return way{code, code.Hash(b.CodeKey), entry, NewRev()}, err
+func (m *codes) newWay(entry codeEntry) (way, error) {
+	code, err := tokens.Mint(m.codeLength)
+	return way{code, code.Hash(m.codeKey), entry, NewRev()}, err
 }
 
 // write is what the store keeps of a way.
@@ -230,7 +230,7 @@ func (w way) write(keepUntil time.Time) (Write, error) {
 
 // saveWays stores ways and replaces the code of each that is taken, which is
 // noted in ways.
-func (b *Broadcaster) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
+func (m *codes) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
 	writes := make([]Write, len(ways))
 	for i, w := range ways {
 		var err error
@@ -238,19 +238,19 @@ func (b *Broadcaster) saveWays(ctx context.Context, ways []way, keepUntil time.T
 			return err
 		}
 	}
-	errs := b.putAll(ctx, writes)
+	errs := m.records.putAll(ctx, writes)
 	for i := range ways {
 		if errors.Is(errs[i], ErrConflict) {
-			errs[i] = b.mintAnew(ctx, &ways[i], keepUntil)
+			errs[i] = m.mintAnew(ctx, &ways[i], keepUntil)
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
-func (b *Broadcaster) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
+func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
 	for range 8 {
-		next, err := b.newWay(w.entry)
+		next, err := m.newWay(w.entry)
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ func (b *Broadcaster) mintAnew(ctx context.Context, w *way, keepUntil time.Time)
 		if err != nil {
 			return err
 		}
-		err = b.put(ctx, write.Key, write.Value, "", write.Next, time.Time{}, keepUntil)
+		err = m.records.put(ctx, write.Key, write.Value, "", write.Next, time.Time{}, keepUntil)
 		if !errors.Is(err, ErrConflict) {
 			*w = next
 			return err
@@ -268,26 +268,26 @@ func (b *Broadcaster) mintAnew(ctx context.Context, w *way, keepUntil time.Time)
 }
 
 // resume takes up the request of a courier that came back.
-func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
+func (o *opener) resume(ctx context.Context, r Request, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
 	// A call id is the agent's to choose: it must not carry an answer over to a
 	// stricter question. What was released before is told again.
 	if !r.State.Settled() && !r.Verdict.covers(why) {
 		return r, ErrNotBound
 	}
 	if r.shares(call, fp) {
-		return b.rejoin(ctx, r)
+		return o.rejoin(ctx, r)
 	}
 	if !call.Peer.sameUser(r.Call.Peer) {
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
 	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {
-		if r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
+		if r, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) }); err == nil {
 			return r, nil
 		}
 		return r, ErrNotBound
 	}
 	late := false
-	next, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+	next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		late = !now.Before(r.Deadline)
 		return r.Hold(call.ID, fp, holder)
 	})
@@ -298,7 +298,7 @@ func (b *Broadcaster) resume(ctx context.Context, r Request, call ToolCall, why 
 		return next, nil
 	}
 	if err == nil {
-		b.start(func(ctx context.Context) { b.repost(ctx, next.ID) })
+		o.tasks.start(func(ctx context.Context) { o.poster.repost(ctx, next.ID) })
 	}
 	return next, err
 }

@@ -42,27 +42,27 @@ func (o *owed) take() []Record {
 }
 
 // record records what is so already, or owes it.
-func (b *Broadcaster) record(ctx context.Context, r Record) error {
-	_, err := b.Audit.Record(ctx, r)
+func (l *backlog) record(ctx context.Context, r Record) error {
+	_, err := l.audit.Record(ctx, r)
 	if err == nil {
 		return nil
 	}
-	b.owed.add(r)
-	_, storeErr := changeControls(ctx, b.Store, b.Mark, b.put, func(c *Controls, _ time.Time) error {
+	l.owed.add(r)
+	_, storeErr := changeControls(ctx, l.store, l.mark, l.records.put, func(c *Controls, _ time.Time) error {
 		if c.must = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
 			c.Unrecorded = r.At
 		}
 		return nil
 	})
 	if storeErr != nil && !errors.Is(storeErr, ErrFrozen) {
-		b.Log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends", "error", storeErr)
+		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends", "error", storeErr)
 	}
 	return err
 }
 
 // pay records what is owed: what this process knows of, and what the controls have since.
-func (b *Broadcaster) pay(ctx context.Context, c Controls) error {
-	all := b.owed.take()
+func (l *backlog) pay(ctx context.Context, c Controls) error {
+	all := l.owed.take()
 	for _, r := range c.unrecorded() {
 		known := func(o Record) bool { return o.Event == r.Event && o.At.Equal(r.At) }
 		if !slices.ContainsFunc(all, known) {
@@ -71,9 +71,9 @@ func (b *Broadcaster) pay(ctx context.Context, c Controls) error {
 	}
 	for i, r := range all {
 		r.Note = strings.TrimSuffix(r.Note, owedLate) + owedLate
-		if _, err := b.Audit.Record(ctx, r); err != nil {
+		if _, err := l.audit.Record(ctx, r); err != nil {
 			for _, rest := range all[i:] {
-				b.owed.add(rest)
+				l.owed.add(rest)
 			}
 			return err
 		}
@@ -81,7 +81,7 @@ func (b *Broadcaster) pay(ctx context.Context, c Controls) error {
 	if c.Unrecorded.IsZero() {
 		return nil
 	}
-	_, err := changeControls(ctx, b.Store, b.Mark, b.put, func(now *Controls, _ time.Time) error {
+	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
 		if now.must = true; now.Unrecorded.Equal(c.Unrecorded) { // else more is owed since
 			now.Unrecorded = time.Time{}
 		}
@@ -159,16 +159,16 @@ func (l *loss) over() {
 
 // tellLoss alarms, once, because the store cannot be believed: of controls that it has lost
 // before something is written in their place, whoever does that.
-func (b *Broadcaster) tellLoss(ctx context.Context, why string) error {
-	if !b.loss.first(why) {
+func (l *backlog) tellLoss(ctx context.Context, why string) error {
+	if !l.loss.first(why) {
 		return nil
 	}
 	note := distrustNote(AlarmStore, why)
-	b.Log.Error("STORE ALARM", "what", note)
+	l.log.Error("STORE ALARM", "what", note)
 	r := Record{Event: EventAlarm, Alarm: AlarmStore, At: time.Now(), Note: note}
-	_, err := b.Audit.Record(context.WithoutCancel(ctx), r)
+	_, err := l.audit.Record(context.WithoutCancel(ctx), r)
 	if err != nil {
-		b.owed.add(r) // not in the store, which has lost something just now
+		l.owed.add(r) // not in the store, which has lost something just now
 	}
 	return err
 }

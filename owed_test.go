@@ -29,7 +29,7 @@ func (x *bench) notes(e Event) (all []string) {
 // once when the audit works again: by the same daemon, by the next one, and before a lift.
 func TestTheAuditIsOwedWhatHolds(t *testing.T) {
 	away := func(x *bench) error {
-		_, err := x.Remove(context.Background(), Removal{Person: "alice", By: "uid 7", Reason: "left"})
+		_, err := x.Removals.Remove(context.Background(), Removal{Person: "alice", By: "uid 7", Reason: "left"})
 		return err
 	}
 	for name, do := range map[string]struct {
@@ -37,9 +37,12 @@ func TestTheAuditIsOwedWhatHolds(t *testing.T) {
 		act   func(x *bench) error
 		want  string
 	}{
-		"a freeze": {EventFrozen, func(x *bench) error { _, err := x.Freeze(context.Background(), "uid 7", "it runs wild"); return err }, "frozen by uid 7: it runs wild"},
+		"a freeze": {EventFrozen, func(x *bench) error {
+			_, err := x.Controls.Freeze(context.Background(), "uid 7", "it runs wild")
+			return err
+		}, "frozen by uid 7: it runs wild"},
 		"of an agent": {EventFrozen, func(x *bench) error {
-			_, err := x.Hold(context.Background(), Who{Agent: "claude", Project: "/p"}, "approver", "it lied")
+			_, err := x.Controls.Hold(context.Background(), Who{Agent: "claude", Project: "/p"}, "approver", "it lied")
 			return err
 		}, "claude in /p frozen by approver: it lied"},
 		"a removal": {EventPolicy, away, "alice REMOVED by uid 7: left"},
@@ -80,14 +83,14 @@ func TestALiftIsRecordedBehindItsFreeze(t *testing.T) {
 		x := newBench(t, newMemKV())
 		time.Sleep(time.Second) // the daemon has looked
 		x.audit.failing(EventFrozen)
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err == nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err == nil {
 			t.Error("nobody is told that it is not recorded")
 		}
-		if err := x.Unfreeze(t.Context(), "Ada"); err == nil || x.count(EventUnfrozen) != 0 {
+		if err := x.Controls.Unfreeze(t.Context(), "Ada"); err == nil || x.count(EventUnfrozen) != 0 {
 			t.Errorf("lifted without a record of the freeze: %v", err)
 		}
 		x.audit.failing("")
-		if err := x.Unfreeze(t.Context(), "Ada"); err != nil || x.count(EventFrozen) != 1 || x.count(EventUnfrozen) != 1 {
+		if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil || x.count(EventFrozen) != 1 || x.count(EventUnfrozen) != 1 {
 			t.Errorf("%v: %d and %d records", err, x.count(EventFrozen), x.count(EventUnfrozen))
 		}
 	})
@@ -98,15 +101,15 @@ func TestALiftIsRecordedBehindItsFreeze(t *testing.T) {
 // controls in the place of those that were lost, the loss is told first, once.
 func TestALossIsToldBeforeSomethingIsInItsPlace(t *testing.T) {
 	for name, do := range map[string]func(x *bench) error{
-		"a freeze": func(x *bench) error { _, err := x.Freeze(context.Background(), "uid 7", "r"); return err },
+		"a freeze": func(x *bench) error { _, err := x.Controls.Freeze(context.Background(), "uid 7", "r"); return err },
 		"a removal": func(x *bench) error {
-			_, err := x.Remove(context.Background(), Removal{Person: "alice", By: "uid 7"})
+			_, err := x.Removals.Remove(context.Background(), Removal{Person: "alice", By: "uid 7"})
 			return err
 		},
-		"a lift": func(x *bench) error { return x.Unfreeze(context.Background(), "Ada") },
+		"a lift": func(x *bench) error { return x.Controls.Unfreeze(context.Background(), "Ada") },
 		"a freeze that was held here": func(x *bench) error {
 			if x.fullFor(true); x.Mark.holding() == nil {
-				if _, err := x.Freeze(context.Background(), "uid 7", "r"); err == nil {
+				if _, err := x.Controls.Freeze(context.Background(), "uid 7", "r"); err == nil {
 					return errors.New("the store took it")
 				}
 			}
@@ -120,7 +123,7 @@ func TestALossIsToldBeforeSomethingIsInItsPlace(t *testing.T) {
 				x := newBench(t, newMemKV())
 				var log bytes.Buffer
 				synctest.Wait()
-				x.Log = slog.New(slog.NewTextHandler(&log, nil))
+				x.tune(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 				if err := BeginControls(t.Context(), x.kv); err != nil {
 					t.Fatal(err)
 				}

@@ -135,7 +135,7 @@ func (c ToolCall) approvedText() string {
 const carryOutIn = 3 * time.Second
 
 // carriedOut says to the person whose yes it was what became of it.
-func (b *Broadcaster) carriedOut(ctx context.Context, call ToolCall) Outcome {
+func (a *Answers) carriedOut(ctx context.Context, call ToolCall) Outcome {
 	var done func(Controls, time.Time) bool
 	var text string
 	switch call.Control {
@@ -150,7 +150,7 @@ func (b *Broadcaster) carriedOut(ctx context.Context, call ToolCall) Outcome {
 		return Outcome{OutcomeApproved, call.approvedText()}
 	}
 	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
-		if c, now, err := b.Controls(ctx); err == nil && done(c, now) {
+		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
 			return Outcome{OutcomeApproved, text}
 		}
 		timer := time.NewTimer(retryEvery)

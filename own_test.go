@@ -18,19 +18,19 @@ import (
 func TestAQuestionEndsWithItsFreeze(t *testing.T) {
 	who := Who{Agent: "claude", Project: "/repo"}
 	for name, turn := range map[string]func(*bench) error{
-		"lifted":           func(x *bench) error { return x.Unfreeze(context.Background(), "root") },
-		"frozen again":     func(x *bench) error { _, err := x.Freeze(context.Background(), "root", "again"); return err },
-		"an agent as well": func(x *bench) error { _, err := x.Hold(context.Background(), who, "root", "ran"); return err },
+		"lifted":           func(x *bench) error { return x.Controls.Unfreeze(context.Background(), "root") },
+		"frozen again":     func(x *bench) error { _, err := x.Controls.Freeze(context.Background(), "root", "again"); return err },
+		"an agent as well": func(x *bench) error { _, err := x.Controls.Hold(context.Background(), who, "root", "ran"); return err },
 		"lifted and frozen": func(x *bench) error {
-			if err := x.Unfreeze(context.Background(), "root"); err != nil {
+			if err := x.Controls.Unfreeze(context.Background(), "root"); err != nil {
 				return err
 			}
-			_, err := x.Freeze(context.Background(), "root", "second")
+			_, err := x.Controls.Freeze(context.Background(), "root", "second")
 			return err
 		},
 		// Another daemon turned it and ended before it could end the question.
 		"by another daemon": func(x *bench) error {
-			_, err := x.changeControls(context.Background(), func(c *Controls, now time.Time) error { c.lift(now); return nil })
+			_, err := x.Controls.change(context.Background(), func(c *Controls, now time.Time) error { c.lift(now); return nil })
 			return err
 		},
 	} {
@@ -38,7 +38,7 @@ func TestAQuestionEndsWithItsFreeze(t *testing.T) {
 			t.Run(name+", "+control, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					x := newBench(t, newMemKV())
-					if _, err := x.Freeze(t.Context(), "uid 7", "first"); err != nil {
+					if _, err := x.Controls.Freeze(t.Context(), "uid 7", "first"); err != nil {
 						t.Fatal(err)
 					}
 					time.Sleep(time.Second)
@@ -69,7 +69,7 @@ func TestAQuestionEndsWithItsFreeze(t *testing.T) {
 func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		if _, err := x.Freeze(t.Context(), "uid 7", ""); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -78,7 +78,7 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 		v := x.askAsync(t.Context(), call, High)
 		go func() {
 			if (<-v).Decision == Allow {
-				_ = x.Unfreeze(t.Context(), "uid 7")
+				_ = x.Controls.Unfreeze(t.Context(), "uid 7")
 			}
 		}()
 		synctest.Wait()
@@ -174,7 +174,7 @@ func TestTheDotsOfApproverAreDots(t *testing.T) {
 		{ToolCall{Tool: "Bash", Command: "echo a · file: /p"}, "Bash: echo a ⟨U+00B7⟩ file: /p"},
 		{ToolCall{Tool: "Bash", Command: "ls\nfile: /p"}, "Bash: ls ⏎ file: /p"},
 	} {
-		card := x.card(Request{Call: c.call, State: Pending}, tokens.Code{})
+		card := x.Cards.card(Request{Call: c.call, State: Pending}, tokens.Code{})
 		if card.Push != "🔴 CATASTROPHIC · "+c.want {
 			t.Errorf("%s\nwant %s", card.Push, c.want)
 		}

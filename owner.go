@@ -62,9 +62,9 @@ func placeOf(gone Removal, all []Removal) int {
 // OwnerMay says why root may not approve a request; empty if root may. That is so only
 // where nobody else could, where the verdict names nobody else, and where the agent that
 // asks is not root itself. Whether the daemon is root is for the caller to look at.
-func (b *Broadcaster) OwnerMay(ctx context.Context, r Request) string {
+func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	id, who := Owner()
-	c, err := readControls(ctx, b.Store, b.Mark)
+	c, err := readControls(ctx, a.store, a.mark)
 	gone, away := c.Removal(id, who)
 	res := Resolution{Approve: true, Cause: ByPerson, Person: who, Identity: id}
 	switch {
@@ -75,40 +75,40 @@ func (b *Broadcaster) OwnerMay(ctx context.Context, r Request) string {
 	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
 		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
 	case r.Verdict.admits(res) != nil:
-		return b.notAskedText(r.Verdict, who)
-	case b.Nobody(r.Verdict.Severity) == "":
+		return a.notAskedText(r.Verdict, who)
+	case a.Nobody(r.Verdict.Severity) == "":
 		return "others can approve it: answer where its card is"
 	}
 	return ""
 }
 
 // OwnerApproves enters root's yes to a request, of which root has typed the code that
-// the daemon made for it. shown is what [Broadcaster.Shown] said of what root has read. It
+// the daemon made for it. shown is what [Cards.Shown] said of what root has read. It
 // goes the way of every other answer.
-func (b *Broadcaster) OwnerApproves(ctx context.Context, id string, shown int) Outcome {
+func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) Outcome {
 	as, who := Owner()
 	rep := Reply{Channel: as.Channel, Sender: as.ID, Name: who.Name, Approve: true, Method: ByCode, Request: id, Shown: shown}
-	r, out := b.ownerApproves(ctx, rep, as, who)
+	r, out := a.ownerApproves(ctx, rep, as, who)
 	if out.Kind != OutcomeApproved && out.Kind != OutcomeRecorded {
-		b.noteRefusal(ctx, rep, r, out)
+		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out
 }
 
-func (b *Broadcaster) ownerApproves(ctx context.Context, rep Reply, as Identity, who Person) (Request, Outcome) {
-	r, err := b.loadPatiently(ctx, rep.Request)
+func (a *Answers) ownerApproves(ctx context.Context, rep Reply, as Identity, who Person) (Request, Outcome) {
+	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return r, Outcome{OutcomeUnknown, "There is no such request: approver pending lists those that are open."}
 	case err != nil:
-		return r, *b.trouble(err)
+		return r, *a.finder.trouble(err)
 	case r.State.Settled():
 		return r, outcomeOf(r, rep, who)
 	}
-	if why := b.OwnerMay(ctx, r); why != "" {
+	if why := a.approvers.OwnerMay(ctx, r); why != "" {
 		return r, Outcome{OutcomeRefused, "Root cannot approve it: " + why}
 	}
-	b.Log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why", b.Nobody(r.Verdict.Severity))
+	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why", a.approvers.Nobody(r.Verdict.Severity))
 	res := Resolution{Approve: true, Cause: ByPerson, Person: who, Method: rep.Method, Identity: as}
-	return b.enter(ctx, r, Posting{}, rep, res, time.Now())
+	return a.enter(ctx, r, Posting{}, rep, res, time.Now())
 }

@@ -83,10 +83,10 @@ func TestRootIsToldHowToComeBack(t *testing.T) {
 	for person, word := range map[string]string{"terminal:0": "terminal:0", "ada": "ada", "Ada Low": "'Ada Low'", "o'neil; ls": `'o'\''neil; ls'`} {
 		x := newBench(t, newMemKV())
 		id, _ := Owner()
-		if _, err := x.Remove(t.Context(), Removal{Person: person, Identities: []Identity{id}, By: "uid 0", Reason: "left", ByRoot: true}); err != nil {
+		if _, err := x.Removals.Remove(t.Context(), Removal{Person: person, Identities: []Identity{id}, By: "uid 0", Reason: "left", ByRoot: true}); err != nil {
 			t.Fatal(err)
 		}
-		why := x.OwnerMay(t.Context(), Request{})
+		why := x.Approvers.OwnerMay(t.Context(), Request{})
 		if !strings.Contains(why, "was removed by uid 0") || !strings.HasSuffix(why, "sudo approver people restore "+word+" brings root back") {
 			t.Errorf("%s: %s", person, why)
 		}

@@ -15,16 +15,16 @@ func TestRootsYesOutlivesCardsThatNeverCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := always(step{err: busy(time.Second)})
 		x := newRetried(t, newMemKV(), down, down)
-		x.Audit = slowAudit{x.Audit}
-		x.SetPeople(People{{"elsewhere", "9"}: {ID: "carol"}})
+		x.tune(func(o *Options) { o.Audit = slowAudit{o.Audit} })
+		x.Approvers.Set(People{{"elsewhere", "9"}: {ID: "carol"}})
 		verdict := x.askAsync(t.Context(), peerCall("a", 1000), High)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		open, err := x.Requests(t.Context())
+		open, err := x.Requests.Open(t.Context())
 		if err != nil || len(open) != 1 {
 			t.Fatalf("open: %d, %v", len(open), err)
 		}
-		if out := x.OwnerApproves(t.Context(), open[0].ID, 1); out.Kind != OutcomeApproved && out.Kind != OutcomeRecorded {
+		if out := x.Answers.OwnerApproves(t.Context(), open[0].ID, 1); out.Kind != OutcomeApproved && out.Kind != OutcomeRecorded {
 			t.Errorf("root is told %+v", out)
 		}
 		if v := <-verdict; v.Decision != Allow {

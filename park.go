@@ -107,18 +107,18 @@ func mayPark(r Request, call ToolCall) bool {
 }
 
 // park lets the call be found when it comes back, and then parks its request.
-func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Request, error) {
+func (o *opener) park(ctx context.Context, r Request, call ToolCall) (Request, error) {
 	takeBy := r.Due.Add(GrantMargin)
 	key := Key("parked", scopeOf(call, r.Fingerprint))
 	for {
-		id, rev, err := b.Store.Get(ctx, key)
+		id, rev, err := o.store.Get(ctx, key)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return r, err
 		}
 		if string(id) == r.ID {
 			break
 		}
-		err = b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, takeBy.Add(b.KeepFor))
+		err = o.records.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, takeBy.Add(o.keepFor))
 		if err == nil {
 			break
 		}
@@ -127,13 +127,13 @@ func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Reque
 		}
 	}
 	if !r.Parked {
-		next, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Park(takeBy, now) })
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Park(takeBy, now) })
 		if err != nil {
 			return next, err
 		}
 		r = next
 	}
-	_, err := b.Audit.Record(ctx, Record{
+	_, err := o.audit.Record(ctx, Record{
 		Event: EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
 		Note: "the agent was told to run the same call again later",
 	})
@@ -143,18 +143,18 @@ func (b *Broadcaster) park(ctx context.Context, r Request, call ToolCall) (Reque
 // join finds the parked request that a new call comes back for. ErrNotFound
 // means that there is none whose answer this call may have. dead is a request without a
 // record that the call's id leads to.
-func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, dead string) (Request, error) {
-	id, _, err := b.Store.Get(ctx, Key("parked", scopeOf(call, fp)))
+func (o *opener) join(ctx context.Context, call ToolCall, why Verdict, fp Fingerprint, dead string) (Request, error) {
+	id, _, err := o.store.Get(ctx, Key("parked", scopeOf(call, fp)))
 	if err != nil {
 		return Request{}, err
 	}
-	r, _, err := b.load(ctx, string(id))
+	r, _, err := o.requests.load(ctx, string(id))
 	if unreadable(err) {
 		return Request{}, ErrNotFound
 	} else if err != nil {
 		return Request{}, err
 	}
-	now, err := b.Store.Now(ctx)
+	now, err := o.store.Now(ctx)
 	if err != nil {
 		return Request{}, err
 	}
@@ -166,13 +166,13 @@ func (b *Broadcaster) join(ctx context.Context, call ToolCall, why Verdict, fp F
 		return Request{}, ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	_, err = b.leadTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(b.KeepFor))
+	_, err = o.requests.leadTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
 	return r, err
 }
 
 // rejoin takes up the request of a call that had come back for it before.
-func (b *Broadcaster) rejoin(ctx context.Context, r Request) (Request, error) {
-	now, err := b.Store.Now(ctx)
+func (o *opener) rejoin(ctx context.Context, r Request) (Request, error) {
+	now, err := o.store.Now(ctx)
 	if err == nil && r.State == Consumed && !now.Before(r.Deadline) {
 		err = errTooOld
 	}
@@ -181,9 +181,9 @@ func (b *Broadcaster) rejoin(ctx context.Context, r Request) (Request, error) {
 
 // granted makes the record of a yes that waits for its call, which must be
 // durable before anybody is told, and brings the cards up to date.
-func (b *Broadcaster) granted(ctx context.Context, r Request) Request {
-	hash, err := b.Audit.Record(context.WithoutCancel(ctx), r.record(EventGranted))
-	next, changeErr := b.change(context.WithoutCancel(ctx), r.ID, func(r Request, now time.Time) (Request, error) {
+func (l *releases) granted(ctx context.Context, r Request) Request {
+	hash, err := l.audit.Record(context.WithoutCancel(ctx), r.record(EventGranted))
+	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, now time.Time) (Request, error) {
 		if err != nil || hash == "" {
 			return r.Fail(Unrecorded, now)
 		}
@@ -194,29 +194,29 @@ func (b *Broadcaster) granted(ctx context.Context, r Request) Request {
 		return r, nil
 	})
 	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
-		b.Log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", errors.Join(err, changeErr))
+		l.log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", errors.Join(err, changeErr))
 	}
 	if next.Granted() {
-		b.settle(next.ID)
+		l.editor.settle(next.ID)
 	}
 	return next
 }
 
 // regrant goes on with what a former process left undone of yeses that wait: the
 // record, and the cards.
-func (b *Broadcaster) regrant(ctx context.Context) {
-	open, err := b.Requests(ctx)
+func (l *releases) regrant(ctx context.Context) {
+	open, err := l.requests.Open(ctx)
 	if err != nil {
-		b.noteTrouble(err)
+		l.records.noteTrouble(err)
 	}
-	now, err := b.Store.Now(ctx)
+	now, err := l.store.Now(ctx)
 	for _, r := range open {
 		switch {
 		case err != nil || r.State != Approved || !r.Parked:
 		case r.Granted():
-			b.settle(r.ID)
+			l.editor.settle(r.ID)
 		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
-			b.granted(ctx, r)
+			l.granted(ctx, r)
 		}
 	}
 }
@@ -228,12 +228,12 @@ func (r Request) grantedText() string {
 
 // answeredBefore records that a call got the answer of a request that another
 // call had asked.
-func (b *Broadcaster) answeredBefore(ctx context.Context, r Request, call ToolCall) error {
+func (l *releases) answeredBefore(ctx context.Context, r Request, call ToolCall) error {
 	if r.CallID == call.ID || !r.Parked { // else see recordEnd
 		return nil
 	}
-	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
-		Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: b.verdict(r, false), Note: "the answer of a request that was parked",
+	_, err := l.audit.Record(context.WithoutCancel(ctx), Record{
+		Event: EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: l.verdict(r, false), Note: "the answer of a request that was parked",
 	})
 	return err
 }

@@ -20,7 +20,7 @@ func parkedCall(id string, d time.Duration) ToolCall {
 func TestParkedYesRunsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		x.TTL = time.Hour
+		x.tune(func(o *Options) { o.TTL = time.Hour })
 		v := <-x.askAsync(t.Context(), parkedCall("c1", 20*time.Second), High)
 		if v.Decision != Deny || !strings.HasPrefix(v.Reason, "Waiting for approval (request ") || !strings.Contains(v.Reason, "run the same call again later") {
 			t.Fatalf("%+v", v)
@@ -108,10 +108,10 @@ func TestParkedYesEnds(t *testing.T) {
 	for name, end := range map[string]func(x *bench){
 		"its time is over": func(*bench) { time.Sleep(DefaultTTL + GrantMargin) },
 		"a freeze": func(x *bench) {
-			if n, err := x.Freeze(x.t.Context(), "uid 7", ""); n != 1 || err != nil {
+			if n, err := x.Controls.Freeze(x.t.Context(), "uid 7", ""); n != 1 || err != nil {
 				x.t.Errorf("%d, %v", n, err)
 			}
-			if err := x.Unfreeze(x.t.Context(), "uid 7"); err != nil {
+			if err := x.Controls.Unfreeze(x.t.Context(), "uid 7"); err != nil {
 				x.t.Error(err)
 			}
 			time.Sleep(time.Second)

@@ -34,13 +34,13 @@ func comesBack(err error) bool {
 
 // wasInTime reports that an answer which came after the end, and began when it did, was
 // here before the deadline: the store was away, or the note of its card was.
-func (b *Broadcaster) wasInTime(ctx context.Context, r Request, began time.Time) bool {
-	now, err := b.Store.Now(ctx)
+func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
+	now, err := a.store.Now(ctx)
 	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
 }
 
-func (b *Broadcaster) loadPatiently(ctx context.Context, id string) (r Request, err error) {
-	err = whenThere(ctx, func() (err error) { r, _, err = b.load(ctx, id); return err })
+func (q *Requests) loadPatiently(ctx context.Context, id string) (r Request, err error) {
+	err = whenThere(ctx, func() (err error) { r, _, err = q.load(ctx, id); return err })
 	return r, err
 }
 

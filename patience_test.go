@@ -65,12 +65,12 @@ func TestAnAnswerWaitsForTheStore(t *testing.T) {
 						id, card := x.tg.card(0)
 						rep := of(Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve}, id, card)
 						kv.goFor(away)
-						out := x.Reply(t.Context(), rep)
+						out := x.Answers.Reply(t.Context(), rep)
 						want := map[bool]OutcomeKind{true: OutcomeApproved, false: OutcomeDenied}[approve]
 						if v := <-answer; out.Kind != want || (v.Decision == Allow) != approve {
 							t.Errorf("%+v; %v %s", out, v.Decision, v.Reason)
 						}
-						if s, _, _, err := x.loadStrikes(t.Context(), lockKey(Person{ID: "alice"}, rep)); err != nil || len(s.At) != 0 {
+						if s, _, _, err := x.lockout.load(t.Context(), lockKey(Person{ID: "alice"}, rep)); err != nil || len(s.At) != 0 {
 							t.Errorf("%d wrong codes are counted, %v", len(s.At), err)
 						}
 					})
@@ -100,7 +100,7 @@ func TestTheStoreGoesAwayUnderAnAnswer(t *testing.T) {
 					return away(op, key)
 				}
 				kv.mu.Unlock()
-				out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+				out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 				if v := <-answer; v.Decision != Allow || out.Kind != OutcomeApproved && out.Kind != OutcomeRecorded {
 					t.Errorf("%+v; %v %s", out, v.Decision, v.Reason)
 				}
@@ -135,7 +135,7 @@ func TestAnAnswerThatComesTooLateForTheStore(t *testing.T) {
 				time.Sleep(time.Until(card.Due) - c.before)
 				kv.goFor(c.away)
 				began := time.Now()
-				out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: id})
+				out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTap, Request: card.Request, Message: id})
 				took := time.Since(began)
 				if !strings.Contains(out.Text, c.want) || took < c.takes || took > c.takes+2*time.Second || out.Kind == OutcomeApproved || out.Kind == OutcomeRecorded {
 					t.Errorf("after %v: %+v", took, out)
@@ -177,7 +177,7 @@ func TestOnlyTheStoreIsWaitedFor(t *testing.T) {
 					x.tap(x.dc, 0, "d1", false)
 				}
 				began := time.Now()
-				if out := x.Reply(t.Context(), c.rep); out.Kind != c.want || time.Since(began) > time.Second {
+				if out := x.Answers.Reply(t.Context(), c.rep); out.Kind != c.want || time.Since(began) > time.Second {
 					t.Errorf("after %v: %+v", time.Since(began), out)
 				}
 				if c.want != OutcomeTooLate {

@@ -11,17 +11,17 @@ import (
 // Pause lets calls through that would be asked, for at most MaxPause; a zero
 // time ends a pause, and is recorded after that. The record of a pause is durable
 // first; if it fails after that, a second record says so.
-func (b *Broadcaster) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
-	return b.pause(ctx, nil, d, all, by)
+func (k *Controller) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, nil, d, all, by)
 }
 
 // PauseAs is Pause by the word of people who were asked about these controls: it fails if
 // they have changed since as [Controls.StillAs] says.
-func (b *Broadcaster) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
-	return b.pause(ctx, &asked, d, all, by)
+func (k *Controller) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, &asked, d, all, by)
 }
 
-func (b *Broadcaster) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
 	by = cutText(by, maxBy)
 	if d < 0 || d > MaxPause {
 		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
@@ -34,11 +34,11 @@ func (b *Broadcaster) pause(ctx context.Context, asked *Controls, d time.Duratio
 		note += ", also for CATASTROPHIC calls"
 	}
 	if d > 0 {
-		if _, err := b.Audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
+		if _, err := k.audit.Record(ctx, Record{Event: EventPaused, Note: note}); err != nil {
 			return Pause{}, err
 		}
 	}
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		if c.Frozen() {
 			return ErrFrozen
 		}
@@ -52,19 +52,19 @@ func (b *Broadcaster) pause(ctx context.Context, asked *Controls, d time.Duratio
 		return nil
 	})
 	if err != nil {
-		return Pause{}, b.notDone(ctx, EventPaused, note, err)
+		return Pause{}, k.notDone(ctx, EventPaused, note, err)
 	}
-	b.Log.Warn("PAUSE: " + note)
+	k.log.Warn("PAUSE: " + note)
 	if d == 0 { // after it, so that the audit knows the version that ended it
-		_, err = b.Audit.Record(ctx, Record{Event: EventPaused, Note: note})
+		_, err = k.audit.Record(ctx, Record{Event: EventPaused, Note: note})
 	}
 	return c.Pause, err
 }
 
 // PausedFor is Gate.Paused: whether a call of this severity is let through to
 // the agent's own permission flow. If the store cannot say, people are asked.
-func (b *Broadcaster) PausedFor(ctx context.Context, s Severity) (string, bool) {
-	c, now, err := b.Controls(ctx)
+func (k *Controller) PausedFor(ctx context.Context, s Severity) (string, bool) {
+	c, now, err := k.Load(ctx)
 	if err != nil || !c.Paused(s, now) {
 		return "", false
 	}

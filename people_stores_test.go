@@ -117,7 +117,7 @@ func (r replica) says(t *testing.T, sender, request string, approve bool, term a
 
 func (r replica) removal(t *testing.T, person string) approver.Removal {
 	t.Helper()
-	c, _, err := r.b.Controls(t.Context())
+	c, _, err := r.b.Controls.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,12 @@ func TestSomebodyIsRemovedAtTheOtherDaemon(t *testing.T) {
 				}
 			}
 		}
-		if grants, err := there.b.Grants(t.Context()); err != nil || len(grants) != 4 {
+		if grants, err := there.b.Grants.List(t.Context()); err != nil || len(grants) != 4 {
 			t.Fatalf("%d grants, %v", len(grants), err)
 		}
 		open1, _ := here.put(t, "open", false)
 		gone := approver.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: "uid 0", Reason: "stolen"}
-		if voided, err := there.b.Remove(t.Context(), gone); err != nil || voided != 2 {
+		if voided, err := there.b.Removals.Remove(t.Context(), gone); err != nil || voided != 2 {
 			t.Fatalf("%d void, %v", voided, err)
 		}
 		for name, d := range map[string]replica{"here": here, "there": there} {
@@ -179,10 +179,10 @@ func TestSomebodyIsRemovedAtTheOtherDaemon(t *testing.T) {
 					t.Errorf("%s: %q runs: %v", name, command, ran)
 				}
 			}
-			if grants, err := d.b.Grants(t.Context()); err != nil || len(grants) != 2 {
+			if grants, err := d.b.Grants.List(t.Context()); err != nil || len(grants) != 2 {
 				t.Errorf("%s: %d grants, %v", name, len(grants), err)
 			}
-			if n := len(d.b.Counting()); n != 1 {
+			if n := len(d.b.Approvers.Counting()); n != 1 {
 				t.Errorf("%s: %d people count", name, n)
 			}
 		}
@@ -195,7 +195,7 @@ func TestSomebodyIsRemovedAtTheOtherDaemon(t *testing.T) {
 		if v := <-open1.verdict; v.Decision != approver.Allow {
 			t.Errorf("%+v", v)
 		}
-		if err := here.b.Restore(t.Context(), here.removal(t, "ada"), "uid 0"); err != nil {
+		if err := here.b.Removals.Restore(t.Context(), here.removal(t, "ada"), "uid 0"); err != nil {
 			t.Fatal(err)
 		}
 		for name, d := range map[string]replica{"here": here, "there": there} {
@@ -231,44 +231,44 @@ func TestRootAtTheOtherDaemon(t *testing.T) {
 			}
 		}
 		before, _ := here.put(t, "before the freeze", false)
-		if denied, err := there.b.Freeze(t.Context(), "ada", "it runs wild"); err != nil || denied != 1 {
+		if denied, err := there.b.Controls.Freeze(t.Context(), "ada", "it runs wild"); err != nil || denied != 1 {
 			t.Fatalf("%d denied, %v", denied, err)
 		}
 		if v := <-before.verdict; v.Decision != approver.Deny {
 			t.Errorf("%+v", v)
 		}
 		frozen(true)
-		if err := here.b.Unfreeze(t.Context(), "uid 0"); err != nil {
+		if err := here.b.Controls.Unfreeze(t.Context(), "uid 0"); err != nil {
 			t.Fatal(err)
 		}
 		frozen(false)
 		a, _ := here.put(t, "dropdb", false)
 		may := func() string {
 			t.Helper()
-			r, err := there.b.Request(t.Context(), a.request)
+			r, err := there.b.Requests.Get(t.Context(), a.request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return there.b.OwnerMay(t.Context(), r)
+			return there.b.Approvers.OwnerMay(t.Context(), r)
 		}
 		for _, person := range []string{"ada", "bob"} {
 			if why := may(); !strings.Contains(why, "others can approve it") {
 				t.Errorf("before %s is removed: %q", person, why)
 			}
-			if out := there.b.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeRefused {
+			if out := there.b.Answers.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeRefused {
 				t.Errorf("%+v", out)
 			}
-			if _, err := here.b.Remove(t.Context(), approver.Removal{Person: person, By: "uid 0"}); err != nil {
+			if _, err := here.b.Removals.Remove(t.Context(), approver.Removal{Person: person, By: "uid 0"}); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := there.b.Controls(t.Context()); err != nil { // as each call and each answer does
+			if _, _, err := there.b.Controls.Load(t.Context()); err != nil { // as each call and each answer does
 				t.Fatal(err)
 			}
 		}
 		if why := may(); why != "" {
 			t.Fatalf("root may not: %q", why)
 		}
-		if out := there.b.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+		if out := there.b.Answers.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
 			t.Errorf("%+v", out)
 		}
 		if v := <-a.verdict; v.Decision != approver.Allow || v.By != approver.ByPeople {

@@ -27,20 +27,20 @@ var errDeaf = errors.New("no answers come here")
 
 // runSolo runs a channel under its lease. A process that hears nothing, as where its way
 // to the platform is cut, gives the lease up: it would make all others deaf.
-func (b *Broadcaster) runSolo(ctx context.Context, c Channel, lease string, run func(context.Context) error) error {
+func (v *receivers) runSolo(ctx context.Context, c Channel, lease string, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var telling sync.WaitGroup
-	telling.Go(func() { b.tellReceiver(ctx, c, lease) })
+	telling.Go(func() { v.tellReceiver(ctx, c, lease) })
 	defer telling.Wait()
 	defer stop()
 	for patience := deafFor; ; {
 		heard := false
-		err := Lead(ctx, b.Store, lease, b.Log, func(ctx context.Context) error {
+		err := Lead(ctx, v.store, lease, v.log, func(ctx context.Context) error {
 			ctx, giveUp := context.WithCancelCause(ctx)
 			var watching sync.WaitGroup
 			watching.Go(func() {
-				if heard = b.untilDeaf(ctx, c, patience); ctx.Err() == nil {
-					b.states.deaf(c.Name(), c.(Receiver).Reception())
+				if heard = v.untilDeaf(ctx, c, patience); ctx.Err() == nil {
+					v.channels.states.deaf(c.Name(), c.(Receiver).Reception())
 					giveUp(errDeaf)
 				}
 			})
@@ -57,7 +57,7 @@ func (b *Broadcaster) runSolo(ctx context.Context, c Channel, lease string, run 
 		if patience = min(2*patience, maxDeafFor); heard {
 			patience = deafFor
 		}
-		b.Log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
+		v.log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
 		if !sleep(ctx, asideFor) {
 			return ctx.Err()
 		}
@@ -66,12 +66,12 @@ func (b *Broadcaster) runSolo(ctx context.Context, c Channel, lease string, run 
 
 // untilDeaf waits until no answers have come for so long, or ctx ends. It reports
 // whether any came before. A channel that cannot say counts as hearing, for ever.
-func (b *Broadcaster) untilDeaf(ctx context.Context, c Channel, patience time.Duration) (heard bool) {
+func (v *receivers) untilDeaf(ctx context.Context, c Channel, patience time.Duration) (heard bool) {
 	r, says := c.(Receiver)
 	for last := time.Now(); time.Since(last) < patience; {
 		if !says || r.Reception().Up {
 			if heard, last = true, time.Now(); says {
-				b.states.deaf(c.Name(), Reception{})
+				v.channels.states.deaf(c.Name(), Reception{})
 			}
 		}
 		if !sleep(ctx, LeaseTTL/4) {
@@ -121,7 +121,7 @@ func (r Receiving) trouble(mine Receiving) string {
 }
 
 // receiving is how it is here.
-func (b *Broadcaster) receiving(c Channel) (now Receiving) {
+func (v *receivers) receiving(c Channel) (now Receiving) {
 	now.Up = true
 	if r, says := c.(Receiver); says {
 		s := r.Reception()
@@ -130,12 +130,12 @@ func (b *Broadcaster) receiving(c Channel) (now Receiving) {
 			now.Problem = s.Problem
 		}
 	}
-	for _, d := range b.Destinations {
+	for _, d := range v.destinations {
 		if d.Channel == c.Name() && !slices.Contains(now.Places, d.Conversation) {
 			now.Places = append(now.Places, d.Conversation)
 		}
 	}
-	for id := range b.Counting() {
+	for id := range v.approvers.Counting() {
 		if id.Channel == c.Name() {
 			now.People = append(now.People, id.ID)
 		}
@@ -155,31 +155,31 @@ const (
 
 // tellReceiver tells the others how it is here while the lease is here, and else looks
 // how it is where the lease is.
-func (b *Broadcaster) tellReceiver(ctx context.Context, c Channel, lease string) {
+func (v *receivers) tellReceiver(ctx context.Context, c Channel, lease string) {
 	key, process := Key("receiving", lease), string(NewRev())
-	defer b.states.elsewhere(c.Name(), nil, "")
+	defer v.channels.states.elsewhere(c.Name(), nil, "")
 	var told Receiving
 	var at time.Time // when it was told; zero if that did not work
 	before, warned := "", ""
 	for {
-		mine := b.receiving(c)
+		mine := v.receiving(c)
 		mine.Process = process
-		if b.states.of(c.Name()).Leads {
+		if v.channels.states.of(c.Name()).Leads {
 			if !mine.equal(told) || time.Since(at) >= tellAnew {
-				if told, at = mine, time.Now(); !b.storeReceiving(ctx, key, mine) {
+				if told, at = mine, time.Now(); !v.storeReceiving(ctx, key, mine) {
 					at = time.Time{}
 				}
 			}
 			before, warned = "", ""
-			b.states.elsewhere(c.Name(), nil, "")
+			v.channels.states.elsewhere(c.Name(), nil, "")
 		} else {
 			told = Receiving{}
-			there, trouble := b.lookElsewhere(ctx, c, key, mine)
-			b.states.elsewhere(c.Name(), there, trouble)
+			there, trouble := v.lookElsewhere(ctx, c, key, mine)
+			v.channels.states.elsewhere(c.Name(), there, trouble)
 			// One look is not enough: whoever has just got the lease has not heard anything yet.
 			if trouble != "" && before != "" && trouble != warned {
 				warned = trouble
-				b.Log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
+				v.log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
 			} else if trouble == "" {
 				warned = ""
 			}
@@ -193,16 +193,16 @@ func (b *Broadcaster) tellReceiver(ctx context.Context, c Channel, lease string)
 
 // lookElsewhere reads how it is where the lease is, and why answers may not count there.
 // Nothing is known where nobody else has said anything lately.
-func (b *Broadcaster) lookElsewhere(ctx context.Context, c Channel, key string, mine Receiving) (*Receiving, string) {
-	value, _, clock, err := getNow(ctx, b.Store, key)
+func (v *receivers) lookElsewhere(ctx context.Context, c Channel, key string, mine Receiving) (*Receiving, string) {
+	value, _, clock, err := getNow(ctx, v.store, key)
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process || clock.Sub(there.At).Abs() > fresh {
 		return nil, ""
 	}
 	trouble := there.trouble(mine)
 	if trouble != "" { // somebody may have been removed whom only the other one knows to be
-		if _, err := readStored(ctx, b.Store, b.Mark); err == nil {
-			mine.People = b.receiving(c).People
+		if _, err := readStored(ctx, v.store, v.mark); err == nil {
+			mine.People = v.receiving(c).People
 			trouble = there.trouble(mine)
 		}
 	}
@@ -211,12 +211,12 @@ func (b *Broadcaster) lookElsewhere(ctx context.Context, c Channel, key string, 
 
 // storeReceiving puts a note over whatever is there. It reports whether that worked: if
 // not, it is tried again at the next look.
-func (b *Broadcaster) storeReceiving(ctx context.Context, key string, now Receiving) bool {
-	_, rev, clock, err := getNow(ctx, b.Store, key)
+func (v *receivers) storeReceiving(ctx context.Context, key string, now Receiving) bool {
+	_, rev, clock, err := getNow(ctx, v.store, key)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return false
 	}
 	now.At = clock
 	value, err := json.Marshal(now)
-	return err == nil && b.Store.Put(ctx, key, value, rev, NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
+	return err == nil && v.store.Put(ctx, key, value, rev, NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
 }

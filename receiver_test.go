@@ -74,14 +74,14 @@ func wired(t *testing.T, kv *memKV, lease *oneLease, name string, place, person 
 }
 
 func wiredAs(t *testing.T, kv *memKV, lease *oneLease, name, place, person string, w *wire) (*Broadcaster, *wire) {
-	b := &Broadcaster{Options: Options{
+	b := composed(Options{
 		Store: replica{kv, lease, name, func() bool { return false }}, Log: slog.New(slog.DiscardHandler),
 		Destinations: []Destination{{Channel: "wire", Conversation: place}}, Channels: []Channel{w}, Mark: NewControlMark(0),
-	}, channels: map[string]Channel{"wire": w}}
-	b.people.Store(&People{{"wire", person}: {ID: person}})
+	})
+	b.Approvers.people.Store(&People{{"wire", person}: {ID: person}})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = b.runChannel(ctx, w) }()
+	go func() { defer close(done); _ = b.receivers.runChannel(ctx, w) }()
 	t.Cleanup(func() { stop(); <-done })
 	synctest.Wait()
 	return b, w
@@ -95,7 +95,7 @@ func TestADeafProcessGivesWay(t *testing.T) {
 		kv, lease := newMemKV(), &oneLease{}
 		b1, w1 := wired(t, kv, lease, "a", "room", "ada")
 		b2, w2 := wired(t, kv, lease, "b", "room", "ada")
-		state := func(b *Broadcaster) ChannelState { return b.ChannelState("wire") }
+		state := func(b *Broadcaster) ChannelState { return b.Channels.State("wire") }
 		time.Sleep(10 * time.Second)
 		if s := state(b2); !state(b1).Leads || s.Leads || s.There == nil || !s.There.Up || s.Apart != "" {
 			t.Fatalf("at first: %+v", s)
@@ -139,13 +139,13 @@ func TestADeafChannelThatTriesAnewStaysDeaf(t *testing.T) {
 		w.forgets = true
 		w.set(true)
 		time.Sleep(2 * time.Second)
-		since := b.ChannelState("wire").Since
+		since := b.Channels.State("wire").Since
 		for range 40 * 60 * 4 {
 			time.Sleep(250 * time.Millisecond)
-			if why := b.Nobody(Catastrophic); why != "from wire no answers arrive now" {
-				t.Fatalf("somebody could approve: %q, %+v", why, b.ChannelState("wire"))
+			if why := b.Approvers.Nobody(Catastrophic); why != "from wire no answers arrive now" {
+				t.Fatalf("somebody could approve: %q, %+v", why, b.Channels.State("wire"))
 			}
-			if s := b.ChannelState("wire"); s.Up || !s.Since.Equal(since) || s.Problem == "" {
+			if s := b.Channels.State("wire"); s.Up || !s.Since.Equal(since) || s.Problem == "" {
 				t.Fatalf("it began at %v: %+v", since, s)
 			}
 		}
@@ -155,12 +155,12 @@ func TestADeafChannelThatTriesAnewStaysDeaf(t *testing.T) {
 		w.mu.Unlock()
 		w.set(false)
 		time.Sleep(asideFor + LeaseTTL + time.Second)
-		if why := b.Nobody(Catastrophic); why != "" {
+		if why := b.Approvers.Nobody(Catastrophic); why != "" {
 			t.Errorf("answers come: %q", why)
 		}
 		w.set(true) // another trouble, which began later
 		time.Sleep(time.Minute)
-		if s := b.ChannelState("wire"); s.Up || !s.Since.After(since.Add(30*time.Minute)) {
+		if s := b.Channels.State("wire"); s.Up || !s.Since.After(since.Add(30*time.Minute)) {
 			t.Errorf("another trouble: %+v", s)
 		}
 	})
@@ -175,7 +175,7 @@ func TestALoneProcessHearsAgainAtOnce(t *testing.T) {
 		for range 20 {
 			w.set(false)
 			time.Sleep(asideFor + LeaseTTL + time.Second)
-			if s := b.ChannelState("wire"); !s.Leads || !s.Up {
+			if s := b.Channels.State("wire"); !s.Leads || !s.Up {
 				t.Fatalf("it does not receive: %+v", s)
 			}
 			w.set(true)
@@ -199,7 +199,7 @@ func TestDaemonsThatDoNotFitSaySo(t *testing.T) {
 				wired(t, kv, lease, "a", "room", "ada")
 				b, _ := wired(t, kv, lease, "b", c.place, c.person)
 				time.Sleep(10 * time.Second)
-				got := b.ChannelState("wire").Apart
+				got := b.Channels.State("wire").Apart
 				if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 					t.Errorf("it says %q, want %q", got, c.want)
 				}
@@ -226,17 +226,17 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 				b1, _ := wired(t, kv, lease, "a", "room", "ada")
 				b2, _ := wired(t, kv, lease, "b", "room", "ada")
 				for _, b := range []*Broadcaster{b1, b2} {
-					b.people.Store(both())
+					b.Approvers.people.Store(both())
 				}
 				time.Sleep(10 * time.Second)
 				apart := func(seconds int) (said string) {
 					for range 4 * seconds {
-						said = firstOf(said, b2.ChannelState("wire").Apart)
+						said = firstOf(said, b2.Channels.State("wire").Apart)
 						time.Sleep(time.Second / 4)
 					}
 					return said
 				}
-				if got := apart(3); got != "" || !b1.ChannelState("wire").Leads {
+				if got := apart(3); got != "" || !b1.Channels.State("wire").Leads {
 					t.Fatalf("before: %q", got)
 				}
 				by := b2
@@ -248,11 +248,11 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 				}); err != nil {
 					t.Fatal(err)
 				}
-				by.people.Store(&People{{"wire", "ada"}: {ID: "ada"}, {"wire", "eve"}: {ID: "eve"}}) // as its authority then has them
+				by.Approvers.people.Store(&People{{"wire", "ada"}: {ID: "ada"}, {"wire", "eve"}: {ID: "eve"}}) // as its authority then has them
 				if got := apart(12); got != "" {
 					t.Errorf("after the removal: %q", got)
 				}
-				b1.people.Store(&People{{"wire", "ada"}: {ID: "ada"}})
+				b1.Approvers.people.Store(&People{{"wire", "ada"}: {ID: "ada"}})
 				if got := apart(12); !strings.Contains(got, "does not know the approvers eve:") {
 					t.Errorf("another one is unknown: %q", got)
 				}

@@ -11,26 +11,26 @@ import (
 
 // release records the approval and then consumes it for the connection holder.
 // What cannot be recorded, or is no longer what was shown, is denied instead.
-func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
+func (l *releases) release(ctx context.Context, r Request, call ToolCall, holder string) (Request, error) {
 	began := time.Now()
-	bound, err := b.Fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
+	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
+		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(CallChanged, now) })
 	}
-	if err := b.stillGood(ctx, r, call); isVoid(err) {
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(causeOf(err), now) })
+	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
+		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(causeOf(err), now) })
 	} else if err != nil {
 		return r, err
 	}
-	if moot, err := b.moot(ctx, r); err != nil {
+	if moot, err := l.grants.moot(ctx, r); err != nil {
 		return r, err
 	} else if moot {
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Moot, now) })
+		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Moot, now) })
 	}
 	// What ended meanwhile was not approved: nobody reads that of it in the audit.
 	if time.Since(began) > retryEvery {
-		if fresh, _, now, err := b.loadNow(ctx, r.ID); err != nil {
+		if fresh, _, now, err := l.requests.loadNow(ctx, r.ID); err != nil {
 			return r, err
 		} else if fresh.State != Approved {
 			return fresh, ErrSettled
@@ -38,18 +38,18 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, hol
 			return fresh, ErrOverdue
 		}
 	}
-	hash, err := b.recordApproved(ctx, r)
+	hash, err := l.recordApproved(ctx, r)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
 	if err != nil || hash == "" {
-		b.Log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
-		return b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
+		l.log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
+		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(Unrecorded, now) })
 	}
-	next, err := b.consume(ctx, r, call, fp, hash, holder)
+	next, err := l.consume(ctx, r, call, fp, hash, holder)
 	if err == nil {
-		if err := b.keep(context.WithoutCancel(ctx), next); err != nil {
-			b.Log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
+		if err := l.grants.keep(context.WithoutCancel(ctx), next); err != nil {
+			l.log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
 		}
 	}
 	return next, err
@@ -57,29 +57,29 @@ func (b *Broadcaster) release(ctx context.Context, r Request, call ToolCall, hol
 
 // recordApproved makes the record of people's yes, and before it that of the
 // question: who answers by a request's id can be ahead of it, as after a crash.
-func (b *Broadcaster) recordApproved(ctx context.Context, r Request) (hash string, err error) {
+func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, err error) {
 	if !r.Asked {
-		if err := b.recordAsked(ctx, r); err != nil {
+		if err := l.poster.recordAsked(ctx, r); err != nil {
 			return "", err
 		}
 	}
-	return b.Audit.Record(ctx, r.record(EventApproved))
+	return l.audit.Record(ctx, r.record(EventApproved))
 }
 
-func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash, holder string) (Request, error) {
+func (l *releases) consume(ctx context.Context, r Request, call ToolCall, fp Fingerprint, hash, holder string) (Request, error) {
 	readable := time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		readable = time.Until(deadline)
 	}
-	b.giving.begin(holder, r.ID)
-	return b.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
+	l.giving.begin(holder, r.ID)
+	return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
 		if r.Parked {
 			next, err = r.Take(call, fp, hash, now.Add(readable), now)
 		} else {
 			next, err = r.Consume(call.ID, fp, hash, now)
 		}
 		if err == nil {
-			next.Holder, next.ReleasedBy = holder, b.process
+			next.Holder, next.ReleasedBy = holder, l.process
 		}
 		return next, err
 	})
@@ -87,18 +87,18 @@ func (b *Broadcaster) consume(ctx context.Context, r Request, call ToolCall, fp 
 
 // recordEnd makes the last record of a request, and one like it of each call that waited
 // for the same answer. What a yes released is recorded for each by itself: see share.
-func (b *Broadcaster) recordEnd(ctx context.Context, r Request) (hash string, err error) {
+func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
 	if r.State != Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = b.Audit.Record(ctx, r.record(r.lastEvent()).of(r.Also[i].CallID))
+			_, errs[i] = n.audit.Record(ctx, r.record(r.lastEvent()).of(r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
 			return "", err
 		}
 	}
-	return b.Audit.Record(ctx, r.record(r.lastEvent()))
+	return n.audit.Record(ctx, r.record(r.lastEvent()))
 }
 
 // of is a record of one of several calls that share a request.
@@ -109,7 +109,7 @@ func (rec Record) of(callID string) Record {
 
 // recordEnded makes the records of calls that were taken off a request without its
 // answer. What fails is tried again, as the request stays due.
-func (b *Broadcaster) recordEnded(ctx context.Context, r Request) {
+func (n *endings) recordEnded(ctx context.Context, r Request) {
 	if len(r.Ended) == 0 {
 		return
 	}
@@ -123,13 +123,13 @@ func (b *Broadcaster) recordEnded(ctx context.Context, r Request) {
 		if e.Why == NotShown {
 			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
 		}
-		if _, err := b.Audit.Record(ctx, rec); err != nil {
-			b.Log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
+		if _, err := n.audit.Record(ctx, rec); err != nil {
+			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
 			return
 		}
 	}
-	_, err := b.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
+	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
 	if err != nil && !errors.Is(err, errNoChange) {
-		b.noteTrouble(err)
+		n.records.noteTrouble(err)
 	}
 }

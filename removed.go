@@ -209,13 +209,13 @@ func (c *Controls) restore(seen Removal, now time.Time) error {
 // answers counts from now on, and each yes of theirs that has run nothing yet is void.
 // It returns how many of those there were. It needs nobody's yes. If the store does not
 // take it, nothing has changed, and the error says so: no answer counts there either.
-func (b *Broadcaster) Remove(ctx context.Context, gone Removal) (voided int, err error) {
+func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err error) {
 	if gone.Person == "" {
 		return 0, errors.New("it is not said who is to be removed")
 	}
 	var at time.Time
 	ended := ""
-	c, err := b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	c, err := m.controls.change(ctx, func(c *Controls, now time.Time) error {
 		if at = now; c.Missing { // it was frozen for that, and stays so
 			c.Missing, c.Freeze, c.Burned = false, Freeze{At: now, By: c.Freeze.By, Reason: c.Freeze.Reason}, now
 		}
@@ -227,11 +227,11 @@ func (b *Broadcaster) Remove(ctx context.Context, gone Removal) (voided int, err
 		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", safe(gone.Person), err)
 	}
 	removal := removedRecord(at, gone, ended)
-	b.Log.Warn("PEOPLE: " + removal.Note)
-	if err = b.record(ctx, removal); err != nil {
+	m.log.Warn("PEOPLE: " + removal.Note)
+	if err = m.backlog.record(ctx, removal); err != nil {
 		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", safe(gone.Person), err)
 	}
-	voided, voidErr := b.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)
+	voided, voidErr := m.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)
 	return voided, errors.Join(err, voidErr)
 }
 
@@ -247,13 +247,13 @@ func accounts(ids []Identity) string {
 
 // voidYeses ends the requests and lasting grants of which a removal voids the yes, so
 // that cards and lists say so. What it misses is void all the same: see [Controls.void].
-func (b *Broadcaster) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
-	open, err := b.Requests(ctx)
+func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
+	open, err := m.requests.Open(ctx)
 	for _, r := range open {
 		if r.State != Approved || !c.takesBack(r.Resolution) {
 			continue
 		}
-		failErr := b.voidRequest(ctx, r, c, note)
+		failErr := m.voidRequest(ctx, r, c, note)
 		switch {
 		case failErr == nil:
 			voided++
@@ -261,17 +261,17 @@ func (b *Broadcaster) voidYeses(ctx context.Context, c Controls, note string) (v
 			err = errors.Join(err, failErr)
 		}
 	}
-	scopes, listErr := b.listed(ctx, "grant")
+	scopes, listErr := m.records.listed(ctx, "grant")
 	err = errors.Join(err, listErr)
 	for _, scope := range scopes {
-		g, _, loadErr := b.loadGrant(ctx, scope)
+		g, _, loadErr := m.grants.load(ctx, scope)
 		if loadErr != nil || g.Ended != "" || !c.takesBack(g.Request.Resolution) {
 			if !errors.Is(loadErr, ErrNotFound) {
 				err = errors.Join(err, loadErr)
 			}
 			continue
 		}
-		switch endErr := b.endGrant(ctx, scope, "revoked", note); {
+		switch endErr := m.grants.end(ctx, scope, "revoked", note); {
 		case endErr == nil:
 			voided++
 		case !errors.Is(endErr, ErrNoGrant) && !errors.Is(endErr, ErrNotFound):
@@ -282,9 +282,9 @@ func (b *Broadcaster) voidYeses(ctx context.Context, c Controls, note string) (v
 }
 
 // voidRequest takes a yes back that was not released yet.
-func (b *Broadcaster) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
+func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
 	waited := r.Granted()
-	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+	r, err := m.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		if r.State != Approved || !c.takesBack(r.Resolution) {
 			return r, ErrSettled
 		}
@@ -294,11 +294,11 @@ func (b *Broadcaster) voidRequest(ctx context.Context, r Request, c Controls, no
 		return err
 	}
 	if waited {
-		_, err = b.Audit.Record(ctx, Record{
+		_, err = m.audit.Record(ctx, Record{
 			Event: EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
 		})
 	}
-	b.settle(r.ID)
+	m.editor.settle(r.ID)
 	return err
 }
 
@@ -306,8 +306,8 @@ func (b *Broadcaster) voidRequest(ctx context.Context, r Request, c Controls, no
 // They count where an approver list in force names them. What they had approved before
 // stays void. seen is the removal as those saw it who decided: who was removed anew since
 // stays away, with ErrRemovedAnew. The record of it is durable first.
-func (b *Broadcaster) Restore(ctx context.Context, seen Removal, by string) error {
-	c, now, err := b.Controls(ctx)
+func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
+	c, now, err := m.controls.Load(ctx)
 	if err != nil {
 		return err
 	}
@@ -315,25 +315,25 @@ func (b *Broadcaster) Restore(ctx context.Context, seen Removal, by string) erro
 		return err
 	}
 	note := seen.Person + " is BROUGHT BACK by " + by + ": their answers count again where an approver list names them"
-	if _, err := b.Audit.Record(ctx, Record{Event: EventPolicy, At: now, Note: note}); err != nil {
+	if _, err := m.audit.Record(ctx, Record{Event: EventPolicy, At: now, Note: note}); err != nil {
 		return err
 	}
-	_, err = b.changeControls(ctx, func(c *Controls, now time.Time) error {
+	_, err = m.controls.change(ctx, func(c *Controls, now time.Time) error {
 		return c.restore(seen, now)
 	})
 	if err != nil {
-		return b.notDone(ctx, EventPolicy, note, err)
+		return m.controls.notDone(ctx, EventPolicy, note, err)
 	}
-	b.Log.Warn("PEOPLE: " + note)
+	m.log.Warn("PEOPLE: " + note)
 	return nil
 }
 
 // Removal returns the removal of whoever has this account, if they are away. An error means
 // that this is not known: the store does not say within [StorePatience], or has lost it.
-func (b *Broadcaster) Removal(ctx context.Context, id Identity, who Person) (gone Removal, away bool, err error) {
+func (a *Approvers) Removal(ctx context.Context, id Identity, who Person) (gone Removal, away bool, err error) {
 	var c Controls
 	err = patiently(ctx, func() (err error) {
-		c, err = readStored(ctx, b.Store, b.Mark)
+		c, err = readStored(ctx, a.store, a.mark)
 		return err
 	})
 	if err != nil {
@@ -345,20 +345,24 @@ func (b *Broadcaster) Removal(ctx context.Context, id Identity, who Person) (gon
 	return gone, away, err
 }
 
+// Set puts another approver list in the place of the one that there was, for every
+// answer from now on. The list must not be changed afterwards.
+func (a *Approvers) Set(p People) { a.people.Store(&p) }
+
 // counted returns the person behind an answer, or why it does not count.
-func (b *Broadcaster) counted(ctx context.Context, channel, id string) (who Person, why string) {
-	who, ok := b.people.Load().Lookup(channel, id)
+func (a *Approvers) counted(ctx context.Context, channel, id string) (who Person, why string) {
+	who, ok := a.people.Load().Lookup(channel, id)
 	if !ok {
 		return Person{}, "You are not on the approver list of this channel."
 	}
 	var c Controls
-	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, b.Store, b.Mark); return err })
+	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
 	if err != nil {
-		b.Log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
+		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
 		return Person{}, "The store had a problem, so this answer does not count. Please try again."
 	}
 	if gone, away := c.Removal(Identity{channel, id}, who); away {
-		b.Log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
+		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
 		return Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
 	}
 	return who, ""
@@ -366,9 +370,9 @@ func (b *Broadcaster) counted(ctx context.Context, channel, id string) (who Pers
 
 // Counting are the people whose answers count now, as far as this process knows: those
 // on the list who were not removed.
-func (b *Broadcaster) Counting() People {
-	people := maps.Clone(*b.people.Load())
-	c := Controls{Removed: b.Mark.Removed()}
+func (a *Approvers) Counting() People {
+	people := maps.Clone(*a.people.Load())
+	c := Controls{Removed: a.mark.Removed()}
 	maps.DeleteFunc(people, func(id Identity, who Person) bool {
 		_, away := c.Removal(id, who)
 		return away
@@ -379,21 +383,21 @@ func (b *Broadcaster) Counting() People {
 // Nobody says why nobody could approve a request of this severity in a chat or a
 // terminal now; empty if somebody could. Root of this machine may be able to all the
 // same.
-func (b *Broadcaster) Nobody(s Severity) string {
-	if len(b.Destinations) == 0 {
+func (a *Approvers) Nobody(s Severity) string {
+	if len(a.destinations) == 0 {
 		return "no channel is configured"
 	}
 	var why []string
-	people := b.Counting()
-	for name := range b.shownWhere() {
+	people := a.Counting()
+	for name := range a.channels.shownWhere() {
 		switch {
 		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id Identity) bool { return id.Channel == name }):
 			why = append(why, "of "+name+" no approver counts")
-		case !b.takes(name, s):
+		case !a.channels.takes(name, s):
 			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
-		case b.deaf(name) != nil:
+		case a.channels.Deaf(name) != nil:
 			why = append(why, "from "+name+" no answers arrive")
-		case b.ChannelState(name).Hearing().Why != "":
+		case a.channels.State(name).Hearing().Why != "":
 			why = append(why, "from "+name+" no answers arrive now")
 		default:
 			return ""
@@ -404,16 +408,16 @@ func (b *Broadcaster) Nobody(s Severity) string {
 }
 
 // shown are the channels that get cards.
-func (b *Broadcaster) shownWhere() map[string]bool {
+func (h *Channels) shownWhere() map[string]bool {
 	names := map[string]bool{}
-	for _, d := range b.Destinations {
+	for _, d := range h.destinations {
 		names[d.Channel] = true
 	}
 	return names
 }
 
 // takes reports whether a request of this severity can be approved on a channel.
-func (b *Broadcaster) takes(channel string, s Severity) bool {
-	taker, is := b.channels[channel].(Taker)
+func (h *Channels) takes(channel string, s Severity) bool {
+	taker, is := h.byName[channel].(Taker)
 	return !is || taker.Takes(s)
 }

@@ -12,7 +12,7 @@ import (
 func removeAlice(t *testing.T, b *Broadcaster) {
 	t.Helper()
 	gone := Removal{Person: "alice", Identities: []Identity{{"telegram", "1"}, {"discord", "d1"}}, By: "uid 7", Reason: "left"}
-	if _, err := b.Remove(t.Context(), gone); err != nil {
+	if _, err := b.Removals.Remove(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -20,7 +20,7 @@ func removeAlice(t *testing.T, b *Broadcaster) {
 // away is the removal of somebody as it stands now.
 func away(t *testing.T, b *Broadcaster, person string) Removal {
 	t.Helper()
-	c, _, err := b.Controls(t.Context())
+	c, _, err := b.Controls.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func TestARemovedPersonCountsNowhere(t *testing.T) {
 				synctest.Wait()
 				removeAlice(t, x.Broadcaster)
 				_, card := c.card(0)
-				out := x.Reply(t.Context(), way(x, c, at.sender))
+				out := x.Answers.Reply(t.Context(), way(x, c, at.sender))
 				if out.Kind != OutcomeRefused || !strings.Contains(out.Text, "You were removed") {
 					t.Errorf("%s on %s: %+v", name, at.channel, out)
 				}
-				if r, _, _ := x.load(t.Context(), card.Request); r.State != Pending {
+				if r, _, _ := x.Requests.load(t.Context(), card.Request); r.State != Pending {
 					t.Errorf("%s on %s: the request is %v", name, at.channel, r.State)
 				}
 				if !strings.Contains(fmt.Sprint(x.audit.events("")), "refused") {
@@ -104,21 +104,21 @@ func TestAYesIsVoidOnceItsGiverIsRemoved(t *testing.T) {
 					_, card := x.tg.card(0)
 					rep := Reply{Channel: "telegram", Conversation: "T", Sender: who, Approve: true, Method: ByCommand, Code: card.Code}
 					rep.Grant, _ = ParseTerm(strings.Fields(kind)[2])
-					x.Reply(t.Context(), rep)
+					x.Answers.Reply(t.Context(), rep)
 					<-v
 				}
 				synctest.Wait()
-				if grants, err := x.Grants(t.Context()); err != nil || len(grants) != 1 {
+				if grants, err := x.Grants.List(t.Context()); err != nil || len(grants) != 1 {
 					t.Fatalf("%s: %v, %v", kind, grants, err)
 				}
 				removeAlice(t, x.Broadcaster)
 				synctest.Wait()
-				grants, err := x.Grants(t.Context())
+				grants, err := x.Grants.List(t.Context())
 				if err != nil || len(grants) != map[string]int{"1": 0, "2": 1}[who] {
 					t.Errorf("%s by %s: %v, %v", kind, who, grants, err)
 				}
 				time.Sleep(time.Second)
-				if err := x.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err != nil {
+				if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, "alice"), "uid 0"); err != nil {
 					t.Fatal(err)
 				}
 				back := call
@@ -188,7 +188,7 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		a, b := newBench(t, kv), newBench(t, kv)
 		refused := func(what string, x *bench, channel, sender string) {
 			t.Helper()
-			if who, why := x.counted(t.Context(), channel, sender); !strings.Contains(why, "You were removed") {
+			if who, why := x.Approvers.counted(t.Context(), channel, sender); !strings.Contains(why, "You were removed") {
 				t.Errorf("%s: %+v counts (%q)", what, who, why)
 			}
 		}
@@ -206,19 +206,19 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		refused("after a restart", c, "discord", "d1")
 		renamed := People{}
 		renamed.Add("telegram", []Approver{{ID: "1", Name: "Mallory", Person: "mallory"}, {ID: "9", Person: "alice"}})
-		c.SetPeople(renamed)
+		c.Approvers.Set(renamed)
 		refused("her account under another name", c, "telegram", "1")
 		refused("another account of hers", c, "telegram", "9")
-		if n := len(c.Counting()); n != 0 {
+		if n := len(c.Approvers.Counting()); n != 0 {
 			t.Errorf("%d count", n)
 		}
-		if err := a.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); err != nil {
+		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); err != nil {
 			t.Fatal(err)
 		}
-		if _, why := c.counted(t.Context(), "telegram", "1"); why != "" {
+		if _, why := c.Approvers.counted(t.Context(), "telegram", "1"); why != "" {
 			t.Error(why)
 		}
-		if err := a.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); !errors.Is(err, ErrNotRemoved) {
+		if err := a.Removals.Restore(t.Context(), away(t, a.Broadcaster, "alice"), "uid 0"); !errors.Is(err, ErrNotRemoved) {
 			t.Error(err)
 		}
 	})
@@ -239,18 +239,18 @@ func TestARemovalOutlivesItsRecord(t *testing.T) {
 			x.kv.mu.Lock()
 			harm(x.kv, before)
 			x.kv.mu.Unlock()
-			if _, why := x.counted(t.Context(), "telegram", "1"); why == "" {
+			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); why == "" {
 				t.Errorf("%s: she counts", name)
 			}
 			time.Sleep(3 * guardEvery)
-			c, _, err := x.Controls(t.Context())
+			c, _, err := x.Controls.Load(t.Context())
 			if err != nil || !c.Frozen() {
 				t.Fatalf("%s: not frozen: %+v %v", name, c, err)
 			}
-			if err := x.Unfreeze(t.Context(), "uid 0"); err != nil {
+			if err := x.Controls.Unfreeze(t.Context(), "uid 0"); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if _, why := x.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
+			if _, why := x.Approvers.counted(t.Context(), "telegram", "1"); !strings.Contains(why, "You were removed") {
 				t.Errorf("%s: she is back (%q)", name, why)
 			}
 		})
@@ -274,7 +274,7 @@ func TestARemovalThatCannotBeRead(t *testing.T) {
 				t.Errorf("%+v", out)
 			}
 		}
-		_, err := x.Remove(t.Context(), Removal{Person: "alice", By: "uid 7"})
+		_, err := x.Removals.Remove(t.Context(), Removal{Person: "alice", By: "uid 7"})
 		if err == nil || !strings.Contains(err.Error(), "alice was NOT removed") {
 			t.Error(err)
 		}
@@ -286,10 +286,10 @@ func TestARemovalThatCannotBeRead(t *testing.T) {
 func TestEverybodyWasRemoved(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		removeAlice(t, x.Broadcaster)
-		if why := x.Nobody(Catastrophic); why != "" {
+		if why := x.Approvers.Nobody(Catastrophic); why != "" {
 			t.Errorf("Bob is there: %q", why)
 		}
-		if _, err := x.Remove(t.Context(), Removal{Person: "bob", By: "uid 7"}); err != nil {
+		if _, err := x.Removals.Remove(t.Context(), Removal{Person: "bob", By: "uid 7"}); err != nil {
 			t.Fatal(err)
 		}
 		start := time.Now()
@@ -297,7 +297,7 @@ func TestEverybodyWasRemoved(t *testing.T) {
 		if v.Decision != Deny || !strings.Contains(v.Reason, "nobody is left who could approve it") || time.Since(start) > time.Second {
 			t.Errorf("after %v: %+v", time.Since(start), v)
 		}
-		if why := x.Nobody(High); !strings.Contains(why, "of telegram no approver counts") {
+		if why := x.Approvers.Nobody(High); !strings.Contains(why, "of telegram no approver counts") {
 			t.Errorf("%q", why)
 		}
 		if x.tg.count() != 0 {
@@ -355,16 +355,16 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 	}{
 		"nothing": {func(*bench) {}, nil},
 		"another account": {func(x *bench) {
-			_, _ = x.Remove(x.t.Context(), Removal{Person: "alice", Identities: []Identity{{"slack", "U1"}}, By: "uid 0", Reason: "stolen"})
+			_, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "alice", Identities: []Identity{{"slack", "U1"}}, By: "uid 0", Reason: "stolen"})
 		}, ErrRemovedAnew},
 		"the same accounts": {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, ErrRemovedAnew},
 		"back and away again": {func(x *bench) {
-			_ = x.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0")
+			_ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0")
 			time.Sleep(time.Second)
 			removeAlice(x.t, x.Broadcaster)
 		}, ErrRemovedAnew},
-		"back":          {func(x *bench) { _ = x.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0") }, ErrNotRemoved},
-		"somebody else": {func(x *bench) { _, _ = x.Remove(x.t.Context(), Removal{Person: "bob", By: "uid 0"}) }, nil},
+		"back":          {func(x *bench) { _ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0") }, ErrNotRemoved},
+		"somebody else": {func(x *bench) { _, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "bob", By: "uid 0"}) }, nil},
 	} {
 		story(t, func(t *testing.T, x *bench) {
 			removeAlice(t, x.Broadcaster)
@@ -372,7 +372,7 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 			time.Sleep(time.Minute)
 			c.meanwhile(x)
 			time.Sleep(time.Minute)
-			if err := x.Restore(t.Context(), seen, "uid 0"); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			if err := x.Removals.Restore(t.Context(), seen, "uid 0"); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 			line := away(t, x.Broadcaster, "alice").Line()

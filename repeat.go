@@ -134,111 +134,114 @@ type presence struct {
 }
 
 // seen notes what became of a look into the store.
-func (b *Broadcaster) seen(ctx context.Context, err error) {
-	b.mu.Lock()
-	there := !b.present.back.IsZero() && !b.present.heard.IsZero()
+func (u *uptime) seen(ctx context.Context, err error) {
+	u.mu.Lock()
+	there := !u.present.back.IsZero() && !u.present.heard.IsZero()
 	if err != nil && passing(err) {
-		if !b.present.back.IsZero() {
-			b.present.lost++
+		if !u.present.back.IsZero() {
+			u.present.lost++
 		}
-		b.present.back, b.present.heard = time.Time{}, time.Time{}
+		u.present.back, u.present.heard = time.Time{}, time.Time{}
 		there = true
 	}
-	lost := b.present.lost
-	b.mu.Unlock()
+	lost := u.present.lost
+	u.mu.Unlock()
 	if there {
 		return
 	}
-	now, err := b.Store.Now(ctx)
+	now, err := u.store.Now(ctx)
 	if err != nil {
 		return // the next look comes soon
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.present.lost != lost {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.present.lost != lost {
 		return
 	}
-	if b.present.back.IsZero() {
-		b.present.back = now
+	if u.present.back.IsZero() {
+		u.present.back = now
 	}
-	if b.present.heard.IsZero() {
-		b.present.heard = now
+	if u.present.heard.IsZero() {
+		u.present.heard = now
 	}
 }
 
-// Missed notes that something a courier came to tell was not taken in: of what was
+// missed notes that something a courier came to tell was not taken in: of what was
 // released before, nobody is told that nothing was heard.
-func (b *Broadcaster) Missed() {
-	b.mu.Lock()
-	b.present.heard = time.Time{}
-	b.present.lost++
-	b.mu.Unlock()
+func (u *uptime) missed() {
+	u.mu.Lock()
+	u.present.heard = time.Time{}
+	u.present.lost++
+	u.mu.Unlock()
 }
 
 // heardSince reports that daemon and store have been there without a break since a
 // moment, and took whatever couriers told: only then does silence say anything.
-func (b *Broadcaster) heardSince(t time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return !t.IsZero() && !b.present.heard.IsZero() && !b.present.heard.After(t)
+func (u *uptime) heardSince(t time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !t.IsZero() && !u.present.heard.IsZero() && !u.present.heard.After(t)
 }
 
 // backSince is since when daemon and store have been there without a break. While
 // that is not known it is now.
-func (b *Broadcaster) backSince(now time.Time) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.present.back.IsZero() {
+func (u *uptime) backSince(now time.Time) time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.present.back.IsZero() {
 		return now
 	}
-	return b.present.back
+	return u.present.back
 }
 
 // runs reports whether the courier of a call may take r as a yes: because it was
 // released on this connection, by holder, or because it may be repeated to it. A
 // repetition is a compare-and-set, which an acknowledgment can only lose or win;
 // then [Controls.void] is looked at, as before a release; then it is recorded.
-func (b *Broadcaster) runs(
+func (l *releases) runs(
 	ctx context.Context, r Request, call ToolCall, fp Fingerprint, holder string,
 ) (Request, bool, error) {
 	switch {
 	case r.State != Consumed || r.CallID != call.ID:
 		return r, false, nil
 	case holder != "" && r.Holder == holder:
-		return b.lastLook(context.WithoutCancel(ctx), r, call)
+		return l.lastLook(context.WithoutCancel(ctx), r, call)
 	case !r.Call.Peer.sameUser(call.Peer):
 		return r, false, ErrNotBound
 	}
-	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		return r.Repeat(call.ID, fp, b.backSince(now), now)
+	r, err := l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		return r.Repeat(call.ID, fp, l.uptime.backSince(now), now)
 	})
 	if err != nil {
 		return r, false, err
 	}
-	if err := b.stillGood(ctx, r, call); err != nil {
+	if err := l.grants.stillGood(ctx, r, call); err != nil {
 		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
-			r = b.withhold(context.WithoutCancel(ctx), r, causeOf(err))
+			r = l.reports.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
 		return r, false, err
 	}
 	rec := r.record(EventRepeated)
 	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
 	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
-	if _, err := b.Audit.Record(ctx, rec); err != nil {
+	if _, err := l.audit.Record(ctx, rec); err != nil {
 		return r, false, fmt.Errorf("the answer could not be repeated, because that could not be recorded: %w", err)
 	}
-	b.Log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
+	l.log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
 	return r, true, nil
 }
+
+// Missed notes that something a courier came to tell was not taken in.
+func (p *Reports) Missed() { p.uptime.missed() }
 
 // Acknowledge notes that the courier of a call has its whole answer. Only the user
 // who asked can say so. A call that nobody was asked about needs none. What the store does
 // not take now is kept until it does.
-func (b *Broadcaster) Acknowledge(ctx context.Context, peer Peer, callID string) error {
+func (p *Reports) Acknowledge(ctx context.Context, peer Peer, callID string) error {
 	var before ackTries
-	return b.noteOrKeep(ctx, callID, func(ctx context.Context) error {
+	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error {
 		defer func() { before.tried = true }()
-		return b.acknowledge(ctx, peer, callID, &before)
+		return p.acknowledge(ctx, peer, callID, &before)
 	})
 }
 
@@ -246,14 +249,14 @@ func (b *Broadcaster) Acknowledge(ctx context.Context, peer Peer, callID string)
 // and its record failed.
 type ackTries struct{ tried, late bool }
 
-func (b *Broadcaster) acknowledge(ctx context.Context, peer Peer, callID string, before *ackTries) error {
-	id, _, err := b.requestOf(ctx, callID)
+func (p *Reports) acknowledge(ctx context.Context, peer Peer, callID string, before *ackTries) error {
+	id, _, err := p.requests.requestOf(ctx, callID)
 	if errors.Is(err, ErrNotFound) {
 		return nil // released by a grant that lasts: it is not kept under the call's id
 	} else if err != nil {
 		return err
 	}
-	r, err := b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if !r.lists(callID) || !r.Call.Peer.sameUser(peer) {
 			return r, ErrNotBound
 		}
@@ -272,21 +275,21 @@ func (b *Broadcaster) acknowledge(ctx context.Context, peer Peer, callID string,
 	case err != nil && !errors.Is(err, errNoChange):
 		return err
 	case before.late:
-		b.settle(r.ID)
+		p.editor.settle(r.ID)
 		rec := r.record(EventAcked)
 		rec.Once, rec.Note = rec.Once+":late", "the agent's hook said late that it has the yes"
-		_, err := b.Audit.Record(ctx, rec)
+		_, err := p.audit.Record(ctx, rec)
 		return err
 	}
-	return b.acked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
+	return p.acked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
 }
 
 // acked records that a yes is not repeated any more, so that an older store does not
 // bring it back.
-func (b *Broadcaster) acked(ctx context.Context, r Request, why string) error {
+func (p *Reports) acked(ctx context.Context, r Request, why string) error {
 	rec := r.record(EventAcked)
 	rec.At, rec.Note = r.Acked, why
-	if _, err := b.Audit.Record(ctx, rec); err != nil {
+	if _, err := p.audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that the answer is not repeated any more could not be recorded: %w", err)
 	}
 	return nil

@@ -85,18 +85,18 @@ func TestAYesIsReadAgainOnTheRealStores(t *testing.T) {
 			want("after a day", other.ask(t.Context(), "a"), approver.Deny)
 
 			released("b")
-			if err := other.b.Acknowledge(t.Context(), approver.Peer{}, "b"); err != nil {
+			if err := other.b.Reports.Acknowledge(t.Context(), approver.Peer{}, "b"); err != nil {
 				t.Error(err)
 			}
 			want("acknowledged to another daemon", first.ask(t.Context(), "b"), approver.Deny)
 			want("acknowledged, by a third", startReplica(t, store).ask(t.Context(), "b"), approver.Deny)
 
 			released("c")
-			if _, err := other.b.Freeze(t.Context(), "Ada", ""); err != nil {
+			if _, err := other.b.Controls.Freeze(t.Context(), "Ada", ""); err != nil {
 				t.Error(err)
 			}
 			want("during a freeze", first.ask(t.Context(), "c"), approver.Deny)
-			if err := first.b.Unfreeze(t.Context(), "Ada"); err != nil {
+			if err := first.b.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 				t.Error(err)
 			}
 			want("after a freeze", first.ask(t.Context(), "c"), approver.Deny)

@@ -64,19 +64,19 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 	}
 	call := asUser(1000)
 	ack := func(x *bench) {
-		if err := x.Acknowledge(x.t.Context(), call.Peer, "c1"); err != nil {
+		if err := x.Reports.Acknowledge(x.t.Context(), call.Peer, "c1"); err != nil {
 			x.t.Error(err)
 		}
 	}
 	freeze := func(x *bench) {
 		time.Sleep(time.Second)
-		if _, err := x.Freeze(x.t.Context(), "Ada", "test"); err != nil {
+		if _, err := x.Controls.Freeze(x.t.Context(), "Ada", "test"); err != nil {
 			x.t.Error(err)
 		}
 	}
 	unfreeze := func(x *bench) {
 		time.Sleep(time.Second)
-		if err := x.Unfreeze(x.t.Context(), "Ada"); err != nil {
+		if err := x.Controls.Unfreeze(x.t.Context(), "Ada"); err != nil {
 			x.t.Error(err)
 		}
 	}
@@ -169,7 +169,7 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 		}, Deny},
 		{"a record of before there was such a time", func(x *bench) Verdict {
 			_, card := x.tg.card(0)
-			if _, err := x.change(x.t.Context(), card.Request, func(r Request, _ time.Time) (Request, error) {
+			if _, err := x.Requests.change(x.t.Context(), card.Request, func(r Request, _ time.Time) (Request, error) {
 				r.ReleasedAt = time.Time{}
 				return r, nil
 			}); err != nil {
@@ -253,7 +253,7 @@ func TestEightReadOneYes(t *testing.T) {
 			t.Errorf("%d were told yes; the audit has %d releases and %d repetitions", yes, x.count(EventReleased), x.count(EventRepeated))
 		}
 		before := x.count(EventRepeated)
-		if err := x.Acknowledge(t.Context(), Peer{}, "c1"); err != nil {
+		if err := x.Reports.Acknowledge(t.Context(), Peer{}, "c1"); err != nil {
 			t.Error(err)
 		}
 		if yes := eight(); yes != 0 || x.count(EventRepeated) != before {
@@ -298,17 +298,17 @@ func TestAcknowledgingWhatIsNotOnesOwn(t *testing.T) {
 		call.Peer = Peer{Known: true, UID: 1000}
 		first := x.askAsync(t.Context(), call, High)
 		synctest.Wait()
-		if err := x.Acknowledge(t.Context(), call.Peer, "c1"); !errors.Is(err, ErrTooSoon) {
+		if err := x.Reports.Acknowledge(t.Context(), call.Peer, "c1"); !errors.Is(err, ErrTooSoon) {
 			t.Errorf("before it was answered: %v", err)
 		}
 		x.tap(x.tg, 0, "1", true)
 		<-first
 		for name, peer := range map[string]Peer{"another user": {Known: true, UID: 1001}, "nobody": {}, "root": {Known: true}} {
-			if err := x.Acknowledge(t.Context(), peer, "c1"); !errors.Is(err, ErrNotBound) {
+			if err := x.Reports.Acknowledge(t.Context(), peer, "c1"); !errors.Is(err, ErrNotBound) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := x.Acknowledge(t.Context(), call.Peer, "unknown"); err != nil {
+		if err := x.Reports.Acknowledge(t.Context(), call.Peer, "unknown"); err != nil {
 			t.Errorf("a call that nobody was asked about: %v", err)
 		}
 		x.wrong(x.again(call), Allow)
@@ -340,7 +340,7 @@ func TestAnAcknowledgmentIsRecordedLater(t *testing.T) {
 				time.Sleep(c.after)
 				x.audit.failing(EventAcked)
 				if c.acks {
-					if err := x.Acknowledge(t.Context(), call.Peer, "a"); err != nil {
+					if err := x.Reports.Acknowledge(t.Context(), call.Peer, "a"); err != nil {
 						t.Errorf("it is kept: %v", err)
 					}
 				}
@@ -386,7 +386,7 @@ func TestANoteThatNeverFitsHoldsUpNoOther(t *testing.T) {
 			x.kv.failing(func(string, string) error { return ErrAway })
 			for _, id := range []string{"a", "b"} {
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-				if err := x.Acknowledge(ctx, call(id).Peer, id); err != nil {
+				if err := x.Reports.Acknowledge(ctx, call(id).Peer, id); err != nil {
 					t.Errorf("%s: %v", id, err)
 				}
 				cancel()
@@ -394,8 +394,8 @@ func TestANoteThatNeverFitsHoldsUpNoOther(t *testing.T) {
 			x.kv.replace(Key("req", ids[0]), memRecord{[]byte(junk), NewRev()})
 			x.kv.failing(nil)
 			time.Sleep(time.Minute)
-			if r, _, err := x.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.unnoted.has("b") || x.unnoted.has("a") {
-				t.Errorf("record %q: acknowledged %v, %v; notes of a %v, of b %v", junk, r.Acked, err, x.unnoted.has("a"), x.unnoted.has("b"))
+			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.unnoted.has("b") || x.Reports.unnoted.has("a") {
+				t.Errorf("record %q: acknowledged %v, %v; notes of a %v, of b %v", junk, r.Acked, err, x.Reports.unnoted.has("a"), x.Reports.unnoted.has("b"))
 			}
 		})
 	}

@@ -14,26 +14,26 @@ import (
 // is enough for the severity, and enters the answer by compare-and-set. It
 // returns when the person may be told what became of it: a yes after the call
 // was released to the agent, at the latest after ReplyWait.
-func (b *Broadcaster) Reply(ctx context.Context, rep Reply) (out Outcome) {
+func (a *Answers) Reply(ctx context.Context, rep Reply) (out Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			b.Log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
+			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
 			out = Outcome{OutcomeRefused, "approver failed on this answer; it does not count."}
 		}
 	}()
 	began := time.Now()
-	who, why := b.counted(ctx, rep.Channel, rep.Sender)
+	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why != "" {
 		out = Outcome{OutcomeRefused, why}
-		b.noteRefusal(ctx, rep, Request{}, out)
+		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
-	r, out := b.reply(ctx, rep, who, began)
-	if out.Kind == OutcomeExpired && r.Resolution.Cause == TimedOut && b.wasInTime(ctx, r, began) {
+	r, out := a.reply(ctx, rep, who, began)
+	if out.Kind == OutcomeExpired && r.Resolution.Cause == TimedOut && a.wasInTime(ctx, r, began) {
 		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
 	}
 	if out.Kind != OutcomeApproved && out.Kind != OutcomeDenied && out.Kind != OutcomeRecorded && !r.unused(rep, who) {
-		b.noteRefusal(ctx, rep, r, out)
+		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out
 }
@@ -46,7 +46,7 @@ const lastAnswers = 2 * time.Second
 // channel stops: a store that is away for a moment takes the lease to receive away, and a
 // platform may bring an answer only once. It does not need the lease, since it counts once
 // whoever enters it. Only its own deadline ends it, and the end of this process.
-func (b *Broadcaster) heard(ctx context.Context, rep Reply) Outcome {
+func (a *Answers) heard(ctx context.Context, rep Reply) Outcome {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if due, ok := ctx.Deadline(); ok {
@@ -54,47 +54,47 @@ func (b *Broadcaster) heard(ctx context.Context, rep Reply) Outcome {
 		own, done = context.WithDeadline(own, due)
 		defer done()
 	}
-	stop := context.AfterFunc(b.running(), func() {
+	stop := context.AfterFunc(a.tasks.running(), func() {
 		_ = sleep(own, lastAnswers)
 		cancel()
 	})
 	defer stop()
-	return b.Reply(own, rep)
+	return a.Reply(own, rep)
 }
 
 // noteRefusal records an answer that did not count.
-func (b *Broadcaster) noteRefusal(ctx context.Context, rep Reply, r Request, out Outcome) {
-	_, err := b.Audit.Record(context.WithoutCancel(ctx), Record{
+func (a *Answers) noteRefusal(ctx context.Context, rep Reply, r Request, out Outcome) {
+	_, err := a.audit.Record(context.WithoutCancel(ctx), Record{
 		Event: EventRefused, Request: firstOf(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
 	})
 	if err != nil {
-		b.Log.Error("audit failed", "error", err)
+		a.log.Error("audit failed", "error", err)
 	}
 }
 
-func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person, began time.Time) (Request, Outcome) {
-	r, p, out := b.locate(ctx, rep, who)
+func (a *Answers) reply(ctx context.Context, rep Reply, who Person, began time.Time) (Request, Outcome) {
+	r, p, out := a.finder.locate(ctx, rep, who)
 	if out != nil {
 		return r, *out
 	}
 	if r.ended() && (rep.Method.onCard() || rep.Method == ByPlain) {
 		id := r.ID
-		b.start(func(ctx context.Context) { b.stillLive(ctx, id, rep) })
+		a.tasks.start(func(ctx context.Context) { a.finder.stillLive(ctx, id, rep) })
 	}
 	switch {
 	case r.State.Settled():
-		r, _ = b.given(ctx, r)
+		r, _ = a.releases.given(ctx, r)
 		return r, outcomeOf(r, rep, who)
 	case r.Granted():
-		return b.outcome(ctx, r, rep, who)
+		return a.outcome(ctx, r, rep, who)
 	}
 	res := Resolution{
 		Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
 		Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 	}
 	if r.Verdict.admits(res) != nil {
-		return r, Outcome{OutcomeRefused, b.notAskedText(r.Verdict, who)}
+		return r, Outcome{OutcomeRefused, a.approvers.notAskedText(r.Verdict, who)}
 	}
 	if rep.Approve && rep.Grant != (Term{}) && (r.Verdict.Severity != High || rep.Method != ByCommand) {
 		return r, Outcome{OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
@@ -111,21 +111,21 @@ func (b *Broadcaster) reply(ctx context.Context, rep Reply, who Person, began ti
 	if rep.Approve && !enough(r, p, rep) {
 		return r, Outcome{OutcomeNeedCode, needCodeText(r, p)}
 	}
-	r, told := b.enter(ctx, r, p, rep, res, began)
+	r, told := a.enter(ctx, r, p, rep, res, began)
 	if rep.Grant.Always && (told.Kind == OutcomeApproved || told.Kind == OutcomeRecorded) {
-		told.Text += b.proposed(r)
+		told.Text += a.proposed(r)
 	}
 	return r, told
 }
 
 // enter stores an answer that counts, for the calls that whoever gave it was shown, and
 // says what became of it. Every answer goes this way, from a card or not.
-func (b *Broadcaster) enter(ctx context.Context, r Request, p Posting, rep Reply, res Resolution, began time.Time) (Request, Outcome) {
+func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep Reply, res Resolution, began time.Time) (Request, Outcome) {
 	id, tries := r.ID, 0
 	err := whenThere(ctx, func() (err error) {
 		tries++
-		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Calls = r.shownTo(p, rep, b.screen(rep.Channel), now.Add(-rep.age(began)))
+		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-rep.age(began)))
 			next, err := r.Answer(res, now)
 			if errors.Is(err, ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
@@ -135,14 +135,14 @@ func (b *Broadcaster) enter(ctx context.Context, r Request, p Posting, rep Reply
 		return err
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
-		b.Log.Warn("an answer could not be stored", "request", id, "error", err)
+		a.log.Warn("an answer could not be stored", "request", id, "error", err)
 		return r, Outcome{OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	if r.State == Approved && r.Parked && (err == nil || tries > 1 && mine) { // a try before may have been carried out
-		r = b.granted(ctx, r)
+		r = a.releases.granted(ctx, r)
 	}
-	return b.outcome(ctx, r, rep, res.Person)
+	return a.outcome(ctx, r, rep, res.Person)
 }
 
 // enough reports whether the way of answering is enough to approve: for a
@@ -211,16 +211,16 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 
 // outcome waits until a person may be told what became of their answer, and
 // says it: the winner hears that it stands, a loser who was first.
-func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Person) (Request, Outcome) {
+func (a *Answers) outcome(ctx context.Context, r Request, rep Reply, who Person) (Request, Outcome) {
 	wait := ReplyWait
 	if r.Parked {
 		wait = parkedWait // most likely nobody is there to take it
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	r, settled := b.untilSettled(ctx, r)
+	r, settled := a.requests.untilSettled(ctx, r)
 	if settled {
-		r, settled = b.given(ctx, r)
+		r, settled = a.releases.given(ctx, r)
 	}
 	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (Identity{rep.Channel, rep.Sender})
 	if !settled {
@@ -232,10 +232,10 @@ func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Per
 		}
 		return r, Outcome{OutcomeTooLate, "Somebody else has already answered this request."}
 	}
-	if _, err := b.close(ctx, r); err != nil && r.State == Consumed {
+	if _, err := a.endings.close(ctx, r); err != nil && r.State == Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
 		if !slow {
-			b.Log.Error("audit failed", "request", r.ID, "error", err)
+			a.log.Error("audit failed", "request", r.ID, "error", err)
 		}
 		switch {
 		case !mine:
@@ -245,14 +245,14 @@ func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Per
 		}
 		return r, Outcome{OutcomeRecorded, "Your answer is stored, but the audit has a problem. Look at approver's log."}
 	}
-	b.settle(r.ID)
+	a.editor.settle(r.ID)
 	out := outcomeOf(r, rep, who)
 	if out.Kind == OutcomeApproved && r.Call.own() {
-		return r, b.carriedOut(ctx, r.Call)
+		return r, a.carriedOut(ctx, r.Call)
 	}
 	if out.Kind == OutcomeApproved && r.Resolution.Grant.lasts() {
 		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
-		if until, ok := b.kept(ctx, r); ok {
+		if until, ok := a.grants.kept(ctx, r); ok {
 			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
 		}
 	}
@@ -260,16 +260,16 @@ func (b *Broadcaster) outcome(ctx context.Context, r Request, rep Reply, who Per
 }
 
 // untilSettled waits for the end of a request while ctx lives.
-func (b *Broadcaster) untilSettled(ctx context.Context, r Request) (Request, bool) {
+func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
 	if r.State.Settled() {
 		return r, true
 	}
-	hint, err := b.Store.Watch(ctx, Key("req", r.ID))
+	hint, err := q.store.Watch(ctx, Key("req", r.ID))
 	if err != nil {
 		hint = nil
 	}
 	for {
-		if fresh, _, err := b.load(ctx, r.ID); err == nil {
+		if fresh, _, err := q.load(ctx, r.ID); err == nil {
 			if r = fresh; r.State.Settled() {
 				return r, true
 			}

@@ -114,17 +114,17 @@ func TestATerminalThatComesBackLateIsShownWhatIsOpen(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		term := &screens{chat: newChat("discord")} // its cards did not outlive the restart
 		synctest.Wait()
-		x.channels["discord"] = term
+		x.Channels.byName["discord"] = term
 		_, card := x.tg.card(0)
-		x.repost(t.Context(), card.Request)
+		x.poster.repost(t.Context(), card.Request)
 		time.Sleep(2 * othersGrace)
-		x.attend(t.Context(), card.Request)
+		x.sweeper.attend(t.Context(), card.Request)
 		time.Sleep(time.Second)
-		if r, _, err := x.load(t.Context(), card.Request); err != nil || r.Postings[len(r.Postings)-1].Phase != Failed {
+		if r, _, err := x.Requests.load(t.Context(), card.Request); err != nil || r.Postings[len(r.Postings)-1].Phase != Failed {
 			t.Fatalf("%+v %v", r.Postings, err)
 		}
 		term.come()
-		x.repost(t.Context(), card.Request)
+		x.poster.repost(t.Context(), card.Request)
 		synctest.Wait()
 		if term.count() != 1 {
 			t.Errorf("%d cards", term.count())

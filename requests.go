@@ -15,12 +15,12 @@ import (
 // load reads a request. A settled one is returned only once it is as durable as
 // the store is configured to make it: who reads it acts on it, and a fail-over
 // must not take back what people and agents were told.
-func (b *Broadcaster) load(ctx context.Context, id string) (Request, Rev, error) {
-	value, rev, err := b.Store.Get(ctx, Key("req", id))
+func (q *Requests) load(ctx context.Context, id string) (Request, Rev, error) {
+	value, rev, err := q.store.Get(ctx, Key("req", id))
 	if err != nil {
 		return Request{}, "", err
 	}
-	r, err := b.decode(ctx, id, value, rev)
+	r, err := q.decode(ctx, id, value, rev)
 	return r, rev, err
 }
 
@@ -34,18 +34,18 @@ func unreadable(err error) bool {
 	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, ErrTampered)
 }
 
-func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
-	r, ok := b.known.at(id, rev)
+func (q *Requests) decode(ctx context.Context, id string, value []byte, rev Rev) (r Request, err error) {
+	r, ok := q.known.at(id, rev)
 	if !ok {
-		if r, err = b.codec.Decode(value); err != nil {
+		if r, err = q.codec.Decode(value); err != nil {
 			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
 		}
 		if r.ID != id {
 			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, ErrTampered)
 		}
-		b.known.note(r, rev, len(value))
+		q.known.note(r, rev, len(value))
 	}
-	if confirmer, ok := b.Store.(Confirmer); ok && r.State.Settled() {
+	if confirmer, ok := q.store.(Confirmer); ok && r.State.Settled() {
 		if err := confirmer.Confirm(ctx, Key("req", id), value, rev); err != nil {
 			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
 		}
@@ -54,26 +54,26 @@ func (b *Broadcaster) decode(ctx context.Context, id string, value []byte, rev R
 }
 
 // loadNow is load, and then the clock.
-func (b *Broadcaster) loadNow(ctx context.Context, id string) (Request, Rev, time.Time, error) {
-	value, rev, now, err := getNow(ctx, b.Store, Key("req", id))
+func (q *Requests) loadNow(ctx context.Context, id string) (Request, Rev, time.Time, error) {
+	value, rev, now, err := getNow(ctx, q.store, Key("req", id))
 	if err != nil {
 		return Request{}, "", now, err
 	}
-	r, err := b.decode(ctx, id, value, rev)
+	r, err := q.decode(ctx, id, value, rev)
 	return r, rev, now, err
 }
 
 // reload is loadNow for who knows the record as it was at revision seen: a large
 // one is not decoded again and again.
-func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, time.Time, error) {
-	value, rev, now, err := getNow(ctx, b.Store, Key("req", r.ID))
+func (q *Requests) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, time.Time, error) {
+	value, rev, now, err := getNow(ctx, q.store, Key("req", r.ID))
 	if err != nil {
 		return Request{}, "", now, err
 	}
 	if rev == seen {
 		return r, rev, now, nil
 	}
-	r, err = b.decode(ctx, r.ID, value, rev)
+	r, err = q.decode(ctx, r.ID, value, rev)
 	return r, rev, now, err
 }
 
@@ -81,12 +81,12 @@ func (b *Broadcaster) reload(ctx context.Context, r Request, seen Rev) (Request,
 // ways from its codes, all at once. A crash between leaves an index without a
 // request, which adopt takes over; a request without an index, which is denied
 // before it is shown; or codes of a request that nobody was shown.
-func (b *Broadcaster) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
-	value, err := b.codec.Encode(*r)
+func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
+	value, err := q.codec.Encode(*r)
 	if err != nil {
 		return err
 	}
-	keep := r.Due.Add(b.KeepFor)
+	keep := r.Due.Add(q.keepFor)
 	writes := []Write{
 		{Key: Key("req", r.ID), Value: value, Next: NewRev(), Due: r.Attention(now), KeepUntil: keep},
 		{Key: Key("call", r.CallID), Value: []byte(r.ID), Next: NewRev(), KeepUntil: keep},
@@ -98,13 +98,13 @@ func (b *Broadcaster) saveNew(ctx context.Context, r *Request, ways []way, now t
 		}
 		writes = append(writes, write)
 	}
-	errs := b.putAll(ctx, writes)
+	errs := q.records.putAll(ctx, writes)
 	if errs[0] == nil && errors.Is(errs[1], ErrConflict) {
-		errs[1] = b.adopt(ctx, *r, keep, dead)
+		errs[1] = q.adopt(ctx, *r, keep, dead)
 	}
 	for i := range ways {
 		if errors.Is(errs[2+i], ErrConflict) && errs[0] == nil && errs[1] == nil {
-			errs[2+i] = b.replaceCode(ctx, r, &ways[i], keep)
+			errs[2+i] = q.replaceCode(ctx, r, &ways[i], keep)
 		}
 	}
 	if err = errors.Join(errs...); err != nil {
@@ -112,18 +112,18 @@ func (b *Broadcaster) saveNew(ctx context.Context, r *Request, ways []way, now t
 		// no: nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
-		_, _ = b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
+		_, _ = q.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(StoreTrouble, now) })
 	}
 	return err
 }
 
 // replaceCode gives a posting that was not yet shown another code, because its
 // own is another request's. Until then it leads there, and to nothing here.
-func (b *Broadcaster) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
-	if err := b.mintAnew(ctx, w, keep); err != nil {
+func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
+	if err := q.codes.mintAnew(ctx, w, keep); err != nil {
 		return err
 	}
-	next, err := b.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+	next, err := q.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
 		if r.State != Pending || w.entry.Posting >= len(r.Postings) {
 			return r, ErrTooSoon
 		}
@@ -139,8 +139,8 @@ func (b *Broadcaster) replaceCode(ctx context.Context, r *Request, w *way, keep 
 
 // requestOf returns the request that a call's id leads to, and the revision of that. An
 // index that leads nowhere, because it was undone, is ErrNotFound like none at all.
-func (b *Broadcaster) requestOf(ctx context.Context, callID string) (id string, rev Rev, err error) {
-	value, rev, err := b.Store.Get(ctx, Key("call", callID))
+func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev Rev, err error) {
+	value, rev, err := q.store.Get(ctx, Key("call", callID))
 	if err == nil && len(value) == 0 {
 		err = ErrNotFound
 	}
@@ -149,30 +149,30 @@ func (b *Broadcaster) requestOf(ctx context.Context, callID string) (id string, 
 
 // adopt takes over an index that leads to a dead request. Any other means that
 // the same call id came twice at once.
-func (b *Broadcaster) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
+func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
 	key := Key("call", r.CallID)
-	id, rev, err := b.Store.Get(ctx, key)
+	id, rev, err := q.store.Get(ctx, key)
 	switch {
 	case err != nil || string(id) == r.ID:
 		return err
 	case string(id) != dead:
 		return errReused
 	}
-	return b.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
+	return q.records.put(ctx, key, []byte(r.ID), rev, NewRev(), time.Time{}, keep)
 }
 
 // stray reports a request that its call id does not lead to: its maker died
 // before it was whole, and the agent has another request or none. An error means
 // that this is not known, as while the call id is being taken over.
-func (b *Broadcaster) stray(ctx context.Context, r Request) (bool, error) {
-	id, _, err := b.Store.Get(ctx, Key("call", r.CallID))
+func (q *Requests) stray(ctx context.Context, r Request) (bool, error) {
+	id, _, err := q.store.Get(ctx, Key("call", r.CallID))
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return true, nil
 	case err != nil || string(id) == r.ID:
 		return false, err
 	}
-	_, _, err = b.load(ctx, string(id))
+	_, _, err = q.load(ctx, string(id))
 	return err == nil, err
 }
 
@@ -180,16 +180,16 @@ func (b *Broadcaster) stray(ctx context.Context, r Request) (bool, error) {
 // now is, also when the step refuses with an error of the state machine. What a
 // person decides takes effect before the deadline or not at all, by the store's
 // clock in the moment of writing.
-func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
-	for r, rev, guess := b.known.last(id); ; guess = false {
+func (q *Requests) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
+	for r, rev, guess := q.known.last(id); ; guess = false {
 		// What was read a moment ago is most likely still so. If it is not, the
 		// write is a conflict; a refusal is never taken from a guess.
 		var now time.Time
 		var err error
 		if guess {
-			now, err = b.Store.Now(ctx)
+			now, err = q.store.Now(ctx)
 		} else {
-			r, rev, now, err = b.loadNow(ctx, id)
+			r, rev, now, err = q.loadNow(ctx, id)
 		}
 		if err != nil {
 			return r, err
@@ -201,7 +201,7 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 		if err != nil {
 			return r, err
 		}
-		value, err := b.codec.Encode(next)
+		value, err := q.codec.Encode(next)
 		if err != nil {
 			return r, err
 		}
@@ -210,10 +210,10 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 			before = r.Due
 		}
 		newRev := NewRev()
-		err = b.putBefore(ctx, before, Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(b.KeepFor))
+		err = q.records.putBefore(ctx, before, Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(q.keepFor))
 		switch {
 		case err == nil:
-			b.known.note(next, newRev, len(value))
+			q.known.note(next, newRev, len(value))
 			return next, nil
 		case errors.Is(err, ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
 		case !errors.Is(err, ErrConflict):
@@ -222,21 +222,21 @@ func (b *Broadcaster) change(ctx context.Context, id string, step func(Request, 
 	}
 }
 
-func (b *Broadcaster) put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
-	return b.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
+func (s *records) put(ctx context.Context, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
+	return s.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
 // putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
 // very same write, which succeeds if the first one did. It gives up when ctx
 // ends, or after PostTimeout.
-func (b *Broadcaster) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
+func (s *records) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error {
 	give := time.Now().Add(PostTimeout)
 	for {
-		err := b.Store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+		err := s.store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
 		if err == nil || errors.Is(err, ErrConflict) || errors.Is(err, ErrOverdue) || ctx.Err() != nil || time.Now().After(give) {
 			return err
 		}
-		b.Log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
+		s.log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
 		if !sleep(ctx, retryEvery) {
 			return err
 		}
@@ -245,15 +245,15 @@ func (b *Broadcaster) putBefore(ctx context.Context, before time.Time, key strin
 
 // putAll puts several records whose order does not matter. What is ambiguous is
 // sent again by itself.
-func (b *Broadcaster) putAll(ctx context.Context, writes []Write) []error {
+func (s *records) putAll(ctx context.Context, writes []Write) []error {
 	errs := make([]error, len(writes))
-	batcher, ok := b.Store.(Batcher)
+	batcher, ok := s.store.(Batcher)
 	if ok {
 		errs = batcher.PutAll(ctx, writes)
 	}
 	_ = inParallel(len(writes), func(i int) error {
 		if w := writes[i]; !ok || errs[i] != nil && !errors.Is(errs[i], ErrConflict) {
-			errs[i] = b.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+			errs[i] = s.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
 		}
 		return nil
 	})

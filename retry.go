@@ -22,11 +22,11 @@ const (
 // moment is tried again, with the same code: a card whose post was carried out and
 // whose answer was lost works as well. What others must know before it is over goes
 // to reports, at most twice.
-func (b *Broadcaster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
+func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
 	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		rep.tries++
-		rep.ref, rep.err = b.postOne(ctx, r, i, code, limit)
+		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
 		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, ErrFinal) {
 			return rep
 		}
@@ -40,14 +40,14 @@ func (b *Broadcaster) postUntil(ctx context.Context, r Request, i int, code toke
 		unsure := mayBeDone(rep.err)
 		if rep.tries == 1 || unsure && !rep.unsure {
 			if unsure {
-				fitter, ok := b.channels[to.Channel].(Fitter)
-				rep.unsure, rep.whole = true, ok && fitter.Fits(b.card(r, code))
+				fitter, ok := d.channels.byName[to.Channel].(Fitter)
+				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, code))
 			}
 			said := rep
 			said.again = true
 			reports <- said
 		}
-		if limit = min(b.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+		if limit = min(d.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
 			return rep
 		}
 	}
@@ -64,16 +64,16 @@ func mayBeDone(err error) bool {
 // wants a card. It waits somewhat more, but never so long that the deadline comes before
 // the try. It returns at once, and zero, when the request has ended, or the card was found
 // by its button or replaced.
-func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint, err := b.Store.Watch(ctx, Key("req", id))
+	hint, err := d.store.Watch(ctx, Key("req", id))
 	if err != nil {
 		hint = nil
 	}
 	over, there := time.Now().Add(pause), time.Now()
 	for {
-		r, _, now, err := b.loadNow(ctx, id)
+		r, _, now, err := d.requests.loadNow(ctx, id)
 		wait, left := max(time.Until(over), 0), r.Due.Sub(now)
 		if err == nil && more > 0 {
 			more = min(more, max(left-wait, 0)/2)
@@ -97,21 +97,21 @@ func (b *Broadcaster) wanted(ctx context.Context, id string, i int, pause, more 
 	}
 }
 
-func (b *Broadcaster) postOne(work context.Context, r Request, i int, code tokens.Code, limit time.Duration) (ref Ref, err error) {
+func (d *poster) postOne(work context.Context, r Request, i int, code tokens.Code, limit time.Duration) (ref Ref, err error) {
 	ctx, cancel := context.WithTimeout(work, limit)
 	defer cancel()
 	to := r.Postings[i].To
-	if err := b.deaf(to.Channel); err != nil {
+	if err := d.channels.Deaf(to.Channel); err != nil {
 		return ref, err
 	}
 	err = unpanicked(func() (err error) {
-		ref, err = b.channels[to.Channel].Post(ctx, to, b.card(r, code))
+		ref, err = d.channels.byName[to.Channel].Post(ctx, to, d.cards.card(r, code))
 		return err
 	})
 	if err == nil && ref.Message == "" {
 		err = errors.New("the channel returned no message id")
 	}
-	b.noteSent(work, to, err, b.states.posted)
+	d.channels.noteSent(work, to, err, d.channels.states.posted)
 	ref.Destination = to
 	return ref, err
 }

@@ -120,7 +120,7 @@ func (x *retried) code(approve bool) Outcome {
 	x.tg.mu.Lock()
 	code := x.tg.forms.Code
 	x.tg.mu.Unlock()
-	return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: ByCode, Code: code})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: ByCode, Code: code})
 }
 
 // settledAll fails unless every card that the platforms took shows the end.
@@ -389,7 +389,7 @@ func (x *retried) press(message string, approve bool) Outcome {
 	x.tg.mu.Lock()
 	request := x.tg.forms.Request
 	x.tg.mu.Unlock()
-	return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: ByTap, Request: request, Message: message})
+	return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: ByTap, Request: request, Message: message})
 }
 
 // The code on a card whose answer was lost works, while the post is tried again and
@@ -490,7 +490,7 @@ func TestAnEditThatFailsIsLoggedOnce(t *testing.T) {
 			t.Errorf("%d edits; the log:\n%s", n, x.log.b.String())
 		}
 		_, card := x.tg.card(0)
-		if _, err := x.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
+		if _, err := x.Requests.change(t.Context(), card.Request, func(r Request, now time.Time) (Request, error) {
 			r.Due = now.Add(5*time.Minute - editsFor) // nearly a day has passed
 			return r, nil
 		}); err != nil {
@@ -549,7 +549,7 @@ func TestAnyOrderOfFaults(t *testing.T) {
 					if c == x.dc {
 						conv, sender = "D", "d1"
 					}
-					x.Reply(t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Method: ByTap, Request: card.Request, Message: message})
+					x.Answers.Reply(t.Context(), Reply{Channel: c.name, Conversation: conv, Sender: sender, Method: ByTap, Request: card.Request, Message: message})
 				}
 			}
 			x.settledAll()
@@ -602,9 +602,9 @@ func TestATerminalThatNobodyWatches(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newRetried(t, newMemKV(), nil, nil)
 				synctest.Wait() // what started has looked at its parts
-				x.channels["telegram"] = absent{x.tg.chat}
+				x.Channels.byName["telegram"] = absent{x.tg.chat}
 				if alone {
-					x.Destinations = x.Destinations[:1]
+					x.tune(func(o *Options) { o.Destinations = o.Destinations[:1] })
 				}
 				began := time.Now()
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
@@ -616,8 +616,8 @@ func TestATerminalThatNobodyWatches(t *testing.T) {
 				if alone == (v.Decision == Allow) || time.Since(began) > 2*time.Second {
 					t.Errorf("after %v: %v %s", time.Since(began), v.Decision, v.Reason)
 				}
-				if x.log.count("level=WARN") != 0 || len(x.ChannelState("telegram").Cards) != 0 {
-					t.Errorf("%+v; the log:\n%s", x.ChannelState("telegram"), x.log.b.String())
+				if x.log.count("level=WARN") != 0 || len(x.Channels.State("telegram").Cards) != 0 {
+					t.Errorf("%+v; the log:\n%s", x.Channels.State("telegram"), x.log.b.String())
 				}
 			})
 		})

@@ -20,25 +20,25 @@ import (
 // buttons nobody would hear. The errors of those that are not back at the end are
 // returned.
 func (b *Broadcaster) Run(ctx context.Context) error {
-	if err := b.begin(ctx); err != nil {
+	if err := b.tasks.begin(ctx); err != nil {
 		return err
 	}
 	var all sync.WaitGroup
-	all.Go(func() { b.sweep(ctx) })
-	all.Go(func() { b.guard(ctx) })
-	b.start(b.regrant)
-	for _, c := range b.Channels {
-		all.Go(func() { b.supervise(ctx, c) })
+	all.Go(func() { b.sweeper.sweep(ctx) })
+	all.Go(func() { b.Controls.guard(ctx) })
+	b.tasks.start(b.releases.regrant)
+	for _, c := range b.Options.Channels {
+		all.Go(func() { b.receivers.supervise(ctx, c) })
 		if screen, is := c.(Presence); is {
-			all.Go(func() { b.watchScreens(ctx, screen) })
+			all.Go(func() { b.poster.watchScreens(ctx, screen) })
 		}
 	}
 	<-ctx.Done()
 	all.Wait()
-	b.wait()
+	b.tasks.wait()
 	var errs []error
-	for _, c := range b.Channels {
-		if err := b.states.of(c.Name()).Ended; err != nil {
+	for _, c := range b.Options.Channels {
+		if err := b.Channels.states.of(c.Name()).Ended; err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", c.Name(), err))
 		}
 	}
@@ -57,17 +57,17 @@ const (
 )
 
 // supervise runs a channel until ctx ends, again and again where it ends before.
-func (b *Broadcaster) supervise(ctx context.Context, c Channel) {
+func (v *receivers) supervise(ctx context.Context, c Channel) {
 	said := ""
-	for wait := b.RunAgain; ; wait = min(2*wait, max(b.RunAgain, maxRunAgain)) {
+	for wait := v.runAgain; ; wait = min(2*wait, max(v.runAgain, maxRunAgain)) {
 		watch, stop := context.WithCancel(ctx)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			if b.awaitBack(watch, c) {
-				b.Log.Info("a channel that had ended is back", "channel", c.Name())
+			if v.awaitBack(watch, c) {
+				v.log.Info("a channel that had ended is back", "channel", c.Name())
 			}
 		})
-		err := b.runChannel(ctx, c)
+		err := v.runChannel(ctx, c)
 		stop()
 		watching.Wait()
 		if ctx.Err() != nil {
@@ -76,12 +76,12 @@ func (b *Broadcaster) supervise(ctx context.Context, c Channel) {
 		if err == nil {
 			err = errors.New("it ended without an error")
 		}
-		if b.states.of(c.Name()).Ended == nil {
-			wait, said = b.RunAgain, "" // it was back in between
+		if v.channels.states.of(c.Name()).Ended == nil {
+			wait, said = v.runAgain, "" // it was back in between
 		}
-		b.states.ended(c.Name(), err)
+		v.channels.states.ended(c.Name(), err)
 		if said != err.Error() {
-			b.Log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
+			v.log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
 			said = err.Error()
 		}
 		if !sleep(ctx, jittered(wait)) {
@@ -92,10 +92,10 @@ func (b *Broadcaster) supervise(ctx context.Context, c Channel) {
 
 // awaitBack waits until a channel that had ended runs again, and notes it. It
 // reports whether that came to pass while ctx lived.
-func (b *Broadcaster) awaitBack(ctx context.Context, c Channel) bool {
+func (v *receivers) awaitBack(ctx context.Context, c Channel) bool {
 	began := time.Now()
 	for {
-		s := b.stateOf(c)
+		s := v.channels.stateOf(c)
 		if s.Ended == nil {
 			return false
 		}
@@ -106,7 +106,7 @@ func (b *Broadcaster) awaitBack(ctx context.Context, c Channel) bool {
 			back = now.Elsewhere || now.Here && !s.Good.Before(began)
 		}
 		if back {
-			b.states.ended(c.Name(), nil)
+			v.channels.states.ended(c.Name(), nil)
 			return true
 		}
 		if !sleep(ctx, pollEvery) {
@@ -120,9 +120,9 @@ func jittered(d time.Duration) time.Duration {
 	return d - d/5 + rand.N(max(2*d/5, 1)) //nolint:gosec // nothing to guess
 }
 
-// deaf returns why a channel hears no answers now, or nil.
-func (b *Broadcaster) deaf(channel string) error {
-	if err := b.states.of(channel).Ended; err != nil {
+// Deaf returns why a channel receives no answers any more, or nil.
+func (h *Channels) Deaf(channel string) error {
+	if err := h.states.of(channel).Ended; err != nil {
 		return fmt.Errorf("%w: %w", errEnded, err)
 	}
 	return nil
@@ -139,59 +139,59 @@ type Solo interface {
 }
 
 // runChannel runs a channel once, under its lease if it has one.
-func (b *Broadcaster) runChannel(ctx context.Context, c Channel) (err error) {
+func (v *receivers) runChannel(ctx context.Context, c Channel) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
 	run := func(ctx context.Context) error {
-		b.states.leads(c.Name(), true)
-		defer b.states.leads(c.Name(), false)
-		return c.Run(ctx, b.heard)
+		v.channels.states.leads(c.Name(), true)
+		defer v.channels.states.leads(c.Name(), false)
+		return c.Run(ctx, v.answers.heard)
 	}
 	solo, ok := c.(Solo)
 	if !ok {
 		return run(ctx)
 	}
-	return b.runSolo(ctx, c, solo.LeaseName(), run)
+	return v.runSolo(ctx, c, solo.LeaseName(), run)
 }
 
 // begin lets what is started from now on run until ctx ends.
-func (b *Broadcaster) begin(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.work != nil {
+func (t *tasks) begin(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.work != nil {
 		return errors.New("the broadcaster is already running")
 	}
-	b.work = ctx
-	close(b.ready)
+	t.work = ctx
+	close(t.ready)
 	return nil
 }
 
 // wait waits for all that was started.
-func (b *Broadcaster) wait() { b.busy.Wait() }
+func (t *tasks) wait() { t.busy.Wait() }
 
 // running returns the context of Run, or nil before Run.
-func (b *Broadcaster) running() context.Context {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.work
+func (t *tasks) running() context.Context {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.work
 }
 
 // start runs f as part of Run, which waits for it. After Run's end it does
 // nothing: the record says what is left to do.
-func (b *Broadcaster) start(f func(ctx context.Context)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.work == nil || b.work.Err() != nil {
+func (t *tasks) start(f func(ctx context.Context)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.work == nil || t.work.Err() != nil {
 		return
 	}
-	ctx := b.work
-	b.busy.Go(func() {
+	ctx := t.work
+	t.busy.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				b.Log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
+				t.log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
 			}
 		}()
 		f(ctx)

@@ -124,12 +124,12 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		x.CodeKey, x.OldCodeKeys = bytes.Repeat([]byte{7}, 32), [][]byte{x.CodeKey}
+		x.tune(func(o *Options) { o.CodeKey, o.OldCodeKeys = bytes.Repeat([]byte{7}, 32), [][]byte{o.CodeKey} })
 		var err error
-		if x.codec, err = NewRequestCodec(x.CodeKey, x.OldCodeKeys...); err != nil {
+		if x.Requests.codec, err = NewRequestCodec(x.CodeKey, x.OldCodeKeys...); err != nil {
 			t.Fatal(err)
 		}
-		out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		if out.Kind != OutcomeApproved {
 			t.Errorf("the old card's code: %+v", out)
 		}

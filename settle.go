@@ -26,39 +26,39 @@ type closing struct {
 
 // close makes the last record of a settled request durable, once per process
 // however many ask for it, and returns its hash.
-func (b *Broadcaster) close(ctx context.Context, r Request) (hash string, err error) {
+func (n *endings) close(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
 	}
-	b.mu.Lock()
-	c, found := b.closing[r.ending()]
+	n.mu.Lock()
+	c, found := n.closing[r.ending()]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		b.closing[r.ending()] = c
+		n.closing[r.ending()] = c
 	}
-	b.mu.Unlock()
+	n.mu.Unlock()
 	if !found {
 		defer func() {
 			if p := recover(); p != nil {
 				err = fmt.Errorf("panic while the end was recorded: %v\n%s", p, debug.Stack())
 				c.err = err
 				close(c.done)
-				b.forget(r)
+				n.forget(r)
 			}
 		}()
 		ctx := context.WithoutCancel(ctx)
 		// Whoever looked at the request a moment ago may have missed that it has
 		// been closed since: only the record says.
-		fresh, _, err := b.load(ctx, r.ID)
+		fresh, _, err := n.requests.load(ctx, r.ID)
 		closed := err == nil && fresh.Closed
 		if closed {
 			c.hash = fresh.Audit
 		} else {
-			c.hash, c.err = b.recordEnd(ctx, r)
+			c.hash, c.err = n.recordEnd(ctx, r)
 		}
 		close(c.done)
 		if closed || c.err != nil {
-			b.forget(r)
+			n.forget(r)
 		}
 		return c.hash, c.err
 	}
@@ -73,77 +73,77 @@ func (b *Broadcaster) close(ctx context.Context, r Request) (hash string, err er
 // ending names the end of a request: after a fail-over it may have another.
 func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
 
-func (b *Broadcaster) forget(r Request) {
-	b.mu.Lock()
-	delete(b.closing, r.ending())
-	b.mu.Unlock()
+func (n *endings) forget(r Request) {
+	n.mu.Lock()
+	delete(n.closing, r.ending())
+	n.mu.Unlock()
 }
 
 // settle brings every card of a request that has ended up to date, in the background.
 // At most one runs per request; a further call makes it run once more.
-func (b *Broadcaster) settle(id string) {
-	b.mu.Lock()
-	_, busy := b.settling[id]
-	b.settling[id] = busy
-	b.mu.Unlock()
+func (e *editor) settle(id string) {
+	e.mu.Lock()
+	_, busy := e.settling[id]
+	e.settling[id] = busy
+	e.mu.Unlock()
 	if busy {
 		return
 	}
-	b.start(func(ctx context.Context) {
+	e.tasks.start(func(ctx context.Context) {
 		again := true
 		defer func() {
 			if again { // a panic: let others try
-				b.mu.Lock()
-				delete(b.settling, id)
-				b.mu.Unlock()
+				e.mu.Lock()
+				delete(e.settling, id)
+				e.mu.Unlock()
 			}
 		}()
 		for again {
-			b.settleOnce(ctx, id)
-			b.mu.Lock()
-			if again = b.settling[id]; again {
-				b.settling[id] = false
+			e.settleOnce(ctx, id)
+			e.mu.Lock()
+			if again = e.settling[id]; again {
+				e.settling[id] = false
 			} else {
-				delete(b.settling, id)
+				delete(e.settling, id)
 			}
-			b.mu.Unlock()
+			e.mu.Unlock()
 		}
 	})
 }
 
 // isSettling reports whether the cards of a request are being brought up to date.
-func (b *Broadcaster) isSettling(id string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, busy := b.settling[id]
+func (e *editor) isSettling(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, busy := e.settling[id]
 	return busy
 }
 
-func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
-	b.giving.wait(ctx, id)
-	r, _, now, err := b.loadNow(ctx, id)
+func (e *editor) settleOnce(ctx context.Context, id string) {
+	e.giving.wait(ctx, id)
+	r, _, now, err := e.requests.loadNow(ctx, id)
 	if err != nil || !r.ended() {
 		return
 	}
 	var hash string
 	var closeErr error
 	if r.State.Settled() {
-		hash, closeErr = b.close(ctx, r)
+		hash, closeErr = e.endings.close(ctx, r)
 	}
 	if closeErr != nil {
-		b.Log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
+		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
 		if r.State == Consumed {
 			return // rule: nobody is told "approved" before it is recorded
 		}
 	}
-	card := b.card(r, tokens.Code{})
-	todo := b.toShow(r, now)
+	card := e.cards.card(r, tokens.Code{})
+	todo := e.toShow(r, now)
 	failed := make([]error, len(todo))
 	_ = inParallel(len(todo), func(n int) error {
-		if p := r.Postings[todo[n]]; p.refusedTo(b.process) {
+		if p := r.Postings[todo[n]]; p.refusedTo(e.process) {
 			failed[n] = errRefused
 		} else {
-			failed[n] = b.update(ctx, p, card)
+			failed[n] = e.update(ctx, p, card)
 		}
 		return nil
 	})
@@ -151,7 +151,7 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 		return
 	}
 	crossed := false
-	after, err := b.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		closing := false
 		crossed = false
 		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
@@ -161,24 +161,24 @@ func (b *Broadcaster) settleOnce(ctx context.Context, id string) {
 		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
 			fresh.Closed, fresh.Audit, closing = true, firstOf(fresh.Audit, hash), true
 		}
-		next, err := fresh.updated(b.process, r.Postings, todo, failed, now)
+		next, err := fresh.updated(e.process, r.Postings, todo, failed, now)
 		if closing && errors.Is(err, errNoChange) {
 			err = nil
 		}
 		return next, err
 	})
 	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
-		b.forget(r)
+		e.endings.forget(r)
 	}
 	if crossed && err == nil {
-		b.settle(id)
+		e.settle(id)
 	}
 	for n, err := range failed {
 		if err != nil && !errors.Is(err, errElsewhere) {
 			i := todo[n]
-			b.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
+			e.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
 		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
-			b.Log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
+			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
 		}
 	}
 }
@@ -200,10 +200,10 @@ func (r Request) crossed(edited []int) (Request, error) {
 }
 
 // toShow are the postings whose cards this process is to bring up to date now.
-func (b *Broadcaster) toShow(r Request, now time.Time) (todo []int) {
+func (e *editor) toShow(r Request, now time.Time) (todo []int) {
 	for i, p := range r.Postings {
 		from := p.Next
-		if p.refusedTo(b.process) {
+		if p.refusedTo(e.process) {
 			from = from.Add(othersGrace)
 		}
 		if p.stale() && !now.Before(from) {
@@ -214,7 +214,7 @@ func (b *Broadcaster) toShow(r Request, now time.Time) (todo []int) {
 }
 
 // logStale says once that a card is tried again, and once that it is given up.
-func (b *Broadcaster) logStale(p Posting, id string, err error, givenUp bool) {
+func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
 	switch {
 	case errors.Is(err, errRefused):
@@ -226,18 +226,18 @@ func (b *Broadcaster) logStale(p Posting, id string, err error, givenUp bool) {
 	case p.Attempts == 0:
 		level = slog.LevelWarn
 	}
-	b.Log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
+	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
 }
 
 // update brings the cards of a posting up to date, if they are this hub's to change.
 // The error is final only if that of each card is.
-func (b *Broadcaster) update(ctx context.Context, p Posting, card Card) error {
-	if p.Hub != "" && p.Hub != b.Host {
+func (e *editor) update(ctx context.Context, p Posting, card Card) error {
+	if p.Hub != "" && p.Hub != e.host {
 		return errElsewhere
 	}
 	var passing, final error
 	for _, ref := range p.refs() {
-		err := b.updateOne(ctx, ref, card)
+		err := e.channels.updateOne(ctx, ref, card)
 		if errors.Is(err, ErrFinal) {
 			final = err
 		} else if err != nil {
@@ -293,9 +293,9 @@ func (r Request) updated(process string, was []Posting, tried []int, failed []er
 // attention, whichever process made them. Unless the store can look through all
 // shards at once, each has a clock of its own, so that one on a node that hangs
 // does not hold up the others.
-func (b *Broadcaster) sweep(ctx context.Context) {
-	if s, ok := b.Store.(Sweeper); ok {
-		b.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
+func (w *sweeper) sweep(ctx context.Context) {
+	if s, ok := w.store.(Sweeper); ok {
+		w.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
 	}
 	if ctx.Err() != nil {
 		return
@@ -303,7 +303,7 @@ func (b *Broadcaster) sweep(ctx context.Context) {
 	var all sync.WaitGroup
 	for shard := range Shards {
 		all.Go(func() {
-			b.sweepAgain(ctx, func() ([]string, error) { return b.Store.Due(ctx, shard, maxDue) })
+			w.sweepAgain(ctx, func() ([]string, error) { return w.store.Due(ctx, shard, maxDue) })
 		})
 	}
 	all.Wait()
@@ -314,7 +314,7 @@ const maxDue = 128
 
 // sweepAgain attends to what is due, again and again until ctx ends, or the store
 // cannot look in this way.
-func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, error)) {
+func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
@@ -322,18 +322,18 @@ func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, err
 		if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
 			return
 		}
-		b.seen(ctx, err)
+		w.uptime.seen(ctx, err)
 		if err != nil {
-			b.noteTrouble(err)
+			w.records.noteTrouble(err)
 		} else {
-			b.catchUp()
+			w.reports.catchUp()
 		}
 		_ = inParallel(min(len(keys), 8), func(worker int) error {
 			for i := worker; i < len(keys); i += 8 {
 				if id, ok := requestOfKey(keys[i]); ok {
-					b.attend(ctx, id)
+					w.attend(ctx, id)
 				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
-					_ = b.endGrant(ctx, scope, "expired", "its time is over") // else at the next look
+					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
 				}
 			}
 			return nil
@@ -348,35 +348,35 @@ func (b *Broadcaster) sweepAgain(ctx context.Context, look func() ([]string, err
 
 // noteTrouble logs that the store cannot say what is due, or show it, now and
 // then: every shard says so twice a second.
-func (b *Broadcaster) noteTrouble(err error) {
-	b.mu.Lock()
-	quiet := time.Since(b.troubled) < 10*time.Second
+func (s *records) noteTrouble(err error) {
+	s.mu.Lock()
+	quiet := time.Since(s.troubled) < 10*time.Second
 	if !quiet {
-		b.troubled = time.Now()
+		s.troubled = time.Now()
 	}
-	b.mu.Unlock()
+	s.mu.Unlock()
 	if !quiet {
-		b.Log.Warn("the store has a problem with what is due", "error", err)
+		s.log.Warn("the store has a problem with what is due", "error", err)
 	}
 }
 
 // attend does what one request wants now.
-func (b *Broadcaster) attend(ctx context.Context, id string) {
+func (w *sweeper) attend(ctx context.Context, id string) {
 	defer func() {
 		if p := recover(); p != nil {
-			b.Log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
+			w.log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	r, _, err := b.load(ctx, id)
+	r, _, err := w.requests.load(ctx, id)
 	if errors.Is(err, ErrTampered) {
-		b.Log.Error("a request that is due cannot be read", "request", id, "error", err)
+		w.log.Error("a request that is due cannot be read", "request", id, "error", err)
 		return
 	} else if err != nil {
-		b.noteTrouble(err)
+		w.records.noteTrouble(err)
 		return
 	}
 	if !r.State.Settled() {
-		r, err = b.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		r, err = w.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 			if next, err := r.Expire(now); err == nil {
 				return next, nil
 			}
@@ -386,24 +386,24 @@ func (b *Broadcaster) attend(ctx context.Context, id string) {
 			return r, ErrTooSoon
 		})
 		if err != nil && !errors.Is(err, ErrTooSoon) {
-			b.Log.Warn("a request that is due could not be changed", "request", id, "error", err)
+			w.log.Warn("a request that is due could not be changed", "request", id, "error", err)
 			return
 		}
 	}
-	b.recordEnded(ctx, r)
+	w.endings.recordEnded(ctx, r)
 	if !r.State.Settled() {
-		b.start(func(ctx context.Context) { b.repost(ctx, id) }) // a slow channel must not hold up the clock
+		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
 	}
 	if !r.ended() {
 		return
 	}
 	if r.lapses() {
-		err = b.lapse(ctx, r)
+		err = w.reports.lapse(ctx, r)
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
-			b.noteTrouble(err)
+			w.records.noteTrouble(err)
 		}
 	}
-	if !b.isSettling(id) {
-		b.settle(id)
+	if !w.editor.isSettling(id) {
+		w.editor.settle(id)
 	}
 }

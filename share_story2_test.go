@@ -54,7 +54,7 @@ func TestACardSaysWhatAYesFromItDoes(t *testing.T) {
 				if !strings.HasPrefix(card.Notice, c.says) {
 					t.Errorf("the card says %q", card.Notice)
 				}
-				x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Request: card.Request, Sent: time.Now()})
+				x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Request: card.Request, Sent: time.Now()})
 				time.Sleep(5 * time.Second)
 				if got := x.audit.released(); !slices.Equal(got, c.runs) {
 					t.Errorf("a yes released %v, want %v", got, c.runs)
@@ -106,7 +106,7 @@ func TestASingleYesGoesToACallWhoseCourierIsThere(t *testing.T) {
 					out[id] = y.askAsync(ctx, peerCall(id, 1000), Catastrophic)
 				}
 				time.Sleep(4 * time.Second)
-				y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Sent: time.Now()})
+				y.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Sent: time.Now()})
 				time.Sleep(10 * time.Second)
 				old := slices.DeleteFunc(slices.Clone(back), func(id string) bool { return id == "late" })
 				got := y.audit.released()
@@ -143,7 +143,7 @@ func TestWhoLosesAYesHoldsNothingUp(t *testing.T) {
 		y.tg.holds(msg, card)
 		b, c := y.askAsync(t.Context(), peerCall("b", 1000), Catastrophic), y.askAsync(t.Context(), peerCall("c", 1000), Catastrophic)
 		time.Sleep(4 * time.Second)
-		y.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Sent: time.Now()})
+		y.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code, Sent: time.Now()})
 		time.Sleep(10 * time.Second)
 		if got := y.audit.released(); len(got) != 1 {
 			t.Errorf("the audit has the release of %v", got)
@@ -208,7 +208,7 @@ func TestASharedYesOutlivesARestartLikeARepeatedOne(t *testing.T) {
 				<-second
 				x.tap(x.tg, 0, "1", true)
 				<-first
-				_ = x.Acknowledge(t.Context(), Peer{Known: true, UID: 1000}, "a")
+				_ = x.Reports.Acknowledge(t.Context(), Peer{Known: true, UID: 1000}, "a")
 				time.Sleep(c.up)
 				y := x.restart(c.down)
 				again, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -69,13 +69,13 @@ func TestAFateOfOneCallIsNotThatOfAll(t *testing.T) {
 					}
 				}
 				for _, id := range c.ack {
-					told(x.Acknowledge(t.Context(), me, id))
+					told(x.Reports.Acknowledge(t.Context(), me, id))
 				}
 				for _, id := range c.ran {
-					told(x.Became(t.Context(), me, id, DidRun))
+					told(x.Reports.Became(t.Context(), me, id, DidRun))
 				}
 				for _, id := range c.idle {
-					told(x.Became(t.Context(), me, id, NotRun))
+					told(x.Reports.Became(t.Context(), me, id, NotRun))
 				}
 				time.Sleep(time.Minute)
 				_, card := x.tg.card(0)
@@ -116,7 +116,7 @@ func TestAFateIsOfAReleasedCall(t *testing.T) {
 			uid uint32
 			id  string
 		}{{1000, "b"}, {1001, "a"}, {1001, "b"}} {
-			if err := x.Became(t.Context(), Peer{Known: true, UID: c.uid}, c.id, NotRun); err == nil {
+			if err := x.Reports.Became(t.Context(), Peer{Known: true, UID: c.uid}, c.id, NotRun); err == nil {
 				t.Errorf("%v was taken", c)
 			}
 		}
@@ -146,10 +146,10 @@ func TestAYesForNobodyAsksAnew(t *testing.T) {
 			func(x *bench, _ string, _ Card) Outcome { return x.tap(x.tg, 0, "1", true) }},
 		"edits fail, a tap": {"git push --force", noEdit, func(x *bench, _ string, _ Card) Outcome { return x.tap(x.tg, 0, "1", true) }},
 		"edits fail, by id": {"git push --force", noEdit, func(x *bench, _ string, card Card) Outcome {
-			return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: card.Request})
+			return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: card.Request})
 		}},
 		"edits fail, by code": {"git push --force", noEdit, func(x *bench, _ string, card Card) Outcome {
-			return x.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+			return x.Answers.Reply(x.t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestOneCallIDOnTwoConnectionsIsOneRequest(t *testing.T) {
 			t.Run(fmt.Sprint(slow, " ", with), func(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {
 					once := make(chan struct{}, 1)
-					x.Limit = func(context.Context, string, ToolCall) error {
+					limit := func(context.Context, string, ToolCall) error {
 						select {
 						case once <- struct{}{}:
 							time.Sleep(slow)
@@ -263,6 +263,7 @@ func TestOneCallIDOnTwoConnectionsIsOneRequest(t *testing.T) {
 						}
 						return nil
 					}
+					x.tune(func(o *Options) { o.Limit = limit })
 					if with != "alone" {
 						x.askAsync(t.Context(), peerCall("other", 1000), High)
 						time.Sleep(5 * time.Millisecond)

@@ -169,7 +169,7 @@ func TestACatastrophicYesIsForOne(t *testing.T) {
 		if !strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs one, the others are asked again.") || card.OneTap {
 			t.Fatalf("%+v", card)
 		}
-		x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+		x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 		if v := <-answers[0]; v.Decision != Allow {
 			t.Errorf("%+v", v)
 		}
@@ -285,7 +285,7 @@ func TestWhatIsNotIdenticalStandsAlone(t *testing.T) {
 func TestAFreezeBurnsSharedCalls(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answers := x.several(t.Context(), 3, High)
-		if _, err := x.Freeze(t.Context(), "alice", "stop"); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "alice", "stop"); err != nil {
 			t.Fatal(err)
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind == OutcomeApproved {

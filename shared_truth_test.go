@@ -64,7 +64,7 @@ func TestEachRequestIsCounted(t *testing.T) {
 				const most = 3
 				var mu sync.Mutex
 				counted, refused := map[string]bool{}, 0
-				x.Limit = func(_ context.Context, question string, _ ToolCall) error { // as quota.Asks
+				limit := func(_ context.Context, question string, _ ToolCall) error { // as quota.Asks
 					mu.Lock()
 					defer mu.Unlock()
 					if !counted[question] && len(counted) >= most {
@@ -74,6 +74,7 @@ func TestEachRequestIsCounted(t *testing.T) {
 					counted[question] = true
 					return nil
 				}
+				x.tune(func(o *Options) { o.Limit = limit })
 				for i := range 8 {
 					again(x, i)
 				}
@@ -91,7 +92,9 @@ func TestARetryIsNoOtherQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		counted := map[string]int{}
-		x.Limit = func(_ context.Context, question string, _ ToolCall) error { counted[question]++; return nil }
+		x.tune(func(o *Options) {
+			o.Limit = func(_ context.Context, question string, _ ToolCall) error { counted[question]++; return nil }
+		})
 		began := time.Now()
 		x.failing(func(op, key string) bool {
 			return op == "put" && strings.Contains(key, "}:req:") && time.Since(began) < PostTimeout+500*time.Millisecond // a write is sent again for so long
@@ -150,7 +153,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					t.Fatal(got)
 				}
 				if acks {
-					if err := x.Acknowledge(t.Context(), Peer{Known: true, UID: 1000}, "a"); err != nil {
+					if err := x.Reports.Acknowledge(t.Context(), Peer{Known: true, UID: 1000}, "a"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -163,7 +166,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 				newest := kv.record(key)
 				for i, rec := range store.was[key] {
 					kv.replace(key, rec)
-					r, err := x.codec.Decode(rec.value)
+					r, err := x.Requests.codec.Decode(rec.value)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -179,7 +182,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					if len(missing) == 0 {
 						continue
 					}
-					if err := x.Strike(t.Context(), missing); err != nil {
+					if err := x.Removals.Strike(t.Context(), missing); err != nil {
 						t.Error(err)
 					}
 					y := newBenchOn(t, kv, kv)
@@ -310,15 +313,15 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 		call string
 		undo func(x *bench, id string) error
 	}{
-		"revoked, for the call beside": {"b", func(x *bench, id string) error { return x.Revoke(x.t.Context(), id, "uid 0") }},
-		"revoked, for the first":       {"a", func(x *bench, id string) error { return x.Revoke(x.t.Context(), id, "uid 0") }},
+		"revoked, for the call beside": {"b", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") }},
+		"revoked, for the first":       {"a", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") }},
 		"revoked, and the grant's record is another's now": {"b", func(x *bench, id string) error {
-			err := x.Revoke(x.t.Context(), id, "uid 0")
-			r, loadErr := x.Request(x.t.Context(), id)
+			err := x.Grants.Revoke(x.t.Context(), id, "uid 0")
+			r, loadErr := x.Requests.Get(x.t.Context(), id)
 			scope := scopeOf(r.Call, r.Fingerprint)
-			g, rev, grantErr := x.loadGrant(x.t.Context(), scope)
+			g, rev, grantErr := x.Grants.load(x.t.Context(), scope)
 			g.Request.ID = "another"
-			return errors.Join(err, loadErr, grantErr, x.saveGrant(x.t.Context(), scope, g, rev, time.Time{}))
+			return errors.Join(err, loadErr, grantErr, x.Grants.save(x.t.Context(), scope, g, rev, time.Time{}))
 		}},
 		"the request could not be told, for the call beside": {"b", revokedByHand},
 		"the request could not be told, for the first":       {"a", revokedByHand},
@@ -333,7 +336,7 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 				die()
 				<-b
 				_, card := x.tg.card(0)
-				x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code, Grant: Term{For: 15 * time.Minute}})
+				x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code, Grant: Term{For: 15 * time.Minute}})
 				if v := <-a; v.Decision != Allow {
 					t.Fatalf("%+v", v)
 				}
@@ -359,17 +362,17 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 // revokedByHand ends the grant of a request and leaves the request as it was, as where the
 // store fails between the two.
 func revokedByHand(x *bench, id string) error {
-	r, err := x.Request(x.t.Context(), id)
+	r, err := x.Requests.Get(x.t.Context(), id)
 	if err != nil {
 		return err
 	}
 	scope := scopeOf(r.Call, r.Fingerprint)
-	g, rev, err := x.loadGrant(x.t.Context(), scope)
+	g, rev, err := x.Grants.load(x.t.Context(), scope)
 	if err != nil {
 		return err
 	}
 	g.Ended = "revoked"
-	return x.saveGrant(x.t.Context(), scope, g, rev, time.Time{})
+	return x.Grants.save(x.t.Context(), scope, g, rev, time.Time{})
 }
 
 // The disk of the audit was full for a moment while a call joined: it waited all the same,

@@ -39,7 +39,7 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 	} {
 		check := func(call ToolCall, marks ...string) {
 			t.Helper()
-			card := (&Broadcaster{}).card(Request{Call: call, State: Pending, Verdict: Verdict{Severity: High}}, tokens.Code{})
+			card := composed(Options{}).Cards.card(Request{Call: call, State: Pending, Verdict: Verdict{Severity: High}}, tokens.Code{})
 			for _, m := range marks {
 				if strings.Contains(card.Command, m) {
 					return

@@ -40,12 +40,12 @@ func TestAFailOverWhileSettling(t *testing.T) {
 		<-answer
 		cancel(nil)
 		time.Sleep(time.Second)
-		r, _, _ := x.load(t.Context(), card.Request)
+		r, _, _ := x.Requests.load(t.Context(), card.Request)
 		if r.State == Pending && (r.Closed || r.Postings[0].Shown) {
 			t.Errorf("a pending request is noted as closed=%v shown=%v", r.Closed, r.Postings[0].Shown)
 		}
 		time.Sleep(3 * time.Minute)
-		r, _, _ = x.load(t.Context(), card.Request)
+		r, _, _ = x.Requests.load(t.Context(), card.Request)
 		t.Logf("in the end %v closed=%v, audit %v", r.State, r.Closed, x.audit.events(card.Request))
 		if r.State == Expired && !slices.Contains(x.audit.events(card.Request), EventExpired) {
 			t.Error("its expiry was never recorded")
@@ -111,7 +111,7 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 		<-done
 		msg, card := slack1.card(0)
 		// Bob says no in Slack, whose events hub 2 receives.
-		out := b2.Reply(t.Context(), Reply{Channel: "slack", Conversation: "C", Sender: "S1", Method: ByTap, Request: card.Request, Message: msg})
+		out := b2.Answers.Reply(t.Context(), Reply{Channel: "slack", Conversation: "C", Sender: "S1", Method: ByTap, Request: card.Request, Message: msg})
 		time.Sleep(time.Minute)
 		if _, c := term1.card(0); c.State == Pending {
 			t.Errorf("a minute after %+v the terminal of hub 1 still shows an open card with its buttons", out)
@@ -132,7 +132,7 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 		var once sync.Once
 		x.dc.onUpdate(func(Card) error {
 			once.Do(func() {
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Error(err)
 				}
@@ -149,9 +149,9 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 		x.tap(x.tg, 0, "1", false)
 		<-answer
 		time.Sleep(5 * time.Minute)
-		r, _, _ := x.load(t.Context(), card.Request)
+		r, _, _ := x.Requests.load(t.Context(), card.Request)
 		if !r.Closed {
-			t.Errorf("five minutes after one panic: closed=%v, shown=%v; still marked as being settled: %v", r.Closed, r.Postings[0].Shown, len(x.settling))
+			t.Errorf("five minutes after one panic: closed=%v, shown=%v; still marked as being settled: %v", r.Closed, r.Postings[0].Shown, len(x.editor.settling))
 		}
 	})
 }

@@ -206,7 +206,7 @@ func TestASettledRequestComesToRest(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		before := writes.Load()
 		time.Sleep(5 * time.Minute)
-		r, _, _ := b.load(t.Context(), card.Request)
+		r, _, _ := b.Requests.load(t.Context(), card.Request)
 		stop()
 		<-ended
 		if writes.Load()-before > 2 {
@@ -260,10 +260,10 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		b0 := x.Broadcaster
 		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
 			Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
-		if _, err := b0.mint(&r, opts.Destinations, now); err != nil {
+		if _, err := b0.codes.mint(&r, opts.Destinations, now); err != nil {
 			t.Fatal(err)
 		}
-		value, err := b0.codec.Encode(r)
+		value, err := b0.Requests.codec.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,9 +310,9 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			now := time.Now()
 			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
 				Verdict: Verdict{Decision: Ask, Severity: High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: Pending}
-			ways, err := x.mint(&r, x.Destinations, now)
+			ways, err := x.codes.mint(&r, x.Destinations, now)
 			if err == nil {
-				err = x.saveNew(t.Context(), &r, ways, now, "")
+				err = x.Requests.saveNew(t.Context(), &r, ways, now, "")
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -320,7 +320,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			x.audit.failing(fail)
 			answer := x.askAsync(t.Context(), call, High)
 			synctest.Wait()
-			x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: r.ID})
+			x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByID, Request: r.ID})
 			v := <-answer
 			synctest.Wait()
 			events := x.audit.events(r.ID)
@@ -335,7 +335,7 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 // recordOf is what the store would hold of r.
 func (x *bench) recordOf(t *testing.T, r Request) []byte {
 	t.Helper()
-	b, err := x.codec.Encode(r)
+	b, err := x.Requests.codec.Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestASlowShardHoldsUpNoOther(t *testing.T) {
 			}
 			left := time.Now()
 			for {
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -43,22 +43,22 @@ func (s *strays) end(ref Ref) {
 // retire takes the buttons and the code off a card that no record knows: one that
 // was replaced while it was on its way, or that a crash kept from being noted and
 // somebody now presses. Nothing else would ever bring it up to date.
-func (b *Broadcaster) retire(ctx context.Context, r Request, ref Ref) {
-	b.hide(ctx, r.ID, ref, b.replaced(r), func(ctx context.Context) (Card, bool) {
-		fresh, _, err := b.load(ctx, r.ID)
+func (e *editor) retire(ctx context.Context, r Request, ref Ref) {
+	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (Card, bool) {
+		fresh, _, err := e.requests.load(ctx, r.ID)
 		if err == nil && fresh.holds(ref) {
 			return Card{}, false // its note was only late
 		}
 		if err == nil {
 			r = fresh
 		}
-		return b.replaced(r), true
+		return e.cards.replaced(r), true
 	})
 }
 
 // replaced is what a card of a request shows that another one has replaced.
-func (b *Broadcaster) replaced(r Request) Card {
-	card := b.card(r, tokens.Code{})
+func (v *Cards) replaced(r Request) Card {
+	card := v.card(r, tokens.Code{})
 	if !r.State.Settled() {
 		card.State, card.OneTap, card.Result = Withdrawn, false, "↩ Replaced by a newer card"
 	}
@@ -76,24 +76,24 @@ func (r Request) holds(ref Ref) bool {
 // hide shows card on a card that no record holds. If that fails in a way that may be over
 // soon it is tried again in the background. now is asked before each further try what the
 // card is to show then, and whether it is still nobody else's to bring up to date.
-func (b *Broadcaster) hide(ctx context.Context, request string, ref Ref, card Card, now func(context.Context) (Card, bool)) {
-	log := b.Log.With("request", request, "channel", ref.Channel)
-	err := b.updateOne(ctx, ref, card)
+func (e *editor) hide(ctx context.Context, request string, ref Ref, card Card, now func(context.Context) (Card, bool)) {
+	log := e.log.With("request", request, "channel", ref.Channel)
+	err := e.channels.updateOne(ctx, ref, card)
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrFinal):
 		log.Warn("a replaced card could not be taken out of sight", "error", err)
-	case b.strays.begin(ref):
+	case e.strays.begin(ref):
 		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
-		b.start(func(ctx context.Context) {
-			defer b.strays.end(ref)
+		e.tasks.start(func(ctx context.Context) {
+			defer e.strays.end(ref)
 			tries := 1
 			for began := time.Now(); time.Since(began) < strayFor && sleep(ctx, editPause(err, tries-1)); tries++ {
 				card, stray := now(ctx)
 				if !stray {
 					return
 				}
-				if err = b.updateOne(ctx, ref, card); err == nil {
+				if err = e.channels.updateOne(ctx, ref, card); err == nil {
 					log.Info("a replaced card was taken out of sight after all", "tries", tries+1)
 					return
 				} else if errors.Is(err, ErrFinal) {

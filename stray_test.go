@@ -77,7 +77,7 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), High)
 		time.Sleep(time.Second)
 		_, card := x.tg.card(0)
-		r, _, err := x.load(t.Context(), card.Request)
+		r, _, err := x.Requests.load(t.Context(), card.Request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,8 +92,8 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		r.Postings = slices.Clone(r.Postings)
 		r.Postings[0].Phase = Void
 		short, cancel := context.WithCancel(t.Context())
-		x.posted(short, r, report{i: 0, ref: Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
-		x.posted(short, r, report{i: 0, ref: Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
+		x.poster.posted(short, r, report{i: 0, ref: Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
+		x.poster.posted(short, r, report{i: 0, ref: Ref{Destination: r.Postings[0].To, Message: "stray"}, tries: 1})
 		cancel() // who notes a card does not wait for this
 		time.Sleep(time.Minute)
 		if got := x.tg.at("stray"); got.State != Withdrawn || got.OneTap || edits.Load() != 4 {
@@ -112,7 +112,7 @@ func TestAStrayCardIsLookedAtAgain(t *testing.T) {
 		want      State
 	}{
 		"its note was late": {func(x *bench, id string, ref Ref) {
-			if _, err := x.change(x.t.Context(), id, func(r Request, _ time.Time) (Request, error) {
+			if _, err := x.Requests.change(x.t.Context(), id, func(r Request, _ time.Time) (Request, error) {
 				r.Postings = slices.Clone(r.Postings)
 				r.Postings[0].Also = []Ref{ref}
 				return r, nil
@@ -128,14 +128,14 @@ func TestAStrayCardIsLookedAtAgain(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.load(t.Context(), card.Request)
+				r, _, err := x.Requests.load(t.Context(), card.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
 				ref := Ref{Destination: r.Postings[0].To, Message: "stray"}
 				x.tg.put("stray", card)
 				x.tg.onUpdate(func(Card) error { return errBad })
-				x.retire(t.Context(), r, ref)
+				x.editor.retire(t.Context(), r, ref)
 				x.tg.onUpdate(nil)
 				c.meanwhile(x, r.ID, ref)
 				time.Sleep(10 * time.Second)

@@ -45,13 +45,13 @@ func (s strikes) recent(now time.Time) strikes {
 }
 
 // lockedUntil is when a person's lock in a conversation ends, or zero.
-func (b *Broadcaster) lockedUntil(ctx context.Context, key string) (time.Time, error) {
-	s, _, now, err := b.loadStrikes(ctx, key)
+func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
+	s, _, now, err := l.load(ctx, key)
 	return s.until(now), err
 }
 
-func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
-	value, rev, now, err := getNow(ctx, b.Store, key)
+func (l *lockout) load(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
+	value, rev, now, err := getNow(ctx, l.store, key)
 	switch {
 	case err == nil:
 		err = json.Unmarshal(value, &s)
@@ -61,18 +61,18 @@ func (b *Broadcaster) loadStrikes(ctx context.Context, key string) (s strikes, r
 	if err != nil {
 		return strikes{}, "", now, err
 	}
-	if was, long, ok := b.struck.lost(key, rev, now); ok {
+	if was, long, ok := l.struck.lost(key, rev, now); ok {
 		s = was // they count all the same
 		if long {
-			err = b.Distrust(context.WithoutCancel(ctx), AlarmStore, "the store has lost wrong codes that were typed a moment ago")
+			err = l.controls.Distrust(context.WithoutCancel(ctx), AlarmStore, "the store has lost wrong codes that were typed a moment ago")
 		}
 	}
 	return s.recent(now), rev, now, err
 }
 
-func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s *strikes, now time.Time) bool) error {
+func (l *lockout) change(ctx context.Context, key string, step func(s *strikes, now time.Time) bool) error {
 	for {
-		s, rev, now, err := b.loadStrikes(ctx, key)
+		s, rev, now, err := l.load(ctx, key)
 		if err != nil || !step(&s, now) {
 			return err
 		}
@@ -81,9 +81,9 @@ func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s
 			return err
 		}
 		next := NewRev()
-		err = b.put(ctx, key, value, rev, next, time.Time{}, now.Add(DefaultKeepFor))
+		err = l.records.put(ctx, key, value, rev, next, time.Time{}, now.Add(DefaultKeepFor))
 		if err == nil {
-			b.struck.note(key, s, rev, next, now)
+			l.struck.note(key, s, rev, next, now)
 		}
 		if !errors.Is(err, ErrConflict) {
 			return err
@@ -93,8 +93,8 @@ func (b *Broadcaster) changeStrikes(ctx context.Context, key string, step func(s
 
 // try counts a try before its code is looked up. A person who is locked, or
 // has as many tries under way as may be wrong, gets no try.
-func (b *Broadcaster) try(ctx context.Context, key string) (try, locked time.Time, err error) {
-	err = b.changeStrikes(ctx, key, func(s *strikes, now time.Time) bool {
+func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, err error) {
+	err = l.change(ctx, key, func(s *strikes, now time.Time) bool {
 		if locked = s.until(now); !locked.IsZero() {
 			return false
 		}
@@ -109,8 +109,8 @@ func (b *Broadcaster) try(ctx context.Context, key string) (try, locked time.Tim
 
 // tried takes a right try back, and locks after the last wrong one. left is how
 // many wrong ones are left.
-func (b *Broadcaster) tried(ctx context.Context, key string, try time.Time, right bool) (left int, err error) {
-	err = b.changeStrikes(ctx, key, func(s *strikes, now time.Time) bool {
+func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bool) (left int, err error) {
+	err = l.change(ctx, key, func(s *strikes, now time.Time) bool {
 		if right {
 			s.At = slices.DeleteFunc(s.At, try.Equal)
 			return true

@@ -68,7 +68,7 @@ func TestNoUserIsTheDaemonItself(t *testing.T) {
 func TestARepetitionIsForTheSameUser(t *testing.T) {
 	for _, peer := range []Peer{{Known: true, UID: 1001}, {Known: true}, {}} {
 		r := Request{State: Consumed, CallID: "c1", Call: ToolCall{ID: "c1", Peer: Peer{Known: true, UID: 1000}}}
-		if _, yes, err := (&Broadcaster{}).runs(t.Context(), r, ToolCall{ID: "c1", Peer: peer}, "", ""); yes || !errors.Is(err, ErrNotBound) {
+		if _, yes, err := composed(Options{}).releases.runs(t.Context(), r, ToolCall{ID: "c1", Peer: peer}, "", ""); yes || !errors.Is(err, ErrNotBound) {
 			t.Errorf("%+v: %v, %v", peer, yes, err)
 		}
 	}

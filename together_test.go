@@ -78,7 +78,7 @@ func TestARequestIsStoredTogether(t *testing.T) {
 					t.Errorf("%d batches", kv.batches)
 				}
 				_, card := x.tg.card(0)
-				out := x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+				out := x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 				if out.Kind != OutcomeApproved {
 					t.Errorf("the code on the card: %+v", out)
 				}

@@ -120,7 +120,7 @@ func (t Told) holds(r heard) bool {
 	}
 }
 
-// repeats is how often the yes had been repeated then; see Broadcaster.runs.
+// repeats is how often the yes had been repeated then; see releases.runs.
 func (t Told) repeats() int {
 	times, err := strconv.Atoi(t.Once[strings.LastIndexByte(t.Once, ':')+1:])
 	if err != nil {

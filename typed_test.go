@@ -42,7 +42,7 @@ func TestATypedAnswerIsNoTap(t *testing.T) {
 			msg, card := x.tg.card(0)
 			rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByTyped, Request: card.Request, Message: msg}
 			c.change(&rep)
-			if out := x.Reply(t.Context(), rep); out.Kind != c.want {
+			if out := x.Answers.Reply(t.Context(), rep); out.Kind != c.want {
 				t.Errorf("%s: %+v", name, out)
 			}
 			if c.want != OutcomeApproved && c.want != OutcomeDenied {
@@ -51,7 +51,7 @@ func TestATypedAnswerIsNoTap(t *testing.T) {
 			if v := <-got; (v.Decision == Allow) != (c.want == OutcomeApproved) {
 				t.Errorf("%s: %+v", name, v)
 			}
-			if r, _, _ := x.load(t.Context(), card.Request); c.want == OutcomeApproved && r.Resolution.Method.String() != "typed" {
+			if r, _, _ := x.Requests.load(t.Context(), card.Request); c.want == OutcomeApproved && r.Resolution.Method.String() != "typed" {
 				t.Errorf("the record says %v", r.Resolution.Method)
 			}
 		})

@@ -85,37 +85,37 @@ func (u *unnoted) end() {
 }
 
 // noteOrKeep notes what was told of a call, now or once the store takes it.
-func (b *Broadcaster) noteOrKeep(ctx context.Context, call string, do func(context.Context) error) error {
+func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.Context) error) error {
 	err := do(ctx)
 	if err == nil || !comesBack(err) {
 		return err
 	}
-	if !b.unnoted.keep(note{call, do}) {
-		b.Missed()
+	if !p.unnoted.keep(note{call, do}) {
+		p.uptime.missed()
 		return err
 	}
-	b.Log.Warn("what was told of a released call is kept until the store takes it", "call", call, "error", err)
+	p.log.Warn("what was told of a released call is kept until the store takes it", "call", call, "error", err)
 	return nil
 }
 
 // catchUp stores in the background what is still to be noted.
-func (b *Broadcaster) catchUp() {
-	if !b.unnoted.begin() {
+func (p *Reports) catchUp() {
+	if !p.unnoted.begin() {
 		return
 	}
-	b.start(func(ctx context.Context) {
-		defer b.unnoted.end()
-		for n, ok := b.unnoted.next(); ok; n, ok = b.unnoted.next() {
+	p.tasks.start(func(ctx context.Context) {
+		defer p.unnoted.end()
+		for n, ok := p.unnoted.next(); ok; n, ok = p.unnoted.next() {
 			step, cancel := context.WithTimeout(ctx, PostTimeout)
 			err := n.do(step)
 			cancel()
 			later := err != nil && comesBack(err)
-			b.unnoted.done(n, later)
+			p.unnoted.done(n, later)
 			if later {
 				return // the next look comes soon, and begins with another
 			}
 			if err != nil {
-				b.Log.Warn("what was told of a released call was not taken", "call", n.call, "error", err)
+				p.log.Warn("what was told of a released call was not taken", "call", n.call, "error", err)
 			}
 		}
 	})
@@ -123,14 +123,14 @@ func (b *Broadcaster) catchUp() {
 
 // lapse ends the time in which the yes to r may be taken. Whoever released it says so, as
 // it heard the couriers; after a moment others do, and claim nothing.
-func (b *Broadcaster) lapse(ctx context.Context, r Request) error {
+func (p *Reports) lapse(ctx context.Context, r Request) error {
 	unread, sure := r.Acked.IsZero(), false
-	r, err := b.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
-		ours, back := r.ReleasedBy == b.process, b.backSince(now)
-		if b.unnoted.has(r.CallID) || !ours && now.Before(r.givenUntil(back).Add(settleGrace)) {
+	r, err := p.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		ours, back := r.ReleasedBy == p.process, p.uptime.backSince(now)
+		if p.unnoted.has(r.CallID) || !ours && now.Before(r.givenUntil(back).Add(settleGrace)) {
 			return r, ErrTooSoon
 		}
-		sure = ours && b.heardSince(r.ReleasedAt)
+		sure = ours && p.uptime.heardSince(r.ReleasedAt)
 		return r.lapse(sure, back, now)
 	})
 	if err != nil || !unread {
@@ -140,5 +140,5 @@ func (b *Broadcaster) lapse(ctx context.Context, r Request) error {
 	if sure {
 		why = "the time to take this yes is over, so nobody is given it again"
 	}
-	return b.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return b.acked(ctx, r, why) })
+	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.acked(ctx, r, why) })
 }

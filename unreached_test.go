@@ -36,13 +36,13 @@ func TestWhoCouldNotBeAskedIsToldWhy(t *testing.T) {
 				x.tg.onPost(gone)
 				x.dc.onPost(gone)
 				if tt.tg {
-					x.channels[x.tg.Name()] = unwatched{x.tg}
+					x.Channels.byName[x.tg.Name()] = unwatched{x.tg}
 				}
 				if tt.dc {
-					x.channels[x.dc.Name()] = unwatched{x.dc}
+					x.Channels.byName[x.dc.Name()] = unwatched{x.dc}
 				}
 				var log bytes.Buffer
-				x.Log = slog.New(slog.NewTextHandler(&log, nil))
+				x.tune(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 				v := <-x.askAsync(t.Context(), testCall("c1"), High)
 				synctest.Wait()
 				if v.Decision != Deny || !strings.Contains(v.Reason, "no approval channel could be reached, so the call was blocked") || !strings.Contains(v.Reason, tt.want) {

@@ -33,15 +33,15 @@ func isVoid(err error) bool {
 
 // stillGood is void by the controls of this moment, and that a yes that lasts was not
 // revoked. That the store cannot say is an error.
-func (b *Broadcaster) stillGood(ctx context.Context, r Request, call ToolCall) error {
-	c, err := readControls(ctx, b.Store, b.Mark)
+func (k *Grants) stillGood(ctx context.Context, r Request, call ToolCall) error {
+	c, err := readControls(ctx, k.store, k.mark)
 	if err != nil {
 		return err
 	}
 	if err := c.void(r, call); err != nil || !r.Resolution.Grant.lasts() {
 		return err
 	}
-	g, _, err := b.loadGrant(ctx, scopeOf(r.Call, r.Fingerprint))
+	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 	switch {
 	case errors.Is(err, ErrNotFound): // it was for once alone
 		return nil
@@ -56,16 +56,16 @@ func (b *Broadcaster) stillGood(ctx context.Context, r Request, call ToolCall) e
 }
 
 // moot reports that what a question was about is over: a freeze began or ended since.
-func (b *Broadcaster) moot(ctx context.Context, r Request) (bool, error) {
+func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
 	if !r.Call.aboutFreezes() {
 		return false, nil
 	}
-	c, err := readControls(ctx, b.Store, b.Mark)
+	c, err := readControls(ctx, k.store, k.mark)
 	return err == nil && c.changedSince(r), err
 }
 
 // A Yes is what people said to a call that was let go, to ask later whether it stands:
-// see [Broadcaster.Stands]. The zero Yes never does.
+// see [Grants.Stands]. The zero Yes never does.
 type Yes struct{ to *Request }
 
 // Yes is the yes by which people let a call go; zero of every other verdict.
@@ -88,9 +88,9 @@ var errNoYes = errors.New("people have not said yes to it, or took that back")
 // Stands says why a yes would not give this call any more: for a freeze, because whoever
 // gave it was removed, because it was revoked, or because the store cannot say. Nil is
 // that it stands. Whether it is the same call is for the caller to look at.
-func (b *Broadcaster) Stands(ctx context.Context, y Yes, call ToolCall) error {
+func (k *Grants) Stands(ctx context.Context, y Yes, call ToolCall) error {
 	if y.to == nil {
 		return errNoYes
 	}
-	return patiently(ctx, func() error { return b.stillGood(ctx, *y.to, call) })
+	return patiently(ctx, func() error { return k.stillGood(ctx, *y.to, call) })
 }

@@ -84,20 +84,20 @@ func TestARevokedYesDoesNotStand(t *testing.T) {
 		_, card := x.tg.card(0)
 		rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
 		rep.Grant, _ = ParseTerm("15m")
-		x.Reply(t.Context(), rep)
+		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()
 		synctest.Wait()
 		under := x.once("b").Yes()
 		for name, y := range map[string]Yes{"its own": yes, "under the grant": under} {
-			if err := x.Stands(t.Context(), y, sessionCall("b")); err != nil {
+			if err := x.Grants.Stands(t.Context(), y, sessionCall("b")); err != nil {
 				t.Errorf("%s, before: %v", name, err)
 			}
 		}
-		if err := x.Revoke(t.Context(), card.Request, "bob"); err != nil {
+		if err := x.Grants.Revoke(t.Context(), card.Request, "bob"); err != nil {
 			t.Fatal(err)
 		}
 		for name, y := range map[string]Yes{"its own": yes, "under the grant": under} {
-			if err := x.Stands(t.Context(), y, sessionCall("b")); !errors.Is(err, errNoYes) {
+			if err := x.Grants.Stands(t.Context(), y, sessionCall("b")); !errors.Is(err, errNoYes) {
 				t.Errorf("%s, after: %v", name, err)
 			}
 		}
@@ -117,7 +117,7 @@ func TestAQuestionAboutFreezesIsMootAfterOne(t *testing.T) {
 					answer := x.askAsync(t.Context(), call, Catastrophic)
 					time.Sleep(time.Second)
 					synctest.Wait()
-					_, err := x.changeControls(t.Context(), func(c *Controls, now time.Time) error {
+					_, err := x.Controls.change(t.Context(), func(c *Controls, now time.Time) error {
 						c.Freeze, c.Burned = Freeze{At: now, By: "bob"}, now
 						if lifted {
 							c.Freeze = Freeze{}
@@ -128,7 +128,7 @@ func TestAQuestionAboutFreezesIsMootAfterOne(t *testing.T) {
 						t.Fatal(err)
 					}
 					_, card := x.tg.card(0)
-					x.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
+					x.Answers.Reply(t.Context(), Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCode, Code: card.Code})
 					if v := <-answer; v.Decision != want {
 						t.Errorf("%+v", v)
 					}
@@ -147,22 +147,22 @@ func TestAYesWithoutItsGrantIsWeighedByItself(t *testing.T) {
 		_, card := x.tg.card(0)
 		rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
 		rep.Grant, _ = ParseTerm("15m")
-		x.Reply(t.Context(), rep)
+		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()
 		synctest.Wait()
 		other, moved := *yes.to, *yes.to
 		other.ID = "another request"
 		moved.Call.Dir = "/without/a/grant"
 		for _, to := range []*Request{&other, &moved} {
-			if err := x.Stands(t.Context(), Yes{to}, sessionCall("a")); err != nil {
+			if err := x.Grants.Stands(t.Context(), Yes{to}, sessionCall("a")); err != nil {
 				t.Errorf("before the freeze: %v", err)
 			}
 		}
-		if _, err := x.Freeze(t.Context(), "bob", "stop"); err != nil {
+		if _, err := x.Controls.Freeze(t.Context(), "bob", "stop"); err != nil {
 			t.Fatal(err)
 		}
 		for _, to := range []*Request{&other, &moved} {
-			if err := x.Stands(t.Context(), Yes{to}, sessionCall("a")); !errors.Is(err, errBurned) {
+			if err := x.Grants.Stands(t.Context(), Yes{to}, sessionCall("a")); !errors.Is(err, errBurned) {
 				t.Errorf("after the freeze: %v", err)
 			}
 		}

@@ -152,7 +152,7 @@ func voidWays() map[string]func(x *bench, kv *stateKV, act func()) Verdict {
 			_, card := x.tg.card(0)
 			rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
 			rep.Grant, _ = ParseTerm("15m")
-			x.Reply(x.t.Context(), rep)
+			x.Answers.Reply(x.t.Context(), rep)
 			<-first
 			synctest.Wait()
 			act()
@@ -173,7 +173,7 @@ func TestAVoidYesGivesNothing(t *testing.T) {
 				kv := &stateKV{memKV: newMemKV()}
 				x := newBenchOn(t, kv.memKV, kv)
 				v := try(x, kv, func() {
-					_, err := x.changeControls(t.Context(), func(c *Controls, now time.Time) error { act(c, now); return nil })
+					_, err := x.Controls.change(t.Context(), func(c *Controls, now time.Time) error { act(c, now); return nil })
 					if err != nil {
 						t.Error(err)
 					}
@@ -197,13 +197,13 @@ func TestAYesStands(t *testing.T) {
 				_, card := x.tg.card(0)
 				rep := Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: ByCommand, Code: card.Code}
 				rep.Grant, _ = ParseTerm(term)
-				x.Reply(t.Context(), rep)
+				x.Answers.Reply(t.Context(), rep)
 				v := <-first
 				synctest.Wait()
 				if term != "once" {
 					v = x.once("b")
 				}
-				_, err := x.changeControls(t.Context(), func(c *Controls, now time.Time) error { act(c, now); return nil })
+				_, err := x.Controls.change(t.Context(), func(c *Controls, now time.Time) error { act(c, now); return nil })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -213,14 +213,14 @@ func TestAYesStands(t *testing.T) {
 				}
 				harmless := name == "nothing" || name == "hold of another session" || strings.HasPrefix(name, "removal of somebody else") ||
 					term == "once" && strings.HasPrefix(name, "hold of the one that comes back")
-				if err := x.Stands(t.Context(), v.Yes(), call); (err == nil) != harmless {
+				if err := x.Grants.Stands(t.Context(), v.Yes(), call); (err == nil) != harmless {
 					t.Errorf("%s, %s: %v", name, term, err)
 				}
 			})
 		}
 	}
 	story(t, func(t *testing.T, x *bench) {
-		if x.Stands(t.Context(), Yes{}, sessionCall("a")) == nil || x.Stands(t.Context(), Verdict{Decision: Allow, By: ByPeople}.Yes(), sessionCall("a")) == nil {
+		if x.Grants.Stands(t.Context(), Yes{}, sessionCall("a")) == nil || x.Grants.Stands(t.Context(), Verdict{Decision: Allow, By: ByPeople}.Yes(), sessionCall("a")) == nil {
 			t.Error("the zero yes stands")
 		}
 	})

@@ -27,12 +27,12 @@ func causeOf(err error) Cause {
 
 // lastLook says whether the courier that r was just released to gets the yes. The store
 // may have been away since the release, and people act meanwhile.
-func (b *Broadcaster) lastLook(ctx context.Context, r Request, call ToolCall) (Request, bool, error) {
-	err := patiently(ctx, func() error { return b.stillGood(ctx, r, call) })
+func (l *releases) lastLook(ctx context.Context, r Request, call ToolCall) (Request, bool, error) {
+	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
 	if err == nil {
 		return r, true, nil
 	}
-	r = b.withhold(ctx, r, causeOf(err))
+	r = l.reports.withhold(ctx, r, causeOf(err))
 	if r.gaveNothing() && isVoid(err) {
 		return r, false, nil // the record says why, to everybody
 	}
@@ -41,11 +41,11 @@ func (b *Broadcaster) lastLook(ctx context.Context, r Request, call ToolCall) (R
 
 // withhold notes that the courier of a call that was released is not given its yes. What
 // the store does not take now is kept until it does.
-func (b *Broadcaster) withhold(ctx context.Context, r Request, why Cause) Request {
+func (p *Reports) withhold(ctx context.Context, r Request, why Cause) Request {
 	var now atomic.Pointer[Request]
 	now.Store(&r)
-	err := b.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error {
-		next, err := b.change(ctx, r.ID, func(fresh Request, at time.Time) (Request, error) {
+	err := p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error {
+		next, err := p.requests.change(ctx, r.ID, func(fresh Request, at time.Time) (Request, error) {
 			if fresh.CallID != r.CallID {
 				return fresh, ErrNotBound
 			}
@@ -56,12 +56,12 @@ func (b *Broadcaster) withhold(ctx context.Context, r Request, why Cause) Reques
 		}
 		if err == nil {
 			now.Store(&next)
-			b.settle(r.ID)
+			p.editor.settle(r.ID)
 		}
 		return err
 	})
 	if err != nil {
-		b.Log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
+		p.log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
 	}
 	return *now.Load()
 }
@@ -169,21 +169,21 @@ func (g *giving) wait(ctx context.Context, request string) bool {
 // given returns a settled request as people may be told of it: after the last look of who
 // took its yes, if that is here, or else a moment after the release. It is false if ctx
 // ends before.
-func (b *Broadcaster) given(ctx context.Context, r Request) (Request, bool) {
+func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 	if r.State != Consumed || r.Closed {
 		return r, true
 	}
-	if r.ReleasedBy == b.process {
-		if !b.giving.wait(ctx, r.ID) {
+	if r.ReleasedBy == l.process {
+		if !l.giving.wait(ctx, r.ID) {
 			return r, false
 		}
-		if fresh, _, err := b.load(ctx, r.ID); err == nil && fresh.State.Settled() {
+		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
 			return fresh, true
 		}
 		return r, false // it may say that nothing was given
 	}
 	for {
-		fresh, _, now, err := b.loadNow(ctx, r.ID)
+		fresh, _, now, err := l.requests.loadNow(ctx, r.ID)
 		if err == nil && fresh.State.Settled() {
 			r = fresh
 		}

@@ -62,7 +62,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				for end := time.Now().Add(time.Minute); (l.freeze() == "" || l.records.Err() != nil) && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
-				c, _, err := l.people.Controls(t.Context())
+				c, _, err := l.people.Controls.Load(t.Context())
 				if err != nil || !c.Frozen() || l.records.Err() != nil {
 					t.Fatalf("frozen %v, %v, the audit: %v", c.Frozen(), err, l.records.Err())
 				}
@@ -72,7 +72,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
-				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := l.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				request, answer = l.ask("c2", false)
@@ -123,7 +123,7 @@ func TestOneOfTwoDaemonsIsKilled(t *testing.T) {
 				t.Fatal("an older audit beside a newer store is not noticed")
 			}
 			time.Sleep(100 * time.Millisecond)
-			if err := there.people.Unfreeze(t.Context(), "Ada"); err != nil {
+			if err := there.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -78,7 +78,7 @@ func (d *desk) watchersOf(c approver.Channel) (count *int, others int) {
 	if !is {
 		return nil, 0
 	}
-	n, others := local.Watching(d.people.Counting())
+	n, others := local.Watching(d.people.Approvers.Counting())
 	return &n, others
 }
 
@@ -108,7 +108,7 @@ func statusOf(name string, c approver.ChannelState, watchers *int) channelStatus
 // channelStates is the status of all channels.
 func (d *desk) channelStates(trouble string) (all []channelStatus) {
 	for _, c := range d.channels {
-		state := d.people.ChannelState(c.Name())
+		state := d.people.Channels.State(c.Name())
 		watchers, others := d.watchersOf(c)
 		s := statusOf(c.Name(), state, watchers).known(state, trouble, d.shared)
 		s.Others = others

@@ -188,12 +188,12 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
 	}
-	open, err := d.people.Requests(ctx)
+	open, err := d.people.Requests.Open(ctx)
 	doc.Open = len(open)
 	doc.Nobody = d.nobody(ctx)
 	if err == nil {
 		var c approver.Controls
-		c, doc.Now, err = d.people.Controls(ctx)
+		c, doc.Now, err = d.people.Controls.Load(ctx)
 		doc.Removed = d.removed(c)
 		if doc.Control = c.Notice(doc.Now); c.Frozen() {
 			doc.Freeze = &c.Freeze
@@ -245,10 +245,10 @@ func (d *desk) pending(ctx context.Context) (pendingDoc, error) {
 	if err != nil {
 		return pendingDoc{}, err
 	}
-	open, err := d.people.Requests(ctx)
+	open, err := d.people.Requests.Open(ctx)
 	doc := pendingDoc{Now: now.UTC(), Requests: []openRequest{}}
 	for _, r := range open {
-		c := d.people.Card(r)
+		c := d.people.Cards.Of(r)
 		doc.Requests = append(doc.Requests, openRequest{
 			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session, Dir: c.Dir, Push: c.Push,
 		})
@@ -280,13 +280,13 @@ type shownRequest struct {
 }
 
 func (d *desk) show(ctx context.Context, which requestID) (shownRequest, error) {
-	r, err := d.people.Request(ctx, which.Request)
+	r, err := d.people.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return shownRequest{}, fmt.Errorf("there is no request %q: approver pending lists those that are open", which.Request)
 	} else if err != nil {
 		return shownRequest{}, err
 	}
-	c, upto := d.people.Shown(r)
+	c, upto := d.people.Cards.Shown(r)
 	return shownRequest{
 		Upto: upto, NotTaken: d.notTaken(r.ID),
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,

@@ -42,7 +42,7 @@ func (r personRequest) stands(digest string) error {
 // restore brings a person back, which those who count approve first. An operator who needs
 // nobody's yes sees first which accounts that lets count.
 func (d *desk) restore(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return controlDoc{}, err
 	}
@@ -68,7 +68,7 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := d.people.Restore(ctx, gone, by); err != nil {
+	if err := d.people.Removals.Restore(ctx, gone, by); err != nil {
 		return controlDoc{}, err
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
@@ -108,7 +108,7 @@ const channelsBegin = 15 * time.Second
 // recover lets count what waits in the configuration, by the word of the machine's owner,
 // where nobody is left to approve it.
 func (d *desk) recover(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
-	nobody := d.people.Nobody(approver.Catastrophic)
+	nobody := d.people.Approvers.Nobody(approver.Catastrophic)
 	switch {
 	case !d.trusts(peer) && os.Getuid() == 0:
 		return controlDoc{}, errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a user of its own")

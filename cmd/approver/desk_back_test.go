@@ -89,7 +89,7 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBackBench(t)
 			b.desk(chatOf + "[{id: \"1\"}]\n") // of whom nobody is left
-			b.room.people.SetPeople(approver.People{})
+			b.room.people.Approvers.Set(approver.People{})
 			d := b.desk(shown)
 			doc, err := b.op(d, opRecover, `{"show":true}`)
 			if err != nil || doc.Done || doc.Text != `channels.telegram.approvers: 2, person "bob"` || len(doc.Seen) != 64 {
@@ -121,7 +121,7 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 func TestRecoverWaitsForTheChats(t *testing.T) {
 	b := newBackBench(t)
 	b.desk(chatOf + "[{id: \"1\"}]\n")
-	b.room.people.SetPeople(approver.People{})
+	b.room.people.Approvers.Set(approver.People{})
 	d := b.desk(chatOf + "[{id: \"2\", person: bob}]\n")
 	d.started = time.Now()
 	for uid, want := range map[uint32]string{7: "has just started", 0: ""} {
@@ -279,7 +279,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 				if errors.Is(err, approver.ErrOnlyRoot) != c.refused || err != nil && !c.refused {
 					t.Errorf("%+v: %v", peer, err)
 				}
-				now, _, err := d.people.Controls(t.Context())
+				now, _, err := d.people.Controls.Load(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -303,7 +303,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 				t.Errorf("%+v, %v", doc, err)
 			}
 		}
-		now, _, err := d.people.Controls(t.Context())
+		now, _, err := d.people.Controls.Load(t.Context())
 		if _, away := now.Removal(id, root); !away || err != nil {
 			t.Errorf("%+v, %v", now, err)
 		}
@@ -331,7 +331,7 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		return doc
 	}
 	who := approver.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo", Session: "s\u202e1"}
-	if _, err := d.people.Hold(t.Context(), who, "approver", "the hook was bypassed\nlifted"); err != nil {
+	if _, err := d.people.Controls.Hold(t.Context(), who, "approver", "the hook was bypassed\nlifted"); err != nil {
 		t.Fatal(err)
 	}
 	doc := lift()
@@ -339,11 +339,11 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		!strings.Contains(doc.Text, "UTC, the hook was bypassed") || doc.Lifted.Freeze != nil || len(doc.Lifted.Held) != 1 {
 		t.Errorf("%+v", doc)
 	}
-	if _, err := d.people.Freeze(t.Context(), "uid 9", "runaway"); err != nil {
+	if _, err := d.people.Controls.Freeze(t.Context(), "uid 9", "runaway"); err != nil {
 		t.Fatal(err)
 	}
 	who.Session = ""
-	if _, err := d.people.Hold(t.Context(), who, "approver", ""); err != nil {
+	if _, err := d.people.Controls.Hold(t.Context(), who, "approver", ""); err != nil {
 		t.Fatal(err)
 	}
 	doc = lift()

@@ -70,10 +70,10 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {
 	case op == opFreeze:
-		denied, before, err := d.people.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
+		denied, before, err := d.people.Controls.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
 		return controlDoc{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
 	case op == opPause && req.For == 0:
-		_, err := d.people.Pause(ctx, 0, false, by)
+		_, err := d.people.Controls.Pause(ctx, 0, false, by)
 		return controlDoc{Done: true, Text: "not paused: people are asked"}, err
 	case op == opPause:
 		return d.pause(ctx, peer, req, by)
@@ -98,7 +98,7 @@ func frozenText(before approver.Freeze, reason string, denied int) string {
 }
 
 func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return controlDoc{}, err
 	}
@@ -113,7 +113,7 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 			return controlDoc{}, err
 		}
 	}
-	err = d.people.UnfreezeAs(context.WithoutCancel(ctx), c, by)
+	err = d.people.Controls.UnfreezeAs(context.WithoutCancel(ctx), c, by)
 	doc, lines := lifted(c)
 	return controlDoc{Done: true, Lifted: &doc, Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
@@ -122,7 +122,7 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if req.For < time.Minute || req.For > approver.MaxPause {
 		return controlDoc{}, fmt.Errorf("a pause lasts 1m to %dm", int(approver.MaxPause.Minutes()))
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err
@@ -140,14 +140,14 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	p, err := d.people.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
+	p, err := d.people.Controls.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
 	return controlDoc{Done: true, Until: p.Until.UTC(), Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
 // stillAs fails if a freeze began or ended, or somebody was removed, since people were
 // asked about these controls.
 func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
-	now, _, err := d.people.Controls(ctx)
+	now, _, err := d.people.Controls.Load(ctx)
 	if err == nil {
 		err = now.StillAs(asked)
 	}

@@ -101,7 +101,7 @@ func (d *desk) admits(ctx context.Context, peer approver.Peer, op string) error 
 		return nil
 	}
 	id := accountOf(peer)
-	gone, away, err := d.people.Removal(ctx, id, d.authority.listed()[id])
+	gone, away, err := d.people.Approvers.Removal(ctx, id, d.authority.listed()[id])
 	switch {
 	case err != nil:
 		return fmt.Errorf("it is not known whether %s was removed, so only approver status and approver freeze are open to them: %w",

@@ -70,14 +70,14 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 			defer l.stop()
 			d := gateDesk(t, l, tt.lists)
 			p := porter{desk: d}
-			if _, err := l.people.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
+			if _, err := l.people.Controls.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.people.Remove(t.Context(), tt.gone); err != nil {
+			if _, err := l.people.Removals.Remove(t.Context(), tt.gone); err != nil {
 				t.Fatal(err)
 			}
 			for _, mark := range []string{"the daemon that removed her", "a daemon that has just started"} {
-				before, _, err := l.people.Controls(t.Context())
+				before, _, err := l.people.Controls.Load(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +93,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 				if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: ada}, nil); !errors.Is(err, errGone) {
 					t.Errorf("%s: watch: %v", mark, err)
 				}
-				if after, _, err := l.people.Controls(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 || len(after.Removed) != len(before.Removed) {
+				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 || len(after.Removed) != len(before.Removed) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
@@ -186,7 +186,7 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	for uid, sees := range map[uint32]int{61004: 1, 61005: 2} {
 		p := porter{d, twoCards{func() {
-			if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+			if _, err := l.people.Removals.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
 				t.Error(err)
 			}
 		}}}
@@ -195,11 +195,11 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 		if seen != sees || errors.Is(err, errGone) != (sees == 1) {
 			t.Errorf("uid %d has seen %d cards: %v", uid, seen, err)
 		}
-		c, _, err := l.people.Controls(t.Context())
+		c, _, err := l.people.Controls.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.people.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
+		if err := l.people.Removals.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	d.channels = []approver.Channel{local}
 	counts := approver.People{}
 	counts.Add(terminal.Name, []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}})
-	l.people.SetPeople(counts)
+	l.people.Approvers.Set(counts)
 	p := porter{d, local}
 	watch := func(uid uint32) (ended chan error, stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -235,7 +235,7 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	if n, others := d.watchersOf(local); *n != 1 || others != 0 || d.onlyUnwatched() != "" {
 		t.Fatalf("before: %d, %d", *n, others)
 	}
-	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+	if _, err := l.people.Removals.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := d.watchersOf(local); *n != 0 || !strings.HasPrefix(d.onlyUnwatched(), "nobody ") {
@@ -285,7 +285,7 @@ func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	var out bytes.Buffer
 	d.log = newLog(&out, configs.Log{})
-	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+	if _, err := l.people.Removals.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	p := porter{d, twoCards{}}
@@ -337,7 +337,7 @@ func TestOperationsAreShort(t *testing.T) {
 			t.Errorf("%s: an answer of %d bytes", o.op, len(err.Error()))
 		}
 	}
-	if c, _, err := l.people.Controls(t.Context()); err != nil || !c.Frozen() || len(c.Freeze.Reason) > 4<<10 {
+	if c, _, err := l.people.Controls.Load(t.Context()); err != nil || !c.Frozen() || len(c.Freeze.Reason) > 4<<10 {
 		t.Errorf("%d bytes of reason, %v", len(c.Freeze.Reason), err)
 	}
 }

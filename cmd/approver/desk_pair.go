@@ -42,7 +42,7 @@ func (d *desk) pair(ctx context.Context, which pairRequest) (approver.Paired, er
 		if !can {
 			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
 		}
-		if err := d.people.Deaf(c.Name()); err != nil {
+		if err := d.people.Channels.Deaf(c.Name()); err != nil {
 			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
 		}
 		d.log.Info("somebody is being paired", "channel", which.Channel)

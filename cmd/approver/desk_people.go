@@ -75,12 +75,12 @@ func (d *desk) persons(ctx context.Context, peer approver.Peer, op string, body 
 }
 
 func (d *desk) listPeople(ctx context.Context) (peopleDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return peopleDoc{}, err
 	}
 	doc := peopleDoc{People: []personDoc{}, Away: c.Away(), Nobody: d.nobody(ctx)}
-	listed, counts := d.authority.listed(), d.people.Counting()
+	listed, counts := d.authority.listed(), d.people.Approvers.Counting()
 	ids := slices.SortedFunc(maps.Keys(listed), func(a, b approver.Identity) int {
 		return strings.Compare(listed[a].ID+"\x00"+a.Channel+a.ID, listed[b].ID+"\x00"+b.Channel+b.ID)
 	})
@@ -160,11 +160,11 @@ func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest
 	}
 	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
 	ended := ""
-	if c, now, err := d.people.Controls(ctx); err == nil { // for this answer; the record has it
+	if c, now, err := d.people.Controls.Load(ctx); err == nil { // for this answer; the record has it
 		ended = c.Loosened(now)
 	}
-	voided, err := d.people.Remove(ctx, gone)
-	if c, _, readErr := d.people.Controls(ctx); readErr == nil {
+	voided, err := d.people.Removals.Remove(ctx, gone)
+	if c, _, readErr := d.people.Controls.Load(ctx); readErr == nil {
 		err = errors.Join(err, d.authority.takeAway(ctx, c, gone.Person+" was removed by "+gone.By))
 	}
 	if err != nil {
@@ -241,12 +241,12 @@ const anyRequest = "ANY request"
 // nobody says which requests nobody could approve now, why, and what helps; empty if
 // every one could be approved.
 func (d *desk) nobody(ctx context.Context) string {
-	which, why := anyRequest, d.people.Nobody(approver.High)
+	which, why := anyRequest, d.people.Approvers.Nobody(approver.High)
 	if unwatched := d.onlyUnwatched(); why == "" && unwatched != "" {
 		why = unwatched + ", and there is no other channel"
 	}
 	if why == "" {
-		if why = d.people.Nobody(approver.Catastrophic); why == "" {
+		if why = d.people.Approvers.Nobody(approver.Catastrophic); why == "" {
 			return ""
 		}
 		which = "a CATASTROPHIC request"
@@ -277,7 +277,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 		root = d.backAgain(ctx)
 	}
 	switch {
-	case len(d.people.Counting()) == 0: // then no channel is at fault
+	case len(d.people.Approvers.Counting()) == 0: // then no channel is at fault
 	case d.onlyUnwatched() != "" && d.takesHigh():
 		ways = append(ways, "answer in this terminal (approver watch)")
 	case len(root) == 0 && d.notTaken("") != "" && d.authority != nil && d.authority.allowsTerminal():
@@ -287,7 +287,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 	}
 	if others := d.besideTerminal(); len(others) == 0 {
 		ways = append(ways, "pair a chat (approver pair telegram)")
-	} else if len(d.people.Counting()) > 0 {
+	} else if len(d.people.Approvers.Counting()) > 0 {
 		ways = append(ways, "see why no yes comes from "+strings.Join(others, ", ")+" (approver doctor)")
 	}
 	if os.Getuid() == 0 {
@@ -307,10 +307,10 @@ func (d *desk) wayOut(ctx context.Context) string {
 // rootApproves is how root approves a request. Where no answer of anybody counts, or there
 // is no channel, none waits: each call is denied at once.
 func (d *desk) rootApproves(ctx context.Context) (commands []string) {
-	if len(d.people.Counting()) == 0 || len(d.channels) == 0 {
+	if len(d.people.Approvers.Counting()) == 0 || len(d.channels) == 0 {
 		return nil
 	}
-	if c, _, err := d.people.Controls(ctx); err == nil {
+	if c, _, err := d.people.Controls.Load(ctx); err == nil {
 		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
 			commands = append(commands, approver.AsRoot("people restore "+shellWord(gone.Person))+" (root was removed)")
 		}
@@ -334,10 +334,10 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 	if len(d.authority.waiting()) > 0 {
 		commands = append(commands, approver.AsRoot("people recover")+" (for what waits in the configuration)")
 	}
-	if len(d.people.Counting()) > 0 {
+	if len(d.people.Approvers.Counting()) > 0 {
 		return commands
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return commands // status says that the store fails
 	}
@@ -381,7 +381,7 @@ func (d *desk) takesHigh() bool {
 // takesHere reports whether root answers in the terminal as others do.
 func (d *desk) takesHere(s approver.Severity) bool {
 	id, _ := approver.Owner()
-	if _, counts := d.people.Counting()[id]; !counts {
+	if _, counts := d.people.Approvers.Counting()[id]; !counts {
 		return false
 	}
 	for _, c := range d.channels {

@@ -219,7 +219,7 @@ func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request 
 		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		open, err := l.people.Requests(l.t.Context())
+		open, err := l.people.Requests.Open(l.t.Context())
 		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted && l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
 		}
@@ -260,7 +260,7 @@ func (l *roomLife) says(request string, yes bool, term approver.Term) {
 
 func (l *roomLife) freeze() string {
 	l.t.Helper()
-	c, _, err := l.people.Controls(l.t.Context())
+	c, _, err := l.people.Controls.Load(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -307,12 +307,12 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			l.says(id, true, approver.Term{For: 15 * time.Minute})
 			<-answer
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+				if grants, err := l.people.Grants.List(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
 			}
 			snap()
-			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+			if err := l.people.Grants.Revoke(l.t.Context(), id, "Ada"); err != nil {
 				l.t.Fatal(err)
 			}
 		}},
@@ -321,12 +321,12 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			<-answer
 			l.says(id, true, approver.Term{})
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+				if grants, err := l.people.Grants.List(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
 			}
 			snap()
-			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+			if err := l.people.Grants.Revoke(l.t.Context(), id, "Ada"); err != nil {
 				l.t.Fatal(err)
 			}
 		}},
@@ -361,10 +361,10 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 					if !lost || storeName == "bolt" {
 						return
 					}
-					if open, err := l.people.Requests(t.Context()); err != nil || len(open) > 0 {
+					if open, err := l.people.Requests.Open(t.Context()); err != nil || len(open) > 0 {
 						t.Errorf("still open: %d, %v", len(open), err)
 					}
-					if grants, err := l.people.Grants(t.Context()); err != nil || len(grants) > 0 {
+					if grants, err := l.people.Grants.List(t.Context()); err != nil || len(grants) > 0 {
 						t.Errorf("still granted: %d, %v", len(grants), err)
 					}
 					if s.after != nil {

@@ -78,7 +78,7 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 				if !l.tells(key, "alarm") || !strings.Contains(l.freeze(), key) {
 					t.Errorf("no alarm names the key; frozen because %q", l.freeze())
 				}
-				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := l.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Pass {

@@ -39,7 +39,7 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 	if err != nil {
 		return grantsDoc{}, err
 	}
-	grants, err := d.people.Grants(ctx)
+	grants, err := d.people.Grants.List(ctx)
 	doc := grantsDoc{Now: now.UTC(), Grants: []grantDoc{}}
 	for _, g := range grants {
 		doc.Grants = append(doc.Grants, grantDoc{
@@ -54,7 +54,7 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 
 // revoke needs nobody's yes: it only tightens.
 func (d *desk) revoke(ctx context.Context, peer approver.Peer, which requestID) (controlDoc, error) {
-	err := d.people.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
+	err := d.people.Grants.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
 	return controlDoc{Done: err == nil, Text: "revoked"}, err
 }
 

@@ -140,7 +140,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			do(opRemove, `{"person":"telegram:1","reason":"left"}`, "telegram:1 is removed")
 			counts(false)
 			do(opPeople, `{}`, "telegram:1 was removed by uid 7")
-			c, _, err := d.people.Controls(t.Context())
+			c, _, err := d.people.Controls.Load(t.Context())
 			if lines := d.removed(c); err != nil || len(lines) != 1 || !strings.HasSuffix(lines[0], stillListed) {
 				t.Errorf("%q, %v", lines, err)
 			}
@@ -149,7 +149,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			do(opRestore, `{"person":"telegram:1","unseen":true}`, "telegram:1 is back")
 			counts(true)
 			do(opRemove, `{"person":"slack:U1","unlisted":true}`, "slack:U1 is removed")
-			if c, _, err = d.people.Controls(t.Context()); err != nil {
+			if c, _, err = d.people.Controls.Load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, away := c.Removal(approver.Identity{Channel: "slack", ID: "U1"}, approver.Person{ID: "other"}); !away {

@@ -103,7 +103,7 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	if req.For < approver.MinObserve || req.For > approver.MaxObserve {
 		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, span(approver.MaxObserve))
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err
@@ -117,13 +117,13 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	o, err := d.people.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
+	o, err := d.people.Controls.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
 	return controlDoc{Done: true, Until: o.Until.UTC(), Text: "observing until " + minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }
 
 // enforce ends observe mode.
 func (d *desk) enforce(ctx context.Context, by string) (controlDoc, error) {
-	last, ended, err := d.people.Enforce(context.WithoutCancel(ctx), by)
+	last, ended, err := d.people.Controls.Enforce(context.WithoutCancel(ctx), by)
 	doc := controlDoc{Done: true, Since: last.Since, Text: "rules were enforced already, and nothing was changed"}
 	if ended {
 		doc.Text, doc.Ended = "observe mode is over: rules are enforced", true
@@ -152,7 +152,7 @@ const (
 
 // observe is Gate.Observe.
 func (o *observer) observe(ctx context.Context, found approver.Verdict) (string, bool) {
-	notice, ok := o.people.Observing(ctx, found)
+	notice, ok := o.people.Controls.Observing(ctx, found)
 	if ok {
 		o.counts[found.Decision].Add(1)
 	}
@@ -161,7 +161,7 @@ func (o *observer) observe(ctx context.Context, found approver.Verdict) (string,
 
 // note is what the audit says of it at each start.
 func (o *observer) note(ctx context.Context) string {
-	if notice, on := o.people.Observing(ctx, approver.Verdict{}); on {
+	if notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); on {
 		return "; " + notice
 	}
 	return ""
@@ -173,7 +173,7 @@ func (o *observer) run(ctx context.Context) error {
 	defer tick.Stop()
 	var said time.Time // when it last warned; zero while rules are enforced
 	for {
-		switch notice, on := o.people.Observing(ctx, approver.Verdict{}); {
+		switch notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); {
 		case on && time.Since(said) >= observerWarns:
 			said = time.Now()
 			o.log.Warn(notice, "would_have_asked", o.counts[approver.Ask].Load(), "would_have_denied", o.counts[approver.Deny].Load(), "end_it_with", "approver enforce")

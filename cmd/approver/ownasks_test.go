@@ -149,7 +149,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			}
 			var open []approver.Request
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-				open, _ = d.people.Requests(ctx)
+				open, _ = d.people.Requests.Open(ctx)
 			}
 			if len(open) != 1 {
 				t.Fatalf("%d requests", len(open))
@@ -170,7 +170,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			}
 			body, err := json.Marshal(answer)
 			if err == nil {
-				raw, err = d.people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
+				raw, err = d.people.Options.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
 			}
 			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "3 identical calls") != c.shown {
 				t.Errorf("told %s, %v", raw, err)

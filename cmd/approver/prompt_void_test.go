@@ -26,41 +26,41 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 	}{
 		"nothing": {func(*approver.Broadcaster, *decider) error { return nil }, true},
 		"frozen": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Freeze(t.Context(), "uid 7", "runaway")
+			_, err := p.Controls.Freeze(t.Context(), "uid 7", "runaway")
 			return err
 		}, false},
 		"frozen, and lifted": {func(p *approver.Broadcaster, _ *decider) error {
-			if _, err := p.Freeze(t.Context(), "uid 7", "runaway"); err != nil {
+			if _, err := p.Controls.Freeze(t.Context(), "uid 7", "runaway"); err != nil {
 				return err
 			}
-			return p.Unfreeze(t.Context(), "uid 0")
+			return p.Controls.Unfreeze(t.Context(), "uid 0")
 		}, false},
 		"the agent is frozen": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Hold(t.Context(), who, "alarm", "it went around")
+			_, err := p.Controls.Hold(t.Context(), who, "alarm", "it went around")
 			return err
 		}, false},
 		"another session is frozen": {func(p *approver.Broadcaster, _ *decider) error {
 			other := who
 			other.Session = "z"
-			_, err := p.Hold(t.Context(), other, "alarm", "it went around")
+			_, err := p.Controls.Hold(t.Context(), other, "alarm", "it went around")
 			return err
 		}, true},
 		"who said yes is removed": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Remove(t.Context(), ada)
+			_, err := p.Removals.Remove(t.Context(), ada)
 			return err
 		}, false},
 		"removed, and back": {func(p *approver.Broadcaster, _ *decider) error {
-			if _, err := p.Remove(t.Context(), ada); err != nil {
+			if _, err := p.Removals.Remove(t.Context(), ada); err != nil {
 				return err
 			}
-			c, _, err := p.Controls(t.Context())
+			c, _, err := p.Controls.Load(t.Context())
 			if err != nil {
 				return err
 			}
-			return p.Restore(t.Context(), c.Away()[0], "uid 0")
+			return p.Removals.Restore(t.Context(), c.Away()[0], "uid 0")
 		}, false},
 		"somebody else is removed": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Remove(t.Context(), approver.Removal{Person: "bob", By: "uid 7"})
+			_, err := p.Removals.Remove(t.Context(), approver.Removal{Person: "bob", By: "uid 7"})
 			return err
 		}, true},
 		"the rules changed": {func(*approver.Broadcaster, *decider) error { rules += "1"; return nil }, false},
@@ -79,7 +79,7 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 				gate: &approver.Gate{
 					Stages: []approver.Stage{approver.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l, Log: log,
 				},
-				audit: l, log: log, stands: people.Stands, rules: func() string { return rules },
+				audit: l, log: log, stands: people.Grants.Stands, rules: func() string { return rules },
 			}
 			send := func(event, id string) httpapi.HookAnswer {
 				return d.hook(t.Context(), httpapi.HookRequest{

@@ -171,7 +171,7 @@ func newGate(base *ground, rules *judgement, tier2 *shield, people *approver.Bro
 		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
 		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
-		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
 		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
@@ -182,8 +182,8 @@ func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *appr
 	cfg, records := base.cfg, base.records
 	d := &decider{
 		gate: gate, calls: base.calls, reports: approver.NewTurns(runtime.GOMAXPROCS(0)), audit: base.told(log), log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
-		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, became: people.Became, missed: people.Missed, began: people.Began,
-		stands: people.Stands, rules: rules.version,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Controls.Hold, became: people.Reports.Became, missed: people.Reports.Missed, began: people.Environments.Began,
+		stands: people.Grants.Stands, rules: rules.version,
 		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
 	var err error
@@ -191,7 +191,7 @@ func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *appr
 		return nil, err
 	}
 	if cfg.FreezeOnBypass {
-		d.freeze = people.Freeze
+		d.freeze = people.Controls.Freeze
 	}
 	d.outputs, err = newOutputs(base.inForce(), rules.reflex.Told, records, log.With("part", "output"))
 	if d.outputs != nil {
@@ -238,13 +238,13 @@ func newBroadcaster(base *ground, rules *judgement, asks *quota.Asks, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	base.authority.admitted = b.SetPeople
+	base.authority.admitted = b.Approvers.Set
 	return b, nil
 }
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Missed: desk.people.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Reports.Acknowledge, Missed: desk.people.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: porter{desk, local}, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = porter{desk, local}

@@ -115,8 +115,8 @@ func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
 	if len(t.revoked) == 0 {
 		return
 	}
-	requests, requestsErr := people.Requests(ctx) // beside an error is what could be read
-	grants, grantsErr := people.Grants(ctx)
+	requests, requestsErr := people.Requests.Open(ctx) // beside an error is what could be read
+	grants, grantsErr := people.Grants.List(ctx)
 	var open []string
 	for _, r := range requests {
 		open = append(open, r.ID)
@@ -161,20 +161,20 @@ func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, record
 		if t.lost {
 			about = approver.AlarmAudit
 		}
-		err := people.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
+		err := people.Controls.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
 		}
 	}
 	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
-		if err := people.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
+		if err := people.Removals.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
 			return fmt.Errorf("the store has lost what a fail-over can take along, and that could not be made void: %w", err)
 		}
 	}
 	stop := func(ctx context.Context, why string) error {
-		err := people.Distrust(ctx, approver.AlarmAudit, why)
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		err := people.Controls.Distrust(ctx, approver.AlarmAudit, why)
+		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return err
 		}
 		return nil // it is frozen; that it is recorded comes when something can be
@@ -201,7 +201,7 @@ func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(con
 			case <-ctx.Done():
 				return nil
 			case why := <-records.Older():
-				_ = people.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
+				_ = people.Controls.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 	hold := func(agent string) func(*trustLife) {
 		return func(l *trustLife) {
 			l.t.Helper()
-			if _, err := l.people.Hold(l.t.Context(), who(agent), "approver", "test"); err != nil {
+			if _, err := l.people.Controls.Hold(l.t.Context(), who(agent), "approver", "test"); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -35,7 +35,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 	}
 	many := func(l *trustLife) {
 		for i := range 9 { // more than one user's agent can have: it is frozen everywhere
-			_, err := l.people.Hold(l.t.Context(), approver.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)}, "approver", "test")
+			_, err := l.people.Controls.Hold(l.t.Context(), approver.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)}, "approver", "test")
 			if err != nil {
 				l.t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 		"lifted":           all(hold("claude"), (*trustLife).unfreeze),
 		"after everything": all((*trustLife).freeze, (*trustLife).unfreeze, hold("claude")),
 		"of an agent without user": func(l *trustLife) {
-			_, _ = l.people.Hold(l.t.Context(), approver.Who{Agent: "x", Project: "/"}, "a", "b")
+			_, _ = l.people.Controls.Hold(l.t.Context(), approver.Who{Agent: "x", Project: "/"}, "a", "b")
 		},
 	} {
 		for _, old := range []bool{false, true} {
@@ -69,7 +69,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 				if l.frozen() != old || len(l.trust.doubts) > 0 != old {
 					t.Errorf("everybody is frozen: %v, %q", l.frozen(), l.trust.doubts)
 				}
-				c, _, err := l.people.Controls(t.Context())
+				c, _, err := l.people.Controls.Load(t.Context())
 				if held := len(c.Held()) > 0; err != nil || !old && held == (name == "lifted") {
 					t.Errorf("held %v, %v", held, err)
 				}

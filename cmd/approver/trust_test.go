@@ -96,21 +96,21 @@ func (l *trustLife) release(id string) {
 
 func (l *trustLife) freeze() {
 	l.t.Helper()
-	if _, err := l.people.Freeze(l.t.Context(), "Ada", "test"); err != nil {
+	if _, err := l.people.Controls.Freeze(l.t.Context(), "Ada", "test"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *trustLife) unfreeze() {
 	l.t.Helper()
-	if err := l.people.Unfreeze(l.t.Context(), "Ada"); err != nil {
+	if err := l.people.Controls.Unfreeze(l.t.Context(), "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *trustLife) frozen() bool {
 	l.t.Helper()
-	c, _, err := l.people.Controls(l.t.Context())
+	c, _, err := l.people.Controls.Load(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -268,28 +268,28 @@ func TestTheStoreIsJudged(t *testing.T) {
 
 func observe(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
+	if _, err := l.people.Controls.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func enforce(l *trustLife) {
 	l.t.Helper()
-	if _, ended, err := l.people.Enforce(l.t.Context(), "Ada"); err != nil || !ended {
+	if _, ended, err := l.people.Controls.Enforce(l.t.Context(), "Ada"); err != nil || !ended {
 		l.t.Fatal(ended, err)
 	}
 }
 
 func pause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func endPause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
