@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"approver.example/display"
 )
 
 // This file holds to whom a request is put: a verdict may name the channels that
@@ -100,7 +102,7 @@ func (a *Approvers) notAskedText(v Verdict, who Person) string {
 	if v.isFor(who) {
 		where := make([]string, len(v.Channels))
 		for i, channel := range v.Channels {
-			where[i] = platform(channel)
+			where[i] = display.Platform(channel)
 		}
 		return "This request is answered on " + strings.Join(where, " or ") + ": your yes here does not count. You may deny it here."
 	}

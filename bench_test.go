@@ -1,25 +1,8 @@
 package approver
 
 import (
-	"strings"
 	"testing"
 )
-
-func BenchmarkMask(b *testing.B) {
-	text := strings.Repeat("git push --force origin main && make -C build all ", 4)
-	b.ReportAllocs()
-	for b.Loop() {
-		Mask(text)
-	}
-}
-
-func BenchmarkVisible(b *testing.B) {
-	text := strings.Repeat("git push --force origin main && make -C build all ", 4) + "é"
-	b.ReportAllocs()
-	for b.Loop() {
-		Visible(text)
-	}
-}
 
 func BenchmarkFingerprint(b *testing.B) {
 	call := ToolCall{Agent: "claude", Tool: "Bash", Args: []byte(`{"command":"git push --force origin main","description":"x"}`), Dir: "/repo", Env: map[string]string{"PATH": "/usr/bin:/bin"}}
@@ -28,13 +11,5 @@ func BenchmarkFingerprint(b *testing.B) {
 		if _, err := Bind(call, "policy", nil, nil); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func BenchmarkMaskCall(b *testing.B) {
-	call := shellCall("curl -fsS -H 'Authorization: Bearer abc123def456ghi789jkl' https://api.example/v1/x && docker login -u me -p hunter22 h && git push --force origin main")
-	b.ReportAllocs()
-	for b.Loop() {
-		maskCall(call)
 	}
 }

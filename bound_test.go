@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"approver.example/display"
 )
 
 // The story: the daemon may not look into the agent's home. What lies there
@@ -81,7 +83,7 @@ func TestUnboundNotice(t *testing.T) {
 		{[]string{strings.Repeat("é", 200)}, "NOT BOUND: " + strings.Repeat("é", 60) + "…; "},
 		{[]string{"a\n b"}, "NOT BOUND: a b; "},
 	} {
-		if got := (Request{Unbound: c.names}).unboundNotice(); !strings.HasPrefix(got, c.want) {
+		if got := display.UnboundNotice(c.names); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q: %q", c.names, got)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"approver.example/display"
 )
 
 // This file bounds what goes into the controls. They are one record: every call reads the
@@ -45,7 +47,7 @@ var (
 	errFullControls = errors.New("the record of freezes and removals is full, and what is left of it is kept for freezes: " +
 		"take people out of the approver lists of every daemon and restart them, or freeze")
 	errManyGone = fmt.Errorf("%d people are removed already whom no approver list here has: remove this one on the daemon "+
-		"that lists them, or as root (%s), or bring some back: approver people list", maxUnlisted, AsRoot("people remove"))
+		"that lists them, or as root (%s), or bring some back: approver people list", maxUnlisted, display.AsRoot("people remove"))
 )
 
 // cutText is a text of at most this many bytes, with a mark where something is missing.

@@ -1,18 +1,13 @@
 package approver
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/google/uuid"
-
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -22,20 +17,20 @@ const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, look
 
 // card is what people see of a request at one destination.
 func (v *Cards) card(r Request, code tokens.Code) Card {
-	shown, _ := maskCall(r.Call)
+	shown, _ := r.Call.Display().Shown()
 	obscured := r.obscured()
 	c := Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == High && !obscured,
-		Command: squeeze(Visible(shown)),
-		Why:     safe(whyLine(r.Verdict)),
+		Command: display.Squeeze(display.Visible(shown)),
+		Why:     display.Safe(whyLine(r.Verdict)),
 		Rule:    ruleLine(r.Verdict),
-		Claimed: safe(claimed(r)), Agent: agentLine(r.Call), Session: safe(shortID(r.Call.Session)),
-		Dir: safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.host, Notice: v.notice,
+		Claimed: display.Safe(claimed(r)), Agent: agentLine(r.Call), Session: display.Safe(display.ShortID(r.Call.Session)),
+		Dir: display.Safe(r.Call.Dir), Environment: strings.Join(r.Call.Environment, " · "), Host: v.host, Notice: v.notice,
 		Code: code, Created: r.Created, Due: r.Due,
 	}
 	if !r.Fingerprint.Bound() {
-		c.Notice = strings.TrimSpace(r.unboundNotice() + ". " + c.Notice)
+		c.Notice = strings.TrimSpace(display.UnboundNotice(r.Unbound) + ". " + c.Notice)
 	}
 	if r.Notice != "" {
 		c.Notice = strings.TrimSpace(r.Notice + ". " + c.Notice)
@@ -43,7 +38,7 @@ func (v *Cards) card(r Request, code tokens.Code) Card {
 	if obscured {
 		c.Notice = strings.TrimSpace(obscuredNotice + ". " + c.Notice)
 	}
-	c.Push = PushLine(r.Verdict.Severity, r.Call.pushText(shown)...)
+	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
 		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {
@@ -58,7 +53,7 @@ func (v *Cards) card(r Request, code tokens.Code) Card {
 			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
+			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
 		}
 	}
 	return c
@@ -78,37 +73,19 @@ func (r Request) parkedNotice() string {
 // agentLine names the agent, and the user of this machine that it runs as.
 func agentLine(call ToolCall) string {
 	if !call.Peer.Known {
-		return safe(call.Agent)
+		return display.Safe(call.Agent)
 	}
 	uid := strconv.FormatUint(uint64(call.Peer.UID), 10)
 	who := "uid " + uid
 	if u, err := user.LookupId(uid); err == nil {
-		name, _ := Cut(safe(u.Username), maxUserName)
+		name, _ := display.Cut(display.Safe(u.Username), maxUserName)
 		who = name + " (" + who + ")"
 	}
-	return safe(call.Agent) + " of " + who
+	return display.Safe(call.Agent) + " of " + who
 }
 
 // maxUserName bounds, in bytes, a user's name on a card: longer ones are no user's.
 const maxUserName = 64
-
-func safe(s string) string { return Visible(Mask(s)) }
-
-// safeLine is safe for a text that must not begin a line of its own.
-func safeLine(s string) string { return OneLine(Mask(s)) }
-
-// gaps finds white space so long that it could push what follows it out of sight.
-var gaps = regexp.MustCompile(`(?:[ \t]*\n){5,}|[ \t]{41,}`)
-
-// squeeze says how long such a gap is in its place.
-func squeeze(s string) string {
-	return gaps.ReplaceAllStringFunc(s, func(gap string) string {
-		if lines := strings.Count(gap, "\n"); lines > 0 {
-			return fmt.Sprintf("\n⟨%d blank lines⟩\n", lines-1)
-		}
-		return fmt.Sprintf(" ⟨%d spaces⟩ ", len(gap))
-	})
-}
 
 // claimed is what the agent says of the call, and of its appeal.
 func claimed(r Request) string {
@@ -139,14 +116,14 @@ func firstOf(texts ...string) string {
 // ruleLine names stage, rule and place. A card has no room for a whole path;
 // the audit has it.
 func ruleLine(v Verdict) string {
-	parts := []string{safe(v.By)}
+	parts := []string{display.Safe(v.By)}
 	if v.Rule != "" {
-		parts = append(parts, safe(v.Rule))
+		parts = append(parts, display.Safe(v.Rule))
 	}
 	if v.Where.File != "" {
 		at := v.Where
 		at.File = filepath.Base(at.File)
-		parts = append(parts, safe(at.String()))
+		parts = append(parts, display.Safe(at.String()))
 	}
 	tier := fmt.Sprintf("tier %d", v.Tier)
 	if v.Confidence > 0 {
@@ -155,79 +132,14 @@ func ruleLine(v Verdict) string {
 	return strings.Join(append(parts, tier), " · ")
 }
 
-// Text is the whole call for people: the command, or the tool with its
-// arguments. Arguments beside a command (a time-out, a flag to run in the
-// background) are shown too, because they run too. An argument is left out only
-// if it is sure to stand elsewhere on the card: the command itself, and what a
-// shell tool of Claude Code is told for its user to read, which is Claimed. What
-// "command" and "description" mean to any other tool is not known here. Every
-// tool but the agent's own shell is named: the same words run elsewhere there.
-func (c ToolCall) Text() string {
-	name, command, options := c.texts()
-	return name + command + options
-}
-
-// texts are the pieces of Text: the tool's name, the command or the arguments, and the
-// arguments beside a command. A secret is known by the words around it, and only those
-// of the same piece are.
-func (c ToolCall) texts() (name, command, options string) {
-	if c.own() {
-		return "", c.ownText(), ""
-	}
-	if c.Command == "" {
-		var pretty bytes.Buffer
-		switch {
-		case len(c.Args) == 0:
-			return c.Tool, "", ""
-		case json.Indent(&pretty, c.Args, "", "  ") != nil:
-			return c.Tool + " ", string(c.Args), ""
-		}
-		return c.Tool + " ", unescapeHTML(pretty.String()), ""
-	}
-	if c.Agent != "claude" || c.Tool != "Bash" {
-		name = c.Tool + ": "
-	}
-	elsewhere := map[string]string{"command": c.Command}
-	if c.hasClaim() {
-		elsewhere["description"] = c.Claimed
-	}
-	args := map[string]json.RawMessage{}
-	options = string(c.Args)
-	if json.Unmarshal(c.Args, &args) == nil {
-		all := len(args)
-		for key, shown := range elsewhere {
-			var value string
-			if raw := args[key]; len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &value) == nil && value == shown {
-				delete(args, key)
-			}
-		}
-		var rest bytes.Buffer
-		enc := json.NewEncoder(&rest)
-		enc.SetEscapeHTML(false)
-		if len(args) < all && enc.Encode(args) == nil {
-			options = strings.TrimSpace(rest.String())
-		}
-	}
-	if options == "" || options == "{}" {
-		return name, c.Command, ""
-	}
-	return name, c.Command, "\n\n" + c.Tool + " options: " + options
-}
-
-// unescapeHTML undoes the escapes that JSON encoders put in for browsers, which
-// a person need not read.
-func unescapeHTML(s string) string {
-	return strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
-}
-
 // decider is who decided, where, and after how long.
 func (r Request) decider(res Resolution) string {
-	return fmt.Sprintf("%s via %s · %s", safe(firstOf(res.Person.Name, res.Person.ID)), platform(res.Identity.Channel), shortDuration(res.At.Sub(r.Created)))
+	return fmt.Sprintf("%s via %s · %s", display.Safe(firstOf(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
 }
 
 // resultLine says in one line who decided, where, and after how long.
 func (r Request) resultLine(res Resolution) string {
-	took, who := shortDuration(res.At.Sub(r.Created)), r.decider(res)
+	took, who := display.Duration(res.At.Sub(r.Created)), r.decider(res)
 	switch {
 	case res.Approve && r.fate().resultLine(who) != "":
 		return r.fate().resultLine(who)
@@ -303,40 +215,6 @@ func (c Cause) sentence() string {
 	}
 }
 
-// platform is how people write the name of a channel.
-func platform(channel string) string {
-	if channel == "" {
-		return "an unknown channel"
-	}
-	return strings.ToUpper(channel[:1]) + channel[1:]
-}
-
-// shortID is the part of an agent's session id that is enough to tell sessions
-// apart on a card; the audit has the whole.
-func shortID(id string) string {
-	if uuid.Validate(id) == nil {
-		return id[:8]
-	}
-	return id
-}
-
-// shortDuration writes a time for people: "45 s", "1 min 30 s", "2 h 5 min".
-func shortDuration(d time.Duration) string {
-	d = max(d, 0).Truncate(time.Second)
-	big, small := d/time.Hour, d%time.Hour/time.Minute
-	units := [2]string{"h", "min"}
-	if d < time.Hour {
-		big, small, units = d/time.Minute, d%time.Minute/time.Second, [2]string{"min", "s"}
-	}
-	switch {
-	case big == 0:
-		return fmt.Sprintf("%d s", small)
-	case small == 0:
-		return fmt.Sprintf("%d %s", big, units[0])
-	}
-	return fmt.Sprintf("%d %s %d %s", big, units[0], small, units[1])
-}
-
 // ByPeople is Verdict.By of what people decided.
 const ByPeople = "people"
 
@@ -345,12 +223,12 @@ func (l *releases) verdict(r Request, runs bool) Verdict {
 	v := r.Verdict
 	v.Chain, v.alone = nil, false // the question's: this is the answer
 	res, settled := r.Told()
-	took := shortDuration(res.At.Sub(r.Created))
+	took := display.Duration(res.At.Sub(r.Created))
 	who := firstOf(res.Person.Name, res.Person.ID)
 	v.By = ByPeople
 	if settled && res.Approve && runs {
 		v.Decision = Allow
-		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, platform(res.Identity.Channel), took)
+		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
 		v.Detail, v.yes = v.Reason, r.yes()
 		return v
 	}
@@ -365,10 +243,10 @@ func (l *releases) verdict(r Request, runs bool) Verdict {
 	reason := res.Cause.sentence()
 	switch res.Cause {
 	case ByPerson:
-		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, platform(res.Identity.Channel))
+		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, display.Platform(res.Identity.Channel))
 	case TimedOut:
 		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
-			shortDuration(r.Due.Sub(r.Created)))
+			display.Duration(r.Due.Sub(r.Created)))
 	case Unreachable:
 		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
 	default: // the sentence says it

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -55,7 +56,7 @@ func TestShortDuration(t *testing.T) {
 		time.Minute: "1 min", 70 * time.Second: "1 min 10 s", 90 * time.Second: "1 min 30 s", 150 * time.Second: "2 min 30 s", 10 * time.Minute: "10 min",
 		time.Hour: "1 h", time.Hour + 30*time.Second: "1 h", 2*time.Hour + 5*time.Minute: "2 h 5 min", 100 * time.Hour: "100 h",
 	} {
-		if got := shortDuration(d); got != want {
+		if got := display.Duration(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -170,7 +171,7 @@ func (c Card) Until() string {
 	if due.Format(time.DateOnly) != c.Created.UTC().Format(time.DateOnly) {
 		form = "2006-01-02 " + form
 	}
-	return "until " + due.Format(form) + " (" + shortDuration(due.Sub(c.Created)) + ")"
+	return "until " + due.Format(form) + " (" + display.Duration(due.Sub(c.Created)) + ")"
 }
 
 // A Method is how a person answered. The zero value carries no approval.

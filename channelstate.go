@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file keeps, in memory, what became of each channel: whether it runs and
@@ -50,7 +52,7 @@ func (s ChannelState) Hearing() Hearing {
 	away := s.Solo && !s.Leads
 	switch {
 	case s.Ended != nil:
-		return Hearing{Why: OneLine(s.Ended.Error())}
+		return Hearing{Why: display.OneLine(s.Ended.Error())}
 	case away && s.Apart != "":
 		return Hearing{Why: s.Apart}
 	case away && s.There != nil && s.There.Up:
@@ -204,7 +206,7 @@ func (s *states) posted(to Destination, err error) {
 		case c.NoneSince.IsZero():
 			c.NoneSince = now
 		}
-		c.Problem = OneLine(err.Error())
+		c.Problem = display.OneLine(err.Error())
 	})
 }
 
@@ -218,6 +220,6 @@ func (s *states) edited(to Destination, err error) {
 		case c.StaleSince.IsZero():
 			c.StaleSince = now
 		}
-		c.EditProblem = OneLine(err.Error())
+		c.EditProblem = display.OneLine(err.Error())
 	})
 }

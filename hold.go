@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file freezes one agent: after a call of it ran that was not let through.
@@ -102,7 +104,7 @@ func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer
 
 // String names them for people, in one line: agents name their folders themselves.
 func (w Who) String() string {
-	who := safeLine(w.Agent) + " in " + safeLine(w.Project)
+	who := display.SafeLine(w.Agent) + " in " + display.SafeLine(w.Project)
 	if w.Peer.Known {
 		who = fmt.Sprintf("%s of uid %d", who, w.Peer.UID)
 	}
@@ -262,10 +264,10 @@ func (c *Controls) lift(now time.Time) {
 func (c Controls) FrozenText() string {
 	var parts []string
 	if c.Frozen() {
-		parts = append(parts, "everything by "+safeLine(c.Freeze.By))
+		parts = append(parts, "everything by "+display.SafeLine(c.Freeze.By))
 	}
 	for _, h := range c.Held() {
-		parts = append(parts, h.Who.String()+" by "+safeLine(h.By))
+		parts = append(parts, h.Who.String()+" by "+display.SafeLine(h.By))
 	}
 	if n := len(parts); n > maxNamed {
 		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", n-maxNamed))
@@ -276,11 +278,11 @@ func (c Controls) FrozenText() string {
 // FreezeLines say of each freeze that holds what it stops, by whom, since when and why.
 func (c Controls) FreezeLines() (lines []string) {
 	line := func(what string, f Freeze) {
-		text := what + ": frozen by " + safeLine(f.By)
+		text := what + ": frozen by " + display.SafeLine(f.By)
 		if !f.At.IsZero() { // of one that stands for a lost record nobody knows
 			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
 		}
-		lines = append(lines, text+", "+firstOf(safeLine(f.Reason), "no reason given"))
+		lines = append(lines, text+", "+firstOf(display.SafeLine(f.Reason), "no reason given"))
 	}
 	if c.Frozen() {
 		what := "everything"
@@ -292,7 +294,7 @@ func (c Controls) FreezeLines() (lines []string) {
 	for _, h := range c.Held() {
 		what := h.Who.String()
 		if h.Who.Session != "" {
-			what += ", and its session " + safeLine(h.Who.Session) + " wherever it goes"
+			what += ", and its session " + display.SafeLine(h.Who.Session) + " wherever it goes"
 		}
 		line(what, h.Freeze)
 	}

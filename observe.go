@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file holds observe mode: for some days every call is judged and recorded
@@ -32,7 +34,7 @@ func (c Controls) Observing(now time.Time) bool {
 
 // notice is what status, cards and logs say of it.
 func (o Observe) notice() string {
-	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + safe(o.By) + ": nothing is asked or denied, it is only recorded"
+	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) + ": nothing is asked or denied, it is only recorded"
 }
 
 // starting checks a time and begins it.

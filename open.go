@@ -127,7 +127,7 @@ func (o *opener) createAs(ctx context.Context, id string, call ToolCall, why Ver
 	kept := call
 	kept.Env, kept.Environment = nil, o.environments.shown(ctx, call)
 	r := Request{
-		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: namesWithoutSecrets(call, bound.Unbound), Call: kept, Verdict: why,
+		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -100,13 +101,13 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 // they were marked as look-alikes. One in a value is.
 func TestThePushLineOfAQuestionAboutApprover(t *testing.T) {
 	call := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`)}
-	shown, _ := maskCall(call)
+	shown, _ := call.Display().Shown()
 	want := "🔴 CATASTROPHIC · Put a looser policy in force · file: /p ⟨U+00B7⟩ version: 1 · version: ab"
-	if got := PushLine(Catastrophic, call.pushText(shown)...); got != want {
+	if got := display.PushLine(Catastrophic.String(), call.Display().PushParts(shown)...); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	call.Own = false
-	if got := call.pushText("a\nb"); len(got) != 1 {
+	if got := call.Display().PushParts("a\nb"); len(got) != 1 {
 		t.Errorf("a call of an agent has the parts %q", got)
 	}
 }
@@ -128,7 +129,7 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 		`["a"]`:                                                          "Put a looser policy in force\n[\"a\"]",
 	} {
 		call := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(args)}
-		if shown, _ := maskCall(call); shown != want || call.Text() != want {
+		if shown, _ := call.Display().Shown(); shown != want || call.Text() != want {
 			t.Errorf("%s is shown as\n%s\nwant\n%s", args, shown, want)
 		}
 	}
@@ -137,21 +138,21 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, _ := maskCall(ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: raw})
+	shown, _ := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: raw}.Display().Shown()
 	for _, line := range []string{"decision: allow", "name: everything", "command: rm", "tools: [Bash]", "more: x"} {
 		if !strings.Contains(shown, line) {
 			t.Errorf("%q is hidden by the line before it:\n%s", line, shown)
 		}
 	}
 	secret := ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x: ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"]}`)}
-	if shown, _ := maskCall(secret); strings.Contains(shown, "mnopqrst") {
+	if shown, _ := secret.Display().Shown(); strings.Contains(shown, "mnopqrst") {
 		t.Errorf("a token is shown: %s", shown)
 	}
 	plain := ToolCall{Agent: "approver", Tool: "change_policy", Args: json.RawMessage(`{"diff":["+x"]}`)}
-	if plain.Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
+	if plain.Display().Title() != "" || !strings.Contains(plain.Text(), `"diff"`) {
 		t.Errorf("an agent's call reads as a question of ours: %s", plain.Text())
 	}
-	if got := strings.Join(secret.pushText("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
+	if got := strings.Join(secret.Display().PushParts("Put it\nfile: /p\n\ndiff:\n  +x"), "+"); got != "Put it+file: /p" {
 		t.Errorf("the title is %q", got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file is the way out where nobody on an approver list can approve: root of this
@@ -20,7 +22,7 @@ func Owner() (Identity, Person) {
 
 // ErrOnlyRoot means that somebody else was to remove root of this machine. Root's word is
 // the way out where an agent has the daemon's own uid, so that uid must not take it away.
-var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " + AsRoot("people remove terminal:0"))
+var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " + display.AsRoot("people remove terminal:0"))
 
 // namesRoot reports whether a removal takes away what root does by the word of the kernel.
 func (r Removal) namesRoot() bool {
@@ -71,7 +73,7 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	case err != nil:
 		return "the store cannot say who was removed: " + err.Error()
 	case away:
-		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
+		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
 	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
 		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
 	case r.Verdict.admits(res) != nil:

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file holds what channels say of their platform: whether answers arrive, and
@@ -60,7 +62,7 @@ func (m *ReceptionMeter) Succeeded() {
 func (m *ReceptionMeter) Failed(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.now.Bad, m.now.Problem = time.Now(), OneLine(err.Error())
+	m.now.Bad, m.now.Problem = time.Now(), display.OneLine(err.Error())
 	if m.now.Up || m.now.Since.IsZero() {
 		m.now.Up, m.now.Since = false, m.now.Bad
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"approver.example/display"
 )
 
 func TestReception(t *testing.T) {
@@ -20,9 +22,9 @@ func TestReception(t *testing.T) {
 			want Reception
 		}{
 			{"no route", Reception{Since: at(1), Bad: at(1), Problem: "no route"}},
-			{"no\nroute", Reception{Since: at(1), Bad: at(2), Problem: OneLine("no\nroute")}},
-			{"", Reception{Up: true, Since: at(3), Good: at(3), Bad: at(2), Problem: OneLine("no\nroute")}},
-			{"", Reception{Up: true, Since: at(3), Good: at(4), Bad: at(2), Problem: OneLine("no\nroute")}},
+			{"no\nroute", Reception{Since: at(1), Bad: at(2), Problem: display.OneLine("no\nroute")}},
+			{"", Reception{Up: true, Since: at(3), Good: at(3), Bad: at(2), Problem: display.OneLine("no\nroute")}},
+			{"", Reception{Up: true, Since: at(3), Good: at(4), Bad: at(2), Problem: display.OneLine("no\nroute")}},
 			{"409", Reception{Since: at(5), Good: at(4), Bad: at(5), Problem: "409"}},
 		} {
 			time.Sleep(time.Second)

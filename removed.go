@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file takes a person away: from one moment on none of their accounts counts, on
@@ -61,19 +63,19 @@ func (r Removal) is(id Identity, who Person) bool {
 
 // Line says it for people.
 func (r Removal) Line() string {
-	text := fmt.Sprintf("%s was removed by %s at %s", safeLine(r.Person), safeLine(r.By), r.At.UTC().Format("2006-01-02 15:04 UTC"))
+	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By), r.At.UTC().Format("2006-01-02 15:04 UTC"))
 	if r.Reason != "" {
-		text += " (" + safeLine(r.Reason) + ")"
+		text += " (" + display.SafeLine(r.Reason) + ")"
 	}
 	if r.Ended != "" {
-		text += ", which ended: " + safeLine(r.Ended)
+		text += ", which ended: " + display.SafeLine(r.Ended)
 	}
 	if r.Last.IsZero() {
 		return text
 	}
-	text += fmt.Sprintf(", and anew by %s at %s", safeLine(r.LastBy), r.Last.UTC().Format("2006-01-02 15:04 UTC"))
+	text += fmt.Sprintf(", and anew by %s at %s", display.SafeLine(r.LastBy), r.Last.UTC().Format("2006-01-02 15:04 UTC"))
 	if r.LastReason != "" {
-		text += " (" + safeLine(r.LastReason) + ")"
+		text += " (" + display.SafeLine(r.LastReason) + ")"
 	}
 	return text
 }
@@ -224,12 +226,12 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	})
 	gone = gone.bounded()
 	if err != nil {
-		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", safe(gone.Person), err)
+		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", display.Safe(gone.Person), err)
 	}
 	removal := removedRecord(at, gone, ended)
 	m.log.Warn("PEOPLE: " + removal.Note)
 	if err = m.backlog.record(ctx, removal); err != nil {
-		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", safe(gone.Person), err)
+		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", display.Safe(gone.Person), err)
 	}
 	voided, voidErr := m.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)
 	return voided, errors.Join(err, voidErr)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"approver.example/display"
 )
 
 // Reply is the one way in which an answer counts, whatever platform it came
@@ -198,15 +200,15 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
 		if r.Call.own() {
-			return Outcome{OutcomeApproved, r.Call.approvedText()}
+			return Outcome{OutcomeApproved, r.Call.Display().ApprovedText()}
 		}
 		return Outcome{OutcomeApproved, r.outcomeText()}
 	case mine && !res.Approve && !rep.Approve:
 		return Outcome{OutcomeDenied, "Denied: the agent has been told."}
 	case res.Approve:
-		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, platform(res.Identity.Channel), r.fate().lateText())}
+		return Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
 	}
-	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, platform(res.Identity.Channel))}
+	return Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
 }
 
 // outcome waits until a person may be told what became of their answer, and

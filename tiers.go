@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/display"
 )
 
 // This file is what the tiers are to each other: how far up a call has to go, and
@@ -205,11 +207,11 @@ func (g *Gate) failedOpen(call ToolCall, from Verdict, err error) (Verdict, bool
 	}
 	g.Log.Warn("FAIL OPEN: a stage could not judge a call, which goes on because fail_mode is open",
 		"stage", by, "error", err, "call", call.ID, "agent", call.Agent, "session", call.Session, "uid", call.Peer.UID, "tool", call.Tool,
-		"command", safe(call.Command), "args", safe(string(call.Args)), "dir", call.Dir, "paths", call.Paths, "urls", call.URLs, "min_tier", gone.MinTier)
+		"command", display.Safe(call.Command), "args", display.Safe(string(call.Args)), "dir", call.Dir, "paths", call.Paths, "urls", call.URLs, "min_tier", gone.MinTier)
 	if g.OnFailOpen != nil {
 		g.OnFailOpen(call, by, err)
 	}
-	why := OneLine(Mask(by + ": " + err.Error()))
+	why := display.OneLine(display.Mask(by + ": " + err.Error()))
 	return Verdict{
 		Decision: Pass, Severity: High, By: by, Tier: from.Tier, Category: CategoryFailOpen, Confidence: OpenConfidence, MinTier: gone.MinTier,
 		FailedOpen: []string{why},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"approver.example/display"
 )
 
 // A ToolCall is one call that an agent wants to make, in our words.
@@ -258,3 +260,7 @@ func (i Irreversibility) String() string {
 	}
 	return fmt.Sprintf("irreversible %d/100: %s", i.Score, i.Why)
 }
+
+// ComparedEnv begins the names of those keys of [ToolCall.Env] that are only compared; see
+// [display.ComparedEnv].
+const ComparedEnv = display.ComparedEnv

@@ -2,8 +2,6 @@ package approver
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -111,22 +109,5 @@ func TestKeys(t *testing.T) {
 		if _, err := ShardOfKey(key); err == nil {
 			t.Errorf("ShardOfKey(%q) has no error", key)
 		}
-	}
-}
-
-func TestSecret(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(" abc\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := SecretFrom("token", Secret{}, file); err != nil || s.Reveal() != "abc" {
-		t.Errorf("%q, %v", s.Reveal(), err)
-	}
-	if _, err := SecretFrom("token", NewSecret("x"), file); err == nil || !strings.Contains(err.Error(), "both") {
-		t.Errorf("both set: %v", err)
-	}
-	js, _ := json.Marshal(struct{ S Secret }{NewSecret("hunter2")})
-	if strings.Contains(string(js), "hunter2") {
-		t.Errorf("a secret in JSON: %s", js)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 func benchRecord(i int64) approver.Record {
@@ -22,7 +23,7 @@ func benchRecord(i int64) approver.Record {
 // with approver.Mask over texts that it has not seen before. The rate of 64
 // writers is to be at least 15 times that of one.
 func BenchmarkRecord(b *testing.B) {
-	for name, redact := range map[string]func(string) string{"alone": asIs, "mask": approver.Mask} {
+	for name, redact := range map[string]func(string) string{"alone": asIs, "mask": display.Mask} {
 		for _, writers := range []int{1, 8, 64} {
 			b.Run(fmt.Sprintf("%s/writers=%d", name, writers), func(b *testing.B) {
 				key, _ := testKey(b)
@@ -46,7 +47,7 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 func BenchmarkLine(b *testing.B) {
-	r := newRedactor(approver.Mask)
+	r := newRedactor(display.Mask)
 	b.ReportAllocs()
 	var n int64
 	for b.Loop() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -93,7 +94,7 @@ func FuzzResume(f *testing.F) {
 		path := filepath.Join(o.Dir, activeName)
 		writeFile(t, path, content)
 		resume := func() (*Log, []alarm) {
-			l := &Log{o: o, red: newRedactor(approver.Mask)}
+			l := &Log{o: o, red: newRedactor(display.Mask)}
 			alarms, err := l.resume(nil, false)
 			if err != nil {
 				t.Fatal(err)

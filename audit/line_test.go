@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -414,7 +415,7 @@ func TestUserNames(t *testing.T) {
 // audit kept in the clear, because the name of the member stood apart from its value.
 func TestASecretInAnArgumentOfJSONIsNotKept(t *testing.T) {
 	const key = "Zq6xWvK7pLm53Tr9Bn2Yc"
-	r := newRedactor(approver.Mask)
+	r := newRedactor(display.Mask)
 	for _, config := range []string{
 		`{"auth": {"token": "` + key + `"}}`, `[{"name": "API_KEY", "value": "` + key + `"}]`, `{"x": "{\"password\": \"` + key + `\"}"}`, `["--token", "` + key + `"]`,
 	} {

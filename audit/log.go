@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Defaults and limits of Options.
@@ -275,7 +276,7 @@ func (o *Options) complete() error {
 		o.CheckpointAfter = DefaultCheckpointAfter
 	}
 	if o.Redact == nil {
-		o.Redact = approver.Mask
+		o.Redact = display.Mask
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // A Format is how Tail and Export write records. The zero value is Human.
@@ -107,15 +108,15 @@ func (l Line) Human() string {
 	case mark == "":
 		mark = "-"
 	}
-	fmt.Fprintf(&b, "%s %s %-8s", l.Timestamp.UTC().Format("2006-01-02 15:04:05"), mark, approver.OneLine(word))
+	fmt.Fprintf(&b, "%s %s %-8s", l.Timestamp.UTC().Format("2006-01-02 15:04:05"), mark, display.OneLine(word))
 	part := func(format, text string) {
 		if text != "" {
 			b.WriteString(" · ")
-			fmt.Fprintf(&b, format, approver.OneLine(text))
+			fmt.Fprintf(&b, format, display.OneLine(text))
 		}
 	}
 	if l.Decision != "" && l.Event != approver.EventVerdict && !strings.EqualFold(l.Decision, string(l.Event)) {
-		b.WriteString(" (" + approver.OneLine(string(l.Event)) + ")")
+		b.WriteString(" (" + display.OneLine(string(l.Event)) + ")")
 	}
 	switch {
 	case l.Summary == "":
@@ -162,9 +163,9 @@ func (l Line) graded() bool {
 func (l Line) pushLine() string {
 	var sev approver.Severity
 	_ = sev.UnmarshalText([]byte(l.Severity)) // anything else is the stricter one
-	line := []rune(approver.PushLine(sev, "") + Summary(l.Summary))
-	if len(line) > approver.PushLength {
-		return string(line[:approver.PushLength-1]) + "…"
+	line := []rune(display.PushLine(sev.String(), "") + Summary(l.Summary))
+	if len(line) > display.PushLength {
+		return string(line[:display.PushLength-1]) + "…"
 	}
 	return string(line)
 }
@@ -242,7 +243,7 @@ func (p csvPrinter) print(line []byte) error {
 	} else if r := l.Reply; r != nil {
 		person, channel, identity, conversation, method = r.Name, r.Channel, r.Sender, r.Conversation, r.Method
 	}
-	call := approver.Visible(l.Command)
+	call := display.Visible(l.Command)
 	if call == "" {
 		call = Summary(l.Summary)
 	}
@@ -256,7 +257,7 @@ func (p csvPrinter) print(line []byte) error {
 	for i, name := range csvHeader {
 		text, ok := made[name]
 		if !ok {
-			text = approver.Visible(row[i])
+			text = display.Visible(row[i])
 		}
 		row[i] = cell(text)
 	}

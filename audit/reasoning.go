@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // A LineFinding is an approver.Finding in a Line.
@@ -64,10 +65,10 @@ func (f LineFinding) Text() string {
 		Took: time.Duration(f.US) * time.Microsecond, Note: f.Note,
 	}
 	if f.Tier == nil { // what is not known is not claimed
-		return approver.OneLine(whole.Text())
+		return display.OneLine(whole.Text())
 	}
 	whole.Tier = *f.Tier
-	return approver.OneLine(whole.String())
+	return display.OneLine(whole.String())
 }
 
 // chainText is the whole chain in one cell.
@@ -147,7 +148,7 @@ func (l Line) whole() (head, body string) {
 	line := func(name, shown string) { fmt.Fprintf(&b, "    %-11s %s\n", name, shown) }
 	row := func(name, text string) {
 		if text != "" {
-			line(name, approver.OneLine(text))
+			line(name, display.OneLine(text))
 		}
 	}
 	row("call", l.Call)

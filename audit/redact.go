@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -47,14 +48,14 @@ func (r *redactor) text(s string, limit int) string {
 	if s == "" {
 		return ""
 	}
-	shown, _ := approver.Cut(r.clean(s), limit)
+	shown, _ := display.Cut(r.clean(s), limit)
 	return shown
 }
 
 // id is for what the service itself made, such as a request's id: a redactor
 // would take its hex digits for a key.
 func (r *redactor) id(s string) string {
-	shown, _ := approver.Cut(readable(maskCodes(s)), wordLimit)
+	shown, _ := display.Cut(readable(maskCodes(s)), wordLimit)
 	return shown
 }
 
@@ -101,7 +102,7 @@ var (
 // imitates. Nothing in it can move the cursor.
 func Summary(s string) string {
 	head, tail := summaryParts(s)
-	return approver.OneLineAgain(head) + tail
+	return display.OneLineAgain(head) + tail
 }
 
 // summaryParts splits off what is ours and no part of the text.
@@ -124,7 +125,7 @@ func readable(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	return approver.Visible(s)
+	return display.Visible(s)
 }
 
 // maskCodes masks every confirmation code: whatever tokens.Find would take for
@@ -219,7 +220,7 @@ func (r *redactor) args(raw json.RawMessage) json.RawMessage {
 		if len(b) <= textLimit {
 			return b
 		}
-		shown, _ = approver.Cut(string(b), textLimit)
+		shown, _ = display.Cut(string(b), textLimit)
 	}
 	b, err := encode(shown)
 	if err != nil { // a string always encodes
@@ -335,7 +336,7 @@ func unquote(quoted []byte) string {
 
 // summary is the call on one line.
 func (r *redactor) summary(c approver.ToolCall) string {
-	switch title := c.Title(); {
+	switch title := c.Display().Title(); {
 	case title != "":
 		return r.oneLine(title)
 	case c.Command != "":
@@ -351,9 +352,9 @@ func (r *redactor) oneLine(text string) string {
 		return notShown(text)
 	}
 	if !utf8.ValidString(text) { // made visible once, here
-		text = approver.OneLine(r.masked(text))
+		text = display.OneLine(r.masked(text))
 	} else if text = r.clean(text); !printable(text) {
-		text = approver.OneLine(text)
+		text = display.OneLine(text)
 	}
 	if len(text) <= summaryLimit {
 		return text

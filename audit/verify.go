@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // A Kind says in a word what is wrong with a log.
@@ -108,12 +109,12 @@ var noLoss = []string{
 // alarmOf reads an alarm. What cannot be told counts as a loss.
 func alarmOf(line []byte) Alarm {
 	l, err := ParseLine(line)
-	a := Alarm{Seq: l.Seq, At: l.Timestamp, Kind: lossAlarm, What: approver.OneLine(l.Note)}
+	a := Alarm{Seq: l.Seq, At: l.Timestamp, Kind: lossAlarm, What: display.OneLine(l.Note)}
 	switch {
 	case err != nil:
 		a.What = "an alarm that cannot be read"
 	case l.Alarm == callAlarm, l.Alarm == "" && l.Agent+l.Tool != "":
-		said := slices.DeleteFunc([]string{approver.OneLine(l.Agent), Summary(l.Summary), a.What}, func(s string) bool { return s == "" })
+		said := slices.DeleteFunc([]string{display.OneLine(l.Agent), Summary(l.Summary), a.What}, func(s string) bool { return s == "" })
 		a.Kind, a.What = callAlarm, strings.Join(said, ": ")
 	case slices.Contains(noLoss, l.Alarm):
 		a.Kind = l.Alarm

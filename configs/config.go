@@ -25,6 +25,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
+	"approver.example/internal/secret"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
 	"approver.example/store/boltstore"
@@ -247,7 +248,7 @@ type section interface {
 	People() []approver.Approver
 	Destinations() []approver.Destination
 	// Secrets returns the settings that hold a secret.
-	Secrets() []approver.SecretSetting
+	Secrets() []secret.Setting
 }
 
 // Default returns the configuration of an empty file: no channel, so that every

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"approver.example"
 	"approver.example/channels/discord"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -89,11 +89,11 @@ func TestEverySecretIsNamed(t *testing.T) {
 	c := Channels{Telegram: new(telegram.Config), Discord: new(discord.Config), Slack: new(slack.Config), Terminal: new(terminal.Config)}
 	total := 0
 	for _, ch := range c.list() {
-		named := map[string]approver.SecretSetting{}
+		named := map[string]secret.Setting{}
 		v := reflect.ValueOf(ch.section).Elem()
 		for i := range v.NumField() {
-			if v.Type().Field(i).Type == reflect.TypeFor[approver.Secret]() {
-				v.Field(i).Set(reflect.ValueOf(approver.NewSecret("hunter2")))
+			if v.Type().Field(i).Type == reflect.TypeFor[secret.Text]() {
+				v.Field(i).Set(reflect.ValueOf(secret.New("hunter2")))
 			}
 		}
 		for _, s := range ch.Secrets() {
@@ -101,7 +101,7 @@ func TestEverySecretIsNamed(t *testing.T) {
 		}
 		for i := range v.NumField() {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
-			if v.Type().Field(i).Type != reflect.TypeFor[approver.Secret]() {
+			if v.Type().Field(i).Type != reflect.TypeFor[secret.Text]() {
 				if s, ok := named[strings.TrimSuffix(name, "_file")]; ok && any(s.File) != v.Field(i).Addr().Interface() {
 					t.Errorf("%s: %s is not the file of its secret", ch.name, name)
 				}

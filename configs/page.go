@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore"
 )
 
@@ -55,7 +56,7 @@ func inCategory(rules []reflexcore.Rule, category string) []reflexcore.Rule {
 
 // cell is a text in a table.
 func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_").Replace(approver.OneLine(text))
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_").Replace(display.OneLine(text))
 }
 
 // RuleCounts are the numbers that pages may name: rules, categories, examples, the

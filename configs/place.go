@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"approver.example"
 	"approver.example/httpapi/socketpath"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -82,7 +82,7 @@ func socketIn(text []byte) (resolve string, ok, whole bool) {
 // not again: those of tokens, passwords and certificates, as absolute paths.
 func (c Config) ReadOnce() (files []string) {
 	secret := func(path string) {
-		if path != "" && approver.IsPath(path) {
+		if path != "" && secret.IsPath(path) {
 			files = append(files, path)
 		}
 	}

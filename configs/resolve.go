@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example"
 	"approver.example/httpapi/socketpath"
+	"approver.example/internal/secret"
 )
 
 // systemDir is the data folder of an isolated daemon.
@@ -93,7 +93,7 @@ func (c *Config) paths() []*string {
 		}
 	}
 	// A secret may come from another place than a file.
-	return append(all, slices.DeleteFunc(secrets, func(p *string) bool { return !approver.IsPath(*p) })...)
+	return append(all, slices.DeleteFunc(secrets, func(p *string) bool { return !secret.IsPath(*p) })...)
 }
 
 // own replaces what a pointer points to by a copy, and returns that.

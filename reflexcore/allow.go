@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore/effect"
 )
 
@@ -39,7 +40,7 @@ type Scope struct {
 
 // String says why up to which day, and where that stands.
 func (a *Allowance) String() string {
-	return fmt.Sprintf("%s (%s, until %s)", a.Where, approver.OneLine(a.Reason), a.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly))
+	return fmt.Sprintf("%s (%s, until %s)", a.Where, display.OneLine(a.Reason), a.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly))
 }
 
 // past reports whether an end is over at a time. A call whose time is not known

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
 	"approver.example/reflexcore/shell"
@@ -279,7 +280,7 @@ func oneLine(s string) string {
 	s = strings.ReplaceAll(s, "…", effect.Unknown)
 	var parts []string
 	for part := range strings.SplitSeq(s, effect.Unknown) {
-		parts = append(parts, approver.Visible(strings.ReplaceAll(part, "\n", "⏎")))
+		parts = append(parts, display.Visible(strings.ReplaceAll(part, "\n", "⏎")))
 	}
 	return short(strings.Join(parts, "…"))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/memory"
 )
@@ -66,7 +67,7 @@ func (w *work) obeys() {
 		for _, word := range wordsOf(text) {
 			for _, name := range used(word) {
 				if d := by[nameHash(name)]; d != nil {
-					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", approver.OneLine(d.Tool), name)
+					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool), name)
 					w.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
 					return true
 				}

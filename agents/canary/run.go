@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // Limit is how long Claude Code gets for its one call.
@@ -169,9 +169,9 @@ const maxShown = 400
 func shown(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "")
 	if len(text) > maxShown {
-		return approver.OneLine(strings.ToValidUTF8(text[:maxShown], "")) + " …"
+		return display.OneLine(strings.ToValidUTF8(text[:maxShown], "")) + " …"
 	}
-	return approver.OneLine(text)
+	return display.OneLine(text)
 }
 
 // agent runs Claude Code to its end and returns what it printed. Only the one call

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/display"
 )
 
 var cardChecks = []check{
@@ -219,17 +220,17 @@ var hostile = []string{
 	`*bold* _it_ __u__ ~strike~ ~~s~~ ||spoiler|| [link](https://evil.example) > quote # head - list`,
 	`https://evil.example/x tg://user?id=1 @everyone @here <@1> <@&2> <t:0:R> <:e:1> </approve:1> :smile:`,
 	`%s %d %!x {{.}} {"a":"b"} ${HOME} $(id) \\ \" \n \u003c back\slash`,
-	approver.Visible("rm \u202egpj.exe\u2066 zero\u200bwidth \x1b[2J\x1b]0;title\x07 bell"),
-	approver.Visible("эта строка на русском, 漢字, عربي, 🔥"),
+	display.Visible("rm \u202egpj.exe\u2066 zero\u200bwidth \x1b[2J\x1b]0;title\x07 bell"),
+	display.Visible("эта строка на русском, 漢字, عربي, 🔥"),
 }
 
 func checkHostile(t *testing.T, m maker) {
 	b := start(t, m)
 	for i := 0; i < len(hostile); i += 2 {
-		text := func(k int) string { return approver.OneLine(hostile[(i+k)%len(hostile)]) }
+		text := func(k int) string { return display.OneLine(hostile[(i+k)%len(hostile)]) }
 		card := high(t)
 		card.Command = "echo begin\n" + strings.Join(hostile, "\n") + "\necho end"
-		card.Push = approver.PushLine(approver.High, text(0))
+		card.Push = display.PushLine(approver.High.String(), text(0))
 		card.Claimed, card.Why, card.Rule, card.Notice = text(0), text(1), text(2), text(3)
 		card.Agent, card.Session, card.Dir, card.Host, card.Environment = text(4), text(5), text(6), text(7), text(0)
 		ref, s := b.post(b.Here, card)

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -322,7 +323,7 @@ func high(t *testing.T) approver.Card {
 	command := "git push --force origin main # " + id[24:]
 	return approver.Card{
 		Request: id, State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: approver.PushLine(approver.High, command), Command: command,
+		Push: display.PushLine(approver.High.String(), command), Command: command,
 		Why: "A forced push rewrites history that others have.", Rule: "git.force_push",
 		Claimed: "tidy the branch before the release", Agent: "claude", Session: "quiet-otter",
 		Dir: "/home/dev/shop", Host: "devbox", Environment: "KUBECONFIG=/home/dev/prod.yaml (was unset)", Notice: "NOT ISOLATED: the agent has the same uid",
@@ -336,7 +337,7 @@ func catastrophic(t *testing.T) approver.Card {
 	card := high(t)
 	card.Severity, card.OneTap = approver.Catastrophic, false
 	card.Command = "rm -rf /srv/data # " + card.Request[24:]
-	card.Push = approver.PushLine(approver.Catastrophic, card.Command)
+	card.Push = display.PushLine(approver.Catastrophic.String(), card.Command)
 	return card
 }
 

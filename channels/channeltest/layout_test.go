@@ -6,6 +6,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/display"
 )
 
 // The most that a message of the platform shows of a command, and of each text
@@ -50,7 +51,7 @@ func (p *platform) render(m *message, card approver.Card) (partial bool) {
 }
 
 func (p *platform) command(card approver.Card) (shown string, files []string, partial bool) {
-	shown, hidden := approver.Cut(card.Command, limit)
+	shown, hidden := display.Cut(card.Command, limit)
 	if hidden > 0 {
 		files, partial = []string{card.Command}, true
 	}
@@ -91,9 +92,9 @@ func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 // short brings a text to one line of limitAround bytes.
 func (p *platform) short(text string) (string, int) {
 	if p.has("keeps line breaks") {
-		return approver.Cut(text, limitAround)
+		return display.Cut(text, limitAround)
 	}
-	shown, hidden := approver.Cut(strings.ReplaceAll(text, "\n", " ⏎ "), limitAround)
+	shown, hidden := display.Cut(strings.ReplaceAll(text, "\n", " ⏎ "), limitAround)
 	return strings.ReplaceAll(shown, "\n", " "), hidden
 }
 

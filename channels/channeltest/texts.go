@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/display"
 )
 
 var textChecks = []check{
@@ -110,7 +111,7 @@ func checkDirectories(t *testing.T, m maker) {
 		looks := map[string]string{}
 		for _, dir := range []string{part + "/stage" + part + "/end", part + "/prod1" + part + "/end", part + "/stage" + part + "/eu1"} {
 			card := high(t)
-			card.Push, card.Dir = approver.PushLine(approver.High, "make deploy"), dir
+			card.Push, card.Dir = display.PushLine(approver.High.String(), "make deploy"), dir
 			card.Command = "make deploy # " + strings.Repeat("x", c.command)
 			ref, s := b.post(to, card)
 			wantWhole(t, ref, s, card)

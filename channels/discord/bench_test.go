@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
 
@@ -56,7 +57,7 @@ func newBench(t *testing.T, set func(b *bench)) *bench {
 	b.ann, b.bob, b.mallory = s.AddUser("Ann"), s.AddUser("Bob"), s.AddUser("Mallory")
 	b.here, b.there, b.direct = s.AddChannel(), s.AddChannel(), s.AddDirect(b.ann)
 	b.cfg = Config{
-		Token: approver.NewSecret(s.Token()), APIURL: s.URL(), Channels: []string{b.here, b.there, b.direct},
+		Token: secret.New(s.Token()), APIURL: s.URL(), Channels: []string{b.here, b.there, b.direct},
 		Approvers: []approver.Approver{{ID: b.ann}, {ID: b.bob}},
 	}
 	if set != nil {

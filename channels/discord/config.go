@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // Name is the channel's word in the configuration.
@@ -22,7 +23,7 @@ const defaultAPI = "https://discord.com/api"
 type Config struct {
 	// Token is the bot's token from the application's "Bot" page, without the
 	// word "Bot" in front. Prefer TokenFile.
-	Token approver.Secret `yaml:"token,omitempty"`
+	Token secret.Text `yaml:"token,omitempty"`
 	// TokenFile is a file that holds the token and nothing else.
 	TokenFile string `yaml:"token_file,omitempty"`
 	// Channels are the ids of the channels that get every card. A thread is a
@@ -111,8 +112,8 @@ func (c Config) Validate() error {
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
-func (c *Config) Secrets() []approver.SecretSetting {
-	return []approver.SecretSetting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
+func (c *Config) Secrets() []secret.Setting {
+	return []secret.Setting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
 }
 
 // Destinations returns one destination for each configured channel.
@@ -138,7 +139,7 @@ func (c Config) base() (string, error) {
 }
 
 // checkToken refuses what cannot be a bot token, without showing it.
-func checkToken(t approver.Secret) error {
+func checkToken(t secret.Text) error {
 	text := t.Reveal()
 	if strings.HasPrefix(text, "Bot ") {
 		return errors.New(`discord: token: leave out the word "Bot" in front of the token`)

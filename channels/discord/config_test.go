@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/internal/secret"
 	"github.com/goccy/go-yaml"
 
 	"approver.example"
@@ -19,7 +20,7 @@ const (
 
 func valid() Config {
 	return Config{
-		Token: approver.NewSecret("token"), Channels: []string{someChannel},
+		Token: secret.New("token"), Channels: []string{someChannel},
 		Approvers: []approver.Approver{{ID: someUser}},
 	}
 }
@@ -33,8 +34,8 @@ func TestValidate(t *testing.T) {
 		"everything":         {func(c *Config) { c.Guild, c.ApplicationID, c.APIURL = someUser, someUser, "http://127.0.0.1:9/api/" }, nil},
 		"zero":               {func(c *Config) { *c = Config{} }, []string{"no token", "no channels", "no approvers"}},
 		"two tokens":         {func(c *Config) { c.TokenFile = "x" }, []string{"both set"}},
-		"token with prefix":  {func(c *Config) { c.Token = approver.NewSecret("Bot abc") }, []string{`leave out the word "Bot"`}},
-		"token with newline": {func(c *Config) { c.Token = approver.NewSecret("ab\ncd") }, []string{"no token has"}},
+		"token with prefix":  {func(c *Config) { c.Token = secret.New("Bot abc") }, []string{`leave out the word "Bot"`}},
+		"token with newline": {func(c *Config) { c.Token = secret.New("ab\ncd") }, []string{"no token has"}},
 		"channel name":       {func(c *Config) { c.Channels = []string{"#ops"} }, []string{`channels[0]: "#ops" is not a channel id`}},
 		"channel twice":      {func(c *Config) { c.Channels = append(c.Channels, someChannel) }, []string{"channels[1]", "listed twice"}},
 		"user name":          {func(c *Config) { c.Approvers[0].ID = "ann#1234" }, []string{`approvers[0]: "ann#1234" is not a user id`}},
@@ -111,7 +112,7 @@ func TestTokenFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := valid()
-			cfg.Token, cfg.TokenFile = approver.Secret{}, filepath.Join(dir, name)
+			cfg.Token, cfg.TokenFile = secret.Text{}, filepath.Join(dir, name)
 			if err := os.WriteFile(cfg.TokenFile, []byte(c.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func TestTokenFile(t *testing.T) {
 		})
 	}
 	cfg := valid()
-	cfg.Token, cfg.TokenFile = approver.Secret{}, filepath.Join(dir, "none")
+	cfg.Token, cfg.TokenFile = secret.Text{}, filepath.Join(dir, "none")
 	if _, err := New(cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "token_file") {
 		t.Errorf("New with a missing file: %v", err)
 	}
@@ -139,7 +140,7 @@ func TestTokenFile(t *testing.T) {
 func TestLeaseName(t *testing.T) {
 	name := func(token string) string {
 		cfg := valid()
-		cfg.Token, cfg.TokenFile = approver.NewSecret(token), ""
+		cfg.Token, cfg.TokenFile = secret.New(token), ""
 		c, err := New(cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)

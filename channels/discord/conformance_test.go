@@ -8,6 +8,7 @@ import (
 	"approver.example/channels/channeltest"
 	"approver.example/channels/discord"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/internal/secret"
 )
 
 var (
@@ -24,7 +25,7 @@ func fixture(t *testing.T) channeltest.Fixture {
 	t.Cleanup(s.Close)
 	first, second, stranger := s.AddUser("Ann"), s.AddUser("Bob"), s.AddUser("Mallory")
 	cfg := discord.Config{
-		Token: approver.NewSecret(s.Token()), APIURL: s.URL(), Channels: []string{s.AddChannel(), s.AddChannel()},
+		Token: secret.New(s.Token()), APIURL: s.URL(), Channels: []string{s.AddChannel(), s.AddChannel()},
 		Approvers: []approver.Approver{{ID: first}, {ID: second}},
 	}
 	c, err := discord.New(cfg, slog.New(slog.DiscardHandler))

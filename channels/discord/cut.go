@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Room on a card, in UTF-16 units, which are never fewer than what Discord
@@ -66,7 +67,7 @@ func fit(text string, room int, dress func(string) string) (shown string, hidden
 		}
 	}
 	for limit := room; ; limit = limit * 3 / 4 {
-		cut, n := approver.Cut(text, limit)
+		cut, n := display.Cut(text, limit)
 		if shown = dress(cut); n > 0 && units(shown) <= room || limit == 0 {
 			return shown, n
 		}

@@ -41,6 +41,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"approver.example/internal/secret"
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
@@ -55,7 +56,7 @@ var libraryVersion = sync.OnceFunc(func() { discordgo.APIVersion = "10" })
 type Channel struct {
 	cfg       Config
 	log       *slog.Logger
-	token     approver.Secret
+	token     secret.Text
 	approvers map[string]bool
 	channels  map[string]bool
 	wire      *wire
@@ -92,7 +93,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	token, err := approver.SecretFrom("token", cfg.Token, cfg.TokenFile)
+	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("discord: %w", err)
 	}

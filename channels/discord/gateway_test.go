@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/internal/secret"
 )
 
 // After these Discord takes nobody back who tries again.
@@ -23,7 +24,7 @@ func TestFatalCloseCodes(t *testing.T) {
 		set  func(b *bench)
 		want []string
 	}{
-		"a wrong token":                     {func(b *bench) { b.cfg.Token = approver.NewSecret("wrong-token") }, []string{"401", "token_file"}},
+		"a wrong token":                     {func(b *bench) { b.cfg.Token = secret.New("wrong-token") }, []string{"401", "token_file"}},
 		"an intent that is not switched on": {func(b *bench) { b.cfg.TextApprovals = true }, []string{"4014", "Message Content", "text_approvals"}},
 		"another application's token":       {func(b *bench) { b.cfg.ApplicationID = b.s.Bot() }, []string{"application_id", "the token belongs to application"}},
 	} {

@@ -1,9 +1,8 @@
 package discord
 
 import (
+	"approver.example/display"
 	"github.com/bwmarrin/discordgo"
-
-	"approver.example"
 )
 
 // standing is what a sender may do. The zero value is nobody, who is not even
@@ -89,7 +88,7 @@ func (c *Channel) standing(u *discordgo.User) (person, standing) {
 	if u == nil || u.ID == "" || u.Bot || u.System {
 		return person{}, nobody
 	}
-	who := person{id: u.ID, name: approver.OneLine(u.DisplayName())}
+	who := person{id: u.ID, name: display.OneLine(u.DisplayName())}
 	if !c.approvers[u.ID] {
 		return who, stranger
 	}

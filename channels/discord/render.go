@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/display"
 	"github.com/bwmarrin/discordgo"
 	"github.com/google/uuid"
 
@@ -123,8 +124,8 @@ func layOut(card approver.Card, v view) (view, error) {
 // headline bounds the push line, which the core already does, so that a message
 // never becomes too long for Discord.
 func headline(push string) string {
-	if r := []rune(push); len(r) > approver.PushLength {
-		return string(r[:approver.PushLength-1]) + "…"
+	if r := []rune(push); len(r) > display.PushLength {
+		return string(r[:display.PushLength-1]) + "…"
 	}
 	return push
 }

@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/discord/discordtest"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -239,7 +240,7 @@ func FuzzEscape(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		s = approver.Visible(s) // what a channel is given
+		s = display.Visible(s) // what a channel is given
 		if got := discordtest.Drawn(escape(s)); got != s {
 			t.Errorf("%q is drawn as %q (written %q)", s, got, escape(s))
 		}
@@ -252,8 +253,8 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add("```", "x", 3000)
 	f.Fuzz(func(t *testing.T, command, text string, times int) {
-		command = approver.Visible(strings.Repeat(command, 1+max(times, 0)%400))
-		text = approver.Visible(strings.Repeat(text, 1+max(times, 0)%400))
+		command = display.Visible(strings.Repeat(command, 1+max(times, 0)%400))
+		text = display.Visible(strings.Repeat(text, 1+max(times, 0)%400))
 		if strings.TrimSpace(text) == "" {
 			return
 		}

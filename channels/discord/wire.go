@@ -19,6 +19,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/internal/answer"
+	"approver.example/display"
 )
 
 const (
@@ -193,7 +194,7 @@ func (w *wire) failure(route string, resp *http.Response) error {
 	e.foreign = answer.Judge(e.status, raw, "code", "message")
 	if json.Unmarshal(raw, &body) == nil {
 		e.code = body.Code
-		e.message, _ = approver.Cut(approver.OneLine(body.Message), 300)
+		e.message, _ = display.Cut(display.OneLine(body.Message), 300)
 	}
 	if e.status != http.StatusTooManyRequests {
 		return e

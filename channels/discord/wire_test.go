@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/internal/secret"
 )
 
 func to(conversation string) approver.Destination {
@@ -66,7 +67,7 @@ func TestNonce(t *testing.T) {
 	if len(n) > 25 || n != again.nonce(to(b.here), card) {
 		t.Errorf("the nonce %q is too long, or another process has another one", n)
 	}
-	b.cfg.Token = approver.NewSecret("another-token")
+	b.cfg.Token = secret.New("another-token")
 	other, err := New(b.cfg, b.c.log)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func scripted(t *testing.T, handler http.HandlerFunc) (*Channel, *atomic.Int64) 
 	}))
 	t.Cleanup(srv.Close)
 	cfg := valid()
-	cfg.Token, cfg.APIURL = approver.NewSecret("very-secret-token"), srv.URL+"/api"
+	cfg.Token, cfg.APIURL = secret.New("very-secret-token"), srv.URL+"/api"
 	c, err := New(cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // Config is the slack part of the configuration.
@@ -19,13 +20,13 @@ type Config struct {
 	// conversation in use. Denying by message text needs the matching :history
 	// scopes and the message events too; docs/channels/slack.md has a manifest
 	// with all of them. Prefer BotTokenFile.
-	BotToken approver.Secret `yaml:"bot_token,omitempty"`
+	BotToken secret.Text `yaml:"bot_token,omitempty"`
 	// BotTokenFile is a file that holds the bot token.
 	BotTokenFile string `yaml:"bot_token_file,omitempty"`
 	// AppToken is the app-level token (xapp-…) with the scope
 	// connections:write. Socket Mode must be enabled in the app. Prefer
 	// AppTokenFile.
-	AppToken approver.Secret `yaml:"app_token,omitempty"`
+	AppToken secret.Text `yaml:"app_token,omitempty"`
 	// AppTokenFile is a file that holds the app-level token.
 	AppTokenFile string `yaml:"app_token_file,omitempty"`
 	// AppID is the app's id (A…). Events of any other app are refused. Left
@@ -78,7 +79,7 @@ func (c Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 
-	token := func(name, prefix string, value approver.Secret, file string) {
+	token := func(name, prefix string, value secret.Text, file string) {
 		switch {
 		case value.IsZero() && file == "":
 			bad("%s is missing: set %s_file to a file that holds the %s… token", name, name, prefix)
@@ -131,8 +132,8 @@ func (c Config) Validate() error {
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
-func (c *Config) Secrets() []approver.SecretSetting {
-	return []approver.SecretSetting{
+func (c *Config) Secrets() []secret.Setting {
+	return []secret.Setting{
 		{Name: "bot_token", Value: c.BotToken, File: &c.BotTokenFile},
 		{Name: "app_token", Value: c.AppToken, File: &c.AppTokenFile},
 	}
@@ -161,17 +162,17 @@ func (c Config) api() (string, error) {
 }
 
 // secrets reads the two tokens.
-func (c Config) secrets() (bot, app approver.Secret, err error) {
-	bot, err = secret("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
+func (c Config) secrets() (bot, app secret.Text, err error) {
+	bot, err = tokenOf("bot_token", botPrefix, c.BotToken, c.BotTokenFile)
 	if err != nil {
 		return bot, app, err
 	}
-	app, err = secret("app_token", appPrefix, c.AppToken, c.AppTokenFile)
+	app, err = tokenOf("app_token", appPrefix, c.AppToken, c.AppTokenFile)
 	return bot, app, err
 }
 
-func secret(name, prefix string, value approver.Secret, file string) (approver.Secret, error) {
-	s, err := approver.SecretFrom(name, value, file)
+func tokenOf(name, prefix string, value secret.Text, file string) (secret.Text, error) {
+	s, err := secret.From(name, value, file)
 	if err == nil && !strings.HasPrefix(s.Reveal(), prefix) {
 		err = fmt.Errorf("%s does not start with %s: it is another kind of token", name, prefix)
 	}

@@ -12,12 +12,13 @@ import (
 
 	"approver.example"
 	"approver.example/channels/slack"
+	"approver.example/internal/secret"
 )
 
 func good() slack.Config {
 	return slack.Config{
-		BotToken:  approver.NewSecret("xoxb-1"),
-		AppToken:  approver.NewSecret("xapp-1"),
+		BotToken:  secret.New("xoxb-1"),
+		AppToken:  secret.New("xapp-1"),
 		Channels:  []string{"C0HERE1234"},
 		Approvers: []approver.Approver{{ID: "U0ANN12345"}},
 	}
@@ -40,7 +41,7 @@ func TestValidate(t *testing.T) {
 			[]string{"bot_token is missing", "app_token is missing", "channels is empty", "approvers is empty"}},
 		{"tokens swapped", func(c *slack.Config) { c.BotToken, c.AppToken = c.AppToken, c.BotToken },
 			[]string{"bot_token does not start with xoxb-", "app_token does not start with xapp-"}},
-		{"a user's token", func(c *slack.Config) { c.BotToken = approver.NewSecret("xoxp-1") }, []string{"bot_token does not start with xoxb-"}},
+		{"a user's token", func(c *slack.Config) { c.BotToken = secret.New("xoxp-1") }, []string{"bot_token does not start with xoxb-"}},
 		{"token twice", func(c *slack.Config) { c.BotTokenFile = "f" }, []string{"bot_token and bot_token_file are both set"}},
 		{"a channel's name", func(c *slack.Config) { c.Channels = []string{"#general"} }, []string{`channels[0] "#general" is not a conversation id`}},
 		{"a person as channel", func(c *slack.Config) { c.Channels = []string{"U0ANN12345"} }, []string{`channels[0] "U0ANN12345" is not`}},
@@ -107,7 +108,7 @@ func TestTokenFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := good()
-			cfg.BotToken, cfg.AppToken = approver.Secret{}, approver.Secret{}
+			cfg.BotToken, cfg.AppToken = secret.Text{}, secret.Text{}
 			cfg.BotTokenFile, cfg.AppTokenFile = c.bot, c.app
 			_, err := slack.New(cfg, nil)
 			switch {
@@ -145,7 +146,7 @@ api_url: https://proxy.example/api/
 		t.Fatal(err)
 	}
 	want := slack.Config{
-		BotToken: approver.NewSecret("xoxb-1"), AppTokenFile: "/etc/approver/slack-app", AppID: "A012345678",
+		BotToken: secret.New("xoxb-1"), AppTokenFile: "/etc/approver/slack-app", AppID: "A012345678",
 		Channels:  []string{"C0HERE1234", "D0DIRECT12"},
 		Approvers: []approver.Approver{{ID: "U0ANN12345", Name: "Ann", Person: "ann"}},
 		Teams:     []string{"E012345678"}, TextApprovals: true, Connections: 1, APIURL: "https://proxy.example/api/",

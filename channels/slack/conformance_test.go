@@ -9,6 +9,7 @@ import (
 	"approver.example/channels/channeltest"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
+	"approver.example/internal/secret"
 )
 
 const (
@@ -33,8 +34,8 @@ func workspace(t *testing.T, opts slacktest.Options) *slacktest.Server {
 
 func config(fake *slacktest.Server) slack.Config {
 	return slack.Config{
-		BotToken:  approver.NewSecret(slacktest.BotToken),
-		AppToken:  approver.NewSecret(slacktest.AppToken),
+		BotToken:  secret.New(slacktest.BotToken),
+		AppToken:  secret.New(slacktest.AppToken),
 		Channels:  []string{here, there},
 		Approvers: []approver.Approver{{ID: ann, Name: "Ann"}, {ID: ben}},
 		APIURL:    fake.URL(),

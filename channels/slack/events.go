@@ -13,6 +13,7 @@ import (
 	"github.com/slack-go/slack/socketmode"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -388,7 +389,7 @@ func formHelp(err error) string {
 }
 
 func clip(s string) string {
-	s, _ = approver.Cut(s, maxTold)
+	s, _ = display.Cut(s, maxTold)
 	return s
 }
 

@@ -8,12 +8,13 @@ import (
 	"approver.example/channels/channeltest"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
+	"approver.example/internal/secret"
 )
 
 func TestAnswersOfNoSlack(t *testing.T) {
 	channeltest.ForeignError(t, func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination) {
 		cfg := slack.Config{
-			BotToken: approver.NewSecret(slacktest.BotToken), AppToken: approver.NewSecret(slacktest.AppToken), APIURL: url,
+			BotToken: secret.New(slacktest.BotToken), AppToken: secret.New(slacktest.AppToken), APIURL: url,
 			Channels: []string{here}, Approvers: []approver.Approver{{ID: ann}},
 		}
 		c, err := slack.New(cfg, log)

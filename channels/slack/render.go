@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"approver.example/display"
 	"github.com/slack-go/slack"
 
 	"approver.example"
@@ -129,7 +130,7 @@ func (l *layout) trim() {
 
 // line brings a text to one line of at most limit bytes.
 func line(text string, limit int) (shown string, hiddenBytes int) {
-	shown, hiddenBytes = approver.Cut(oneLine(text), limit)
+	shown, hiddenBytes = display.Cut(oneLine(text), limit)
 	return strings.ReplaceAll(shown, "\n", " "), hiddenBytes // the note of the cut has lines of its own
 }
 
@@ -140,7 +141,7 @@ func fit(command string, budget int) (shown string, hidden int) {
 		return command, 0
 	}
 	for limit := budget; limit > 0; {
-		shown, hidden = approver.Cut(command, limit)
+		shown, hidden = display.Cut(command, limit)
 		n := jsonLength(shown)
 		if n <= budget {
 			break

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/slack/slacktest"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -293,10 +294,10 @@ func FuzzRender(f *testing.F) {
 	code := testCode(f)
 	f.Fuzz(func(t *testing.T, command, why, claim, dir, push string, state uint8, high bool) {
 		card := approver.Card{
-			Request: "r", State: approver.State(state % 7), OneTap: true, Push: approver.Visible(push), Command: approver.Visible(command),
-			Why: approver.Visible(why), Rule: approver.Visible(why), Claimed: approver.Visible(claim), Notice: approver.Visible(claim),
-			Agent: approver.Visible(dir), Session: approver.Visible(dir), Dir: approver.Visible(dir), Host: approver.Visible(dir),
-			Result: approver.Visible(why), Code: code,
+			Request: "r", State: approver.State(state % 7), OneTap: true, Push: display.Visible(push), Command: display.Visible(command),
+			Why: display.Visible(why), Rule: display.Visible(why), Claimed: display.Visible(claim), Notice: display.Visible(claim),
+			Agent: display.Visible(dir), Session: display.Visible(dir), Dir: display.Visible(dir), Host: display.Visible(dir),
+			Result: display.Visible(why), Code: code,
 		}
 		if high {
 			card.Severity = approver.High

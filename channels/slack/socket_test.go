@@ -13,6 +13,7 @@ import (
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
+	"approver.example/internal/secret"
 )
 
 // Run must end, and say why, for what no retry can cure.
@@ -45,8 +46,8 @@ func TestRunEndsForGood(t *testing.T) {
 			},
 		}, "/invite"},
 		"another app's token": {setup{config: func(c *slack.Config) { c.AppID = "A0ANOTHER1" }}, "app_token belongs to the app " + slacktest.AppID},
-		"wrong bot token":     {setup{config: func(c *slack.Config) { c.BotToken = approver.NewSecret("xoxb-wrong") }}, "invalid_auth"},
-		"wrong app token":     {setup{config: func(c *slack.Config) { c.AppToken = approver.NewSecret("xapp-wrong") }}, "invalid_auth"},
+		"wrong bot token":     {setup{config: func(c *slack.Config) { c.BotToken = secret.New("xoxb-wrong") }}, "invalid_auth"},
+		"wrong app token":     {setup{config: func(c *slack.Config) { c.AppToken = secret.New("xapp-wrong") }}, "invalid_auth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

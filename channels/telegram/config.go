@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // DefaultAPI is Telegram's own Bot API server.
@@ -19,7 +20,7 @@ const DefaultAPI = "https://api.telegram.org"
 type Config struct {
 	// Token is the bot's token as @BotFather gave it. Set either this or
 	// TokenFile. Whoever has the token can read and send as the bot.
-	Token approver.Secret `yaml:"token,omitempty"`
+	Token secret.Text `yaml:"token,omitempty"`
 	// TokenFile names a file that holds the token, best with mode 0600.
 	TokenFile string `yaml:"token_file,omitempty"`
 	// APIURL is the Bot API server; empty means DefaultAPI. Set it for a Bot API
@@ -72,7 +73,7 @@ func (c Config) problems() []error {
 	return append(append(errs, c.validateChats()...), c.validateApprovers()...)
 }
 
-func checkToken(token approver.Secret) []error {
+func checkToken(token secret.Text) []error {
 	if tokenForm.MatchString(token.Reveal()) {
 		return nil
 	}
@@ -121,8 +122,8 @@ func (c Config) validateApprovers() []error {
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
-func (c *Config) Secrets() []approver.SecretSetting {
-	return []approver.SecretSetting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
+func (c *Config) Secrets() []secret.Setting {
+	return []secret.Setting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
 }
 
 // Destinations returns one destination for each configured chat or topic.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/internal/secret"
 	"github.com/goccy/go-yaml"
 
 	"approver.example"
@@ -16,7 +17,7 @@ const goodToken = "123456:AAbbCCddEEffGGhhIIjjKKllMMnn-_00112"
 
 func goodConfig() Config {
 	return Config{
-		Token: approver.NewSecret(goodToken), Chats: []Chat{{ID: "-1001234567890"}},
+		Token: secret.New(goodToken), Chats: []Chat{{ID: "-1001234567890"}},
 		Approvers: []approver.Approver{{ID: "10042"}},
 	}
 }
@@ -26,9 +27,9 @@ func TestConfigDefects(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no token":           {func(c *Config) { c.Token = approver.Secret{} }, "no token"},
+		"no token":           {func(c *Config) { c.Token = secret.Text{} }, "no token"},
 		"two tokens":         {func(c *Config) { c.TokenFile = "x" }, "both set"},
-		"bad token":          {func(c *Config) { c.Token = approver.NewSecret("123456:AA/../getMe?x=1234567890123456") }, "does not look like one"},
+		"bad token":          {func(c *Config) { c.Token = secret.New("123456:AA/../getMe?x=1234567890123456") }, "does not look like one"},
 		"api without scheme": {func(c *Config) { c.APIURL = "api.telegram.org" }, "api_url"},
 		"api not http":       {func(c *Config) { c.APIURL = "ftp://127.0.0.1" }, "api_url"},
 		"api with query":     {func(c *Config) { c.APIURL = "https://127.0.0.1/?a=b" }, "api_url"},
@@ -122,7 +123,7 @@ approvers:
 func TestTokenFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	cfg := goodConfig()
-	cfg.Token, cfg.TokenFile = approver.Secret{}, file
+	cfg.Token, cfg.TokenFile = secret.Text{}, file
 	if _, err := New(cfg, nil); err == nil || !strings.Contains(err.Error(), "token_file") {
 		t.Errorf("a missing file: %v", err)
 	}

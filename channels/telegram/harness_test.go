@@ -14,6 +14,8 @@ import (
 
 	"approver.example"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
 
@@ -46,7 +48,7 @@ func newWorld(t testing.TB) *telegramtest.Server {
 
 func testConfig(s *telegramtest.Server) Config {
 	return Config{
-		Token: approver.NewSecret(s.Token()), APIURL: s.URL(),
+		Token: secret.New(s.Token()), APIURL: s.URL(),
 		Chats:     []Chat{{ID: text(teamChat)}, {ID: text(opsChat)}, {ID: text(teamChat), Thread: topic}, {ID: text(ann)}},
 		Approvers: []approver.Approver{{ID: text(ann), Name: "Ann"}, {ID: text(bob), Name: "Bob", Person: "bob"}},
 	}
@@ -250,7 +252,7 @@ func highCard(t testing.TB) approver.Card {
 	now := time.Date(2026, 5, 4, 14, 30, 10, 0, time.UTC)
 	return approver.Card{
 		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: approver.PushLine(approver.High, command), Command: command,
+		Push: display.PushLine(approver.High.String(), command), Command: command,
 		Why: "A forced push rewrites history.", Rule: "git.force_push", Claimed: "tidy up",
 		Agent: "claude", Session: "7f3a", Dir: "/home/dev/shop", Host: "devbox",
 		Code: mint(t), Created: now, Due: now.Add(2 * time.Minute),
@@ -261,6 +263,6 @@ func catastrophicCard(t testing.TB) approver.Card {
 	card := highCard(t)
 	card.Severity, card.OneTap = approver.Catastrophic, false
 	card.Command = "rm -rf /srv/data"
-	card.Push = approver.PushLine(approver.Catastrophic, card.Command)
+	card.Push = display.PushLine(approver.Catastrophic.String(), card.Command)
 	return card
 }

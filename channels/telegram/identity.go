@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/display"
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
@@ -143,7 +144,7 @@ func whereIs(m *models.Message) place {
 // an identity.
 func displayName(u *models.User) string {
 	const longest = 64
-	name := approver.OneLine(strings.TrimSpace(u.FirstName + " " + u.LastName))
+	name := display.OneLine(strings.TrimSpace(u.FirstName + " " + u.LastName))
 	if utf8.RuneCountInString(name) > longest {
 		name = string([]rune(name)[:longest-1]) + "…"
 	}

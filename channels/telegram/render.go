@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/display"
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
@@ -134,7 +135,7 @@ func render(card approver.Card, posted attachment) (message, error) {
 	}
 	shown, hidden := command(card), 0
 	if left := room(around); units(shown) > left {
-		shown, hidden = approver.Cut(shown, left) // a byte is at least one unit
+		shown, hidden = display.Cut(shown, left) // a byte is at least one unit
 	}
 	m := message{partial: posted != whole || short || hidden > 0}
 	if m.partial {
@@ -206,7 +207,7 @@ func (p *page) push(card approver.Card, settled bool) {
 	if settled {
 		p.add(plain, mark(card.State)+" ")
 	}
-	text, _ := clip(card.Push, 2*approver.PushLength) // a character is at most two units
+	text, _ := clip(card.Push, 2*display.PushLength) // a character is at most two units
 	head, rest, ok := strings.Cut(text, " · ")
 	icon, named := strings.CutSuffix(head, card.Severity.String())
 	if ok && named && !strings.ContainsFunc(icon, func(r rune) bool { return r > ' ' && r < utf8.RuneSelf }) {

@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/internal/secret"
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
@@ -95,7 +96,7 @@ func New(cfg Config, log *slog.Logger) (*Channel, error) {
 	if errs := cfg.problems(); len(errs) > 0 {
 		return nil, joined(errs)
 	}
-	token, err := approver.SecretFrom("token", cfg.Token, cfg.TokenFile)
+	token, err := secret.From("token", cfg.Token, cfg.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("telegram: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -71,7 +72,7 @@ func (o Offer) instead(request string) string {
 	switch {
 	case o.Waits && o.Owner:
 		return "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it count: " +
-			approver.AsRoot("people recover") + ", and restart the daemon."
+			display.AsRoot("people recover") + ", and restart the daemon."
 	case o.Waits:
 		return "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."
 	case o.Alone && o.Owner:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 const (
@@ -78,7 +79,7 @@ func checkUID(s string) error {
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns nothing: the kernel says who watches.
-func (*Config) Secrets() []approver.SecretSetting { return nil }
+func (*Config) Secrets() []secret.Setting { return nil }
 
 // Destinations returns the terminal's one destination, or none if nobody may
 // watch.

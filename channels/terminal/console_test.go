@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -164,7 +165,7 @@ func shown(t *testing.T, message string, sev approver.Severity) terminal.Event {
 		Type: terminal.EventCard, Message: message, Rev: 1,
 		Card: approver.Card{
 			Request: "req-" + message, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
-			Push: approver.PushLine(sev, "make "+message), Command: "make " + message,
+			Push: display.PushLine(sev.String(), "make "+message), Command: "make " + message,
 			Code: secret, Created: noon, Due: noon.Add(2 * time.Minute),
 		},
 		Offer: terminal.Offer{Tap: sev == approver.High, Code: true, Deny: true},

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 )
 
 // maxLine is what `approver watch` reads of one event from the socket.
@@ -20,7 +21,7 @@ const maxLine = 16 << 20
 // is cut off, and again whenever it reconnects. The event must fit, say what is
 // hidden, and take no one-tap approval, neither then nor after an update.
 func TestHugeCardFitsIntoAnEvent(t *testing.T) {
-	soft := approver.Visible(strings.Repeat("\u00ad", 3<<19))
+	soft := display.Visible(strings.Repeat("\u00ad", 3<<19))
 	wide := strings.Repeat("<", 2<<20) // JSON makes six bytes of each
 	for name, test := range map[string]struct {
 		change  func(*approver.Card)

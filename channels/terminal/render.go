@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // Options say how [Render] draws a card.
@@ -167,7 +168,7 @@ func ownerWay(request string) string {
 	if request == "" {
 		request = "ID"
 	}
-	return approver.AsRoot("approve " + oneLine(request))
+	return display.AsRoot("approve " + oneLine(request))
 }
 
 // A style is the parameter of the escape sequence for one kind of text; plain
@@ -247,7 +248,7 @@ func (p *page) field(name string, s style, text string, whole bool) {
 		return
 	}
 	if !whole {
-		text, _ = approver.Cut(text, maxField)
+		text, _ = display.Cut(text, maxField)
 		text = strings.ReplaceAll(text, "\n", " ")
 	}
 	lead := name + strings.Repeat(" ", max(label-len(name), 1))

@@ -25,6 +25,7 @@ import (
 	"sync"
 	"time"
 
+	"approver.example/display"
 	"github.com/google/uuid"
 
 	"approver.example"
@@ -205,7 +206,7 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, content approver
 // partial once stays so: what its people have read was not the whole.
 func (k *card) set(content approver.Card) {
 	var hidden int
-	content.Command, hidden = approver.Cut(content.Command, maxCommand)
+	content.Command, hidden = display.Cut(content.Command, maxCommand)
 	k.partial = k.partial || hidden > 0
 	if hidden > 0 {
 		notice := fmt.Sprintf("%d bytes of the command are not shown here: a line in its midst marks the place.", hidden)
@@ -219,7 +220,7 @@ func (k *card) set(content approver.Card) {
 		&content.Push, &content.Why, &content.Rule, &content.Claimed, &content.Agent, &content.Session,
 		&content.Dir, &content.Host, &content.Environment, &content.Notice, &content.Result,
 	} {
-		*text, hidden = approver.Cut(*text, maxText)
+		*text, hidden = display.Cut(*text, maxText)
 		k.partial = k.partial || hidden > 0
 	}
 	content.OneTap = content.OneTap && !k.partial

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -153,7 +154,7 @@ func card(t *testing.T, id string, sev approver.Severity) approver.Card {
 	now := time.Now()
 	return approver.Card{
 		Request: id, State: approver.Pending, Severity: sev, OneTap: sev == approver.High,
-		Push: approver.PushLine(sev, "make "+id), Command: "make " + id, Agent: "claude",
+		Push: display.PushLine(sev.String(), "make "+id), Command: "make " + id, Agent: "claude",
 		Code: code(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/tokens"
 )
@@ -94,7 +95,7 @@ func (s shownRequest) refuses(which string, root bool) error {
 			"in the chat that shows it, or from approver watch: approver approve CODE")
 	case s.Severity != approver.High:
 		return errors.New("a CATASTROPHIC request is not approved by its id: type /approve and the code of its card in the chat that shows it; " +
-			"without a chat: " + approver.AsRoot("approve "+which))
+			"without a chat: " + display.AsRoot("approve "+which))
 	case s.NotTaken != "":
 		return errors.New(s.NotTaken)
 	}

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 // This file tells people that a file says something else than what calls are judged by:
@@ -25,7 +25,7 @@ func (a *apart) set(why string) { a.why.Store(&why) }
 
 func (a *apart) text() string {
 	if why := a.why.Load(); why != nil {
-		return approver.OneLine(*why)
+		return display.OneLine(*why)
 	}
 	return ""
 }

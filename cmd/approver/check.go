@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"approver.example"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -47,7 +48,7 @@ type checked struct {
 func (c checkCmd) Run(ctx context.Context) error {
 	out := c.look(ctx)
 	if out.unseen != nil && !c.JSON {
-		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, approver.AsRoot("check"))
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, display.AsRoot("check"))
 	}
 	if c.JSON {
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -108,7 +109,7 @@ func (c checkCmd) look(ctx context.Context) checked {
 		}
 		out.problem(limping(cfg))
 		out.hooks(cfg, c.Config)
-		if mode := approver.OneLine(doc.Control); mode != "" {
+		if mode := display.OneLine(doc.Control); mode != "" {
 			out.Warnings = append(out.Warnings, mode)
 		}
 	}
@@ -123,10 +124,10 @@ func apartElsewhere(err error) (elsewhere []error, rest error) {
 	}
 	var here []error
 	for _, one := range all {
-		if several, is := one.(interface{ Unwrap() []error }); is && !approver.OnlyElsewhere(one) {
+		if several, is := one.(interface{ Unwrap() []error }); is && !secret.OnlyElsewhere(one) {
 			more, inner := apartElsewhere(errors.Join(several.Unwrap()...))
 			here, elsewhere = append(here, inner), append(elsewhere, more...)
-		} else if approver.OnlyElsewhere(one) {
+		} else if secret.OnlyElsewhere(one) {
 			elsewhere = append(elsewhere, one)
 		} else {
 			here = append(here, one)

@@ -14,6 +14,7 @@ import (
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
@@ -47,7 +48,7 @@ type system struct {
 func ownSystem(t *testing.T) system {
 	provider := evaluatortest.New()
 	t.Cleanup(provider.Close)
-	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: provider.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(provider.Key())})
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: provider.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(provider.Key())})
 	if err != nil {
 		t.Fatal(err)
 	}

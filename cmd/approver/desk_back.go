@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // This file lets people count by the word of one operator: somebody who was removed, and
@@ -73,14 +74,14 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
 	return controlDoc{Done: true, Text: fmt.Sprintf("%s is back; what counts of them here: %s. What they had approved before stays void",
-		approver.OneLine(gone.Person), firstNonEmpty(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
+		display.OneLine(gone.Person), firstNonEmpty(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
 }
 
 // backText is what the return of somebody lets count.
 func backText(gone approver.Removal, lines []string) string {
 	text := gone.Line() + "\naccounts: " + accountNames(gone.Identities) + "\nthis counts here by the yes:"
 	for _, line := range lines {
-		text += "\n  " + approver.OneLine(line)
+		text += "\n  " + display.OneLine(line)
 	}
 	if len(lines) == 0 {
 		text += " nothing, because no approver list names them"
@@ -139,7 +140,7 @@ func (d *desk) recover(ctx context.Context, peer approver.Peer, req personReques
 func oneLines(lines []string) []string {
 	shown := make([]string, len(lines))
 	for i, line := range lines {
-		shown[i] = approver.OneLine(line)
+		shown[i] = display.OneLine(line)
 	}
 	return shown
 }

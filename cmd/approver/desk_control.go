@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // The operations that change what calls may run.
@@ -89,7 +90,7 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 func frozenText(before approver.Freeze, reason string, denied int) string {
 	text := "frozen"
 	if !before.At.IsZero() {
-		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"), approver.OneLine(before.By), cmp.Or(approver.OneLine(before.Reason), "no reason given"))
+		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"), display.OneLine(before.By), cmp.Or(display.OneLine(before.Reason), "no reason given"))
 		if reason != "" && reason != before.Reason {
 			text += "\nyour reason is recorded beside it"
 		}
@@ -206,7 +207,7 @@ func (d *desk) notHeldUp(peer approver.Peer, op string, err error) error {
 	if peer.UID == 0 || op == opAdmit || d.trusts(peer) || os.Getuid() == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; questions of root are counted apart: %s", err, approver.AsRoot(ownCommand(op)))
+	return fmt.Errorf("%w; questions of root are counted apart: %s", err, display.AsRoot(ownCommand(op)))
 }
 
 // args is what the card shows of a request, and what a yes to it is bound to. which are

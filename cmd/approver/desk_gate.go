@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/httpapi"
 )
 
@@ -34,7 +35,7 @@ var errGone = errors.New("only approver status and approver freeze are open to t
 // Operate implements [httpapi.Operator].
 func (p porter) Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
 	if n := len(body); n > maxOperation && op != opFreeze && op != opAdmit {
-		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", approver.OneLine(cutOp(op)), n, maxOperation)
+		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", display.OneLine(cutOp(op)), n, maxOperation)
 	}
 	if op != opStatus && op != opFreeze {
 		if err := p.desk.admits(ctx, peer, op); err != nil {

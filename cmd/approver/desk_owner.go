@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -105,7 +106,7 @@ func (d *desk) ownerAnswers(ctx context.Context, peer approver.Peer, op string, 
 		return ownerDoc{}, nil // as everybody is told
 	}
 	if errors.Is(err, approver.ErrNotFound) {
-		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open", approver.OneLine(req.Request))
+		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open", display.OneLine(req.Request))
 	} else if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/tokens"
 )
 
@@ -92,7 +93,7 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 		return controlDoc{Done: true, Text: "the first approver whom a chat reaches"}, nil
 	}
 	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File, "diff": req.Diff}
-	by, err := d.ask(ctx, peer, opAdmit, shown, "calls themselves "+approver.Visible(req.Who.Name), "adds an approver: "+who+" could then allow what agents do")
+	by, err := d.ask(ctx, peer, opAdmit, shown, "calls themselves "+display.Visible(req.Who.Name), "adds an approver: "+who+" could then allow what agents do")
 	if err == nil {
 		err = d.notRemoved(ctx, req) // somebody may have been since
 	}

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 )
 
 // The operations on people.
@@ -144,7 +145,7 @@ func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest
 	if len(gone.Identities) == 0 {
 		if !req.Unlisted || req.Person == "" {
 			return controlDoc{}, fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
-				approver.OneLine(req.Person), knownPeople(listed))
+				display.OneLine(req.Person), knownPeople(listed))
 		}
 		if channel, id, ok := strings.Cut(req.Person, ":"); ok {
 			gone.Identities = []approver.Identity{{Channel: channel, ID: id}}
@@ -171,7 +172,7 @@ func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest
 		return controlDoc{}, err
 	}
 	text := fmt.Sprintf("%s is removed: no answer of theirs counts any more, on any channel of any daemon on this store (%s); %d unused yeses of theirs are void",
-		approver.OneLine(gone.Person), accountNames(gone.Identities), voided)
+		display.OneLine(gone.Person), accountNames(gone.Identities), voided)
 	if ended != "" {
 		text += "\nthis is over, because it may be by their word: " + ended
 	}
@@ -192,7 +193,7 @@ func rootStays(gone *approver.Removal, named string) (note string, err error) {
 		if gone.Person != root.ID && !slices.Contains(gone.Identities, id) {
 			return "", nil
 		}
-		return "\nthat is root of this machine: " + approver.AsRoot("approve ID") + " works no more, until " + approver.AsRoot("people restore "+shellWord(gone.Person)), nil
+		return "\nthat is root of this machine: " + display.AsRoot("approve ID") + " works no more, until " + display.AsRoot("people restore "+shellWord(gone.Person)), nil
 	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
 		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", approver.ErrOnlyRoot, shellWord(gone.Person))
 	case gone.Person == root.ID:
@@ -202,14 +203,14 @@ func rootStays(gone *approver.Removal, named string) (note string, err error) {
 		return "", nil
 	}
 	gone.Identities = slices.DeleteFunc(gone.Identities, func(of approver.Identity) bool { return of == id })
-	return fmt.Sprintf("\nuid 0 is root of this machine and stays that: as %s it answers no more, and what root alone may do (docs/nobody.md) it still may", approver.OneLine(gone.Person)), nil
+	return fmt.Sprintf("\nuid 0 is root of this machine and stays that: as %s it answers no more, and what root alone may do (docs/nobody.md) it still may", display.OneLine(gone.Person)), nil
 }
 
 // knownPeople names those of a list.
 func knownPeople(listed approver.People) string {
 	ids := map[string]bool{}
 	for _, who := range listed {
-		ids[approver.OneLine(who.ID)] = true
+		ids[display.OneLine(who.ID)] = true
 	}
 	if len(ids) == 0 {
 		return "the configuration lists nobody"
@@ -223,7 +224,7 @@ func accountNames(ids []approver.Identity) string {
 	}
 	names := make([]string, len(ids))
 	for i, id := range ids {
-		names[i] = approver.OneLine(approver.SelfPerson(id.Channel, id.ID))
+		names[i] = display.OneLine(approver.SelfPerson(id.Channel, id.ID))
 	}
 	return strings.Join(names, ", ")
 }
@@ -297,7 +298,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 		}
 		return sentence(strings.Join(ways, ", or ") + "; " + cannot)
 	}
-	root = append(append(root, d.rootApproves(ctx)...), approver.AsRoot("unfreeze"))
+	root = append(append(root, d.rootApproves(ctx)...), display.AsRoot("unfreeze"))
 	if len(ways) > 0 {
 		return sentence(strings.Join(ways, ", or ") + ", or as root: " + strings.Join(root, ", ") + ". docs/nobody.md")
 	}
@@ -312,10 +313,10 @@ func (d *desk) rootApproves(ctx context.Context) (commands []string) {
 	}
 	if c, _, err := d.people.Controls.Load(ctx); err == nil {
 		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
-			commands = append(commands, approver.AsRoot("people restore "+shellWord(gone.Person))+" (root was removed)")
+			commands = append(commands, display.AsRoot("people restore "+shellWord(gone.Person))+" (root was removed)")
 		}
 	}
-	approve := approver.AsRoot("approve ID")
+	approve := display.AsRoot("approve ID")
 	if d.onlyUnwatched() != "" {
 		approve += " (while approver watch is open)" // a request that nobody is shown is denied
 	}
@@ -332,7 +333,7 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 		return nil
 	}
 	if len(d.authority.waiting()) > 0 {
-		commands = append(commands, approver.AsRoot("people recover")+" (for what waits in the configuration)")
+		commands = append(commands, display.AsRoot("people recover")+" (for what waits in the configuration)")
 	}
 	if len(d.people.Approvers.Counting()) > 0 {
 		return commands
@@ -343,7 +344,7 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 	}
 	for _, gone := range c.Away() {
 		if len(d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})) > 0 {
-			commands = append(commands, approver.AsRoot("people restore "+shellWord(gone.Person)))
+			commands = append(commands, display.AsRoot("people restore "+shellWord(gone.Person)))
 		}
 	}
 	return commands

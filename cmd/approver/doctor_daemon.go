@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"approver.example"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 )
@@ -130,7 +130,7 @@ func (s statusDoc) modeCure() string {
 	case s.Freeze != nil && s.Freeze.By == "approver":
 		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not believed", "An agent went around the gate"`
 	case s.Freeze != nil:
-		return lift + approver.AsRoot("unfreeze")
+		return lift + display.AsRoot("unfreeze")
 	case len(s.Held) > 0:
 		return lift + `docs/operations.md, "Lifting the freeze of one agent"`
 	case s.Pause != nil:
@@ -169,7 +169,7 @@ func waitsLine(line string) string { return "does not count until people approve
 // waitsCure is what lets it count: people, and where nobody can, root.
 func waitsCure(nobody string) string {
 	if nobody != "" {
-		return approver.AsRoot("people recover") + ", where nobody is left who could approve it; docs/nobody.md"
+		return display.AsRoot("people recover") + ", where nobody is left who could approve it; docs/nobody.md"
 	}
 	return "approve it in a chat, or restart the daemon, which asks again"
 }
@@ -178,7 +178,7 @@ func waitsCure(nobody string) string {
 func (d *doctor) peopleCure() string {
 	pair := "approver pair telegram --token-file FILE"
 	if isolated(d.cfg) {
-		pair = approver.AsRoot("pair telegram --config ") + shellWord(d.cfg.File) + " --token-file FILE"
+		pair = display.AsRoot("pair telegram --config ") + shellWord(d.cfg.File) + " --token-file FILE"
 	}
 	if t := d.cfg.Channels.Terminal; t != nil && !t.AllowAnswers {
 		pair += "; or channels.terminal.allow_answers: true in " + d.cfg.File + ", to answer in approver watch"

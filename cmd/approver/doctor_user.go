@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"time"
 
-	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 	"approver.example/shieldcore/evaluator"
@@ -103,7 +103,7 @@ func (d *doctor) sealed() bool {
 
 // unseen says what this user may not see. That is as it should be.
 func (d *doctor) unseen(check, what, config string) {
-	fix := approver.AsRoot("doctor")
+	fix := display.AsRoot("doctor")
 	if config != "" {
 		fix += " --config " + shellWord(config)
 	}
@@ -159,7 +159,7 @@ func (d *doctor) hookOutside(which claudeFile, refused bool) {
 	sources := doctorPlaces(which, path, false).sources()
 	h, there := hookIn(sources, path)
 	if !there {
-		d.say("hook", warn, "no settings that this user's Claude Code reads have a hook of approver", approver.AsRoot("install claude --system"))
+		d.say("hook", warn, "no settings that this user's Claude Code reads have a hook of approver", display.AsRoot("install claude --system"))
 		return
 	}
 	err = d.hookFinds(h)
@@ -170,7 +170,7 @@ func (d *doctor) hookOutside(which claudeFile, refused bool) {
 		d.say("hook", fail, h.Program()+" asks on "+d.cfg.Sockets.Submit+", which refuses this user, so every call is denied", submitCure)
 		return
 	}
-	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", approver.AsRoot("install claude --system"))
+	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", display.AsRoot("install claude --system"))
 }
 
 // errTurnedAway means that the daemon answers, and does not admit this user.
@@ -274,7 +274,7 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	}
 	switch {
 	case err != nil:
-		d.say("evaluator", fail, approver.OneLine(err.Error()), "shield.evaluator in the configuration; docs/evaluator.md")
+		d.say("evaluator", fail, display.OneLine(err.Error()), "shield.evaluator in the configuration; docs/evaluator.md")
 	case said != "ALLOW":
 		d.say("evaluator", warn, fmt.Sprintf("%s answers, and says %s to a plain ls", e, said), "another model; docs/evaluator.md")
 	default:

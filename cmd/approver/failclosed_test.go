@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/evaluator"
@@ -71,7 +72,7 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	log := slog.New(slog.NewTextHandler(&text, nil))
 	cfg := configs.Default()
 	cfg.FailMode, cfg.Shield.Quota = mode, x.quota
-	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: approver.NewSecret(x.provider.Key()), Deadline: time.Second}
+	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key()), Deadline: time.Second}
 	records := &ledger{}
 	tier2, err := openShield(cfg, x.kv, records, log)
 	if err != nil {
@@ -224,7 +225,7 @@ func said(v approver.Verdict) string {
 func TestAnObjectionHoldsInTheDaemon(t *testing.T) {
 	x := newTable(t)
 	cfg := configs.Default()
-	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: approver.NewSecret(x.provider.Key())}
+	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key())}
 	tier2, err := openShield(cfg, x.kv, &ledger{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // The operations on grants.
@@ -43,7 +44,7 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 	doc := grantsDoc{Now: now.UTC(), Grants: []grantDoc{}}
 	for _, g := range grants {
 		doc.Grants = append(doc.Grants, grantDoc{
-			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: approver.OneLine(g.Agent), Dir: approver.OneLine(g.Dir),
+			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: display.OneLine(g.Agent), Dir: display.OneLine(g.Dir),
 		})
 	}
 	if errors.Is(err, approver.ErrIncomplete) {

@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/store/boltstore"
 )
 
@@ -119,10 +120,10 @@ func (c initCmd) withoutChat(asRoot bool) string {
 	case asRoot:
 		text += withoutChatSame + withoutChatAsRoot
 	default:
-		text += withoutChatSame + fmt.Sprintf(withoutChatRoot, approver.AsRoot("approve ID"), approver.AsRoot("unfreeze"))
+		text += withoutChatSame + fmt.Sprintf(withoutChatRoot, display.AsRoot("approve ID"), display.AsRoot("unfreeze"))
 	}
 	if isolated && !asRoot {
-		text += fmt.Sprintf("  3. root may where nobody else can: %s, %s\n", approver.AsRoot("approve ID"), approver.AsRoot("unfreeze"))
+		text += fmt.Sprintf("  3. root may where nobody else can: %s, %s\n", display.AsRoot("approve ID"), display.AsRoot("unfreeze"))
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/display"
 	"approver.example/reflexcore"
 )
 
@@ -33,7 +34,7 @@ func (x explained) write(w io.Writer) error {
 	if what == "" {
 		what = x.call.Tool + " " + string(x.call.Args)
 	}
-	if _, err := fmt.Fprintf(w, "%s\n", approver.OneLine(what)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s\n", display.OneLine(what)); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "verdict  %s\n\nreflex engine\n", decided(x.verdict)); err != nil {
@@ -61,7 +62,7 @@ func chainLines(v approver.Verdict) []string {
 	lines := make([]string, len(v.Chain))
 	for i, f := range v.Chain {
 		f.Took = 0 // the same text each time; --json has it
-		lines[i] = approver.OneLine(f.String())
+		lines[i] = display.OneLine(f.String())
 	}
 	return lines
 }
@@ -71,5 +72,5 @@ func decided(v approver.Verdict) string {
 	if v.By == "" { // nothing had an opinion
 		return inWords(v)
 	}
-	return approver.OneLine(fmt.Sprintf("%s by %s, tier %d", inWords(v), strings.TrimSuffix(v.By+"/"+v.Rule, "/"), v.Tier))
+	return display.OneLine(fmt.Sprintf("%s by %s, tier %d", inWords(v), strings.TrimSuffix(v.By+"/"+v.Rule, "/"), v.Tier))
 }

@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 )
 
 // openCodeKeys returns the keys under which codes are hashed: the current one,
@@ -21,7 +21,7 @@ func openCodeKeys(cfg configs.Config) ([][]byte, error) {
 	if cfg.Store.Redis == nil {
 		return loadOrCreateKeys(codeKeyFile(cfg))
 	}
-	hub, err := approver.SecretFrom("hub_key", approver.Secret{}, cfg.Store.Redis.HubKeyFile)
+	hub, err := secret.From("hub_key", secret.Text{}, cfg.Store.Redis.HubKeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func loadOrCreateKeys(path string) ([][]byte, error) {
 
 // loadKeys reads a key file, a key a line.
 func loadKeys(path string) ([][]byte, error) {
-	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
+	text, err := secret.From("code_key", secret.Text{}, path)
 	if err != nil {
 		return nil, err
 	}

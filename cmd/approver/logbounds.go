@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // Bounds of one line of the log, in bytes as they are written. The journal makes
@@ -59,7 +59,7 @@ func (l *lineRoom) attr(a slog.Attr, failure int) slog.Attr {
 	case slog.KindAny:
 		whole := fmt.Sprintf("%+v", a.Value.Any())
 		cut := l.text(whole, most)
-		if doc := asJSON(a.Value.Any()); cut != whole || len(doc) > most || approver.NoneHidden(doc) != doc {
+		if doc := asJSON(a.Value.Any()); cut != whole || len(doc) > most || display.NoneHidden(doc) != doc {
 			a.Value = slog.StringValue(cut)
 		}
 	default: // a number or a time
@@ -86,7 +86,7 @@ func asJSON(v any) string {
 func (l *lineRoom) text(s string, most int) string {
 	most = max(min(most, int(*l)), minLogValue)
 	written, rest := 0, 0
-	if approver.NoneHidden(s[:min(len(s), most)]) != s {
+	if display.NoneHidden(s[:min(len(s), most)]) != s {
 		begin := s
 		if len(s) > most {
 			begin = s[:most]
@@ -98,7 +98,7 @@ func (l *lineRoom) text(s string, most int) string {
 			}
 		}
 		rest = len(s) - len(begin)
-		s = approver.NoneHidden(begin)
+		s = display.NoneHidden(begin)
 	}
 	for i, r := range s {
 		n := writtenAs(s[i:], r)

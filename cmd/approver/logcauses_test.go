@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 // A logBench is the daemon's log at times that the test says.
@@ -196,7 +197,7 @@ func (s shout) String() string { return string(s) }
 
 // What was made visible once is not marked twice, in the log and by status.
 func TestNoMarkIsMarkedAgain(t *testing.T) {
-	once := approver.OneLine("s\u202egnp ⟨U+0041⟩")
+	once := display.OneLine("s\u202egnp ⟨U+0041⟩")
 	var out bytes.Buffer
 	newLog(&out, configs.Log{Format: configs.LogJSON}).Warn("x", "session", once)
 	if !strings.Contains(out.String(), "s⟨U+202E⟩gnp") || strings.Contains(out.String(), "U+27E8⟩U+202E") {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"approver.example/display"
 	"github.com/alecthomas/kong"
 
 	"approver.example"
@@ -212,5 +213,5 @@ func (c operatorCmd) mode(ctx context.Context) string {
 	if c.operate(ctx, opStatus, struct{}{}, &doc) != nil {
 		return ""
 	}
-	return approver.OneLine(doc.Control)
+	return display.OneLine(doc.Control)
 }

@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 )
 
 // A daemon that runs as root told its owner to use sudo, which cannot work there: by root's
@@ -152,7 +153,7 @@ func TestASecretOfTheDaemonsEnvironmentIsNoProblemElsewhere(t *testing.T) {
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
 	t.Setenv("NOT_HERE", "")
 	for file, elsewhere := range map[string]bool{"env:NOT_HERE": true, "credential:token": true, "/no/such/file": false} {
-		_, err := approver.SecretFrom("token", approver.Secret{}, file)
+		_, err := secret.From("token", secret.Text{}, file)
 		for depth, err := range []error{err, fmt.Errorf("channel telegram: %w", err), errors.Join(fmt.Errorf("channel telegram: %w", errors.Join(err)))} {
 			told, rest := apartElsewhere(err)
 			if (rest == nil) != elsewhere || (len(told) == 1) != elsewhere {
@@ -164,7 +165,7 @@ func TestASecretOfTheDaemonsEnvironmentIsNoProblemElsewhere(t *testing.T) {
 		if !errors.Is(rest, other) || (len(told) == 1) != elsewhere {
 			t.Errorf("%s: beside another problem: %v, %v", file, rest, told)
 		}
-		if approver.OnlyElsewhere(fmt.Errorf("two: %w", errors.Join(err, other))) {
+		if secret.OnlyElsewhere(fmt.Errorf("two: %w", errors.Join(err, other))) {
 			t.Errorf("%s: another problem is hidden", file)
 		}
 	}

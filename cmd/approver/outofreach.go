@@ -8,6 +8,7 @@ import (
 	"approver.example"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 // outOfReach names those whom the configuration lists as approvers of the terminal, and
@@ -23,9 +24,9 @@ func outOfReach(cfg configs.Config, daemon uint32) (lines []string) {
 		if id.Channel != terminal.Name || err != nil {
 			continue
 		}
-		name := approver.OneLine(approver.SelfPerson(id.Channel, id.ID))
+		name := display.OneLine(approver.SelfPerson(id.Channel, id.ID))
 		if person.ID != approver.SelfPerson(id.Channel, id.ID) {
-			name += " (" + approver.OneLine(person.ID) + ")"
+			name += " (" + display.OneLine(person.ID) + ")"
 		}
 		if submits, err := who.Has(uint32(uid)); who.Named() && (err != nil || submits) {
 			lines = append(lines, fmt.Sprintf("%s is on the approver list and cannot answer: uid %d may submit calls, and who asks must not answer. Let it be one of the two", name, uid))

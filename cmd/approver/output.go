@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/httpapi/wire"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/heuristics"
@@ -155,7 +156,7 @@ func (o *outputs) look(ctx context.Context, ev agents.Event, call approver.ToolC
 func originOf(ev agents.Event, reading agents.Reading) sanitize.Origin {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails: it ends the program instead
-	return sanitize.Origin{Tool: ev.Call.Tool, From: approver.Mask(reading.From), ID: hex.EncodeToString(id[:]), Inline: reading.Lines}
+	return sanitize.Origin{Tool: ev.Call.Tool, From: display.Mask(reading.From), ID: hex.EncodeToString(id[:]), Inline: reading.Lines}
 }
 
 // encode writes the answer for a result that was looked at.
@@ -254,7 +255,7 @@ func (o *outputs) record(ctx context.Context, ev agents.Event, call approver.Too
 			if rec.Verdict.Rule == "" {
 				rec.Verdict.Rule = f.Rule
 			}
-			note = fmt.Sprintf("; %s %s: %s", f.Rule, f.What, approver.OneLine(approver.Mask(first(f.Text, 200))))
+			note = fmt.Sprintf("; %s %s: %s", f.Rule, f.What, display.OneLine(display.Mask(first(f.Text, 200))))
 		}
 		if len(rec.Note)+len(note) < 2<<10 {
 			rec.Note += note

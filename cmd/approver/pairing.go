@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/display"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -51,7 +52,7 @@ func (c pairFlags) scalars(places, people string) func(approver.Paired) pairing 
 }
 
 func (c pairFlags) person(who approver.Paired) item {
-	lines := []string{"id: " + strconv.Quote(who.ID), "name: " + strconv.Quote(approver.OneLine(who.Name))}
+	lines := []string{"id: " + strconv.Quote(who.ID), "name: " + strconv.Quote(display.OneLine(who.Name))}
 	if c.Person != "" {
 		lines = append(lines, "person: "+strconv.Quote(c.Person))
 	}

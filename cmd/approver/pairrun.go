@@ -16,7 +16,9 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/httpapi"
+	"approver.example/internal/secret"
 	"approver.example/tokens"
 )
 
@@ -37,25 +39,25 @@ type platform struct {
 }
 
 // secret takes a secret's file from the command line, if it is named there.
-func (p *platform) secret(named, key string, value *approver.Secret, file *string) error {
+func (p *platform) secret(named, key string, value *secret.Text, file *string) error {
 	if named == "" {
 		return nil
 	}
-	if approver.IsPath(named) {
+	if secret.IsPath(named) {
 		abs, err := filepath.Abs(named)
 		if err != nil {
 			return err
 		}
 		named = abs
 	}
-	*value, *file = approver.Secret{}, named
+	*value, *file = secret.Text{}, named
 	p.fresh = append(p.fresh, key+": "+strconv.Quote(named))
 	return nil
 }
 
 // noToken says what to do where neither the command line nor the configuration has a
 // token. keys are the settings of it.
-func (p *platform) noToken(flag, key string, value approver.Secret, file string) error {
+func (p *platform) noToken(flag, key string, value secret.Text, file string) error {
 	if !value.IsZero() || file != "" {
 		return nil
 	}
@@ -164,7 +166,7 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	printed(0, "%s sent it: user id %s, in %s %s\n", approver.Visible(strconv.Quote(who.Name)), visibly(who.ID), visibly(who.Chat), approver.Visible(who.Title))
+	printed(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), visibly(who.ID), visibly(who.Chat), display.Visible(who.Title))
 	if !typedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		return errors.New("not confirmed: nothing was changed")
 	}

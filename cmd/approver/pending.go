@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 type pendingCmd struct{ operatorCmd }
@@ -45,17 +45,17 @@ func missing(trouble string) error {
 	if trouble == "" {
 		return nil
 	}
-	return errors.New(approver.OneLine(trouble))
+	return errors.New(display.OneLine(trouble))
 }
 
 // whose says who wants to run a call, and where.
 func whose(r openRequest) string {
-	text := approver.OneLine(r.Agent)
+	text := display.OneLine(r.Agent)
 	if r.Session != "" {
-		text += " · session " + approver.OneLine(r.Session)
+		text += " · session " + display.OneLine(r.Session)
 	}
 	if r.Dir != "" {
-		text += " · " + approver.OneLine(r.Dir)
+		text += " · " + display.OneLine(r.Dir)
 	}
 	return text
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 type peopleCmd struct {
@@ -45,13 +45,13 @@ func (c peopleListCmd) Run(ctx context.Context) error {
 		return printJSON(doc)
 	}
 	for _, p := range doc.People {
-		printed(0, "%s\n", approver.OneLine(p.ID))
+		printed(0, "%s\n", display.OneLine(p.ID))
 		for _, a := range p.Accounts {
 			says := "counts"
 			if a.Why != "" {
 				says = "DOES NOT COUNT: " + a.Why
 			}
-			say(fmt.Sprintf("    %s %s: %s", approver.OneLine(a.Account), approver.OneLine(a.Name), says))
+			say(fmt.Sprintf("    %s %s: %s", display.OneLine(a.Account), display.OneLine(a.Name), says))
 		}
 	}
 	for _, gone := range doc.Away {

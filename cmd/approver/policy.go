@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/shieldcore"
 )
 
@@ -123,7 +124,7 @@ func (x policyView) write(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	show := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-8s %s\n", name, approver.OneLine(text))
+			fmt.Fprintf(w, "%-8s %s\n", name, display.OneLine(text))
 		}
 	}
 	v, e := x.verdict, x.Policy

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/shieldcore"
 )
 
@@ -27,7 +28,7 @@ func exactRule(call approver.ToolCall) (string, error) {
 		return "", errors.New("its user or its folder is not known for certain")
 	case strings.ContainsFunc(call.Dir, func(r rune) bool { return r < ' ' || r > '~' }):
 		return "", errors.New("its folder has characters that are not plain")
-	case approver.Mask(call.Text()) != call.Text(), approver.Mask(call.Command) != call.Command:
+	case display.Mask(call.Text()) != call.Text(), display.Mask(call.Command) != call.Command:
 		return "", errors.New("it holds what looks like a secret")
 	}
 	var command strings.Builder

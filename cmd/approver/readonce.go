@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 // A readOnce is what the daemon read at its start and does not read again: its
@@ -57,7 +57,7 @@ func (r readOnce) changed() (out []unheeded) {
 				why += "restart the daemon"
 			}
 		}
-		out = append(out, unheeded{What: f.what, File: f.path, Why: approver.OneLine(why), Refused: refused != nil})
+		out = append(out, unheeded{What: f.what, File: f.path, Why: display.OneLine(why), Refused: refused != nil})
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"approver.example/agents/canary"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 type reportCmd struct {
@@ -74,7 +75,7 @@ func (c reportCmd) about() string {
 	if c.Session != "" {
 		parts = append(parts, "session "+c.Session)
 	}
-	return approver.OneLine(strings.Join(parts, ", "))
+	return display.OneLine(strings.Join(parts, ", "))
 }
 
 // How much a report keeps, whatever the audit holds. What does not fit is counted

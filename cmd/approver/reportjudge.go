@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/audit"
+	"approver.example/display"
 	"approver.example/shieldcore"
 )
 
@@ -58,7 +59,7 @@ func (c recordedCall) explain(by string, byUID bool) string {
 func (r *report) again(ctx context.Context, flags policyFlags) {
 	j, err := flags.openJudge("", false)
 	if err != nil {
-		r.Unjudged = approver.OneLine(err.Error())
+		r.Unjudged = display.OneLine(err.Error())
 		return
 	}
 	r.NotInForce = flags.notInForce(ctx)

@@ -17,6 +17,7 @@ import (
 	"approver.example/audit"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
@@ -39,9 +40,9 @@ func (r *ruleReport) name() string {
 
 func ruleName(by, rule string) string {
 	if by == "policy" && rule != "" {
-		return approver.OneLine(rule)
+		return display.OneLine(rule)
 	}
-	return approver.OneLine(strings.Trim(by+"/"+rule, "/"))
+	return display.OneLine(strings.Trim(by+"/"+rule, "/"))
 }
 
 // print writes the report for people. mode is what holds besides the rules.
@@ -102,7 +103,7 @@ func printCounts(w io.Writer, title string, by map[string]int) {
 	fmt.Fprintf(w, "\n%s\n", title)
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(by[b]-by[a], strings.Compare(a, b)) })
 	for _, name := range names {
-		fmt.Fprintf(w, "  %4d x  %s\n", by[name], approver.OneLine(name))
+		fmt.Fprintf(w, "  %4d x  %s\n", by[name], display.OneLine(name))
 	}
 }
 
@@ -126,7 +127,7 @@ func (r *report) printRules(w io.Writer) {
 			}
 			by := ""
 			if slices.ContainsFunc(rule.Commands, func(o *commandReport) bool { return o.Tool != c.Tool && o.Command == c.Command }) {
-				by = "   (" + approver.OneLine(c.Tool) + ")"
+				by = "   (" + display.OneLine(c.Tool) + ")"
 			}
 			fmt.Fprintf(w, "    %4d x  %s%s%s\n", c.Times, audit.Summary(c.Command), by, now)
 		}
@@ -162,12 +163,12 @@ func (r *report) printSessions(w io.Writer) {
 	fmt.Fprintf(w, "\nBy session: %d asked, %d denied of %s\n", r.Asks, r.Denies, counted(uint64(r.Calls), "call"))
 	most := slices.MaxFunc(r.Sessions, func(a, b *sessionReport) int { return a.Asks - b.Asks }).Asks
 	for _, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
-		id := approver.OneLine(cmp.Or(s.Session, "none"))
+		id := display.OneLine(cmp.Or(s.Session, "none"))
 		if len(id) == 36 {
 			id = id[:8] // a UUID
 		}
 		fmt.Fprintf(w, "  %-8s  %s %4d asked  %3d denied  of %5d  in %3d h  %s %s\n", id, bar(s.Asks, most), s.Asks, s.Denies, s.Calls, s.Hours,
-			approver.OneLine(s.Agent), approver.OneLine(s.Dir))
+			display.OneLine(s.Agent), display.OneLine(s.Dir))
 	}
 	if more := len(r.Sessions) - shownSessions; more > 0 {
 		fmt.Fprintf(w, "  and %s with less: approver report --json\n", counted(uint64(more), "session"))
@@ -206,7 +207,7 @@ func verbatim(w *bufio.Writer, to io.Writer) func(text string) {
 func (r *report) printNext(ctx context.Context, w io.Writer, whole func(text string), mode string) {
 	fmt.Fprintln(w, "\nNext")
 	if r.NotInForce != "" {
-		fmt.Fprintf(w, "  The commands below are %s\n", approver.OneLine(r.NotInForce))
+		fmt.Fprintf(w, "  The commands below are %s\n", display.OneLine(r.NotInForce))
 	}
 	if r.Unjudged != "" {
 		fmt.Fprintf(w, "  What becomes of these calls now cannot be said: %s\n", r.Unjudged)

@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/strictyaml"
 )
@@ -206,7 +207,7 @@ func (c rulesShowCmd) Run() error {
 func (d ruleDoc) print(w io.Writer) {
 	show := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-11s %s\n", name, approver.OneLine(text))
+			fmt.Fprintf(w, "%-11s %s\n", name, display.OneLine(text))
 		}
 	}
 	show("rule", d.ID+d.state())
@@ -323,7 +324,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 				}
 				continue
 			}
-			fmt.Printf("%s: %s %s: %s\n", r.Where, r.ID, wrong, approver.OneLine(examplesOf([]reflexcore.Example{x})[0]))
+			fmt.Printf("%s: %s %s: %s\n", r.Where, r.ID, wrong, display.OneLine(examplesOf([]reflexcore.Example{x})[0]))
 		}
 	}
 	if c.JSON {

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 	"approver.example/reflexcore"
 )
 
@@ -121,7 +122,7 @@ func (r *projectReporter) report(file string, problem error) {
 
 // projectProblem is a problem with its file, on one line.
 func projectProblem(file string, problem error) string {
-	return approver.OneLine(fmt.Sprintf("%s: %v", file, problem))
+	return display.OneLine(fmt.Sprintf("%s: %v", file, problem))
 }
 
 // run records until ctx ends.

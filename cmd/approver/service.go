@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"approver.example"
 	"approver.example/configs"
+	"approver.example/display"
 )
 
 type serviceCmd struct {
@@ -99,7 +99,7 @@ func (c serviceInstallCmd) Run() error {
 	}
 	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
 	if errors.Is(err, fs.ErrPermission) && !c.User {
-		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, approver.AsRoot("service install"))
+		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, display.AsRoot("service install"))
 	} else if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func startsDaemon(cfg configs.Config) string {
 	case err != nil || !who.Named():
 		return "approver serve, or " + installsService()
 	case runtime.GOOS == "darwin":
-		return "sudo launchctl kickstart system/" + label + ", after " + approver.AsRoot("service install")
+		return "sudo launchctl kickstart system/" + label + ", after " + display.AsRoot("service install")
 	}
-	return "sudo systemctl start approver, after " + approver.AsRoot("service install")
+	return "sudo systemctl start approver, after " + display.AsRoot("service install")
 }

@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
@@ -35,7 +36,7 @@ func wrongModel() evaluatortest.Behaviour {
 func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	cfg := evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: time.Second}
+	cfg := evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second}
 	e, err := evaluator.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
 func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: time.Second})
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

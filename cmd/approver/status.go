@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/httpapi"
 )
 
@@ -138,7 +139,7 @@ func (s statusDoc) well() bool {
 
 func (s statusDoc) print() {
 	line := func(name, format string, args ...any) {
-		printed(10, "%-9s %s\n", name, approver.OneLineAgain(fmt.Sprintf(format, args...)))
+		printed(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
 	if s.SubmitRefused != "" {
 		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs is denied", s.Submit, s.SubmitRefused)

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 	"approver.example/shieldcore/sidecar"
@@ -154,7 +155,7 @@ func TestDoctorKnowsWhichEvaluatorTheDaemonAsks(t *testing.T) {
 func TestAnEvaluatorThatFailedIsAskedAnew(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: 5 * time.Second})
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // A story is the audit that also tells the daemon's log what it recorded: one line for
@@ -88,7 +89,7 @@ func subject(r approver.Record) []slog.Attr {
 	}
 	text := func(name, value string) {
 		if value != "" {
-			out = append(out, slog.String(name, approver.OneLine(approver.Mask(value))))
+			out = append(out, slog.String(name, display.OneLine(display.Mask(value))))
 		}
 	}
 	text("agent", r.Call.Agent)
@@ -102,7 +103,8 @@ func subject(r approver.Record) []slog.Attr {
 		if r.Event != approver.EventVerdict || r.Verdict.Decision != approver.Deny { // a denial has none of its own
 			out = append(out, slog.String("severity", r.Verdict.Severity.String()))
 		}
-		out = append(out, slog.String("what", cutLine(approver.Shown(r.Call))))
+		shown, _ := r.Call.Display().Shown()
+		out = append(out, slog.String("what", cutLine(shown)))
 	}
 	if r.Verdict.Rule != "" {
 		text("rule", strings.Trim(r.Verdict.By+"/"+r.Verdict.Rule, "/"))
@@ -112,9 +114,9 @@ func subject(r approver.Record) []slog.Attr {
 
 // cutLine is a text in one line of at most 120 characters.
 func cutLine(s string) string {
-	line := []rune(approver.OneLine(s))
-	if len(line) > approver.PushLength {
-		return string(line[:approver.PushLength-1]) + "…"
+	line := []rune(display.OneLine(s))
+	if len(line) > display.PushLength {
+		return string(line[:display.PushLength-1]) + "…"
 	}
 	return string(line)
 }
@@ -127,15 +129,15 @@ func ending(r approver.Record) []slog.Attr {
 		if by == "" {
 			by = res.Person.ID
 		}
-		out = append(out, slog.String("by", approver.OneLine(by)), slog.String("via", res.Identity.Channel), slog.String("how", res.Method.String()))
+		out = append(out, slog.String("by", display.OneLine(by)), slog.String("via", res.Identity.Channel), slog.String("how", res.Method.String()))
 	} else if r.Event != approver.EventVerdict && res.Cause != approver.NoCause {
 		out = append(out, slog.String("why", res.Cause.String()))
 	}
 	if r.Event == approver.EventRefused {
-		out = append(out, slog.String("via", r.Reply.Channel), slog.String("sender", approver.OneLine(r.Reply.Sender)), slog.String("why", r.Note))
+		out = append(out, slog.String("via", r.Reply.Channel), slog.String("sender", display.OneLine(r.Reply.Sender)), slog.String("why", r.Note))
 	}
 	if r.Event == approver.EventVerdict {
-		out = append(out, slog.String("verdict", r.Verdict.Decision.String()), slog.String("why", approver.OneLine(approver.Mask(r.Verdict.Reason))))
+		out = append(out, slog.String("verdict", r.Verdict.Decision.String()), slog.String("why", display.OneLine(display.Mask(r.Verdict.Reason))))
 	}
 	if r.Took > 0 {
 		out = append(out, slog.Int64("took_ms", r.Took.Milliseconds()))

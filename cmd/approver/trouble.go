@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // This file says what is wrong with the store in as few words as do.
@@ -40,5 +40,5 @@ func cause(text string) string {
 
 // incomplete says which records cannot be read, and how to be rid of them.
 func incomplete(err error) string {
-	return approver.OneLine(once(err)) + ` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`
+	return display.OneLine(once(err)) + ` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/shieldcore"
 )
 
@@ -142,7 +143,7 @@ type masker struct {
 
 // text hides secrets, then shows what cannot be seen, so that nothing speaks to
 // the model that a person would not read.
-func (m *masker) text(s string) string { return approver.Visible(approver.Mask(m.own(s))) }
+func (m *masker) text(s string) string { return display.Visible(display.Mask(m.own(s))) }
 
 // value masks every text of a decoded JSON value; name is the member's that it
 // belongs to.
@@ -182,15 +183,15 @@ const maxNamed = 4 << 10
 // place to hide a command behind.
 func (m *masker) member(name, v string) string {
 	plain := m.own(v)
-	masked := approver.Mask(plain)
+	masked := display.Mask(plain)
 	if masked == plain && v != m.command && len(v) <= maxNamed && !strings.ContainsAny(name+v, "\"\n") {
 		front := `"` + name + `":"`
-		named := approver.Mask(front + plain + `"`)
+		named := display.Mask(front + plain + `"`)
 		if strings.HasPrefix(named, front) && strings.HasSuffix(named, `"`) {
 			masked = named[len(front) : len(named)-1]
 		}
 	}
-	return approver.Visible(masked)
+	return display.Visible(masked)
 }
 
 // marshal is json.Marshal on one line without HTML escapes, which only make

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // anthropicDialect is Anthropic's Messages.
@@ -23,7 +23,7 @@ type anthropicRequest struct {
 func (anthropicDialect) home() string { return "https://api.anthropic.com" }
 func (anthropicDialect) path() string { return "v1/messages" }
 
-func (anthropicDialect) authorize(key approver.Secret, h http.Header) {
+func (anthropicDialect) authorize(key secret.Text, h http.Header) {
 	h.Set("anthropic-version", "2023-06-01")
 	if !key.IsZero() {
 		h.Set("x-api-key", key.Reveal())

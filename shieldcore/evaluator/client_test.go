@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"approver.example"
+	"approver.example/internal/secret"
 )
 
 func mustURL(t *testing.T, raw string) *url.URL {
@@ -175,7 +175,7 @@ func TestConfig(t *testing.T) {
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	secret := approver.NewSecret("sk-secret value")
+	key := secret.New("sk-secret value")
 	for name, tt := range map[string]struct {
 		change func(*Config)
 		want   string
@@ -195,8 +195,8 @@ func TestConfig(t *testing.T) {
 		"no host":          {func(c *Config) { c.URL = "https:///x" }, "absolute http or https"},
 		"no key":           {func(c *Config) { c.Provider = Anthropic }, "no key"},
 		"two keys":         {func(c *Config) { c.KeyFile, c.KeyEnv = "/x", "X" }, "more than one"},
-		"two other keys":   {func(c *Config) { c.Key, c.KeyEnv = approver.NewSecret("x"), "X" }, "more than one"},
-		"key's form":       {func(c *Config) { c.Key = secret }, "characters that no key has"},
+		"two other keys":   {func(c *Config) { c.Key, c.KeyEnv = secret.New("x"), "X" }, "more than one"},
+		"key's form":       {func(c *Config) { c.Key = key }, "characters that no key has"},
 		"deadline":         {func(c *Config) { c.Deadline = time.Hour }, "deadline is 1h0m0s"},
 		"deadline below":   {func(c *Config) { c.Deadline = -time.Second }, "deadline is -1s"},
 		"tokens":           {func(c *Config) { c.MaxTokens = 1 }, "max_tokens is 1"},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // The providers: the protocol that is spoken, not the vendor.
@@ -48,7 +48,7 @@ type Config struct {
 	Model string `yaml:"model"`
 	// Key is the service's key; set this, KeyFile or KeyEnv. It should be a key
 	// that no agent has.
-	Key approver.Secret `yaml:"key,omitempty"`
+	Key secret.Text `yaml:"key,omitempty"`
 	// KeyFile names a file that holds the key, with mode 0600, or env:NAME or
 	// credential:NAME.
 	KeyFile string `yaml:"key_file,omitempty"`
@@ -130,25 +130,25 @@ func (c Config) problems() []error {
 func (c Config) Longest() time.Duration { return 2 * orDefault(c.Deadline, DefaultDeadline) }
 
 // Secrets returns the settings that hold a secret.
-func (c *Config) Secrets() []approver.SecretSetting {
-	return []approver.SecretSetting{{Name: "key", Value: c.Key, File: &c.KeyFile}}
+func (c *Config) Secrets() []secret.Setting {
+	return []secret.Setting{{Name: "key", Value: c.Key, File: &c.KeyFile}}
 }
 
 // secret reads the key, wherever it is.
-func (c Config) secret() (approver.Secret, error) {
+func (c Config) secret() (secret.Text, error) {
 	file := c.KeyFile
 	if c.KeyEnv != "" {
 		file = "env:" + c.KeyEnv
 	}
-	key, err := approver.SecretFrom("key", c.Key, file)
+	key, err := secret.From("key", c.Key, file)
 	if err != nil {
-		return approver.Secret{}, fmt.Errorf("evaluator: %w", err)
+		return secret.Text{}, fmt.Errorf("evaluator: %w", err)
 	}
 	return key, checkKey(key)
 }
 
 // checkKey refuses what cannot stand in a header, without showing it.
-func checkKey(key approver.Secret) error {
+func checkKey(key secret.Text) error {
 	if strings.ContainsFunc(key.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return errors.New("evaluator: the key has characters that no key has: white space, or none of ASCII")
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // A dialect is a provider's protocol, as far as one question and one answer need
@@ -13,7 +13,7 @@ import (
 type dialect interface {
 	home() string // the vendor's own address
 	path() string // what follows the configured address
-	authorize(key approver.Secret, h http.Header)
+	authorize(key secret.Text, h http.Header)
 	request(p prompt, o options) any
 	// answer takes the model's text out of the provider's JSON. An error blocks: an
 	// answer that is not whole, or more than a text, is none.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // By is what verdicts of this stage are marked with, and Tier what it is.
@@ -206,7 +207,7 @@ func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 	}
 	computed := fmt.Sprintf("tier %d: %s says %s with confidence %.2f%s", Tier, e, c.decision, c.confidence, part)
 	// The model's own words come last, so that they cannot pass for ours.
-	v.Detail = computed + "; claimed by the model: " + approver.OneLine(approver.Mask(c.reason))
+	v.Detail = computed + "; claimed by the model: " + display.OneLine(display.Mask(c.reason))
 	v.Chain = []approver.Finding{{
 		By: By + ".model", Tier: Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: c.confidence, Note: computed + "; prompt sha256 " + PromptHash(),
 	}}

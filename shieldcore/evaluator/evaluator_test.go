@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
@@ -27,7 +29,7 @@ func start(t *testing.T) *evaluatortest.Server {
 
 func configOf(s *evaluatortest.Server, provider string) evaluator.Config {
 	return evaluator.Config{
-		Provider: provider, URL: s.URL(provider), Model: evaluatortest.Model, Key: approver.NewSecret(s.Key()), Deadline: 20 * time.Second,
+		Provider: provider, URL: s.URL(provider), Model: evaluatortest.Model, Key: secret.New(s.Key()), Deadline: 20 * time.Second,
 	}
 }
 
@@ -186,7 +188,7 @@ func TestDecisions(t *testing.T) {
 			if strings.ContainsAny(claimed, "\n\u202e") || !strings.Contains(claimed, "line one") {
 				t.Errorf("claimed %q", claimed)
 			}
-			if len(v.Chain) != 1 || !strings.Contains(v.Chain[0].Note, evaluator.PromptHash()) || v.Chain[0].Decision != tt.want || approver.Mask(v.Chain[0].Note) != v.Chain[0].Note {
+			if len(v.Chain) != 1 || !strings.Contains(v.Chain[0].Note, evaluator.PromptHash()) || v.Chain[0].Decision != tt.want || display.Mask(v.Chain[0].Note) != v.Chain[0].Note {
 				t.Errorf("chain %+v", v.Chain)
 			}
 			if strings.Contains(v.Reason, "line one") {

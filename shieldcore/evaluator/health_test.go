@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
 
@@ -28,7 +28,7 @@ func TestHealth(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":%q,"message":%q}}`, kind, message+" "+p.Key())
 		})
 	}
-	good := Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key()), Deadline: time.Second}
+	good := Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second}
 	with := func(change func(*Config)) Config { c := good; change(&c); return c }
 	for name, tt := range map[string]struct {
 		cfg  Config
@@ -54,8 +54,8 @@ func TestHealth(t *testing.T) {
 			_, _ = fmt.Fprint(w, "<html>welcome</html>")
 		}), "the answer is a web page, so another server is there: check url"},
 		"an unknown kind":       {good, refusing(400, "the_key_is_"+p.Key(), "no"), "(HTTP 400): check model"},
-		"a wrong key":           {with(func(c *Config) { c.Key = approver.NewSecret("another") }), evaluatortest.Honest(), "does not take the key (HTTP 401"},
-		"no key":                {with(func(c *Config) { c.Key = approver.Secret{} }), evaluatortest.Honest(), "does not take the key (HTTP 401"},
+		"a wrong key":           {with(func(c *Config) { c.Key = secret.New("another") }), evaluatortest.Honest(), "does not take the key (HTTP 401"},
+		"no key":                {with(func(c *Config) { c.Key = secret.Text{} }), evaluatortest.Honest(), "does not take the key (HTTP 401"},
 		"a wrong path":          {with(func(c *Config) { c.URL = p.URL(OpenAI) + "/v2" }), evaluatortest.Honest(), "HTTP 404"},
 		"another protocol":      {with(func(c *Config) { c.Provider = Anthropic }), evaluatortest.Honest(), "HTTP 404"},
 		"nobody there":          {with(func(c *Config) { c.URL = gone.URL(OpenAI) }), evaluatortest.Honest(), "it cannot be connected to"},
@@ -103,7 +103,7 @@ func TestHealth(t *testing.T) {
 func TestReceptionOfACallThatWasGivenUp(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	e, err := New(Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: approver.NewSecret(p.Key())})
+	e, err := New(Config{Provider: OpenAI, URL: p.URL(OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key())})
 	if err != nil {
 		t.Fatal(err)
 	}

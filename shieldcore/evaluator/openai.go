@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // openAIDialect is chat completions, as OpenAI, Ollama, vLLM and llama.cpp speak
@@ -25,7 +25,7 @@ type openAIRequest struct {
 func (openAIDialect) home() string { return "https://api.openai.com/v1" }
 func (openAIDialect) path() string { return "chat/completions" }
 
-func (openAIDialect) authorize(key approver.Secret, h http.Header) {
+func (openAIDialect) authorize(key secret.Text, h http.Header) {
 	if !key.IsZero() {
 		h.Set("Authorization", "Bearer "+key.Reveal())
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // opening is what stands before a text.
@@ -58,8 +58,8 @@ const brackets = "[［⟦【〔❲⁅〚﹝"
 
 // delimiters finds what looks like the start of one of our delimiters: a bracket, and
 // behind it TOOL OUTPUT in any letters that look like these.
-func delimiters(s string) []approver.Replacement {
-	var found []approver.Replacement
+func delimiters(s string) []display.Replacement {
+	var found []display.Replacement
 	for i := 0; i < len(s); {
 		n := strings.IndexFunc(s[i:], func(r rune) bool { return r == '[' || r >= utf8.RuneSelf && strings.ContainsRune(brackets, r) })
 		if n < 0 {
@@ -68,7 +68,7 @@ func delimiters(s string) []approver.Replacement {
 		i += n
 		_, size := utf8.DecodeRuneInString(s[i:])
 		if namesUs(s[i+size:]) {
-			found = append(found, approver.Replacement{Start: i, End: i + size, By: "⟨" + s[i:i+size] + "⟩"})
+			found = append(found, display.Replacement{Start: i, End: i + size, By: "⟨" + s[i:i+size] + "⟩"})
 		}
 		i += size
 	}

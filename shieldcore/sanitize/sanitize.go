@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // A Detector finds what in a text speaks to a model. It looks at all of the text, or
@@ -251,9 +251,9 @@ func (t tally) findings(cut map[int]int) []Finding {
 
 // render writes one text as it is to be read.
 func render(o Origin, l *leaf, spans []Span, t *tally) string {
-	edits := approver.Secrets(l.value)
+	edits := display.Secrets(l.value)
 	t.secrets += len(edits)
-	unseen := approver.Unseen(l.value)
+	unseen := display.Unseen(l.value)
 	t.unseen += len(unseen)
 	fakes := delimiters(l.value)
 	t.delimiters += len(fakes)
@@ -282,34 +282,34 @@ func render(o Origin, l *leaf, spans []Span, t *tally) string {
 	}
 	// A mark within a word makes two of it, and one may be a secret, or begin with a
 	// character that joined them.
-	again := writer{value: w.b.String(), edits: approver.Secrets(w.b.String())}
+	again := writer{value: w.b.String(), edits: display.Secrets(w.b.String())}
 	t.secrets += len(again.edits)
-	again.edits = outside(again.edits, approver.Unseen(again.value))
+	again.edits = outside(again.edits, display.Unseen(again.value))
 	again.upTo(len(again.value))
 	return again.b.String()
 }
 
 // outside adds replacements to those that are there, where they do not overlap them.
-func outside(have, more []approver.Replacement) []approver.Replacement {
+func outside(have, more []display.Replacement) []display.Replacement {
 	if len(have) == 0 {
 		return more
 	}
 	n := len(have)
 	for _, m := range more {
-		i, hit := slices.BinarySearchFunc(have[:n], m.Start, func(r approver.Replacement, at int) int { return r.Start - at })
+		i, hit := slices.BinarySearchFunc(have[:n], m.Start, func(r display.Replacement, at int) int { return r.Start - at })
 		if hit || i > 0 && have[i-1].End > m.Start || i < n && have[i].Start < m.End {
 			continue
 		}
 		have = append(have, m)
 	}
-	return approver.Apart(have)
+	return display.Apart(have)
 }
 
 // A writer writes a text with its replacements.
 type writer struct {
 	b     strings.Builder
 	value string
-	edits []approver.Replacement
+	edits []display.Replacement
 	at    int
 }
 

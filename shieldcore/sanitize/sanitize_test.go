@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"approver.example"
+	"approver.example/display"
 	"approver.example/shieldcore/sanitize"
 )
 
@@ -88,7 +88,7 @@ func TestSecretsAreReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if left := approver.Secrets(got.Text); len(left) > 0 || !strings.Contains(got.Text, " characters hidden") {
+			if left := display.Secrets(got.Text); len(left) > 0 || !strings.Contains(got.Text, " characters hidden") {
 				t.Errorf("left in %q: %v", got.Text, left)
 			}
 			if n := count(got, sanitize.Secret); n != 1 {
@@ -385,10 +385,10 @@ func checkText(t *testing.T, text string) {
 	if strings.Contains(strings.ToLower(body), "[tool_output") && !strings.Contains(body, "and more like it") || strings.Contains(strings.ToLower(body), "[/tool_output") {
 		t.Fatalf("a delimiter from inside: %q", text)
 	}
-	if left := approver.Secrets(text); len(left) > 0 {
+	if left := display.Secrets(text); len(left) > 0 {
 		t.Fatalf("a secret is left: %q in %q", text[left[0].Start:left[0].End], text)
 	}
-	if left := approver.Unseen(text); len(left) > 0 {
+	if left := display.Unseen(text); len(left) > 0 {
 		t.Fatalf("something is not seen: %v in %q", left, text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/internal/leaves"
@@ -202,7 +203,7 @@ func excerpt(text string, window [2]int) string {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return approver.OneLine(approver.Mask(text))
+	return display.OneLine(display.Mask(text))
 }
 
 // Part is [approver.Reflex]: the stage looks at the call by itself.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"approver.example"
+	"approver.example/display"
 )
 
 // ErrUnavailable is what every error of [Sidecar.Score] is.
@@ -201,10 +201,10 @@ func (s *Sidecar) failed(err error) {
 	var end *endError
 	said := ""
 	if errors.As(err, &end) {
-		said = strings.TrimSpace(approver.OneLine(end.said))
+		said = strings.TrimSpace(display.OneLine(end.said))
 	}
 	s.set(func(st *Status) {
-		st.State, st.Error, st.Said = Restarting, approver.OneLine(err.Error()), said
+		st.State, st.Error, st.Said = Restarting, display.OneLine(err.Error()), said
 		st.Restarts++
 		if st.FailedSince.IsZero() {
 			st.FailedSince = time.Now()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // A Problem is one thing that is wrong in a file.
@@ -67,8 +68,8 @@ func excerpt(line string, col int) (text string, caret int) {
 	at := min(max(col-1, 0), len(runes))
 	// Known forms of secrets are hidden wherever they stand. That changes the
 	// length of what stands before the caret.
-	at = len([]rune(approver.Mask(string(runes[:at]))))
-	runes = []rune(approver.Mask(string(runes)))
+	at = len([]rune(display.Mask(string(runes[:at]))))
+	runes = []rune(display.Mask(string(runes)))
 	at = min(at, len(runes))
 	head, tail := "", ""
 	if len(runes) > maxExcerpt {
@@ -82,8 +83,8 @@ func excerpt(line string, col int) (text string, caret int) {
 		}
 		runes, at = runes[from:to], at-from
 	}
-	before := head + approver.OneLine(string(runes[:at]))
-	return before + approver.OneLine(string(runes[at:])) + tail, len([]rune(before))
+	before := head + display.OneLine(string(runes[:at]))
+	return before + display.OneLine(string(runes[at:])) + tail, len([]rune(before))
 }
 
 // mask hides what stands behind a key that names a secret. A key that ends in

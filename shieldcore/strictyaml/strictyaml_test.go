@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/secret"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -27,7 +28,7 @@ type sample struct {
 	On       bool              `yaml:"on"`
 	Count    uint16            `yaml:"count"`
 	Ratio    float64           `yaml:"ratio"`
-	Token    approver.Secret   `yaml:"token"`
+	Token    secret.Text       `yaml:"token"`
 	Level    approver.Severity `yaml:"level"`
 	List     []string          `yaml:"list"`
 	Items    []inner           `yaml:"items"`
@@ -62,7 +63,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := sample{
-		Name: "kept", Count: 7, Wait: 90 * time.Second, On: true, Ratio: 0.5, Token: approver.NewSecret("abc"), Level: approver.High,
+		Name: "kept", Count: 7, Wait: 90 * time.Second, On: true, Ratio: 0.5, Token: secret.New("abc"), Level: approver.High,
 		List: []string{"a", "b c", "d\n"}, Items: []inner{{"10042", -3}, {"x", 0}}, Part: &inner{ID: "two\nlines\n"},
 		Env: map[string]string{"A": "1", "b.c": "two"}, Plain: "yes", Embedded: Embedded{Port: 80},
 	}

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/internal/secret"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"approver.example"
 )
 
 // What a zero setting means.
@@ -37,13 +36,13 @@ type Config struct {
 
 	// Username and Password are the ACL user; a password without a user name is
 	// that of the default user. PasswordFile names a file that holds it.
-	Username     string          `yaml:"username,omitempty"`
-	Password     approver.Secret `yaml:"password,omitempty"`
-	PasswordFile string          `yaml:"password_file,omitempty"`
+	Username     string      `yaml:"username,omitempty"`
+	Password     secret.Text `yaml:"password,omitempty"`
+	PasswordFile string      `yaml:"password_file,omitempty"`
 	// The same for the Sentinels themselves, if they ask for it.
-	SentinelUsername     string          `yaml:"sentinel_username,omitempty"`
-	SentinelPassword     approver.Secret `yaml:"sentinel_password,omitempty"`
-	SentinelPasswordFile string          `yaml:"sentinel_password_file,omitempty"`
+	SentinelUsername     string      `yaml:"sentinel_username,omitempty"`
+	SentinelPassword     secret.Text `yaml:"sentinel_password,omitempty"`
+	SentinelPasswordFile string      `yaml:"sentinel_password_file,omitempty"`
 
 	// DB is the database number; a Cluster has only 0.
 	DB  int `yaml:"db,omitempty"`
@@ -160,7 +159,7 @@ func (c Config) CheckFiles() error {
 
 // files reads the keys and certificates.
 func (c Config) files() (sealer, *redis.UniversalOptions, error) {
-	hubKey, err := approver.SecretFrom("hub_key", approver.Secret{}, c.HubKeyFile)
+	hubKey, err := secret.From("hub_key", secret.Text{}, c.HubKeyFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return sealer{}, nil, fmt.Errorf("%w: `openssl rand -hex 32` makes a key; it is the same on every daemon", err)
@@ -176,11 +175,11 @@ func (c Config) files() (sealer, *redis.UniversalOptions, error) {
 }
 
 func (c Config) options() (*redis.UniversalOptions, error) {
-	password, err := approver.SecretFrom("password", c.Password, c.PasswordFile)
+	password, err := secret.From("password", c.Password, c.PasswordFile)
 	if err != nil {
 		return nil, err
 	}
-	sentinel, err := approver.SecretFrom("sentinel_password", c.SentinelPassword, c.SentinelPasswordFile)
+	sentinel, err := secret.From("sentinel_password", c.SentinelPassword, c.SentinelPasswordFile)
 	if err != nil {
 		return nil, err
 	}

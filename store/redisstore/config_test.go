@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"approver.example/internal/secret"
 	"github.com/goccy/go-yaml"
-
-	"approver.example"
 )
 
 func TestValidate(t *testing.T) {
@@ -34,10 +33,10 @@ func TestValidate(t *testing.T) {
 		"a Cluster's database":    {func(c *Config) { c.Cluster, c.DB = true, 1 }, "only database 0"},
 		"a Cluster and Sentinels": {func(c *Config) { c.Cluster, c.MasterName = true, "x" }, "Sentinels do not watch a Cluster"},
 		"a negative database":     {func(c *Config) { c.DB = -1 }, "db: must not be negative"},
-		"two passwords":           {func(c *Config) { c.Password, c.PasswordFile = approver.NewSecret("hush"), "f" }, "keep one"},
+		"two passwords":           {func(c *Config) { c.Password, c.PasswordFile = secret.New("hush"), "f" }, "keep one"},
 		"a user, no password":     {func(c *Config) { c.Username = "hub" }, "set password_file too"},
 		"two Sentinel passwords": {func(c *Config) {
-			c.MasterName, c.SentinelPassword, c.SentinelPasswordFile = "x", approver.NewSecret("hush"), "f"
+			c.MasterName, c.SentinelPassword, c.SentinelPasswordFile = "x", secret.New("hush"), "f"
 		}, "keep one"},
 		"a Sentinel password alone": {func(c *Config) { c.SentinelPasswordFile = "f" }, "need master_name"},
 		"no hub key":                {func(c *Config) { c.HubKeyFile = "" }, "hub_key_file: name a file"},
@@ -87,7 +86,7 @@ read_timeout: 4s
 	}
 	want := Config{
 		Addrs: c.Addrs, MasterName: "team", Username: "hub", PasswordFile: "/etc/approver/redis",
-		SentinelUsername: "watch", SentinelPassword: approver.NewSecret("hush"), DB: 2,
+		SentinelUsername: "watch", SentinelPassword: secret.New("hush"), DB: 2,
 		TLS:        TLS{true, "/ca", "/cert", "/key", "redis"},
 		HubKeyFile: "/etc/approver/hub", Replicas: 1,
 		WaitTimeout: 500 * time.Millisecond, DialTimeout: 3 * time.Second, ReadTimeout: 4 * time.Second,

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 // A record in Redis is one string: a byte of format, the revision, the
@@ -32,7 +33,7 @@ type sealer struct {
 
 // newSealers returns the sealer of the first hub key, which verifies with the
 // others too.
-func newSealers(hubKeys []approver.Secret) (sealer, error) {
+func newSealers(hubKeys []secret.Text) (sealer, error) {
 	if len(hubKeys) == 0 {
 		return newSealer("")
 	}

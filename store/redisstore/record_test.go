@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/internal/secret"
 )
 
 func sealerFor(t testing.TB, hubKey string) sealer {
@@ -78,9 +79,9 @@ func FuzzOpen(f *testing.F) {
 
 // An older key verifies and never signs; a key that is no longer listed is none.
 func TestOlderHubKeysVerify(t *testing.T) {
-	secrets := func(keys ...string) (all []approver.Secret) {
+	secrets := func(keys ...string) (all []secret.Text) {
 		for _, key := range keys {
-			all = append(all, approver.NewSecret(key))
+			all = append(all, secret.New(key))
 		}
 		return all
 	}

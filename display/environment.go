@@ -1,0 +1,251 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file shows people the environment of a call: what is dangerous or says where
+// it acts, whenever it is set, and all else that is not as it was when the session
+// began.
+
+// maxShown bounds one value on a card, in bytes.
+const maxShown = 1000
+
+// A Setting is one variable as it is remembered. The value is kept as a keyed hash,
+// because it may be a secret that no form tells, and as people are shown it.
+type Setting struct {
+	Hash  string `json:"hash"`
+	Shown string `json:"shown"`
+	Dirs  string `json:"dirs,omitempty"` // of PATH: the whole, to tell which folders are new
+}
+
+// ComparedEnv begins the names of those keys of a call's environment that are only compared:
+// a change is told, and the value is neither shown nor stored. It stands twice before a name
+// that does not say by its last word that it chooses where or what; of such a variable the
+// files that its value may name are not looked at.
+const ComparedEnv = "#"
+
+// maxEnvironment bounds what a card shows of the environment, in bytes: nobody reads more.
+const maxEnvironment = 4 << 10
+
+// NewSetting is a variable as it is to be remembered. hash is the keyed hash of its value.
+func NewSetting(name, value, hash string) Setting {
+	s := Setting{Hash: hash}
+	if !strings.HasPrefix(name, ComparedEnv) {
+		s.Shown = shownSetting(name, value)
+	}
+	if name == "PATH" {
+		s.Dirs = value
+	}
+	return s
+}
+
+// An Environment is that of a call, and what it is compared with.
+type Environment struct {
+	Values  map[string]string
+	Now     map[string]Setting // of Values
+	Session map[string]Setting // what the session began with
+	User    map[string]Setting // what the first of its user's sessions began with
+	Unknown bool               // it is not known what they began with
+}
+
+// Lines is what people are shown of it, one variable each.
+func (e Environment) Lines() []string {
+	var lines []string
+	if e.Unknown {
+		lines = append(lines, "it is not known what the session began with")
+		e.Session, e.User = e.Now, e.Now
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(e.Now)), maps.Keys(e.Session))
+	names = slices.AppendSeq(names, maps.Keys(e.User))
+	slices.SortFunc(names, func(a, b string) int { // what is cut is the least dangerous
+		if x, y := alwaysShown(a, e.Values[a]), alwaysShown(b, e.Values[b]); x != y {
+			return cmp.Compare(toInt(y), toInt(x))
+		}
+		return cmp.Compare(a, b)
+	})
+	for _, name := range slices.Compact(names) {
+		was, had := e.Session[name]
+		is, has := e.Now[name]
+		if had == has && was.Hash == is.Hash { // the session began so; did its user's others?
+			was, had = e.User[name]
+		}
+		if had || has { // else only the session's first call had it, and so had this one
+			lines = append(lines, changeLines(name, e.Values[name], was, had, is, has)...)
+		}
+	}
+	return bounded(lines)
+}
+
+// bounded leaves out what nobody would read, and says so.
+func bounded(lines []string) []string {
+	size := 0
+	for i, l := range lines {
+		if size += len(l); size > maxEnvironment {
+			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment, len(lines)-i))
+		}
+	}
+	return lines
+}
+
+// cutEnvironment begins the line that stands for what a card leaves out.
+const cutEnvironment = "CUT: "
+
+// changeLines says what one variable is, and was.
+func changeLines(name, value string, was Setting, had bool, is Setting, has bool) []string {
+	label := OneLine(name)
+	if plain, compared := strings.CutPrefix(name, ComparedEnv); compared {
+		label = showValue(strings.TrimPrefix(plain, ComparedEnv)) // anybody's name
+	}
+	known := (!has || is.Shown != "") && (!had || was.Shown != "") // not only its hash
+	switch {
+	case name == "PATH":
+		return pathLines(was.Dirs, is.Dirs, had)
+	case has && had && was.Hash == is.Hash:
+		if alwaysShown(name, value) {
+			return []string{label + "=" + is.Shown}
+		}
+		return nil
+	case !known && has && had:
+		return []string{label + " has another value (neither is shown)"}
+	case !known && has:
+		return []string{label + " is set (was unset; its value is not shown)"}
+	case !known:
+		return []string{label + " is unset (was set)"}
+	case has && !had:
+		return []string{label + "=" + is.Shown + " (was unset)"}
+	case has:
+		return []string{label + "=" + is.Shown + " (was " + was.Shown + ")"}
+	}
+	return []string{label + " is unset (was " + was.Shown + ")"}
+}
+
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// shownSetting is what people see of one variable's value. Its name may be all that
+// says that it is a secret.
+func shownSetting(name, value string) string {
+	if whole := Mask(name + "=" + value); strings.HasPrefix(whole, name+"=") {
+		return showText(whole[len(name)+1:])
+	}
+	return showValue(value)
+}
+
+// showValue makes a value safe to see: on one line, secrets masked, in quotes where
+// it could pass for more than a value.
+func showValue(value string) string { return showText(Mask(value)) }
+
+// showText is showValue for a text that is masked already.
+func showText(text string) string {
+	text = OneLine(text)
+	if len(text) > maxShown {
+		head, tail := runeBoundary(text, maxShown*2/3), runeBoundary(text, len(text)-maxShown/4)
+		text = fmt.Sprintf("%s… %d bytes hidden …%s", text[:head], tail-head, text[tail:])
+	}
+	if text == "" || strings.ContainsAny(text, " ()\"·") {
+		text = `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
+	}
+	return text
+}
+
+// HidesEnvironment reports that a line does not show the whole of what runs: a
+// value that was cut, or a secret's form in the place of a path or a program.
+func HidesEnvironment(lines []string) bool {
+	return slices.ContainsFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, cutEnvironment) || strings.Contains(l, " bytes hidden …") ||
+			strings.Contains(urlPassword.ReplaceAllString(l, ""), hiddenWords) && !strings.HasPrefix(l, "AWS_ACCESS_KEY_ID")
+	})
+}
+
+// urlPassword is a hidden password in an address. Its host stands behind it, in sight.
+var urlPassword = regexp.MustCompile(`://[^\s/‹›]*:‹[^›]*›@`)
+
+// pathLines says which folders of PATH are new, and which of those that come before
+// the system's others can write to.
+func pathLines(was, is string, had bool) []string {
+	var lines []string
+	for dir := range strings.SplitSeq(is, ":") {
+		if systemDir(dir) {
+			break
+		}
+		if why := writableByOthers(dir); why != "" && is != "" {
+			lines = append(lines, "PATH begins with "+showValue(dir)+", "+why)
+		}
+	}
+	if !had || was == is {
+		return lines
+	}
+	old := strings.Split(was, ":")
+	var added []string
+	for dir := range strings.SplitSeq(is, ":") {
+		if !slices.Contains(old, dir) {
+			added = append(added, showValue(dir))
+		}
+	}
+	if len(added) > 0 {
+		return append(lines, "PATH has new folders: "+strings.Join(added, ", "))
+	}
+	first, _, _ := strings.Cut(is, ":")
+	return append(lines, "PATH has another order, or fewer folders: it begins with "+showValue(first))
+}
+
+func systemDir(dir string) bool {
+	switch dir {
+	case "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin":
+		return true
+	}
+	return false
+}
+
+// writableByOthers says why others may put programs into a folder, or "".
+func writableByOthers(dir string) string {
+	if !path.IsAbs(dir) {
+		return "a relative folder"
+	}
+	for _, tmp := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		if clean := path.Clean(dir); clean == tmp || strings.HasPrefix(clean, tmp+"/") {
+			return "a folder for temporary files"
+		}
+	}
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return "which everybody can write to"
+	}
+	return ""
+}
+
+// alwaysShown reports a variable that makes other code run, or says where a command
+// acts: people see it on every card, because they may not have seen an earlier one.
+// What many have set by honest tools, such as LESSOPEN, is shown when it changes.
+func alwaysShown(name, value string) bool {
+	switch name {
+	case "GCONV_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "IFS", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5DB", "RUBYOPT", "LUA_INIT",
+		"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "RUSTC_WRAPPER", "npm_config_script_shell", "PHP_INI_SCAN_DIR",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_WORK_TREE":
+		return true
+	case "KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_CONFIG_FILE", "CLOUDSDK_ACTIVE_CONFIG_NAME",
+		"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID",
+		"HELM_KUBECONTEXT", "HELM_NAMESPACE", "TF_WORKSPACE", "PGHOST", "PGSERVICE", "PGDATABASE", "MYSQL_HOST", "VAULT_ADDR", "DATABASE_URL":
+		return true
+	case "NODE_OPTIONS":
+		return strings.Contains(value, "-r") || strings.Contains(value, "--import") || strings.Contains(value, "loader")
+	}
+	for _, prefix := range []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "AWS_ENDPOINT_URL"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}

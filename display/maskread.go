@@ -1,0 +1,202 @@
+package display
+
+import (
+	"slices"
+	"strings"
+)
+
+// This file finds credentials that a program reads from its standard input.
+
+// A pipeline is what is known of the commands before one that reads from them.
+type pipeline struct {
+	to, depth int
+	open      int    // groups that are open: their commands write to one reader
+	piped     bool   // the command that comes reads what those before it write
+	writes    []span // what they write
+	words     []word // of the command at hand
+	sudo      string // how sudo reads a password from it, of the command at hand
+}
+
+// after says what stands behind a command.
+func (p *pipeline) after(by string) {
+	switch by {
+	case "|", "|&":
+		p.piped = true
+		return
+	case "(":
+		p.open++
+	case ")":
+		p.open = max(p.open-1, 0)
+		return
+	}
+	if p.piped = false; p.open <= 0 && by != "(" {
+		p.writes = nil
+	}
+}
+
+// passers are the programs that write what they read, perhaps in another form.
+var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true, "xxd": true}
+
+// stdin notes what a command writes for the next, and adds the place for what it reads.
+// how says what of it is the credential, or names the flag with which it reads one.
+func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
+	here := append(l.here(p.words, p), l.fromFiles(l.redirects(p.words, "<"))...)
+	writes := l.redirects(p.words, ">")
+	if p.sudo != "" {
+		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
+		l.fed(p, p.sudo)
+		return
+	}
+	switch {
+	case name == "echo" || name == "printf" || name == "yes":
+		if len(writes) > 0 {
+			l.filed(writes, l.said(given))
+		}
+		p.writes = append(p.writes, l.echoed(given)...)
+	case name == "tee":
+		l.filed(l.operandsOf(given), p.writes)
+		p.writes = likely(p.writes)
+	case name == "cat" && len(writes) > 0:
+		l.filed(writes, append(here, p.writes...))
+		p.writes = nil
+	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
+		p.writes = nil // it goes into a file, which may run
+	case passers[name]:
+		p.writes = append(append(p.writes, here...), l.fromFiles(l.operandsOf(given))...)
+	case printers[name]:
+		p.writes = append(likely(p.writes), l.scripted(given)...)
+	case name == "rev" || name == "tac" || name == "sort":
+		p.writes = likely(append(p.writes, here...))
+	case how == "" || strings.HasPrefix(how, "-") && !l.has(given, how):
+		p.writes = nil
+	default:
+		p.writes = append(p.writes, here...)
+		p.piped = p.piped || len(here) > 0
+		kind := "secret"
+		if !strings.HasPrefix(how, "-") {
+			kind = how
+		}
+		l.fed(p, kind)
+	}
+}
+
+// fed adds the places of what a reader of credentials is given.
+func (l *lexer) fed(p *pipeline, kind string) {
+	if p.piped {
+		for _, s := range p.writes {
+			depth := p.depth
+			if s.kind == placeUnclear {
+				depth = 1
+			}
+			since := len(l.spans)
+			text := l.text[s.from:s.to]
+			if isAnswer(text) {
+				continue
+			}
+			kind := kind
+			if s.field != "" {
+				kind = "likely"
+			}
+			if kind != "likely" || !strings.ContainsAny(text, " \t\\") {
+				l.value(kind, text, s.from, depth)
+			}
+			l.byPosition(since)
+		}
+	}
+	p.writes = nil
+}
+
+// isAnswer reports the answer to a question, such as whether to wipe a disk.
+func isAnswer(text string) bool {
+	switch strings.ToLower(text) {
+	case "y", "yes", "n", "no", "ok", "true", "false":
+		return true
+	}
+	return false
+}
+
+// has reports whether a flag is given.
+func (l *lexer) has(given []word, flag string) bool {
+	for _, w := range given {
+		text, _ := l.bare(w)
+		if text == flag || strings.HasPrefix(text, flag+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// echoed is what echo or printf writes, if it goes nowhere else.
+func (l *lexer) echoed(given []word) (out []span) {
+	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }) {
+		return nil
+	}
+	return l.said(given)
+}
+
+// said is what echo or printf is given.
+func (l *lexer) said(given []word) (out []span) {
+	for _, w := range given {
+		text, at := l.bare(w)
+		switch {
+		case strings.Contains(text, ">"):
+			if n := strings.IndexByte(text, '>'); at == w.from && strings.Trim(text[:n], "0123456789") != "" {
+				out = append(out, span{from: at, to: at + n, kind: placeCredential})
+			}
+			return out
+		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "%"):
+			continue
+		}
+		out = append(out, span{from: at, to: at + len(strings.TrimSuffix(text, `\n`)), kind: placeCredential})
+	}
+	return out
+}
+
+// here is what a command reads from its own text: behind <<<, or in the one line of a
+// document behind <<.
+func (l *lexer) here(given []word, p *pipeline) (out []span) {
+	for i, w := range given {
+		text := l.text[w.from:w.to]
+		switch {
+		case text == "<<<" && i+1 < len(given):
+			value, at := l.bare(given[i+1])
+			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
+		case strings.HasPrefix(text, "<<<"):
+			value, at := l.bare(word{w.from + 3, w.to})
+			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
+		case strings.HasPrefix(text, "<<"):
+			tag := strings.Trim(text[2:], "-'\"\\")
+			if tag == "" && i+1 < len(given) {
+				tag, _ = l.bare(given[i+1])
+			}
+			if s, ok := l.document(w.to, p.to, tag); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// document is the one line behind a place, if the next is the tag. Whether a shell would
+// take it for a document is not certain.
+func (l *lexer) document(from, to int, tag string) (span, bool) {
+	_, rest, found := strings.Cut(l.text[from:to], "\n")
+	line, after, more := strings.Cut(rest, "\n")
+	end, _, _ := strings.Cut(after, "\n")
+	if !found || !more || tag == "" || strings.TrimLeft(end, "\t") != tag || strings.ContainsAny(line, " \t;&|<>()") {
+		return span{}, false
+	}
+	at := to - len(rest)
+	return span{from: at, to: at + len(line), kind: placeUnclear}, true
+}
+
+// printed is what the commands of a stretch write, as far as it is in sight.
+func (l *lexer) printed(from, to int) []span {
+	if l.nested >= maxNested || l.left < 0 {
+		return nil
+	}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: l.files}
+	sub.lex(from, to, 0)
+	l.left = sub.left
+	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })
+}

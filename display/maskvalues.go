@@ -1,0 +1,256 @@
+package display
+
+import (
+	"strconv"
+	"strings"
+)
+
+// This file finds the part of a program's words that is the credential.
+
+// flag adds the place that one word opens: in itself, or in the next word.
+// It returns how many words more it took.
+func (l *lexer) flag(flags map[string]string, a argument) int {
+	name, _, glued := strings.Cut(a.text, "=")
+	kind := flags[name]
+	if kind == "glued" && glued && strings.HasPrefix(name, "--") {
+		kind = "secret"
+	}
+	if kind == "" && secretFlag().MatchString(name) && !switchFlag().MatchString(name) {
+		kind = "unknown" // to this table: it may be a switch, or mean what is acted on
+		if cursorFlag().MatchString(name) {
+			kind = "cursor"
+		}
+	}
+	switch {
+	case kind != "" && kind != "glued" && glued:
+		inside, from := l.bare(word{a.at + len(name) + 1, a.at + len(a.text)})
+		l.value(kind, inside, from, a.depth)
+	case kind != "" && kind != "glued" && len(a.more) > 0:
+		if kind == "secret" && isWordOnly(l.nextText(a)) {
+			kind = "maybe" // as the name of what is acted on would be
+		}
+		l.next(kind, a)
+		return toInt(kind != "maybe" && kind != "unknown")
+	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
+		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
+		l.value(flags[a.text[:2]], strings.TrimRight(a.text[begin:], "\"'"), a.at+begin, a.depth)
+	}
+	if kind != "" && kind != "glued" && kind != "skip" && len(a.more) == 0 {
+		l.behindFlag(a)
+	}
+	return toInt(globalFlags[a.text])
+}
+
+// behindFlag adds what a command in backticks prints, which ends the words of this one.
+func (l *lexer) behindFlag(a argument) {
+	at := a.at + len(a.text)
+	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
+	if byteAt(l.text, at) == '`' {
+		l.substituted(at, len(l.text), func(s span, _ piece) { l.held(s, "", a.depth) })
+	}
+}
+
+// byPosition notes the places that were added since as ones of which only the position
+// says that a credential is there.
+func (l *lexer) byPosition(since int) {
+	for i := range l.spans[since:] {
+		if s := &l.spans[since+i]; s.kind == placeCredential {
+			s.kind = placePosition
+		}
+	}
+}
+
+// isWordOnly reports letters and joints alone, of which names are made.
+func isWordOnly(text string) bool {
+	return text != "" && !mixed(text) && !strings.ContainsAny(text, "$`*")
+}
+
+// nextText is the word behind a flag, without its quotes.
+func (l *lexer) nextText(a argument) string {
+	text, _ := l.bare(a.more[0])
+	return text
+}
+
+// next adds the place in the word behind.
+func (l *lexer) next(kind string, a argument) {
+	if len(a.more) > 0 {
+		value, from := l.bare(a.more[0])
+		l.value(kind, value, from, a.depth)
+	}
+}
+
+// operand adds the place that a word opens which is no flag: by where it stands, or by
+// what the word says of the next.
+func (l *lexer) operand(flags map[string]string, position int, a argument) {
+	since := len(l.spans)
+	defer func() {
+		for i := range l.spans[since:] {
+			l.spans[since+i].carrier = false // it may as well be an address
+		}
+		if flags["operand"] != "header" {
+			l.byPosition(since)
+		}
+	}()
+	kind := flags["operand"]
+	if kind == "pair" {
+		l.pair(a)
+		kind = ""
+	}
+	if k := flags["#"+strconv.Itoa(position)]; k != "" && (k != "alone" || len(a.more) == 0) {
+		kind = k
+	}
+	if kind != "" {
+		l.value(kind, a.text, a.at, a.depth)
+	}
+	if strings.HasPrefix(a.text, "-") { // an operand all the same
+		return
+	}
+	switch kind := flags[strings.ToLower(a.text)]; kind {
+	case "", flags["<"]: // a redirection
+	case "rest":
+		for i := range a.more {
+			l.next("secret", argument{depth: a.depth, more: a.more[i:]})
+		}
+	default:
+		l.next(kind, a)
+	}
+}
+
+// value adds the place inside what a flag is given.
+func (l *lexer) value(kind, text string, at, depth int) {
+	whole := span{from: at, to: at + len(text), kind: placeCredential}
+	switch kind {
+	case "skip":
+	case "percent", "comma", "slash", "userid", "acl", "login", "pass", "cookie":
+		l.wanted(kind, text, at, depth)
+		l.behindSign(kind, text, whole, depth)
+	case "header", "field", "setting", "store", "sql":
+		l.wanted(kind, text, at, depth)
+		l.behindName(kind, text, whole, depth)
+	case "maybe":
+		whole.kind = placePosition
+		l.add(whole, depth)
+	case "unknown":
+		whole.kind = placeUnclear
+		l.add(whole, depth)
+	case "likely":
+		l.add(span{from: at, to: whole.to, field: "password"}, depth)
+	case "cursor":
+		l.add(span{from: at, to: whole.to, field: "token"}, depth)
+	case "plain":
+		if !strings.Contains(text, "=") {
+			l.add(whole, depth)
+		}
+	default:
+		l.add(whole, depth)
+	}
+}
+
+// behindSign adds what stands behind a sign, or in front of which a sign must stand.
+func (l *lexer) behindSign(kind, text string, whole span, depth int) {
+	n, to := -1, len(text)
+	switch kind {
+	case "login":
+		n = colon(text)
+	case "cookie":
+		n, whole.kind = strings.IndexByte(text, '='), placeUnclear
+	case "pass", "acl":
+		sign := map[string]string{"pass": "pass:", "acl": ">"}[kind]
+		if strings.HasPrefix(text, sign) {
+			n = len(sign) - 1
+		}
+	case "userid":
+		if head := "userid="; strings.HasPrefix(strings.ToLower(text), head) {
+			whole.from += len(head)
+			l.behindSign("slash", text[len(head):], whole, depth)
+		}
+		return
+	default:
+		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
+		user, pass, is := strings.Cut(text, sign)
+		if !is || user == "" || kind == "slash" && !identifier().MatchString(user) {
+			return
+		}
+		pass, _, _ = strings.Cut(pass, "@")
+		n, to = len(user), len(user)+1+len(pass)
+	}
+	if n >= 0 {
+		whole.from, whole.to = whole.from+n+1, whole.from+to
+		l.add(whole, depth)
+	}
+}
+
+// behindName adds what a name within the text says is a credential.
+func (l *lexer) behindName(kind, text string, whole span, depth int) {
+	at := whole.from
+	switch kind {
+	case "sql":
+		for _, m := range statement().FindAllStringSubmatchIndex(text, -1) {
+			l.add(span{from: at + m[4], to: at + m[5], kind: placePosition}, depth)
+		}
+	case "header":
+		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
+			s := span{from: at + m[1], to: whole.to}
+			if credentialHeaders[strings.ToLower(text[m[2]:m[3]])] {
+				s.kind = placeCredential
+			}
+			l.add(s, depth)
+		}
+	case "store":
+		if n := strings.IndexByte(text, '='); n > 0 && !secretField().MatchString(text) {
+			l.add(span{from: at + n + 1, to: whole.to, field: "password"}, depth)
+			return
+		}
+		l.behindName("field", text, whole, depth)
+	default:
+		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
+			word := strings.ToLower(text[m[4]:m[5]])
+			s := span{from: at + m[6], to: at + m[7], kind: placePosition}
+			if !strings.HasPrefix(word, "pass") {
+				s.field = anyMixed // a name that others than secrets have, too
+			}
+			if kind == "setting" || m[2] != m[3] || word == "secret" || word == "pass" || word == "pwd" || word == "passcode" {
+				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
+			}
+			l.add(s, depth)
+		}
+	}
+}
+
+// colon is the place of the first colon that is not within ${…}, or -1.
+func colon(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '{' && byteAt(text, i-1) == '$':
+			depth++
+		case c == '}' && depth > 0:
+			depth--
+		case c == ':' && depth == 0:
+			return i
+		}
+	}
+	return -1
+}
+
+// pair adds the value behind the name of a setting.
+func (l *lexer) pair(a argument) {
+	switch {
+	case len(a.more) == 0:
+	case strings.HasPrefix(a.text, "http-basic."): // a user's name comes first
+		l.next("secret", argument{depth: a.depth, more: a.more[1:]})
+	case knownSetting().MatchString(a.text):
+		l.next("secret", a)
+	case secretMember(a.text):
+		l.next("likely", a)
+	}
+}
+
+// literal reports a value in which a shell puts nothing in. Between single quotes a
+// dollar sign and a backslash are themselves.
+func literal(s string, sp span, value string) bool {
+	if byteAt(s, sp.from-1) == '\'' && byteAt(s, sp.from+len(value)) == '\'' {
+		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
+	}
+	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""
+}

@@ -1,0 +1,261 @@
+package display
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Replacement is a part of a text, in bytes, and what is to stand in its place.
+type Replacement struct {
+	Start, End int
+	By         string
+}
+
+// Secrets finds what looks like a secret in a text that is only read, such as the
+// output of a program, in the order of their places and apart from each other. The
+// forms are those of [Mask], whose caution is left out: nothing here is run, so
+// that no value has to stay in sight.
+func Secrets(s string) []Replacement {
+	lower := lowerASCII(s)
+	var found []Replacement
+	if bytes.Contains(lower, []byte("private key")) {
+		for _, at := range outputKey().FindAllStringSubmatchIndex(s, -1) {
+			found = append(found, Replacement{at[2], at[3], hiddenNote(s[at[2]:at[3]], false)})
+		}
+	}
+	for i := range secretForms {
+		found = secretForms[i].find(found, s, lower, secretPatterns()[i])
+	}
+	return Apart(found)
+}
+
+// outputKey finds the lines of a private key, whether its end is there or not. Each
+// line break may be written \n.
+var outputKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\r|\\n|\s)*(?:[A-Za-z-]+: [^\n\\]*(?:\\r|\\n|\s)+)*` +
+		`((?:[A-Za-z0-9+/=]{16,}(?:\\r|\\n|\s)*)+(?:[A-Za-z0-9+/=]+)?)`)
+})
+
+// find appends where the form is. It looks at the lines that have a hint: no form
+// goes beyond its line.
+func (f *secretForm) find(found []Replacement, s string, lower []byte, re *regexp.Regexp) []Replacement {
+	for _, hint := range f.hints {
+		for from := 0; from < len(s); {
+			n := bytes.Index(lower[from:], []byte(hint))
+			if n < 0 {
+				break
+			}
+			if f.follows != nil && !f.follows(lower[from+n+len(hint):]) {
+				from += n + len(hint)
+				continue
+			}
+			begin, end := bytes.LastIndexByte(lower[:from+n], '\n')+1, len(s)
+			if line := bytes.IndexByte(lower[from+n:], '\n'); line >= 0 {
+				end = from + n + line
+			}
+			for _, at := range re.FindAllStringSubmatchIndex(s[begin:end], -1) {
+				start, stop := begin+at[3], begin+at[1]
+				if len(at) > 4 {
+					start, stop = begin+at[4], begin+at[5]
+				}
+				if secret := s[start:stop]; !f.harmless(secret) {
+					found = append(found, Replacement{start, stop, hiddenNote(secret, f.silent)})
+				}
+			}
+			from = end
+		}
+	}
+	return found
+}
+
+// longWord reports whether blanks follow, and a word that is long enough for a secret.
+func longWord(rest []byte) bool {
+	value := bytes.TrimLeft(rest, " \t")
+	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
+}
+
+// isGiven reports whether what follows gives a name its value.
+func isGiven(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, "\"' \t")
+	return len(rest) > 16 && (rest[0] == '=' || rest[0] == ':')
+}
+
+// harmless reports a value that has the place of a secret and is none.
+func (f *secretForm) harmless(secret string) bool {
+	switch {
+	case f.silent:
+		return !isCode(secret) || !strings.ContainsAny(secret, "0123456789") && strings.ToUpper(secret) != secret
+	case f.is != nil && !f.is(secret):
+		return true
+	case f.random:
+		return !looksRandom(secret)
+	}
+	return placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
+}
+
+// placeholders stand in documents where a password would.
+var placeholders = map[string]bool{
+	"pass": true, "passwd": true, "password": true, "pwd": true, "pw": true, "secret": true, "token": true, "changeme": true, "example": true,
+	"user": true, "username": true, "postgres": true, "mysql": true, "root": true, "guest": true, "test": true, "foo": true, "bar": true, "your_password": true,
+	"your-password": true, "yourpassword": true, "mypassword": true, "my-password": true, "my_password": true, "apikey": true, "api_key": true, "key": true,
+}
+
+// lowerASCII returns the text with the capitals of ASCII made small, byte for byte.
+func lowerASCII(s string) []byte {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+// fewUnseen is how many characters in a row are named one by one.
+const fewUnseen = 3
+
+// Unseen finds the characters of a text that a person does not see and a model
+// reads: controls, characters that change the direction or draw nothing, tags, and
+// bytes that are no character. It is for the outputs of programs, so it leaves what
+// is honest there and [Visible] would mark: escape sequences, lines of boxes,
+// look-alikes, joiners between the letters or emoji that they join.
+func Unseen(s string) []Replacement {
+	var found []Replacement
+	for i := 0; i < len(s); {
+		if c := s[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == 0x1b || c == '\b' || c == '\f' || c == 7 {
+			i++
+			continue
+		}
+		n, count := unseenRun(s, i)
+		if count == 0 {
+			_, size := utf8.DecodeRuneInString(s[i:])
+			i += size
+			continue
+		}
+		by := fmt.Sprintf("⟨%d characters that are not seen⟩", count)
+		if count <= fewUnseen {
+			by = names(s[i : i+n])
+		}
+		found = append(found, Replacement{i, i + n, by})
+		i += n
+	}
+	return found
+}
+
+// unseenRun is the length in bytes, and in characters, of what is not seen at i.
+func unseenRun(s string, i int) (n, count int) {
+	if flag := flagAt(s, i); flag > 0 {
+		return 0, 0
+	}
+	for i+n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i+n:])
+		if !unseen(s, i+n, r, size) {
+			break
+		}
+		n += size
+		count++
+	}
+	return n, count
+}
+
+// unseen reports whether the character at i is not seen. The joiners and selectors
+// that writing needs stand alone between characters that are not ASCII.
+func unseen(s string, i int, r rune, size int) bool {
+	switch {
+	case r == utf8.RuneError:
+		return size == 1
+	case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+		return r != '\n' && r != '\t' && r != '\r' && r != 0x1b && r != '\b' && r != '\f' && r != 7
+	case r == 0x200c || r == 0x200d, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef:
+		return !joins(s, i, r, size)
+	case r == 0xfeff:
+		return i > 0 // else it is the mark at the start of a file
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xad, r == 0x180e:
+		return true
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x034f || r == 0x17b4 || r == 0x17b5, r >= 0xfff9 && r <= 0xfffb:
+		return true
+	}
+	return r >= 0xe0000 && r <= 0xe0fff
+}
+
+// joins reports a joiner or selector in a place that writing has for it.
+func joins(s string, i int, r rune, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i+size:])
+	written := func(r rune) bool {
+		return r >= 0x300 && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r)) && !unicode.Is(unicode.Variation_Selector, r)
+	}
+	switch {
+	case r >= 0xe0100:
+		return unicode.Is(unicode.Han, before)
+	case r >= 0xfe00:
+		return written(before) || before >= 0x2000 && before < 0x3300 && unicode.IsPunct(before) || before == 0xa9 || before == 0xae ||
+			after == 0x20e3 && (before >= '0' && before <= '9' || before == '#' || before == '*')
+	}
+	return (written(before) || before == 0xfe0f) && written(after)
+}
+
+// flagAt is the length of the tags at i that make a flag of an emoji: at most seven
+// behind U+1F3F4.
+func flagAt(s string, i int) int {
+	const black, last, most = "\U0001F3F4", "\U000E007F", 7
+	start := strings.LastIndex(s[max(0, i-len(black)-4*most):i], black)
+	if start < 0 {
+		return 0
+	}
+	start += max(0, i-len(black)-4*most) + len(black)
+	n := 0
+	for at := start; at < len(s) && n < most; n++ {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if r < 0xe0020 || r > 0xe007f {
+			return 0
+		}
+		at += size
+		if r == 0xe007f {
+			if i < at {
+				return at - start
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// names writes each character of a text as its number.
+func names(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			fmt.Fprintf(&b, "⟨\\x%02X⟩", s[i])
+			continue
+		}
+		fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+	}
+	return b.String()
+}
+
+// Apart sorts replacements by their places and leaves out those that reach into one
+// that begins before them, after making that one reach as far.
+func Apart(all []Replacement) []Replacement {
+	if len(all) < 2 {
+		return all
+	}
+	slices.SortStableFunc(all, func(a, b Replacement) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	out := all[:1]
+	for _, r := range all[1:] {
+		last := &out[len(out)-1]
+		if r.Start >= last.End {
+			out = append(out, r)
+			continue
+		}
+		last.End = max(last.End, r.End)
+	}
+	return out
+}

@@ -1,0 +1,333 @@
+package display
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible makes a text safe to judge by eye: every character that a reader
+// cannot see, or takes for another, becomes ⟨U+202E⟩ or, for a byte that is no
+// character, ⟨\xFF⟩. Newline and tab stay. The marker's own brackets are
+// marked too, so that a text cannot imitate one. What Mask wrote in place of a
+// secret stays: Mask comes first, and breaks up imitations.
+func Visible(s string) string {
+	if plainASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 32)
+	for line := range strings.SplitAfterSeq(s, "\n") {
+		visibleLine(&b, line, isMixed(line, asItIs), asItIs)
+	}
+	return b.String()
+}
+
+func asItIs(s string) string { return s }
+
+// isMixed reports a line that has ASCII names.
+func isMixed(line string, read func(string) string) bool {
+	return strings.ContainsFunc(read(line), asciiName)
+}
+
+// visibleLine writes one line of text, or a text to be shown on one line. read is what
+// a part of it stands for.
+func visibleLine(b *strings.Builder, line string, mixed bool, read func(string) string) {
+	if strings.Contains(line, " characters hidden") {
+		done := 0
+		for _, at := range maskedPattern().FindAllStringIndex(line, -1) {
+			visibleWords(b, read(line[done:at[0]]), mixed)
+			b.WriteString(line[at[0]:at[1]])
+			done = at[1]
+		}
+		line = line[done:]
+	}
+	visibleWords(b, read(line), mixed)
+}
+
+// visibleWords writes the words of a line. In a mixed line, which has ASCII
+// names too, letters that run from right to left would carry arguments to other
+// places than they have, so there they are marked in every word.
+func visibleWords(b *strings.Builder, s string, mixed bool) {
+	for len(s) > 0 {
+		n := wordLength(s)
+		word := s[:n]
+		disguised := looksASCII(word)
+		for i, r := range word {
+			switch {
+			case r == utf8.RuneError && !strings.HasPrefix(word[i:], "\uFFFD"):
+				fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
+			case hidden(r), disguised && disguises(r), mixed && rightToLeft(r):
+				fmt.Fprintf(b, "⟨U+%04X⟩", r)
+			default:
+				b.WriteRune(r)
+			}
+		}
+		s = s[n:]
+	}
+}
+
+// NoneHidden is a text with the characters made visible that are not seen, or that turn or
+// break what stands around them, and no others: for lines that programs write about texts
+// that were made visible before. Newline and tab stay.
+func NoneHidden(s string) string {
+	if plainASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, "⟨\\x%02X⟩", s[i])
+		case hidden(r) && r != '⟨' && r != '⟩':
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// wordLength is the length of the leading run of space or of non-space; at
+// least one byte.
+func wordLength(s string) int {
+	first, _ := utf8.DecodeRuneInString(s)
+	for i, r := range s {
+		if unicode.IsSpace(r) != unicode.IsSpace(first) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// asciiName reports what names of programs, files and hosts are made of.
+func asciiName(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '/'
+}
+
+// looksASCII reports whether a word could pass for an ASCII one: it has an
+// ASCII letter, digit or slash, or nothing but look-alikes and loose marks.
+// Words in another script, with letters of its own, stay as they are.
+func looksASCII(word string) bool {
+	onlyAlike := true
+	for _, r := range word {
+		switch {
+		case asciiName(r):
+			return true
+		case r >= utf8.RuneSelf && !lookAlike(r) && !hidden(r) && !unicode.IsMark(r):
+			onlyAlike = false
+		}
+	}
+	return onlyAlike
+}
+
+// hidden reports a character that is not seen as what it is, whatever stands
+// around it.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
+		return false
+	case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+		return true
+	case r == '⟨' || r == '⟩' || r == 0xfffc:
+		return true
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800 || r == 0x034f || r == 0x17b4 || r == 0x17b5:
+		return true // fillers that draw nothing
+	case unicode.IsSpace(r), unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Cf, unicode.Co, unicode.Cs):
+		return true
+	case unicode.Is(unicode.Variation_Selector, r), r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	case !unicode.IsGraphic(r):
+		return true
+	case unicode.Is(unicode.Me, r), r >= 0x334 && r <= 0x338, r >= 0x20d0 && r <= 0x20ff:
+		return true // strikes out or frames what stands before it
+	}
+	return false
+}
+
+// disguises reports a character that has no place in a word that looks ASCII:
+// whatever is drawn like ASCII, marks on the letter before, and letters and
+// digits of another script. Letters of European languages stay, and so do those
+// of languages that are written without spaces and drawn unlike any ASCII.
+func disguises(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf || ordinaryLatin(r):
+		return false
+	case lookAlike(r), unicode.IsMark(r):
+		return true
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		return strings.ContainsRune(strokes, r) || r >= 0x1100 && r <= 0x11ff || r >= 0x3130 && r <= 0x318f || r >= 0xff00
+	case r > 0xff && unicode.IsPunct(r):
+		return r != '、' && (r < '「' || r > '】') // CJK comma and quotation marks
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) && r > 0xff || r == '´'
+}
+
+// strokes are the Chinese and Japanese characters that pass for ASCII.
+const strokes = "一丨丶丿乀乙亅二十口囗工卜了入八〇〡〢〣〤〥〦〧〨〩〸ノニロエトハへヘレリくしー"
+
+// ordinaryLatin reports a Latin letter that European languages or Vietnamese
+// are written with and that is seen to be no ASCII one.
+func ordinaryLatin(r rune) bool {
+	switch {
+	case strings.ContainsRune("ıĲĳĸĿŀŉſ×÷", r):
+		return false
+	case r >= 0xc0 && r <= 0x17f, r == 'µ':
+		return true
+	case r >= 0x1cd && r <= 0x1dc, r >= 0x1e6 && r <= 0x1ed, r == 0x1f4, r == 0x1f5, r >= 0x1f8 && r <= 0x21b, r >= 0x226 && r <= 0x233:
+		return true
+	}
+	return strings.ContainsRune("ƠơƯưẀẁẂẃẄẅẞ", r) || r >= 0x1ea0 && r <= 0x1ef9
+}
+
+// rightToLeft reports a character of a script that runs from right to left.
+func rightToLeft(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc ||
+		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+}
+
+// lookAlike reports a character that is drawn like an ASCII one.
+func lookAlike(r rune) bool {
+	switch {
+	case r < utf8.RuneSelf:
+		return false
+	case r >= 0xff01 && r <= 0xff5e, r >= 0x1d400 && r <= 0x1d7ff, r >= 0x2100 && r <= 0x214f:
+		return true // full-width, mathematical, letter-like
+	case r >= 0x2460 && r <= 0x24ff, r >= 0x1f100 && r <= 0x1f189:
+		return true // in circles, brackets and squares
+	case r >= 0xfe10 && r <= 0xfe19, r >= 0xfe50 && r <= 0xfe6b:
+		return true // small and vertical forms
+	case unicode.In(r, unicode.Cherokee, unicode.Lisu, unicode.Coptic, unicode.Deseret):
+		return true // capitals that are Latin ones to the eye
+	case unicode.Is(unicode.Latin, r) && !ordinaryLatin(r), r >= 0x2b0 && r <= 0x2ff:
+		return true // small capitals, phonetic letters, the long s
+	case r >= 0x2160 && r <= 0x217f, r >= 0x2500 && r <= 0x257f: // Roman numerals, lines of boxes
+		return true
+	}
+	return strings.ContainsRune(alikes, r)
+}
+
+const alikes = "ѵѴѡаеорсухіјѕһԁԛԝьгпӏԍАЕОРСУХІЈЅВНКМТҮЗӀԌԜԚ" + // Cyrillic
+	"ονρτυικαεηωγσΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳͺ" + // Greek
+	"ոսցօհզԼՏՕՍ" + // Armenian
+	"ıɑɡɩɪʀʟʏꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓠꓡꓢꓣꓤꓦꓧꓨꓩꓪꓫꓬꓮꓰꓱꓲꓳꓴ" + // Latin, Lisu
+	"‐‑‒–—―−﹘﹣⁃∕⁄⧸╱⟋∖⧵⧹‚‘’‛′“”„‟″ʹʺˈ՚․‥…·∙⋅•∶：ː；，٫¦∣ǀ⎪‖꞉。｡〈〉‹›＜＞⩵꞊∗⁎✱٭～∼˜⌃ˆ＄＆＃＠？！ǃ" +
+	"⋕♯⌗❛❜❝❞❘❙❚╲￨￩￪￫￬￭￮➖➕⁺⁻⁼⁽⁾₊₋₌₍₎"
+
+// OneLine is Visible with line breaks and tabs made visible too.
+func OneLine(s string) string { return oneLine(asItIs, s) }
+
+// OneLineAgain is OneLine for a text that OneLine made and that was kept since: its
+// marks are shown once, and not as a text that imitates marks. A text that OneLine did
+// not make, because somebody changed what was kept, is as safe as by OneLine; only its
+// marks prove nothing.
+func OneLineAgain(s string) string { return oneLine(unmarked, s) }
+
+// oneLine puts parts on one line, with a dot of ours between them.
+func oneLine(read func(string) string, parts ...string) string {
+	var b strings.Builder
+	mixed := slices.ContainsFunc(parts, func(s string) bool { return isMixed(s, read) })
+	for i, s := range parts {
+		if i > 0 {
+			b.WriteString(" · ")
+		}
+		visibleLine(&b, strings.ReplaceAll(s, "\r\n", "\n"), mixed, read)
+	}
+	return strings.NewReplacer("\n", " ⏎ ", "\t", " ").Replace(b.String())
+}
+
+// unmarked puts the characters and bytes back that Visible wrote as marks.
+func unmarked(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "⟨")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		inner, after, closed := strings.Cut(rest, "⟩")
+		hidden, ok := markedAs(inner)
+		if !closed || !ok {
+			b.WriteString("⟨")
+			s = rest
+			continue
+		}
+		b.WriteString(hidden)
+		s = after
+	}
+}
+
+// markedAs is what stands behind a mark, such as U+202E or \xFF.
+func markedAs(mark string) (string, bool) {
+	if digits, ok := strings.CutPrefix(mark, "U+"); ok {
+		n, err := strconv.ParseUint(digits, 16, 32)
+		if r := rune(n); err == nil && utf8.ValidRune(r) && fmt.Sprintf("U+%04X", r) == mark {
+			return string(r), true
+		}
+		return "", false
+	}
+	digits, ok := strings.CutPrefix(mark, `\x`)
+	n, err := strconv.ParseUint(digits, 16, 8)
+	return string([]byte{byte(n)}), ok && err == nil && n >= utf8.RuneSelf && fmt.Sprintf(`\x%02X`, n) == mark
+}
+
+// PushLength is the greatest length of a push line, in characters.
+const PushLength = 120
+
+// PushLine is what a lock screen shows: severity and call on one line, at most
+// PushLength characters. It never holds a code. The dots between the parts of a text are
+// ours; one inside a part is marked, as it is in any text that we did not write.
+func PushLine(severity string, parts ...string) string {
+	mark := "🔴"
+	if severity == "HIGH" {
+		mark = "🟠"
+	}
+	line := []rune(mark + " " + severity + " · " + oneLine(asItIs, parts...))
+	if len(line) > PushLength {
+		return string(line[:PushLength-1]) + "…"
+	}
+	return string(line)
+}
+
+// Cut fits a text into limit bytes. When it has to leave something out, it
+// keeps the head and the tail, says between them how many bytes are hidden and
+// what the SHA-256 of the whole text starts with, and returns that number. A
+// limit too small for that note shows the note alone.
+func Cut(text string, limit int) (shown string, hiddenBytes int) {
+	if len(text) <= limit {
+		return text, 0
+	}
+	sum := sha256.Sum256([]byte(text))
+	note := func(n int) string {
+		return fmt.Sprintf("\n… %d bytes hidden, sha256 of the whole %x …\n", n, sum[:6])
+	}
+	room := max(limit-len(note(len(text))), 0)
+	head := runeBoundary(text, room*2/3)
+	tail := runeBoundary(text, len(text)-room/3)
+	if tail < len(text)-room/3 { // a boundary before the mark would be too long
+		_, size := utf8.DecodeRuneInString(text[tail:])
+		tail += size
+	}
+	return text[:head] + note(tail-head) + text[tail:], tail - head
+}
+
+// runeBoundary is the greatest index that is at most i and starts a character.
+func runeBoundary(s string, i int) int {
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}

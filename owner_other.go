@@ -1,8 +1,0 @@
-//go:build !unix
-
-package approver
-
-import "io/fs"
-
-// ownedByUs knows no owners here.
-func ownedByUs(fs.FileInfo) bool { return true }
