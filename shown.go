@@ -19,3 +19,8 @@ func (r Request) obscured() bool {
 	_, hidden := r.Call.Display().Shown()
 	return hidden || display.HidesEnvironment(r.Call.Environment)
 }
+
+// hasClaim reports a tool whose argument "description" is Claimed and nothing else.
+func (c ToolCall) hasClaim() bool {
+	return c.Agent == "claude" && (c.Tool == "Bash" || c.Tool == "PowerShell" || c.Tool == "Monitor")
+}

@@ -1,0 +1,60 @@
+package approver
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gowebpki/jcs"
+)
+
+// Bind computes what an approval of a call is bound to. files maps a path to the
+// hash of its content, and unbound names what is executed and has no hash; package
+// fingerprint finds both out.
+func Bind(call ToolCall, policyVersion string, files map[string]string, unbound []string) (Binding, error) {
+	args := call.effective()
+	if len(args) == 0 {
+		args = json.RawMessage("null")
+	}
+	// JSON numbers beyond float64 would be merged by canonicalisation, so the
+	// exact bytes of the arguments are bound beside their canonical form.
+	exact := sha256.Sum256(args)
+	doc, err := json.Marshal(map[string]any{
+		"v": 2, "agent": call.Agent, "tool": call.Tool, "args": args, "args_sha256": hex.EncodeToString(exact[:]),
+		"dir": call.Dir, "policy": policyVersion, "env": call.Env, "files": files, "unbound": unbound,
+	})
+	if err != nil {
+		return Binding{}, fmt.Errorf("fingerprint: %w", err)
+	}
+	canonical, err := jcs.Transform(doc)
+	if err != nil {
+		return Binding{}, fmt.Errorf("fingerprint: canonical JSON: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	fp := hex.EncodeToString(sum[:])
+	if len(unbound) > 0 {
+		fp += notBound
+	}
+	return Binding{Fingerprint(fp), unbound}, nil
+}
+
+// effective is the arguments without the description that Claude Code's shell
+// tools take for their user to read. The model words it anew each time, and it
+// changes nothing that runs: a call that comes back is to be the same call.
+func (c ToolCall) effective() json.RawMessage {
+	args := map[string]json.RawMessage{}
+	var claim string
+	if !c.hasClaim() || json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
+		return c.Args
+	}
+	delete(args, "description")
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(args) != nil {
+		return c.Args
+	}
+	return bytes.TrimSpace(out.Bytes())
+}
