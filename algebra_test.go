@@ -78,12 +78,12 @@ func TestCombineIsNeverLooserThanItsStrictestPart(t *testing.T) {
 		if got.Appealable && got.Decision == Deny && !appealable {
 			t.Fatalf("%+v may be appealed: %+v", found, got)
 		}
-		asked := weighed(got, found, DefaultWeak)
+		asked := Weighed(got, found, DefaultWeak)
 		may := denials > 0 && appealable && severity == High && !failed && doubt < 1 && 1-doubt < DefaultWeak && approval
-		if asked.weakened != may || asked.weakened != (rank(asked.Decision) > rank(strict)) || asked.weakened && asked.Decision != Ask {
+		if asked.Weakened != may || asked.Weakened != (rank(asked.Decision) > rank(strict)) || asked.Weakened && asked.Decision != Ask {
 			t.Fatalf("%+v is weighed to %+v, expected weak: %v", found, asked, may)
 		}
-		if asked.weakened {
+		if asked.Weakened {
 			weakened++
 		}
 	}
@@ -174,7 +174,7 @@ func TestChainTellsWhoSaidWhat(t *testing.T) {
 	if v, _ = g.Judge(t.Context(), ToolCall{}); len(v.Chain) != 1 {
 		t.Errorf("%v", v.Chain)
 	}
-	many := chained(nil, make([]Finding, MaxChain+3)...)
+	many := Chained(nil, make([]Finding, MaxChain+3)...)
 	if len(many) != MaxChain || many[MaxChain-1].Note != "and 3 more" {
 		t.Errorf("%d, %+v", len(many), many[len(many)-1])
 	}

@@ -1,13 +1,12 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // This file is the appeal: a call that a rule denied is put before people, when the
@@ -25,27 +24,30 @@ const (
 	appealsWindow   = 10 * time.Minute
 )
 
-// An Appeal says whose denial people are asked about. The zero value is none.
-type Appeal struct {
-	Of      string `json:"of"`                // the id of the call that was denied
-	Claimed string `json:"claimed,omitempty"` // why, in the words of whoever appeals
-}
-
 // Errors of appeals; each says what to do.
 var (
 	ErrNoDenial  = errors.New("there is no denial of that call that can be appealed now: run the call again, and appeal at once, as the user who ran it")
-	ErrAppealed  = errors.New("this denial was appealed already: a call is put before people once")
 	ErrAppeals   = fmt.Errorf("there were %d appeals in %v: wait, or ask the user", maxAppeals, appealsWindow)
 	ErrNotDenied = errors.New("the rules do not deny this call any more: run it again")
 	ErrNoAppeal  = errors.New("what denies this call now cannot be appealed")
 )
+
+// An Asker puts appeals before people.
+type Asker interface {
+	// Appeal asks about a call that was denied, and returns once people are asked. Nobody
+	// waits for the answer but the same call, when it comes back.
+	Appeal(ctx context.Context, call ToolCall, why Verdict) (Appealed, error)
+	// Appealed is the answer of people to an appeal of the same call; false if there is
+	// none. It asks nobody. What it returns is recorded.
+	Appealed(ctx context.Context, call ToolCall, why Verdict) (v Verdict, ok bool, err error)
+}
 
 // Appeals remember the newest denials that may be appealed. They are forgotten
 // when the process ends: then the call is run, and denied, once more. All methods
 // are safe for concurrent use.
 type Appeals struct {
 	// People are asked. It must not be nil.
-	People *Broadcaster
+	People Asker
 	// Within is how long a denial can be appealed; zero is DefaultAppealWithin.
 	Within time.Duration
 
@@ -87,7 +89,7 @@ func (a *Appeals) take(peer Peer, id string) (ToolCall, error) {
 	now := time.Now()
 	for i := range a.denials {
 		d := &a.denials[i]
-		if id == "" || !peer.Known || d.call.ID != id || !d.call.Peer.sameUser(peer) || now.Sub(d.at) >= within {
+		if id == "" || !peer.Known || d.call.ID != id || !d.call.Peer.SameUser(peer) || now.Sub(d.at) >= within {
 			continue
 		}
 		if d.appealed {
@@ -122,38 +124,38 @@ func (a *Appeals) count(peer Peer, now time.Time) bool {
 }
 
 // asked is a denial as the question whether it holds.
-func (v Verdict) asked(appeal Appeal) Verdict {
+func asked(v Verdict, appeal Appeal) Verdict {
 	v.Decision, v.Args, v.Appeal = Ask, nil, appeal
-	v.Detail = "APPEAL: a rule denies this call: " + firstOf(v.Detail, v.Reason)
+	v.Detail = "APPEAL: a rule denies this call: " + cmp.Or(v.Detail, v.Reason)
 	return v
 }
 
 // Appeal puts a call that was denied before people, for the user whose call it
 // was, and returns once they are asked. It is judged anew before. claimed is shown
 // as claimed. Nothing runs by it: a yes waits for the same call, once.
-func (g *Gate) Appeal(ctx context.Context, peer Peer, id, claimed string) (Request, error) {
+func (g *Gate) Appeal(ctx context.Context, peer Peer, id, claimed string) (Appealed, error) {
 	if g.Appeals == nil || g.Audit == nil {
-		return Request{}, ErrNoAppeal
+		return Appealed{}, ErrNoAppeal
 	}
 	if len(claimed) > MaxAppealReason {
-		return Request{}, fmt.Errorf("the reason has %d bytes: at most %d", len(claimed), MaxAppealReason)
+		return Appealed{}, fmt.Errorf("the reason has %d bytes: at most %d", len(claimed), MaxAppealReason)
 	}
 	call, err := g.Appeals.take(peer, id)
 	if err != nil {
-		return Request{}, err
+		return Appealed{}, err
 	}
 	v, judged := g.judge(ctx, call)
 	switch {
 	case v.Decision != Deny:
-		return Request{}, ErrNotDenied
+		return Appealed{}, ErrNotDenied
 	case !v.Appealable:
-		return Request{}, ErrNoAppeal
+		return Appealed{}, ErrNoAppeal
 	}
-	why := v.asked(Appeal{Of: call.ID, Claimed: claimed})
+	why := asked(v, Appeal{Of: call.ID, Claimed: claimed})
 	if _, err := g.Audit.Record(ctx, Record{Event: EventAppealed, At: time.Now(), Call: judged, Verdict: why, Note: "claimed: " + claimed}); err != nil {
-		return Request{}, err
+		return Appealed{}, err
 	}
-	return g.Appeals.People.appeal(ctx, judged, why)
+	return g.Appeals.People.Appeal(ctx, judged, why)
 }
 
 // denial is a denial that may be appealed: the answer that people gave to an
@@ -162,10 +164,10 @@ func (g *Gate) denial(ctx context.Context, call ToolCall, v Verdict, took time.D
 	defer func() {
 		if p := recover(); p != nil {
 			g.Log.Error("panic while an appeal was looked for", "call", call.ID, "panic", p)
-			out = denied(v, v.Reason, "panic")
+			out = v.Blocked(v.Reason, "panic")
 		}
 	}()
-	answer, ok, err := g.Appeals.People.appealed(ctx, call, v.asked(Appeal{Of: call.ID}))
+	answer, ok, err := g.Appeals.People.Appealed(ctx, call, asked(v, Appeal{Of: call.ID}))
 	if err != nil {
 		g.Log.Warn("whether an appeal was granted is not known; the denial stands", "call", call.ID, "error", err)
 	}
@@ -174,101 +176,4 @@ func (g *Gate) denial(ctx context.Context, call ToolCall, v Verdict, took time.D
 	}
 	v.Reason += g.Appeals.offer(call)
 	return g.record(ctx, Record{At: call.At, Call: call, Verdict: v, Took: took})
-}
-
-// appeal makes the request of an appeal. It is parked from the start: nobody waits
-// for the answer but the call that comes back.
-func (b *Broadcaster) appeal(ctx context.Context, call ToolCall, why Verdict) (Request, error) {
-	if err := b.tasks.awaitReady(ctx); err != nil {
-		return Request{}, err
-	}
-	bound, err := b.Fingerprint(ctx, call)
-	if err != nil {
-		return Request{}, err
-	}
-	if err := b.opener.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
-		return Request{}, err
-	}
-	r, err := b.opener.create(ctx, call, why, bound, uuid.NewString(), "")
-	if err != nil {
-		return Request{}, err
-	}
-	return b.opener.park(ctx, r, call)
-}
-
-// appealedBefore is ErrAppealed if people have the same call before them, or have
-// just not said yes to it.
-func (o *opener) appealedBefore(ctx context.Context, call ToolCall, fp Fingerprint) error {
-	id, _, err := o.store.Get(ctx, Key("parked", scopeOf(call, fp)))
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	r, _, now, err := o.requests.loadNow(ctx, string(id))
-	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrSealed):
-		return nil
-	case err != nil:
-		return err
-	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp) || !now.Before(r.TakeBy) || r.State == Consumed:
-		return nil
-	case r.State.Settled() && r.Resolution.Cause != ByPerson && r.Resolution.Cause != TimedOut && r.Resolution.Cause != AgentGone:
-		return nil // nobody was asked
-	}
-	return ErrAppealed
-}
-
-// appealed is the answer of people to an appeal of the same call; false if there is
-// none. It asks nobody. What it returns is recorded.
-func (b *Broadcaster) appealed(ctx context.Context, call ToolCall, why Verdict) (v Verdict, ok bool, err error) {
-	if err := b.tasks.awaitReady(ctx); err != nil {
-		return v, false, err
-	}
-	bound, err := b.Fingerprint(ctx, call)
-	if err != nil {
-		return v, false, err
-	}
-	fp := bound.Fingerprint
-	r, dead, err := b.Requests.find(ctx, call.ID) // it came back after its connection was lost
-	if errors.Is(err, ErrNotFound) {
-		r, err = b.opener.join(ctx, call, why, fp, dead)
-	}
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return v, false, nil
-	case err != nil:
-		return v, false, err
-	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp):
-		return v, false, nil
-	}
-	holder, runs := uuid.NewString(), false
-	defer b.giving.end(holder)
-	if r.Granted() {
-		if r, err = b.releases.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
-			return v, false, err
-		}
-	}
-	if r, runs, err = b.releases.runs(ctx, r, call, fp, holder); err != nil {
-		return v, false, err
-	}
-	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
-		return v, false, err
-	}
-	if r.State.Settled() {
-		b.editor.settle(r.ID)
-	}
-	return b.releases.verdict(r, runs), true, nil
-}
-
-// awaitReady waits for Run to have begun.
-func (t *tasks) awaitReady(ctx context.Context) error {
-	select {
-	case <-t.ready:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(StorePatience):
-		return errNotRunning
-	}
 }

@@ -53,7 +53,7 @@ func TestAppealYes(t *testing.T) {
 		if !strings.HasPrefix(card.Why, "APPEAL: a rule denies this call") || !strings.Contains(card.Claimed, "appeal: the customer wants it") || strings.Contains(card.Why, "customer") {
 			t.Errorf("the card says %q, claimed %q", card.Why, card.Claimed)
 		}
-		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != Deny || !strings.Contains(v.Reason, "Waiting for approval (request "+r.ID) {
+		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != Deny || !strings.Contains(v.Reason, "Waiting for approval (request "+r.Request) {
 			t.Errorf("while people think: %+v", v)
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != OutcomeRecorded {

@@ -14,13 +14,6 @@ import (
 // show it and the people whose yes counts. Whoever is on the approver list may
 // say no.
 
-// A Taker is an extra ability of a channel on which not every request can be
-// approved, such as a terminal that an agent could type into.
-type Taker interface {
-	// Takes reports whether a request of this severity can be approved here.
-	Takes(s Severity) bool
-}
-
 // ErrNotAsked means that somebody said yes who is not among those whom a request
 // is for, or on a channel that does not show it.
 var ErrNotAsked = errors.New("the request is for other people")
@@ -33,18 +26,18 @@ var errNobody = errors.New("nobody who may decide this can be asked")
 var errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
 
 // shownOn reports whether a channel may show the request.
-func (v Verdict) shownOn(channel string) bool {
+func shownOn(v Verdict, channel string) bool {
 	return len(v.Channels) == 0 || slices.Contains(v.Channels, channel)
 }
 
 // isFor reports whether a person's yes counts.
-func (v Verdict) isFor(who Person) bool {
+func isFor(v Verdict, who Person) bool {
 	return who.ID != "" && (len(v.Approvers) == 0 || slices.Contains(v.Approvers, who.ID))
 }
 
 // admits returns ErrNotAsked for a yes that does not count.
-func (v Verdict) admits(res Resolution) error {
-	if res.Approve && (!v.isFor(res.Person) || !v.shownOn(res.Identity.Channel)) {
+func admits(v Verdict, res Resolution) error {
+	if res.Approve && (!isFor(v, res.Person) || !shownOn(v, res.Identity.Channel)) {
 		return ErrNotAsked
 	}
 	return nil
@@ -57,7 +50,7 @@ func (a *Approvers) audience(v Verdict) ([]Destination, error) {
 	if len(people) == 0 && len(a.destinations) > 0 {
 		return nil, errNobodyLeft
 	}
-	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d Destination) bool { return !v.shownOn(d.Channel) })
+	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d Destination) bool { return !shownOn(v, d.Channel) })
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
 		return to, nil
 	}
@@ -65,7 +58,7 @@ func (a *Approvers) audience(v Verdict) ([]Destination, error) {
 		if !a.channels.takes(id.Channel, v.Severity) {
 			continue
 		}
-		if v.isFor(who) && slices.ContainsFunc(to, func(d Destination) bool { return d.Channel == id.Channel }) {
+		if isFor(v, who) && slices.ContainsFunc(to, func(d Destination) bool { return d.Channel == id.Channel }) {
 			return to, nil
 		}
 	}
@@ -99,7 +92,7 @@ func (a *Approvers) names(ids []string) string {
 
 // notAskedText tells a person that their yes does not count, and whose would.
 func (a *Approvers) notAskedText(v Verdict, who Person) string {
-	if v.isFor(who) {
+	if isFor(v, who) {
 		where := make([]string, len(v.Channels))
 		for i, channel := range v.Channels {
 			where[i] = display.Platform(channel)

@@ -69,7 +69,7 @@ func shortName(s string) string {
 	return shortSession(s)
 }
 
-func (id Identity) bounded() Identity { return Identity{shortName(id.Channel), shortName(id.ID)} }
+func boundedIdentity(id Identity) Identity { return Identity{shortName(id.Channel), shortName(id.ID)} }
 
 // bounded is the same freeze in a few words.
 func (f Freeze) bounded() Freeze {
@@ -100,7 +100,7 @@ func (r Removal) bounded() Removal {
 	r.LastBy, r.LastReason = cutText(r.LastBy, maxBy), cutText(r.LastReason, maxReason)
 	r.Identities = slices.Clone(r.Identities)
 	for i, id := range r.Identities {
-		r.Identities[i] = id.bounded()
+		r.Identities[i] = boundedIdentity(id)
 	}
 	r.Identities = r.Identities[:min(len(r.Identities), maxGoneAccounts)]
 	return r

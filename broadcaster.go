@@ -30,15 +30,10 @@ const (
 	// StorePatience is how long a new call waits for a store that does not
 	// answer before it is denied.
 	StorePatience = 15 * time.Second
-	// MinKeepFor and DefaultKeepFor are how long a request stays in the store
-	// after its deadline, at least and unless it is configured.
-	MinKeepFor     = 24 * time.Hour
-	DefaultKeepFor = 25 * time.Hour
-
-	sweepEvery = 500 * time.Millisecond
-	retryEvery = 50 * time.Millisecond
-	pollEvery  = 500 * time.Millisecond // where no hint tells of a change
-	hintedPoll = 2 * time.Second        // where one should
+	sweepEvery    = 500 * time.Millisecond
+	retryEvery    = 50 * time.Millisecond
+	pollEvery     = 500 * time.Millisecond // where no hint tells of a change
+	hintedPoll    = 2 * time.Second        // where one should
 
 	// vanishedAfter is how long a record must be missing before it is taken for
 	// lost: a former primary may answer for a moment.
@@ -183,7 +178,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call ToolCall, why Verdict) Verdi
 		if limited {
 			note = "people were not asked"
 		} else {
-			v = denied(why, "the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 		}
 		level := slog.LevelWarn
 		if limited || errors.Is(err, context.Canceled) || errors.Is(err, ErrOutdated) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
@@ -444,15 +439,3 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	})
 	return cause
 }
-
-// ErrShuttingDown is the cause of a context that ends because this process
-// stops in order; requests then stay open for their couriers to resume.
-var ErrShuttingDown = errors.New("approver is shutting down")
-
-// ErrOutdated is the cause of a context that ends because the file that people were asked
-// about was changed again: their question is over at once, and says so.
-var ErrOutdated = errors.New("the file was changed again")
-
-// ErrGone is the cause of a context that ends because whoever asked has gone and does not
-// come back, such as a command that was stopped. Its request is withdrawn at once.
-var ErrGone = fmt.Errorf("whoever asked has gone: %w", context.Canceled)

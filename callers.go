@@ -82,7 +82,7 @@ func (o *opener) joinOpen(ctx context.Context, id string, call ToolCall, why Ver
 		return r, errApart
 	case err != nil:
 		return r, err
-	case r.State != Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" || !r.Verdict.covers(why):
+	case r.State != Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
 		return r, errApart
 	}
 	// The agent kills its hook at its own deadline, which must not be before the answer.
@@ -157,7 +157,7 @@ func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error
 // share releases one more call of a request whose yes is for several. A call that comes
 // back for it may be judged otherwise by now: why is what asks about it.
 func (l *releases) share(ctx context.Context, r Request, call ToolCall, why Verdict, holder string) (Request, bool, error) {
-	if !r.Verdict.covers(why) {
+	if !covers(r.Verdict, why) {
 		return r, false, ErrNotBound
 	}
 	bound, err := l.fingerprint(context.WithoutCancel(ctx), call)
@@ -180,7 +180,7 @@ func (l *releases) share(ctx context.Context, r Request, call ToolCall, why Verd
 	err = l.grants.stillGood(ctx, r, call)
 	if err == nil {
 		rec := r.record(EventReleased)
-		rec.At, rec.Once, rec.Call = at, onceShared(r.ID, r.Also[r.beside(call.ID)].N), call
+		rec.At, rec.Once, rec.Call = at, OnceShared(r.ID, r.Also[r.beside(call.ID)].N), call
 		rec.Note = "by the yes to a card that showed this call with identical ones"
 		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
 	}
@@ -326,7 +326,7 @@ func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool
 	cards := make([]Card, len(stale))
 	fits := make([]bool, len(stale))
 	for n, i := range stale {
-		cards[n], fits[n] = e.cards.card(r, c.codes[i]).withCallers(r, r.Postings[i])
+		cards[n], fits[n] = withCallers(e.cards.card(r, c.codes[i]), r, r.Postings[i])
 	}
 	e.shown.mu.Unlock()
 	if len(stale) == 0 {

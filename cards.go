@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"fmt"
 	"os/user"
 	"path/filepath"
@@ -97,20 +98,11 @@ func claimed(r Request) string {
 
 // whyLine says why people are asked, and how hard the call is to take back.
 func whyLine(v Verdict) string {
-	why := firstOf(v.Detail, v.Reason, "a rule asks for a person")
+	why := cmp.Or(v.Detail, v.Reason, "a rule asks for a person")
 	if loss := v.Irreversible.String(); loss != "" {
 		why += "; " + loss
 	}
 	return why
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // ruleLine names stage, rule and place. A card has no room for a whole path;
@@ -134,7 +126,7 @@ func ruleLine(v Verdict) string {
 
 // decider is who decided, where, and after how long.
 func (r Request) decider(res Resolution) string {
-	return fmt.Sprintf("%s via %s · %s", display.Safe(firstOf(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
+	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
 }
 
 // resultLine says in one line who decided, where, and after how long.
@@ -144,14 +136,14 @@ func (r Request) resultLine(res Resolution) string {
 	case res.Approve && r.fate().resultLine(who) != "":
 		return r.fate().resultLine(who)
 	case res.Approve && r.refusedAgain():
-		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.sentence()
+		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
 	case res.Approve && len(r.Also) > 0:
 		if got, all := r.released(); got < all {
 			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
 		}
 		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
 	case res.Approve && r.mayLast():
-		return "✅ Approved for " + res.Grant.span() + " by " + who
+		return "✅ Approved for " + res.Grant.Span() + " by " + who
 	case res.Approve:
 		return "✅ Approved once by " + who
 	case res.Cause == ByPerson:
@@ -159,10 +151,10 @@ func (r Request) resultLine(res Resolution) string {
 	case res.Cause == TimedOut:
 		return "⌛ Expired · blocked · nobody answered in " + took
 	case res.Cause == NotShown:
-		return "↩ Withdrawn · approver released nothing · " + res.Cause.sentence()
+		return "↩ Withdrawn · approver released nothing · " + res.Cause.Sentence()
 	case res.Cause == Outdated:
-		return "↩ Withdrawn · approver changed nothing · " + res.Cause.sentence() + ", so this question is over"
-	case res.Cause == AgentGone && r.State == Withdrawn && r.Call.own():
+		return "↩ Withdrawn · approver changed nothing · " + res.Cause.Sentence() + ", so this question is over"
+	case res.Cause == AgentGone && r.State == Withdrawn && r.Call.AboutApprover():
 		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
 	case res.Cause == AgentGone:
 		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
@@ -174,73 +166,36 @@ func (r Request) resultLine(res Resolution) string {
 		}
 		return line
 	case res.Cause == Unreleased:
-		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.sentence()
+		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
 	case r.gaveNothing():
-		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.sentence()
+		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
 	}
-	return "⛔ Blocked · " + res.Cause.sentence()
+	return "⛔ Blocked · " + res.Cause.Sentence()
 }
-
-// sentence explains a cause that is no person's.
-func (c Cause) sentence() string {
-	switch c {
-	case TimedOut:
-		return "nobody answered in time"
-	case AgentGone:
-		return "the agent stopped waiting"
-	case NotShown:
-		return "the call on the answered card had ended, and the calls that wait are asked about anew"
-	case Unreachable:
-		return "no approval channel could be reached"
-	case Unrecorded:
-		return "the decision could not be recorded in the audit"
-	case CallChanged:
-		return "what would run is no longer what was shown"
-	case StoreTrouble:
-		return "the store had a problem"
-	case Frozen:
-		return "everything was frozen"
-	case Held:
-		return "every call of this agent was frozen"
-	case Unreleased:
-		return "approver could not release the call before its deadline"
-	case Revoked:
-		return "the approval was revoked"
-	case Moot:
-		return "a freeze began or ended while people were asked, so the question is over: ask anew"
-	case Outdated:
-		return ErrOutdated.Error()
-	default:
-		return "no valid decision was made"
-	}
-}
-
-// ByPeople is Verdict.By of what people decided.
-const ByPeople = "people"
 
 // verdict is the answer to a courier. runs is what [releases.runs] says of it.
 func (l *releases) verdict(r Request, runs bool) Verdict {
 	v := r.Verdict
-	v.Chain, v.alone = nil, false // the question's: this is the answer
+	v.Chain, v.Unasked = nil, false // the question's: this is the answer
 	res, settled := r.Told()
 	took := display.Duration(res.At.Sub(r.Created))
-	who := firstOf(res.Person.Name, res.Person.ID)
+	who := cmp.Or(res.Person.Name, res.Person.ID)
 	v.By = ByPeople
 	if settled && res.Approve && runs {
 		v.Decision = Allow
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
-		v.Detail, v.yes = v.Reason, r.yes()
+		v.Detail, v.Approval = v.Reason, r.yes()
 		return v
 	}
 	switch {
 	case !settled:
 		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID, r.TakeBy.UTC().Format("15:04 UTC"))
-		return denied(v, reason, reason)
+		return v.Blocked(reason, reason)
 	case res.Approve:
 		reason := "another call with the same content has used this approval; run it again to ask anew"
-		return denied(v, reason, reason)
+		return v.Blocked(reason, reason)
 	}
-	reason := res.Cause.sentence()
+	reason := res.Cause.Sentence()
 	switch res.Cause {
 	case ByPerson:
 		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, display.Platform(res.Identity.Channel))
@@ -251,7 +206,7 @@ func (l *releases) verdict(r Request, runs bool) Verdict {
 		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
 	default: // the sentence says it
 	}
-	return denied(v, reason, reason)
+	return v.Blocked(reason, reason)
 }
 
 // record is the audit record of what became of a request.
@@ -285,4 +240,11 @@ func (r Request) lastEvent() Event {
 	default:
 		return EventDenied
 	}
+}
+
+// obscured reports that the card of a request hides something that may say what
+// runs, or where. It takes the typed code, once.
+func (r Request) obscured() bool {
+	_, hidden := r.Call.Display().Shown()
+	return hidden || display.HidesEnvironment(r.Call.Environment)
 }

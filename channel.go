@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -154,7 +155,7 @@ func (c Card) Whole() string {
 			fmt.Fprintf(&b, "%s: %s\n", f.label, line)
 		}
 	}
-	return b.String() + "\nCommand:\n" + firstOf(c.Command, "(no command)")
+	return b.String() + "\nCommand:\n" + cmp.Or(c.Command, "(no command)")
 }
 
 // Until says when silence becomes a no, the same on every platform: "until
@@ -192,7 +193,7 @@ var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "
 
 // onCard reports an answer that names the card itself: a button, or what stands for one
 // in a terminal.
-func (m Method) onCard() bool { return m == ByTap || m == ByTyped }
+func (m Method) OnCard() bool { return m == ByTap || m == ByTyped }
 
 // String returns the word.
 func (m Method) String() string {
@@ -301,3 +302,20 @@ type Outcome struct {
 	Kind OutcomeKind
 	Text string // one or two sentences for that person, never a code
 }
+
+// A Taker is an extra ability of a channel on which not every request can be
+// approved, such as a terminal that an agent could type into.
+type Taker interface {
+	// Takes reports whether a request of this severity can be approved here.
+	Takes(s Severity) bool
+}
+
+// Solo is an extra ability of a channel whose platform gives every event to
+// one receiver only, or to each: it receives under a lease of this name, so
+// that of several replicas one does. All of them may post.
+type Solo interface {
+	LeaseName() string
+}
+
+// LeaseTTL is how long a leader that vanished keeps others out.
+const LeaseTTL = 3 * time.Second

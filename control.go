@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,9 +144,9 @@ func LoadControls(ctx context.Context, store KV) (Controls, error) {
 
 func loadControls(ctx context.Context, store KV, mark *ControlMark) (c Controls, rev Rev, now time.Time, err error) {
 	known, held := mark.Version(), mark.holding()
-	value, rev, now, err := getNow(ctx, store, controlKey())
+	value, rev, now, err := GetNow(ctx, store, controlKey())
 	if held != nil && mark.holding() == nil { // see readControls
-		value, rev, now, err = getNow(ctx, store, controlKey())
+		value, rev, now, err = GetNow(ctx, store, controlKey())
 	}
 	if errors.Is(err, ErrTampered) {
 		var clockErr error
@@ -223,13 +224,10 @@ func (s FreezeStage) Judge(ctx context.Context, call ToolCall) (Verdict, error) 
 	}
 	f, frozen := c.freezeOf(call)
 	if !frozen {
-		return Verdict{By: freezeBy, Decision: Pass, Severity: High}, nil
+		return Verdict{By: FreezeBy, Decision: Pass, Severity: High}, nil
 	}
-	return Verdict{By: freezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: firstOf(f.Who, "everything") + " frozen by " + f.By}, nil
+	return Verdict{By: FreezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: cmp.Or(f.Who, "everything") + " frozen by " + f.By}, nil
 }
-
-// freezeBy signs the verdicts of a freeze.
-const freezeBy = "freeze"
 
 // frozenReason is what an agent is told.
 func frozenReason(f Freeze) string {
@@ -339,7 +337,7 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 	k.log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
 	// No frozen: at the next start that would be a store that has lost it.
 	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
-		by, firstOf(reason, "no reason given"), err)
+		by, cmp.Or(reason, "no reason given"), err)
 	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), Record{Event: EventAlarm, Alarm: AlarmStore, Note: note})
 	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
 		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -329,7 +330,7 @@ func TestASecondFreezeKeepsBothReasons(t *testing.T) {
 					notes = append(notes, r.Note)
 				}
 			}
-			if len(notes) != 3 || !strings.HasSuffix(notes[1], firstOf(c.second, "no reason given")) {
+			if len(notes) != 3 || !strings.HasSuffix(notes[1], cmp.Or(c.second, "no reason given")) {
 				t.Errorf("recorded %.300q", notes)
 			}
 		})

@@ -196,7 +196,7 @@ func (p *Reports) became(ctx context.Context, peer Peer, callID string, f Fate) 
 	}
 	var at time.Time
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.lists(callID) || !r.Call.Peer.sameUser(peer) {
+		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		at = now

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,12 +11,6 @@ import (
 	"slices"
 	"time"
 )
-
-// A Stage judges calls: reflexcore and each tier of shieldcore. An error means
-// that the stage is configured but could not judge.
-type Stage interface {
-	Judge(ctx context.Context, call ToolCall) (Verdict, error)
-}
 
 // A Gate is the only way from a call to a verdict. Every stage judges; the
 // strictest finding wins; what needs people is put before them; every verdict
@@ -74,7 +69,7 @@ type Gate struct {
 func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	start := time.Now()
 	v, judged := g.judge(ctx, call)
-	v.alone = v.Decision != Ask && v.Args == nil && !v.evaluated && len(v.FailedOpen) == 0 && v.Irreversible.Score == 0
+	v.Unasked = v.Decision != Ask && v.Args == nil && !v.Evaluated && len(v.FailedOpen) == 0 && v.Irreversible.Score == 0
 	if let, ok := g.observe(ctx, v); ok {
 		// The call runs as it came, whatever a rule would have made of it.
 		return g.record(ctx, Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
@@ -83,7 +78,7 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	// A change that a rule demands is not let go, nor what only some may approve:
 	// whoever paused need not be one of them.
 	// Nor is a denial that is only asked about because something speaks for the call.
-	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.weakened {
+	if v.Decision == Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
 		if notice, ok := g.Paused(ctx, v.Severity); ok {
 			v.Decision, v.Detail = Pass, "not asked: "+notice
 			g.Log.Warn("a call that needs people was let through", "call", call.ID, "why", notice)
@@ -91,7 +86,7 @@ func (g *Gate) Decide(ctx context.Context, call ToolCall) Verdict {
 	}
 	if v.Decision == Ask {
 		if g.Ask == nil {
-			v = denied(v, "nobody can be asked here", "the call needs people and no way to ask them is configured")
+			v = v.Blocked("nobody can be asked here", "the call needs people and no way to ask them is configured")
 		} else {
 			return g.ask(ctx, call, v)
 		}
@@ -109,7 +104,7 @@ const storeAway = "approver's store does not answer, so the call was blocked, wh
 // record returns the verdict of the record once it is durable, or a Deny.
 func (g *Gate) record(ctx context.Context, r Record) Verdict {
 	if g.Audit == nil {
-		return denied(r.Verdict, "the decision could not be recorded", "no audit is configured")
+		return r.Verdict.Blocked("the decision could not be recorded", "no audit is configured")
 	}
 	r.Event = EventVerdict
 	_, err := g.Audit.Record(ctx, r)
@@ -120,11 +115,11 @@ func (g *Gate) record(ctx context.Context, r Record) Verdict {
 	was := r.Verdict.Decision
 	switch {
 	case over:
-		r.Verdict = denied(r.Verdict, "the agent's time was over before there was an answer, so the call was blocked", err.Error())
+		r.Verdict = r.Verdict.Blocked("the agent's time was over before there was an answer, so the call was blocked", err.Error())
 	case errors.Is(err, ErrAway):
-		r.Verdict = denied(r.Verdict, storeAway, err.Error())
+		r.Verdict = r.Verdict.Blocked(storeAway, err.Error())
 	default:
-		r.Verdict = denied(r.Verdict, "the decision could not be recorded", err.Error())
+		r.Verdict = r.Verdict.Blocked("the decision could not be recorded", err.Error())
 	}
 	if was != Deny { // what became of the call is another than what was to be recorded
 		r.Observed = nil
@@ -158,7 +153,7 @@ func (g *Gate) ask(ctx context.Context, call ToolCall, why Verdict) (v Verdict) 
 	defer func() {
 		if p := recover(); p != nil {
 			g.Log.Error("panic while people were asked", "call", call.ID, "panic", p, "stack", string(debug.Stack()))
-			v = denied(why, "approver failed while it asked people", "panic")
+			v = why.Blocked("approver failed while it asked people", "panic")
 		}
 	}()
 	v = g.Ask(ctx, call, why)
@@ -177,29 +172,29 @@ func (g *Gate) judge(ctx context.Context, call ToolCall) (Verdict, ToolCall) {
 		return v, call
 	}
 	if g.Rewrite == nil {
-		return denied(v, "the call would have to be changed, which this agent cannot do", "modify without a rewrite"), call
+		return v.Blocked("the call would have to be changed, which this agent cannot do", "modify without a rewrite"), call
 	}
 	changed, err := g.Rewrite(call, v.Args)
 	if err != nil {
-		return denied(v, "the call could not be changed as a rule demands", err.Error()), call
+		return v.Blocked("the call could not be changed as a rule demands", err.Error()), call
 	}
 	again := g.strictest(ctx, changed)
-	again.Chain = chained(slices.Clone(v.Chain), again.Chain...)
+	again.Chain = Chained(slices.Clone(v.Chain), again.Chain...)
 	again.Appealable = false // the agent's own call is another one
 	if again.Args != nil {
-		return denied(again, "the call was changed twice", "a modified call was modified again"), changed
+		return again.Blocked("the call was changed twice", "a modified call was modified again"), changed
 	}
 	first, open := v, slices.Concat(v.FailedOpen, again.FailedOpen)
-	if stricter(again, v) {
+	if Stricter(again, v) {
 		again.Args = v.Args
 		v = again
 	}
 	v.Chain = again.Chain
 	if first.Decision == Ask && again.Decision == Ask {
-		v = narrowed(v, first, again)
+		v = Narrowed(v, first, again)
 	}
 	v.FailedOpen = open
-	return v.reduced(), changed
+	return reduced(v), changed
 }
 
 // strictest asks the stages and combines what they say. Once a stage denies what
@@ -211,31 +206,31 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 	found := make([]Verdict, 0, 8)
 	var chain []Finding
 	var shadow, allowed, open []string
-	watch := stopwatch{budgets: g.Budgets}
+	watch := Stopwatch{Budgets: g.Budgets}
 	for _, s := range g.Stages {
 		start := time.Now()
 		v := g.inTurn(ctx, s, call, &watch)
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
-		chain = chained(chained(chain, v.finding(time.Since(start))), v.Chain...)
+		chain = Chained(Chained(chain, v.Finding(time.Since(start))), v.Chain...)
 		found = append(found, v)
 		if v.Decision == Deny && !v.Appealable {
 			break
 		}
 	}
-	watch.begin(Coherence)
+	watch.Begin(Coherence)
 	v := Combine(found)
-	watch.end()
-	if over := watch.verdicts(); len(over) > 0 {
+	watch.End()
+	if over := watch.Verdicts(); len(over) > 0 {
 		for _, o := range over {
-			link := o.finding(0)
+			link := o.Finding(0)
 			link.Note = o.Detail
-			chain = chained(chain, link)
+			chain = Chained(chain, link)
 		}
 		found = append(found, over...)
 		v = Combine(found)
 	}
-	if w := weighed(v, found, g.Weak); w.weakened {
-		chain = chained(chain, Finding{By: "gate", Decision: Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
+	if w := Weighed(v, found, g.Weak); w.Weakened {
+		chain = Chained(chain, Finding{By: "gate", Decision: Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
 		v = w
 	}
 	v, more := g.raise(ctx, call, v, found)
@@ -243,56 +238,24 @@ func (g *Gate) strictest(ctx context.Context, call ToolCall) Verdict {
 		var late []Finding
 		v, late = g.meanwhile(ctx, call, v)
 		more = append(more, late...)
-		v.evaluated = true
+		v.Evaluated = true
 	}
-	chain = chained(chain, more...)
+	chain = Chained(chain, more...)
 	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...) // whichever stage decided
-	return v.reduced()
+	return reduced(v)
 }
 
 // inTurn asks a stage. One that computes does so when it is the turn of the call's user.
 // That no turn came is no stage that failed: it never lets a call go on.
-func (g *Gate) inTurn(ctx context.Context, s Stage, call ToolCall, watch *stopwatch) Verdict {
+func (g *Gate) inTurn(ctx context.Context, s Stage, call ToolCall, watch *Stopwatch) Verdict {
 	if _, computes := s.(Timed); computes && g.Turns != nil {
 		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
-			return denied(Verdict{By: "gate"}, "approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
+			return Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
 		}
 		defer g.Turns.Give(call.Peer.UID)
 	}
-	return watch.timed(ctx, s, call, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
+	return watch.Timed(ctx, s, call, func(ctx context.Context) Verdict { return g.judgeSafely(ctx, s, call) })
 }
-
-// narrowed returns v with the people, the channels, the tier and the time on which
-// all that ask agree. If they name nobody in common, nobody can be asked.
-func narrowed(v Verdict, asks ...Verdict) Verdict {
-	v.Channels, v.Approvers, v.TTL = nil, nil, 0
-	nobody := false
-	for _, ask := range asks {
-		v.MinTier = max(v.MinTier, ask.MinTier)
-		if ask.TTL > 0 && (v.TTL == 0 || ask.TTL < v.TTL) {
-			v.TTL = ask.TTL // the shortest that a rule names
-		}
-		for of, more := range map[*[]string][]string{&v.Channels: ask.Channels, &v.Approvers: ask.Approvers} {
-			switch {
-			case len(more) == 0:
-			case len(*of) == 0:
-				*of = more
-			default:
-				*of = slices.DeleteFunc(slices.Clone(*of), func(name string) bool { return !slices.Contains(more, name) })
-				nobody = nobody || len(*of) == 0
-			}
-		}
-	}
-	if nobody {
-		return denied(v, "nobody may decide this", "the rules that ask name no person or no channel in common")
-	}
-	return v
-}
-
-// ErrTold is what the error of a stage is that tells of its trouble in the log itself, once
-// for each cause and once when it is over. The gate denies the call as ever, and does not
-// tell of it again.
-var ErrTold = errors.New("the stage has told of it")
 
 // judgeSafely is where it is written what a failing stage means: a configured
 // stage that errs, panics or answers nonsense blocks.
@@ -307,9 +270,9 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 		if errors.Is(err, ErrAway) {
 			failed = storeAway
 		}
-		d := denied(Verdict{By: "gate", Tier: v.Tier}, firstOf(v.Reason, failed), err.Error())
+		d := Verdict{By: "gate", Tier: v.Tier}.Blocked(cmp.Or(v.Reason, failed), err.Error())
 		var gone *UnavailableError
-		d.unavailable = errors.As(err, &gone)
+		d.Unavailable = errors.As(err, &gone)
 		return d
 	}
 	defer func() {
@@ -331,15 +294,21 @@ func (g *Gate) judgeSafely(ctx context.Context, s Stage, call ToolCall) (v Verdi
 	if v.Decision > Allow {
 		return fail(fmt.Errorf("a stage returned the unknown decision %d", v.Decision))
 	}
-	v.ruled = v.Rule != ""
-	v.weakened, v.unavailable, v.alone, v.evaluated, v.FailedOpen = false, false, false, false, nil
+	v.Ruled = v.Rule != ""
+	v.Weakened, v.Unavailable, v.Unasked, v.Evaluated, v.FailedOpen = false, false, false, false, nil
 	return v
 }
 
-// denied turns a verdict into a Deny that keeps saying which rule it was.
-func denied(v Verdict, reason, detail string) Verdict {
-	v.Decision, v.Severity, v.Args, v.ruled = Deny, Catastrophic, nil, false
-	v.Appealable, v.weakened, v.Confidence, v.alone, v.yes = false, false, 0, false, nil
-	v.Reason, v.Detail = reason, detail
-	return v
+// observe returns what becomes of a verdict in observe mode. Only what a rule
+// found is let go, and only to the agent's own permission flow: a failure of
+// approver itself and a freeze block as ever, and an allow skips nobody's question.
+func (g *Gate) observe(ctx context.Context, found Verdict) (Verdict, bool) {
+	if g.Observe == nil || !found.Ruled || found.Decision == Pass || found.By == FreezeBy {
+		return found, false
+	}
+	notice, ok := g.Observe(ctx, found)
+	if !ok {
+		return found, false
+	}
+	return Verdict{Decision: Pass, By: "gate", Rule: "observe", Severity: High, Detail: notice}, true
 }

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
-			By: display.Safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
+			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
 		})
 	}
 	scopes, listErr := k.records.listed(ctx, "grant")
@@ -57,7 +58,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 		card := k.cards.Of(r)
 		out = append(out, Grant{
 			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
-			By: display.Safe(firstOf(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
+			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
 		})
 	}
 	err = errors.Join(err, listErr)
@@ -103,7 +104,7 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 	if _, err := k.audit.Record(ctx, note); err != nil {
 		return err
 	}
-	_, rev, now, err := getNow(ctx, k.store, Key("req", id))
+	_, rev, now, err := GetNow(ctx, k.store, Key("req", id))
 	if d, ok := k.store.(Discarder); ok && errors.Is(err, ErrTampered) {
 		return d.Discard(ctx, Key("req", id))
 	}

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -282,7 +283,7 @@ func (c Controls) FreezeLines() (lines []string) {
 		if !f.At.IsZero() { // of one that stands for a lost record nobody knows
 			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
 		}
-		lines = append(lines, text+", "+firstOf(display.SafeLine(f.Reason), "no reason given"))
+		lines = append(lines, text+", "+cmp.Or(display.SafeLine(f.Reason), "no reason given"))
 	}
 	if c.Frozen() {
 		what := "everything"
@@ -321,7 +322,7 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 	case errors.Is(err, ErrFrozen):
 		return 0, err
 	case err != nil:
-		denied, freezeErr := k.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+firstOf(reason, "no reason given"))
+		denied, freezeErr := k.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+cmp.Or(reason, "no reason given"))
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
 	k.log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
@@ -340,7 +341,7 @@ func (k *Controller) denyOpen(ctx context.Context, why Cause, frozen func(ToolCa
 	open, err := k.requests.Open(ctx)
 	for _, r := range open {
 		cause := why
-		if r.Call.aboutFreezes() {
+		if aboutFreezes(r.Call) {
 			cause = Moot
 		} else if r.Call.Control != "" || !frozen(r.Call) {
 			continue

@@ -5,60 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
 // This file keeps grants that last: a yes that people gave for a session or for
 // some minutes. Each is one record, found by what it is for.
-
-// A Term is how long a yes lasts. The zero value is once.
-type Term struct {
-	// Session is for as long as the agent's session, at most SessionTerm.
-	Session bool `json:"session,omitempty"`
-	// For is for a time, 1 to 60 minutes.
-	For time.Duration `json:"for,omitempty"`
-	// Always is once, and a rule for the policy is written for people to put in.
-	Always bool `json:"always,omitempty"`
-}
-
-// Limits of terms.
-const (
-	SessionTerm = 8 * time.Hour
-	maxTerm     = 60 // minutes
-)
-
-func (t Term) lasts() bool { return t.Session || t.For > 0 }
-
-func (t Term) String() string {
-	switch {
-	case t.Session:
-		return "session"
-	case t.Always:
-		return "always"
-	case t.For > 0:
-		return fmt.Sprintf("%dm", int(t.For.Minutes()))
-	}
-	return "once"
-}
-
-// ParseTerm reads once, session, always, or 1m to 60m, and nothing else.
-func ParseTerm(word string) (Term, bool) {
-	switch strings.ToLower(word) {
-	case "once":
-		return Term{}, true
-	case "session":
-		return Term{Session: true}, true
-	case "always":
-		return Term{Always: true}, true
-	}
-	for n := 1; n <= maxTerm; n++ {
-		if word == fmt.Sprintf("%dm", n) {
-			return Term{For: time.Duration(n) * time.Minute}, true
-		}
-	}
-	return Term{}, false
-}
 
 // A keptGrant is the record of a grant that lasts.
 type keptGrant struct {
@@ -85,14 +36,14 @@ func (g keptGrant) holds(call ToolCall, why Verdict, fp Fingerprint, c Controls,
 		return false
 	case !fp.Bound(): // what runs could be another thing than what people saw
 		return false
-	case r.Verdict.Severity != High || why.Severity != High || !r.Verdict.covers(why):
+	case r.Verdict.Severity != High || why.Severity != High || !covers(r.Verdict, why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
 	case r.obscured(): // kept by an approver that did not know of it
 		return false
 	}
-	return term.lasts() && r.shares(call, fp)
+	return term.Lasts() && r.shares(call, fp)
 }
 
 func (k *Grants) load(ctx context.Context, scope string) (g keptGrant, rev Rev, err error) {
@@ -131,18 +82,10 @@ func (k *Grants) save(ctx context.Context, scope string, g keptGrant, rev Rev, b
 	return k.records.putBefore(ctx, before, Key("grant", scope), value, rev, NewRev(), due, g.Until.Add(k.keepFor))
 }
 
-// span is how long a yes that lasts does, for people.
-func (t Term) span() string {
-	if t.Session {
-		return "the session"
-	}
-	return t.String()
-}
-
 // mayLast reports whether a yes to the request is one that is kept.
 func (r Request) mayLast() bool {
 	term := r.Resolution.Grant
-	return term.lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == High && r.Fingerprint.Bound() && !r.obscured() && (!term.Session || r.Call.Session != "")
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == High && r.Fingerprint.Bound() && !r.obscured() && (!term.Session || r.Call.Session != "")
 }
 
 // keep makes the grant that people gave with their yes, after the call that they

@@ -58,7 +58,7 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 						})
 						v := <-answer
 						time.Sleep(time.Minute)
-						why := act.cause.sentence()
+						why := act.cause.Sentence()
 						if v.Decision != Deny || !strings.Contains(v.Reason, why) {
 							t.Errorf("the agent is told %v %q", v.Decision, v.Reason)
 						}

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// LeaseTTL is how long a leader that vanished keeps others out.
-const LeaseTTL = 3 * time.Second
-
 // Lead runs f while this process holds the named lease, and again whenever it
 // gets the lease anew, until ctx ends or f ends by itself. f's context ends
 // with the lease.

@@ -57,7 +57,7 @@ func (f *finder) byID(ctx context.Context, rep Reply) (Request, Posting, *Outcom
 			return r, p, nil
 		}
 	}
-	if !r.Verdict.shownOn(rep.Channel) { // who knows of it all the same may say no
+	if !shownOn(r.Verdict, rep.Channel) { // who knows of it all the same may say no
 		return r, Posting{}, nil
 	}
 	return r, Posting{}, unknown
@@ -78,7 +78,7 @@ func (f *finder) trouble(err error) *Outcome {
 // of that request in that conversation.
 func (f *finder) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outcome) {
 	unknown := &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
-	if !rep.Method.onCard() && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
+	if !rep.Method.OnCard() && rep.Method != ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
 	}
 	waiting, stop := context.WithTimeout(ctx, PostTimeout)
@@ -107,12 +107,12 @@ func (f *finder) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outc
 			}
 		}
 		if here >= 0 && r.ended() { // what is on its way is on it for nobody
-			if !rep.Method.onCard() {
+			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
 			return f.found(ctx, r, here, rep.Message)
 		}
-		if lost >= 0 && rep.Method.onCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
+		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
 			return f.found(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
@@ -124,9 +124,9 @@ func (f *finder) byCard(ctx context.Context, rep Reply) (Request, Posting, *Outc
 		switch {
 		case sending && hinted(waiting, hint, retryEvery):
 			continue
-		case lost >= 0 && rep.Method.onCard():
+		case lost >= 0 && rep.Method.OnCard():
 			return f.found(ctx, r, lost, rep.Message)
-		case !sending && here >= 0 && rep.Method.onCard(): // else its note may only be late
+		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
 			ref := Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
 		}

@@ -104,7 +104,7 @@ const foreignFor = time.Hour
 // buttons, unless the store finds it again.
 func (f *finder) forgotten(rep Reply) *Outcome {
 	_, _, ours := f.requests.known.last(rep.Request)
-	if !rep.Method.onCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
+	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		return &Outcome{OutcomeUnknown, "There is no such request in this conversation."}
 	}
 	f.tasks.start(func(ctx context.Context) {

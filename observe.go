@@ -138,17 +138,3 @@ func (k *Controller) Observing(ctx context.Context, _ Verdict) (string, bool) {
 	}
 	return c.Observe.notice(), true
 }
-
-// observe returns what becomes of a verdict in observe mode. Only what a rule
-// found is let go, and only to the agent's own permission flow: a failure of
-// approver itself and a freeze block as ever, and an allow skips nobody's question.
-func (g *Gate) observe(ctx context.Context, found Verdict) (Verdict, bool) {
-	if g.Observe == nil || !found.ruled || found.Decision == Pass || found.By == freezeBy {
-		return found, false
-	}
-	notice, ok := g.Observe(ctx, found)
-	if !ok {
-		return found, false
-	}
-	return Verdict{Decision: Pass, By: "gate", Rule: "observe", Severity: High, Detail: notice}, true
-}

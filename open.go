@@ -271,13 +271,13 @@ func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error
 func (o *opener) resume(ctx context.Context, r Request, call ToolCall, why Verdict, fp Fingerprint, holder string) (Request, error) {
 	// A call id is the agent's to choose: it must not carry an answer over to a
 	// stricter question. What was released before is told again.
-	if !r.State.Settled() && !r.Verdict.covers(why) {
+	if !r.State.Settled() && !covers(r.Verdict, why) {
 		return r, ErrNotBound
 	}
 	if r.shares(call, fp) {
 		return o.rejoin(ctx, r)
 	}
-	if !call.Peer.sameUser(r.Call.Peer) {
+	if !call.Peer.SameUser(r.Call.Peer) {
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
 	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {

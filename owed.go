@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,23 +114,23 @@ func (c Controls) unrecorded() (all []Record) {
 }
 
 func frozenRecord(at time.Time, f Freeze) Record {
-	return Record{Event: EventFrozen, At: at, Note: "frozen by " + f.By + ": " + firstOf(f.Reason, "no reason given")}
+	return Record{Event: EventFrozen, At: at, Note: "frozen by " + f.By + ": " + cmp.Or(f.Reason, "no reason given")}
 }
 
 func heldRecord(at time.Time, h Hold) Record {
 	return Record{
-		Event: EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " + firstOf(h.Reason, "no reason given"),
+		Event: EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " + cmp.Or(h.Reason, "no reason given"),
 		Call: ToolCall{Agent: h.Who.Agent, Session: h.Who.Session, Dir: h.Who.Project, Peer: h.Who.Peer},
 	}
 }
 
 func removedRecord(at time.Time, gone Removal, ended string) Record {
 	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was not used is void",
-		gone.Person, gone.By, firstOf(gone.Reason, "no reason given"))
+		gone.Person, gone.By, cmp.Or(gone.Reason, "no reason given"))
 	if len(gone.Identities) > 0 {
 		note += "; accounts: " + accounts(gone.Identities)
 	}
-	if ended = firstOf(ended, gone.Ended); ended != "" {
+	if ended = cmp.Or(ended, gone.Ended); ended != "" {
 		note += "; that ended: " + ended
 	}
 	return Record{Event: EventPolicy, At: at, Note: note}

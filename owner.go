@@ -76,7 +76,7 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
 	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
 		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
-	case r.Verdict.admits(res) != nil:
+	case admits(r.Verdict, res) != nil:
 		return a.notAskedText(r.Verdict, who)
 	case a.Nobody(r.Verdict.Severity) == "":
 		return "others can approve it: answer where its card is"

@@ -46,7 +46,7 @@ func (r Request) shares(call ToolCall, fp Fingerprint) bool {
 // the same user and agent, in the same folder.
 func (r Request) sameCall(call ToolCall, fp Fingerprint) bool {
 	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
-		call.Peer.sameUser(r.Call.Peer)
+		call.Peer.SameUser(r.Call.Peer)
 }
 
 // Take is Consume for a call that came back after its request was parked. The
@@ -72,7 +72,7 @@ func (r Request) Take(call ToolCall, fp Fingerprint, audit string, deadline, now
 // is as strict, of the same arguments, and to nobody else. Rules that look at the
 // clock can ask about one call in two ways. An answer to an appeal is one to a
 // denial by the same rule, and to nothing else, nor is any other answer one to it.
-func (v Verdict) covers(now Verdict) bool {
+func covers(v, now Verdict) bool {
 	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
 		return false
 	}
@@ -162,7 +162,7 @@ func (o *opener) join(ctx context.Context, call ToolCall, why Verdict, fp Finger
 	switch {
 	case !r.shares(call, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, ErrNotFound
-	case !no && !r.Verdict.covers(why):
+	case !no && !covers(r.Verdict, why):
 		return Request{}, ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.

@@ -194,7 +194,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c Channel, lease string) {
 // lookElsewhere reads how it is where the lease is, and why answers may not count there.
 // Nothing is known where nobody else has said anything lately.
 func (v *receivers) lookElsewhere(ctx context.Context, c Channel, key string, mine Receiving) (*Receiving, string) {
-	value, _, clock, err := getNow(ctx, v.store, key)
+	value, _, clock, err := GetNow(ctx, v.store, key)
 	var there Receiving
 	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process || clock.Sub(there.At).Abs() > fresh {
 		return nil, ""
@@ -212,7 +212,7 @@ func (v *receivers) lookElsewhere(ctx context.Context, c Channel, key string, mi
 // storeReceiving puts a note over whatever is there. It reports whether that worked: if
 // not, it is tried again at the next look.
 func (v *receivers) storeReceiving(ctx context.Context, key string, now Receiving) bool {
-	_, rev, clock, err := getNow(ctx, v.store, key)
+	_, rev, clock, err := GetNow(ctx, v.store, key)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return false
 	}

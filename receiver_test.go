@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -231,7 +232,7 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				apart := func(seconds int) (said string) {
 					for range 4 * seconds {
-						said = firstOf(said, b2.Channels.State("wire").Apart)
+						said = cmp.Or(said, b2.Channels.State("wire").Apart)
 						time.Sleep(time.Second / 4)
 					}
 					return said

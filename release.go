@@ -91,7 +91,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, r.record(r.lastEvent()).of(r.Also[i].CallID))
+			_, errs[i] = n.audit.Record(ctx, recordOf(r.record(r.lastEvent()), r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
@@ -102,7 +102,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 }
 
 // of is a record of one of several calls that share a request.
-func (rec Record) of(callID string) Record {
+func recordOf(rec Record, callID string) Record {
 	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	return rec
 }
@@ -114,7 +114,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 		return
 	}
 	for _, e := range r.Ended {
-		rec := r.record(EventWithdrawn).of(e.CallID)
+		rec := recordOf(r.record(EventWithdrawn), e.CallID)
 		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), Resolution{Cause: e.Why, At: e.At}
 		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
 		if e.Why == Revoked {

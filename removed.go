@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (r Removal) Stands() bool { return !r.At.IsZero() && r.Back.IsZero() }
 // is reports whether an account, or the person it stands for, is the one who was removed.
 func (r Removal) is(id Identity, who Person) bool {
 	return who.ID != "" && shortName(who.ID) == shortName(r.Person) ||
-		slices.ContainsFunc(r.Identities, func(gone Identity) bool { return gone.bounded() == id.bounded() })
+		slices.ContainsFunc(r.Identities, func(gone Identity) bool { return boundedIdentity(gone) == boundedIdentity(id) })
 }
 
 // Line says it for people.
@@ -181,7 +182,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 		if gone.At, gone.Back = now, (time.Time{}); old.Stands() {
 			gone.Last, gone.LastBy, gone.LastReason = now, gone.By, gone.Reason
 			gone.At, gone.By, gone.Reason = old.At, old.By, old.Reason
-			gone.Ended = firstOf(gone.Ended, old.Ended)
+			gone.Ended = cmp.Or(gone.Ended, old.Ended)
 		}
 		c.Removed[i] = gone
 		return nil

@@ -23,10 +23,6 @@ var (
 	errTakenBack = errors.New("whoever approved the call was removed since")
 )
 
-// sameUser reports that two calls come from one user of this machine. An unknown peer
-// is the daemon itself, which asks about its own changes; the socket admits no other.
-func (p Peer) sameUser(other Peer) bool { return p.Known == other.Known && p.UID == other.UID }
-
 // Repeat notes that the courier of callID reads the yes once more. back is since
 // when the daemon and its store have been there.
 func (r Request) Repeat(callID string, fp Fingerprint, back, now time.Time) (Request, error) {
@@ -206,7 +202,7 @@ func (l *releases) runs(
 		return r, false, nil
 	case holder != "" && r.Holder == holder:
 		return l.lastLook(context.WithoutCancel(ctx), r, call)
-	case !r.Call.Peer.sameUser(call.Peer):
+	case !r.Call.Peer.SameUser(call.Peer):
 		return r, false, ErrNotBound
 	}
 	r, err := l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
@@ -257,7 +253,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer Peer, callID string, bef
 		return err
 	}
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.lists(callID) || !r.Call.Peer.sameUser(peer) {
+		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		if callID != r.CallID { // its yes is repeated to nobody

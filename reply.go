@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (a *Answers) heard(ctx context.Context, rep Reply) Outcome {
 // noteRefusal records an answer that did not count.
 func (a *Answers) noteRefusal(ctx context.Context, rep Reply, r Request, out Outcome) {
 	_, err := a.audit.Record(context.WithoutCancel(ctx), Record{
-		Event: EventRefused, Request: firstOf(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
+		Event: EventRefused, Request: cmp.Or(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
 		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
 	})
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *Answers) reply(ctx context.Context, rep Reply, who Person, began time.T
 	if out != nil {
 		return r, *out
 	}
-	if r.ended() && (rep.Method.onCard() || rep.Method == ByPlain) {
+	if r.ended() && (rep.Method.OnCard() || rep.Method == ByPlain) {
 		id := r.ID
 		a.tasks.start(func(ctx context.Context) { a.finder.stillLive(ctx, id, rep) })
 	}
@@ -95,7 +96,7 @@ func (a *Answers) reply(ctx context.Context, rep Reply, who Person, began time.T
 		Approve: rep.Approve, Cause: ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
 		Identity: Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 	}
-	if r.Verdict.admits(res) != nil {
+	if admits(r.Verdict, res) != nil {
 		return r, Outcome{OutcomeRefused, a.approvers.notAskedText(r.Verdict, who)}
 	}
 	if rep.Approve && rep.Grant != (Term{}) && (r.Verdict.Severity != High || rep.Method != ByCommand) {
@@ -104,7 +105,7 @@ func (a *Answers) reply(ctx context.Context, rep Reply, who Person, began time.T
 	if rep.Approve && rep.Grant != (Term{}) && r.Verdict.Appeal.Of != "" {
 		return r, Outcome{OutcomeNeedCode, "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
 	}
-	if rep.Approve && rep.Grant.lasts() && !r.Fingerprint.Bound() {
+	if rep.Approve && rep.Grant.Lasts() && !r.Fingerprint.Bound() {
 		return r, Outcome{OutcomeNeedCode, "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
 	}
 	if rep.Approve && rep.Grant != (Term{}) && r.obscured() {
@@ -127,7 +128,7 @@ func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep Reply, re
 	err := whenThere(ctx, func() (err error) {
 		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-rep.age(began)))
+			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
 			next, err := r.Answer(res, now)
 			if errors.Is(err, ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
@@ -180,7 +181,7 @@ func needCodeText(r Request, p Posting) string {
 // winner that it stands, a loser who was first.
 func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	res, settled := r.Told()
-	name := firstOf(res.Person.Name, res.Person.ID)
+	name := cmp.Or(res.Person.Name, res.Person.ID)
 	mine := res.Person.ID == who.ID && res.Identity == (Identity{rep.Channel, rep.Sender})
 	late := OutcomeTooLate
 	if !rep.Code.IsZero() {
@@ -190,16 +191,16 @@ func outcomeOf(r Request, rep Reply, who Person) Outcome {
 	case !settled:
 		return Outcome{OutcomeRefused, "The request is still open; this answer does not count."}
 	case r.unused(rep, who) && res.Cause == AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
-		return Outcome{OutcomeExpired, "Your yes released nothing: " + res.Cause.sentence() + "."}
+		return Outcome{OutcomeExpired, "Your yes released nothing: " + res.Cause.Sentence() + "."}
 	case r.unused(rep, who):
-		return Outcome{OutcomeExpired, "Your yes came in time, but approver released nothing: " + res.Cause.sentence() + "."}
+		return Outcome{OutcomeExpired, "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
 	case res.Cause != ByPerson:
-		return Outcome{OutcomeExpired, "Too late: " + res.Cause.sentence() + ", so approver released nothing."}
-	case mine && res.Approve && rep.Approve && rep.Grant.lasts() && !res.Grant.lasts():
+		return Outcome{OutcomeExpired, "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
+	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
 		return Outcome{OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
 			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
-		if r.Call.own() {
+		if r.Call.AboutApprover() {
 			return Outcome{OutcomeApproved, r.Call.Display().ApprovedText()}
 		}
 		return Outcome{OutcomeApproved, r.outcomeText()}
@@ -249,10 +250,10 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep Reply, who Person)
 	}
 	a.editor.settle(r.ID)
 	out := outcomeOf(r, rep, who)
-	if out.Kind == OutcomeApproved && r.Call.own() {
+	if out.Kind == OutcomeApproved && r.Call.AboutApprover() {
 		return r, a.carriedOut(ctx, r.Call)
 	}
-	if out.Kind == OutcomeApproved && r.Resolution.Grant.lasts() {
+	if out.Kind == OutcomeApproved && r.Resolution.Grant.Lasts() {
 		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
 		if until, ok := a.grants.kept(ctx, r); ok {
 			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."

@@ -7,117 +7,6 @@ import (
 	"time"
 )
 
-// A State is where a request stands in its life:
-//
-//	pending ─▶ approved ─▶ consumed
-//	   │           └─────▶ denied (unrecorded, changed, frozen) | expired | withdrawn
-//	   └─▶ denied | expired | withdrawn
-//
-// A pending request may be parked, see [Request.Park]: then a yes waits, approved,
-// for the same call to come back. Approved is not yet an answer that anybody is told: the call is released, and
-// people are told, when the request is consumed. The zero value is denied.
-type State uint8
-
-// The states.
-const (
-	Denied State = iota
-	Pending
-	Approved
-	Expired
-	Withdrawn
-	Consumed
-)
-
-var stateNames = [...]string{"denied", "pending", "approved", "expired", "withdrawn", "consumed"}
-
-// String returns the word; an unknown value is "denied".
-func (s State) String() string {
-	if int(s) < len(stateNames) {
-		return stateNames[s]
-	}
-	return stateNames[Denied]
-}
-
-// MarshalText writes the word.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads the word; anything else is an error and leaves Denied.
-func (s *State) UnmarshalText(b []byte) error {
-	*s = Denied
-	for i, name := range stateNames {
-		if string(b) == name {
-			*s = State(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown request state %q", b)
-}
-
-// Settled reports whether the state is final: it never changes again, and
-// agent and people may be told.
-func (s State) Settled() bool { return s != Pending && s != Approved }
-
-// A Cause is the reason code of a resolution. It tells a person's no from a
-// timeout. The zero value is "none" and never approves.
-type Cause uint8
-
-// The causes.
-const (
-	NoCause      Cause = iota
-	ByPerson           // a person said yes or no
-	TimedOut           // nobody answered before the deadline
-	AgentGone          // the agent went away, or took the answer too late
-	Unreachable        // no channel could be reached
-	Unrecorded         // the audit could not be written
-	CallChanged        // what would run is not what was shown
-	StoreTrouble       // the store failed where no safe answer was left
-	Frozen             // everything was frozen
-	Revoked            // people took their yes back
-	NotShown           // the answered card showed none of the calls that wait
-	Moot               // what was asked about is over
-	Held               // every call of its agent was frozen
-	Unreleased         // there was a yes, and no time left to release the call
-	Outdated           // the file that was asked about was changed again
-)
-
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
-
-// String returns the reason code.
-func (c Cause) String() string {
-	if int(c) < len(causeNames) {
-		return causeNames[c]
-	}
-	return causeNames[NoCause]
-}
-
-// MarshalText writes the reason code.
-func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads the reason code; anything else is NoCause.
-func (c *Cause) UnmarshalText(b []byte) error {
-	*c = NoCause
-	for i, name := range causeNames {
-		if string(b) == name {
-			*c = Cause(i)
-		}
-	}
-	return nil
-}
-
-// A Resolution is the answer to a request. The zero value denies.
-type Resolution struct {
-	Approve      bool      `json:"approve"`
-	Cause        Cause     `json:"cause"`
-	Person       Person    `json:"person,omitzero"`
-	Identity     Identity  `json:"identity,omitzero"`
-	Conversation string    `json:"conversation,omitempty"`
-	Method       Method    `json:"method,omitempty"`
-	Grant        Term      `json:"grant,omitzero"` // how long a yes lasts
-	At           time.Time `json:"at,omitzero"`    // by the store's clock
-	// Calls is the number of the last identical call that the answered card showed.
-	Calls int `json:"calls,omitempty"`
-}
-
 // A Request is one call that waits for people, as it is stored. Its methods are
 // the pure state machine: they read no clock, do no I/O, and return an error
 // and change nothing when the step is not allowed. Whoever applies a step
@@ -180,7 +69,6 @@ type Request struct {
 var (
 	ErrSettled   = errors.New("the request is already answered")
 	ErrTooSoon   = errors.New("it is not time for that yet")
-	ErrOverdue   = errors.New("the deadline has passed")
 	ErrNotHolder = errors.New("another connection holds the request")
 	ErrNotBound  = errors.New("the call is not the one that was approved")
 )
@@ -197,7 +85,7 @@ func (r Request) Answer(res Resolution, now time.Time) (Request, error) {
 	case res.Cause != ByPerson || res.Person.ID == "":
 		return r, fmt.Errorf("an answer needs a person, got cause %q", res.Cause)
 	}
-	if err := r.Verdict.admits(res); err != nil {
+	if err := admits(r.Verdict, res); err != nil {
 		return r, err
 	}
 	r.State = Denied

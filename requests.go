@@ -55,7 +55,7 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev Rev)
 
 // loadNow is load, and then the clock.
 func (q *Requests) loadNow(ctx context.Context, id string) (Request, Rev, time.Time, error) {
-	value, rev, now, err := getNow(ctx, q.store, Key("req", id))
+	value, rev, now, err := GetNow(ctx, q.store, Key("req", id))
 	if err != nil {
 		return Request{}, "", now, err
 	}
@@ -66,7 +66,7 @@ func (q *Requests) loadNow(ctx context.Context, id string) (Request, Rev, time.T
 // reload is loadNow for who knows the record as it was at revision seen: a large
 // one is not decoded again and again.
 func (q *Requests) reload(ctx context.Context, r Request, seen Rev) (Request, Rev, time.Time, error) {
-	value, rev, now, err := getNow(ctx, q.store, Key("req", r.ID))
+	value, rev, now, err := GetNow(ctx, q.store, Key("req", r.ID))
 	if err != nil {
 		return Request{}, "", now, err
 	}

@@ -131,13 +131,6 @@ func (h *Channels) Deaf(channel string) error {
 // errEnded is in the chain of what is said of a channel that is not back.
 var errEnded = errors.New("the channel has ended")
 
-// Solo is an extra ability of a channel whose platform gives every event to
-// one receiver only, or to each: it receives under a lease of this name, so
-// that of several replicas one does. All of them may post.
-type Solo interface {
-	LeaseName() string
-}
-
 // runChannel runs a channel once, under its lease if it has one.
 func (v *receivers) runChannel(ctx context.Context, c Channel) (err error) {
 	defer func() {

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +160,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			return fresh.crossed(todo)
 		}
 		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
-			fresh.Closed, fresh.Audit, closing = true, firstOf(fresh.Audit, hash), true
+			fresh.Closed, fresh.Audit, closing = true, cmp.Or(fresh.Audit, hash), true
 		}
 		next, err := fresh.updated(e.process, r.Postings, todo, failed, now)
 		if closing && errors.Is(err, errNoChange) {

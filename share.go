@@ -215,7 +215,7 @@ func (r Request) shownTo(p Posting, rep Reply, screen bool, sent time.Time) int 
 		case !now.Code.Equal(p.Code) || now.double():
 		case screen:
 			return said
-		case rep.Method.onCard() || rep.Sent.IsZero():
+		case rep.Method.OnCard() || rep.Sent.IsZero():
 			return min(said, now.Upto)
 		case !now.UptoAt.IsZero() && sent.Sub(now.UptoAt) >= readFor:
 			return now.Upto
@@ -226,7 +226,7 @@ func (r Request) shownTo(p Posting, rep Reply, screen bool, sent time.Time) int 
 
 // age is how long ago an answer was given that this process began to handle at began. The
 // answer is there by then, whatever the clock of its platform says.
-func (rep Reply) age(began time.Time) time.Duration {
+func age(rep Reply, began time.Time) time.Duration {
 	age := time.Since(began)
 	if !rep.Sent.IsZero() {
 		age = max(age, time.Since(rep.Sent))
@@ -284,7 +284,7 @@ const (
 
 // withCallers is the card of a posting with the number of identical calls, and false if
 // that might not fit.
-func (c Card) withCallers(r Request, p Posting) (Card, bool) {
+func withCallers(c Card, r Request, p Posting) (Card, bool) {
 	c.Notice = strings.TrimSpace(r.callersNotice(p) + " " + c.Notice)
 	switch {
 	case p.double():

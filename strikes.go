@@ -51,7 +51,7 @@ func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 }
 
 func (l *lockout) load(ctx context.Context, key string) (s strikes, rev Rev, now time.Time, err error) {
-	value, rev, now, err := getNow(ctx, l.store, key)
+	value, rev, now, err := GetNow(ctx, l.store, key)
 	switch {
 	case err == nil:
 		err = json.Unmarshal(value, &s)

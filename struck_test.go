@@ -58,7 +58,7 @@ func TestNoUserIsTheDaemonItself(t *testing.T) {
 		{ada, ada, true}, {root, root, true}, {ada, Peer{Known: true, UID: 1000, PID: 7}, true},
 		{ada, root, false}, {Peer{}, Peer{}, true}, {Peer{UID: 1000}, ada, false}, {ada, Peer{UID: 1000}, false}, {Peer{}, root, false},
 	} {
-		if tt.a.sameUser(tt.b) != tt.same {
+		if tt.a.SameUser(tt.b) != tt.same {
 			t.Errorf("%+v and %+v: %v", tt.a, tt.b, !tt.same)
 		}
 	}

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,69 +16,22 @@ import (
 // what becomes of it where a tier is missing or fails. The fail-closed table is
 // written here and in judgeSafely, and nowhere else.
 
-// The tiers, lowest first.
-const (
-	TierPolicy     uint8 = iota // rules and the reflex engine: no model
-	TierScreen                  // heuristics and classifiers: no network
-	TierEvaluation              // an isolated model
-	TierPeople                  // the last word
-)
-
-// RuleMinTier asks people about a call that a higher tier would have to look at, and
-// there is none but people.
-const RuleMinTier = "min_tier"
-
-// An UnavailableError is a stage's error if the stage could not look at the call at
-// all: its model is gone, its provider cannot be reached, its budget is spent. Every
-// other error says that something is wrong, and blocks in every fail mode.
-type UnavailableError struct {
-	Err error
-	// MinTier is the tier that has to look at the call instead, if the fail mode is
-	// open: the stage's row of the fail-closed table. Zero is none.
-	MinTier uint8
-}
-
-// Error is that of Err.
-func (e *UnavailableError) Error() string { return e.Err.Error() }
-
-// Unwrap returns Err.
-func (e *UnavailableError) Unwrap() error { return e.Err }
-
 // OpenConfidence is the confidence of a verdict that only an open fail mode let go.
 const OpenConfidence = 0.5
 
 // CategoryFailOpen marks such a verdict, for alarms.
 const CategoryFailOpen = "fail-open"
 
-// Escalates reports whether v leaves the call to the evaluation: an Ask of severity
-// HIGH that a rule raised to exactly that tier, without naming people. Every other
-// Ask is for people: no model has a say over what is CATASTROPHIC.
-func (v Verdict) Escalates() bool {
-	return v.Decision == Ask && v.MinTier == TierEvaluation && v.Severity == High && len(v.Approvers) == 0
-}
-
-// floor is the lowest tier that has to look at the call for what v says of it. A
-// Deny has none.
-func (v Verdict) floor() uint8 {
-	switch {
-	case v.Decision == Deny:
-		return TierPolicy
-	case v.Decision == Ask && !v.Escalates():
-		return TierPeople
-	}
-	return v.MinTier
-}
-
 // raise takes a call as far up as its floors demand: v is what the stages found
 // together. Tiers that looked at it have spoken in found. It returns the verdict of
 // all that looked, and what is to be added to the chain.
 func (g *Gate) raise(ctx context.Context, call ToolCall, v Verdict, found []Verdict) (Verdict, []Finding) {
-	if v.Decision == Deny || v.weakened {
+	if v.Decision == Deny || v.Weakened {
 		return v, nil
 	}
 	needed, wanted := TierPolicy, TierPolicy
 	for _, f := range found {
-		needed = max(needed, f.floor())
+		needed = max(needed, f.Floor())
 		if g.Evaluator != nil && f.Decision > Ask {
 			wanted = max(wanted, min(f.WantTier, TierEvaluation))
 		}
@@ -91,14 +45,14 @@ func (g *Gate) raise(ctx context.Context, call ToolCall, v Verdict, found []Verd
 	start := time.Now()
 	said := g.judgeSafely(ctx, g.Evaluator, call)
 	said.Tier = TierEvaluation // also where it crashed and said nothing
-	chain := chained([]Finding{said.finding(time.Since(start))}, said.Chain...)
+	chain := Chained([]Finding{said.Finding(time.Since(start))}, said.Chain...)
 	switch {
 	case said.Decision >= Warn:
 		return settled(found, said), chain
-	case said.unavailable && needed <= g.present():
+	case said.Unavailable && needed <= g.present():
 		// Nothing needs this tier: without one the call would go on. Now people look.
 		return Combine(append(slices.Clone(found), Verdict{
-			Decision: Ask, Severity: High, By: "gate", Rule: RuleMinTier, Tier: TierPeople, MinTier: TierPeople, Category: "tier", Confidence: 1, ruled: true,
+			Decision: Ask, Severity: High, By: "gate", Rule: RuleMinTier, Tier: TierPeople, MinTier: TierPeople, Category: "tier", Confidence: 1, Ruled: true,
 			Reason: "the security evaluation is not available, so a person has to decide", Detail: "the evaluation is not available: " + said.Detail,
 		})), chain
 	}
@@ -129,14 +83,14 @@ func objected(v Verdict, found []Verdict, said Verdict) Verdict {
 		return out
 	}
 	out.By, out.Rule, out.Tier, out.Confidence = said.By, said.Rule, said.Tier, said.Confidence
-	out.MinTier, out.Detail = TierPeople, firstOf(said.Detail, said.Reason)
+	out.MinTier, out.Detail = TierPeople, cmp.Or(said.Detail, said.Reason)
 	for _, f := range found { // the shortest that a rule names, whatever it decides
 		if f.TTL > 0 && (out.TTL == 0 || f.TTL < out.TTL) {
 			out.TTL = f.TTL
 		}
 	}
 	if v.Decision == Ask { // what the model said comes last, so that it cannot pass for ours
-		out.Detail = firstOf(v.Detail, v.Reason) + "; " + out.Detail
+		out.Detail = cmp.Or(v.Detail, v.Reason) + "; " + out.Detail
 	}
 	return out
 }
@@ -153,7 +107,7 @@ func (g *Gate) meanwhile(ctx context.Context, call ToolCall, v Verdict) (Verdict
 		open := v.FailedOpen
 		v = Combine([]Verdict{v, found})
 		v.FailedOpen = open
-		chain = append(chain, found.finding(time.Since(start)))
+		chain = append(chain, found.Finding(time.Since(start)))
 		chain[len(chain)-1].Note = "since the evaluation"
 	}
 	return v, chain
@@ -172,7 +126,7 @@ func (g *Gate) toPeople(found []Verdict) []Verdict {
 		}
 		out = append(out, Verdict{
 			Decision: Ask, Severity: High, By: f.By, Rule: RuleMinTier, Where: f.Where, Category: "tier", MinTier: TierPeople, TTL: f.TTL,
-			Tier: TierPeople, Confidence: 1, ruled: true,
+			Tier: TierPeople, Confidence: 1, Ruled: true,
 			Reason: fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it", f.MinTier),
 			Detail: fmt.Sprintf("%s lets it through only after tier %d, and only people are there to do it", nameOf(f), f.MinTier),
 		})
@@ -189,7 +143,7 @@ func nameOf(v Verdict) string {
 }
 
 // reduced is v with the confidence that is left where a stage could not judge.
-func (v Verdict) reduced() Verdict {
+func reduced(v Verdict) Verdict {
 	if len(v.FailedOpen) > 0 && v.Decision > Ask {
 		v.Confidence, v.Category = OpenConfidence, CategoryFailOpen
 		v.Detail = "let through because fail_mode is open: " + strings.Join(v.FailedOpen, "; ")

@@ -277,7 +277,7 @@ func TestTheEvaluationLoosensNothing(t *testing.T) {
 		without, _ := tiered(nil, found...).Judge(t.Context(), ToolCall{})
 		firm, floor := Pass, uint8(0)
 		for _, v := range found {
-			floor = max(floor, v.floor())
+			floor = max(floor, v.Floor())
 			if v.Decision == Deny || v.Decision == Ask && !v.Escalates() {
 				firm = min(firm, v.Decision)
 			}

@@ -46,7 +46,7 @@ func (k *batchKV) Now(ctx context.Context) (time.Time, error) {
 
 func (k *batchKV) GetNow(ctx context.Context, key string) ([]byte, Rev, time.Time, error) {
 	k.trips.Add(1)
-	return getNow(ctx, k.memKV, key)
+	return GetNow(ctx, k.memKV, key)
 }
 
 func (k *batchKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keep time.Time) error {

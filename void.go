@@ -38,7 +38,7 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call ToolCall) error 
 	if err != nil {
 		return err
 	}
-	if err := c.void(r, call); err != nil || !r.Resolution.Grant.lasts() {
+	if err := c.void(r, call); err != nil || !r.Resolution.Grant.Lasts() {
 		return err
 	}
 	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
@@ -57,30 +57,18 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call ToolCall) error 
 
 // moot reports that what a question was about is over: a freeze began or ended since.
 func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
-	if !r.Call.aboutFreezes() {
+	if !aboutFreezes(r.Call) {
 		return false, nil
 	}
 	c, err := readControls(ctx, k.store, k.mark)
 	return err == nil && c.changedSince(r), err
 }
 
-// A Yes is what people said to a call that was let go, to ask later whether it stands:
-// see [Grants.Stands]. The zero Yes never does.
-type Yes struct{ to *Request }
-
-// Yes is the yes by which people let a call go; zero of every other verdict.
-func (v Verdict) Yes() Yes {
-	if v.Decision != Allow || v.By != ByPeople {
-		return Yes{}
-	}
-	return Yes{v.yes}
-}
-
 // yes is of r what Stands needs.
-func (r Request) yes() *Request {
+func (r Request) yes() *Yes {
 	c := r.Call
 	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
-	return &Request{ID: r.ID, Call: c, Fingerprint: r.Fingerprint, Created: r.Created, Resolution: r.Resolution}
+	return &Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution}
 }
 
 var errNoYes = errors.New("people have not said yes to it, or took that back")
@@ -89,8 +77,9 @@ var errNoYes = errors.New("people have not said yes to it, or took that back")
 // gave it was removed, because it was revoked, or because the store cannot say. Nil is
 // that it stands. Whether it is the same call is for the caller to look at.
 func (k *Grants) Stands(ctx context.Context, y Yes, call ToolCall) error {
-	if y.to == nil {
+	if y.Request == "" {
 		return errNoYes
 	}
-	return patiently(ctx, func() error { return k.stillGood(ctx, *y.to, call) })
+	r := Request{ID: y.Request, Call: y.Call, Fingerprint: y.Fingerprint, Created: y.Made, Resolution: y.Resolution}
+	return patiently(ctx, func() error { return k.stillGood(ctx, r, call) })
 }

@@ -61,15 +61,15 @@ func TestWhatIsAYes(t *testing.T) {
 		v    Verdict
 		want bool
 	}{
-		"people let it go": {Verdict{Decision: Allow, By: ByPeople, yes: said}, true},
-		"a policy did":     {Verdict{Decision: Allow, By: "policy", yes: said}, false},
-		"people denied it": {Verdict{Decision: Deny, By: ByPeople, yes: said}, false},
-		"they are asked":   {Verdict{Decision: Ask, By: ByPeople, yes: said}, false},
-		"it passed":        {Verdict{Decision: Pass, By: ByPeople, yes: said}, false},
+		"people let it go": {Verdict{Decision: Allow, By: ByPeople, Approval: said}, true},
+		"a policy did":     {Verdict{Decision: Allow, By: "policy", Approval: said}, false},
+		"people denied it": {Verdict{Decision: Deny, By: ByPeople, Approval: said}, false},
+		"they are asked":   {Verdict{Decision: Ask, By: ByPeople, Approval: said}, false},
+		"it passed":        {Verdict{Decision: Pass, By: ByPeople, Approval: said}, false},
 		"nothing noted":    {Verdict{Decision: Allow, By: ByPeople}, false},
 		"zero":             {Verdict{}, false},
 	} {
-		if got := c.v.Yes().to != nil; got != c.want {
+		if got := c.v.Yes().Request != ""; got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -150,19 +150,19 @@ func TestAYesWithoutItsGrantIsWeighedByItself(t *testing.T) {
 		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()
 		synctest.Wait()
-		other, moved := *yes.to, *yes.to
-		other.ID = "another request"
+		other, moved := yes, yes
+		other.Request = "another request"
 		moved.Call.Dir = "/without/a/grant"
-		for _, to := range []*Request{&other, &moved} {
-			if err := x.Grants.Stands(t.Context(), Yes{to}, sessionCall("a")); err != nil {
+		for _, to := range []Yes{other, moved} {
+			if err := x.Grants.Stands(t.Context(), to, sessionCall("a")); err != nil {
 				t.Errorf("before the freeze: %v", err)
 			}
 		}
 		if _, err := x.Controls.Freeze(t.Context(), "bob", "stop"); err != nil {
 			t.Fatal(err)
 		}
-		for _, to := range []*Request{&other, &moved} {
-			if err := x.Grants.Stands(t.Context(), Yes{to}, sessionCall("a")); !errors.Is(err, errBurned) {
+		for _, to := range []Yes{other, moved} {
+			if err := x.Grants.Stands(t.Context(), to, sessionCall("a")); !errors.Is(err, errBurned) {
 				t.Errorf("after the freeze: %v", err)
 			}
 		}

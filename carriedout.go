@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// own reports a question about approver itself. No agent's call is one.
-func (c ToolCall) own() bool { return c.Own || c.Control != "" }
-
 // carryOutIn is how long a person waits to hear that what they approved is done.
 const carryOutIn = 3 * time.Second
 
@@ -42,7 +39,7 @@ func (a *Answers) carriedOut(ctx context.Context, call ToolCall) Outcome {
 }
 
 // aboutFreezes reports a question that was asked because of what was, or was not, frozen.
-func (c ToolCall) aboutFreezes() bool {
+func aboutFreezes(c ToolCall) bool {
 	switch c.Control {
 	case "unfreeze", "pause", "observe":
 		return true
