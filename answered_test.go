@@ -132,10 +132,10 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 
 // What WithUpto writes is read back, and nothing else is a number.
 func TestUptoInAButton(t *testing.T) {
-	for upto, want := range map[int]string{-1: "x", 0: "x", 1: "x+1", 31: "x+31", maxUpto: "x+999999", maxUpto + 1: "x+999999"} {
+	for upto, want := range map[int]string{-1: "x", 0: "x", 1: "x+1", 31: "x+31", MaxUpto: "x+999999", MaxUpto + 1: "x+999999"} {
 		got := WithUpto("x", upto)
 		rest, n, ok := CutUpto(got)
-		if got != want || rest != "x" || !ok || n != max(0, min(upto, maxUpto)) {
+		if got != want || rest != "x" || !ok || n != max(0, min(upto, MaxUpto)) {
 			t.Errorf("%d: %q, which is %q, %d, %v", upto, got, rest, n, ok)
 		}
 	}
@@ -151,7 +151,7 @@ func FuzzCutUpto(f *testing.F) {
 	f.Add("+")
 	f.Fuzz(func(t *testing.T, data string) {
 		rest, n, ok := CutUpto(data)
-		if !ok && (rest != "" || n != 0) || ok && (WithUpto(rest, n) != data || n < 0 || n > maxUpto) {
+		if !ok && (rest != "" || n != 0) || ok && (WithUpto(rest, n) != data || n < 0 || n > MaxUpto) {
 			t.Fatalf("%q is %q, %d, %v", data, rest, n, ok)
 		}
 	})

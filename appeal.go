@@ -18,16 +18,16 @@ const (
 	DefaultAppealWithin = 10 * time.Minute
 	// MaxAppealReason is the greatest length of what the agent says for it, in bytes.
 	MaxAppealReason = 500
-	maxDenials      = 256      // that are remembered
-	maxDenialBytes  = 64 << 10 // of a call that is remembered
-	maxAppeals      = 5        // by one user …
-	appealsWindow   = 10 * time.Minute
+	MaxDenials      = 256      // that are remembered
+	MaxDenialBytes  = 64 << 10 // of a call that is remembered
+	MaxAppeals      = 5        // by one user …
+	AppealsWindow   = 10 * time.Minute
 )
 
 // Errors of appeals; each says what to do.
 var (
 	ErrNoDenial  = errors.New("there is no denial of that call that can be appealed now: run the call again, and appeal at once, as the user who ran it")
-	ErrAppeals   = fmt.Errorf("there were %d appeals in %v: wait, or ask the user", maxAppeals, appealsWindow)
+	ErrAppeals   = fmt.Errorf("there were %d appeals in %v: wait, or ask the user", MaxAppeals, AppealsWindow)
 	ErrNotDenied = errors.New("the rules do not deny this call any more: run it again")
 	ErrNoAppeal  = errors.New("what denies this call now cannot be appealed")
 )
@@ -65,13 +65,13 @@ type denial struct {
 // offer remembers a denial and returns what the agent is told of it; empty where
 // the call is too large to keep.
 func (a *Appeals) offer(call ToolCall) string {
-	if call.ID == "" || !call.Peer.Known || len(call.Args)+len(call.Command) > maxDenialBytes {
+	if call.ID == "" || !call.Peer.Known || len(call.Args)+len(call.Command) > MaxDenialBytes {
 		return ""
 	}
 	call.Raw, call.ParkAt = nil, time.Time{}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.denials) >= maxDenials {
+	if len(a.denials) >= MaxDenials {
 		a.denials = append(a.denials[:0], a.denials[1:]...)
 	}
 	a.denials = append(a.denials, denial{call: call, at: time.Now()})
@@ -109,11 +109,11 @@ func (a *Appeals) count(peer Peer, now time.Time) bool {
 	user := Peer{Known: true, UID: peer.UID}
 	var recent []time.Time
 	for _, t := range a.times[user] {
-		if now.Sub(t) < appealsWindow {
+		if now.Sub(t) < AppealsWindow {
 			recent = append(recent, t)
 		}
 	}
-	if len(recent) >= maxAppeals {
+	if len(recent) >= MaxAppeals {
 		return false
 	}
 	if a.times == nil {

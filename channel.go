@@ -250,7 +250,7 @@ type Reply struct {
 }
 
 // maxUpto bounds the number that a button carries: a card that counts more says less.
-const maxUpto = 999_999
+const MaxUpto = 999_999
 
 // WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. Zero is nothing:
 // a button of before this was known is for the first call alone.
@@ -258,7 +258,7 @@ func WithUpto(data string, upto int) string {
 	if upto <= 0 {
 		return data
 	}
-	return data + "+" + strconv.Itoa(min(upto, maxUpto))
+	return data + "+" + strconv.Itoa(min(upto, MaxUpto))
 }
 
 // CutUpto takes off what WithUpto appended, and nothing else: ok is false for a number
@@ -269,7 +269,7 @@ func CutUpto(data string) (rest string, upto int, ok bool) {
 		return data, 0, true
 	}
 	upto, err := strconv.Atoi(digits)
-	if err != nil || upto < 1 || upto > maxUpto || strconv.Itoa(upto) != digits {
+	if err != nil || upto < 1 || upto > MaxUpto || strconv.Itoa(upto) != digits {
 		return "", 0, false
 	}
 	return rest, upto, true

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,17 +16,24 @@ import (
 // A wire is a channel of one process whose platform it reaches or not.
 type wire struct {
 	Channel
-	ReceptionMeter
-	mu   sync.Mutex
-	cut  bool
-	hung bool // its platform does not say anything
-	runs int
+	meter atomic.Pointer[ReceptionMeter] // of this run
+	mu    sync.Mutex
+	cut   bool
+	hung  bool // its platform does not say anything
+	runs  int
 	// forgets lets each run begin to know nothing, and take a second to find out.
 	forgets bool
 }
 
 func (w *wire) Name() string      { return "wire" }
 func (w *wire) LeaseName() string { return "wire:1" }
+
+func (w *wire) heard() *ReceptionMeter {
+	w.meter.CompareAndSwap(nil, &ReceptionMeter{})
+	return w.meter.Load()
+}
+
+func (w *wire) Reception() Reception { return w.heard().Reception() }
 
 func (w *wire) set(cut bool) {
 	w.mu.Lock()
@@ -43,11 +51,9 @@ func (w *wire) Run(ctx context.Context, _ ReplyFunc) error {
 	w.mu.Lock()
 	w.runs++
 	w.mu.Unlock()
-	defer w.Stopped()
+	defer func() { w.heard().Stopped() }()
 	if w.forgets {
-		w.ReceptionMeter.mu.Lock()
-		w.now = Reception{}
-		w.ReceptionMeter.mu.Unlock()
+		w.meter.Store(&ReceptionMeter{})
 		if !sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
@@ -59,9 +65,9 @@ func (w *wire) Run(ctx context.Context, _ ReplyFunc) error {
 		switch {
 		case hung:
 		case cut:
-			w.Failed(errors.New("no route"))
+			w.heard().Failed(errors.New("no route"))
 		default:
-			w.Succeeded()
+			w.heard().Succeeded()
 		}
 		if !sleep(ctx, time.Second) {
 			return ctx.Err()
