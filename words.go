@@ -266,6 +266,9 @@ func (i Irreversibility) String() string {
 // [display.ComparedEnv].
 const ComparedEnv = display.ComparedEnv
 
+// DefaultAppealWithin is how long after its denial a call can be appealed.
+const DefaultAppealWithin = 10 * time.Minute
+
 // An Appeal says whose denial people are asked about. The zero value is none.
 type Appeal struct {
 	Of      string `json:"of"`                // the id of the call that was denied

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 )
 
 // The story: the audit's folder was removed, moved, cut or linked to nowhere while the
@@ -66,7 +67,7 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				if err != nil || !c.Frozen() || l.records.Err() != nil {
 					t.Fatalf("frozen %v, %v, the audit: %v", c.Frozen(), err, l.records.Err())
 				}
-				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &approver.Freeze{By: "Ada"}}).well() {
+				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &broadcaster.Freeze{By: "Ada"}}).well() {
 					t.Error("status does not fail for it, or fails for a freeze of a person")
 				}
 				for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 )
 
@@ -47,12 +48,12 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 	if err != nil {
 		return controlDoc{}, err
 	}
-	at := slices.IndexFunc(c.Away(), func(r approver.Removal) bool { return r.Person == req.Person })
+	at := slices.IndexFunc(c.Away(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
 	if at < 0 {
-		return controlDoc{}, approver.ErrNotRemoved
+		return controlDoc{}, broadcaster.ErrNotRemoved
 	}
 	gone := c.Away()[at]
-	lines := d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})
+	lines := d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {
 	case d.trusts(peer):
@@ -78,7 +79,7 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 }
 
 // backText is what the return of somebody lets count.
-func backText(gone approver.Removal, lines []string) string {
+func backText(gone broadcaster.Removal, lines []string) string {
 	text := gone.Line() + "\naccounts: " + accountNames(gone.Identities) + "\nthis counts here by the yes:"
 	for _, line := range lines {
 		text += "\n  " + display.OneLine(line)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -137,7 +138,7 @@ func (d *desk) ownerAnswers(ctx context.Context, peer approver.Peer, op string, 
 	return ownerDoc{Done: good, Text: out.Text}, nil
 }
 
-func (d *desk) ownerShow(ctx context.Context, r approver.Request) (ownerDoc, error) {
+func (d *desk) ownerShow(ctx context.Context, r broadcaster.Request) (ownerDoc, error) {
 	shown, err := d.show(ctx, requestID{r.ID})
 	if err != nil {
 		return ownerDoc{}, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/discord"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
@@ -105,7 +106,7 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 
 // notRemoved fails for somebody who was removed: pairing them anew is no way back.
 func (d *desk) notRemoved(ctx context.Context, req admitRequest) error {
-	c, err := approver.LoadControls(ctx, d.authority.store)
+	c, err := broadcaster.LoadControls(ctx, d.authority.store)
 	if err != nil {
 		return err
 	}

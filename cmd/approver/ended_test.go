@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
@@ -137,7 +138,7 @@ type roomLife struct {
 	room    *room
 	store   store
 	records *audit.Log
-	people  *approver.Broadcaster
+	people  *broadcaster.Broadcaster
 	trust   *trust
 	ctx     context.Context // of its calls
 	stop    func()
@@ -169,7 +170,7 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
-	l.people, err = approver.NewBroadcaster(approver.Options{
+	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
@@ -220,7 +221,7 @@ func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request 
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		open, err := l.people.Requests.Open(l.t.Context())
-		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted && l.tells(open[0].ID, "posted") {
+		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == broadcaster.Posted && l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
 		}
 		if len(answer) > 0 {

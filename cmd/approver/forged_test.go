@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"approver.example"
+	"approver.example/broadcaster"
+	"github.com/redis/go-redis/v9"
 )
 
 // The story: somebody who can write to Redis edited the record of freezes. Every call was
@@ -64,12 +64,12 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 				if !running {
 					l = startRoom(t, p, dir)
 				}
-				stage := approver.FreezeStage{Store: l.store, Mark: l.trust.mark}
+				stage := broadcaster.FreezeStage{Store: l.store, Mark: l.trust.mark}
 				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
 				settled := func() bool { // the alarm, and then the freeze, are written
-					c, err := approver.LoadControls(t.Context(), l.store)
+					c, err := broadcaster.LoadControls(t.Context(), l.store)
 					return err == nil && !c.Missing && l.tells(key, "alarm")
 				}
 				for end := time.Now().Add(time.Minute); !settled() && time.Now().Before(end); {

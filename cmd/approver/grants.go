@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 )
 
@@ -47,7 +48,7 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: display.OneLine(g.Agent), Dir: display.OneLine(g.Dir),
 		})
 	}
-	if errors.Is(err, approver.ErrIncomplete) {
+	if errors.Is(err, broadcaster.ErrIncomplete) {
 		doc.Trouble, err = incomplete(err), nil
 	}
 	return doc, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 )
 
 // The codes that root is shown are good once, for their own request, for two minutes, and
@@ -136,7 +137,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			counts(true)
 			do(opRemove, `{"person":"nobody"}`, "nobody here is")
 			do(opRemove, `{"person":"","unlisted":true}`, "nobody here is")
-			do(opRestore, `{"person":"telegram:1"}`, approver.ErrNotRemoved.Error())
+			do(opRestore, `{"person":"telegram:1"}`, broadcaster.ErrNotRemoved.Error())
 			do(opRemove, `{"person":"telegram:1","reason":"left"}`, "telegram:1 is removed")
 			counts(false)
 			do(opPeople, `{}`, "telegram:1 was removed by uid 7")
@@ -160,7 +161,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			do(opRecover, `{}`, map[bool]string{true: "the daemon runs as root", false: "only the owner"}[os.Getuid() == 0])
 			b.audit.fail = true
 			d.notice = ""
-			if _, err := d.persons(t.Context(), me, opRemove, []byte(`{"person":"telegram:2"}`)); err == nil || errors.Is(err, approver.ErrNotRemoved) {
+			if _, err := d.persons(t.Context(), me, opRemove, []byte(`{"person":"telegram:2"}`)); err == nil || errors.Is(err, broadcaster.ErrNotRemoved) {
 				t.Errorf("the lists could not be recorded: %v", err)
 			}
 		})

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/reflexcore"
 )
 
@@ -206,7 +207,7 @@ func TestHonestDeletesAreSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := &approver.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
 	f, err := os.Open("../../reflexcore/testdata/honest.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/store/boltstore"
 )
@@ -34,7 +35,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := approver.BeginControls(t.Context(), kv); err != nil {
+	if err := broadcaster.BeginControls(t.Context(), kv); err != nil {
 		t.Fatal(err)
 	}
 	me := approver.Peer{Known: true, UID: uint32(os.Getuid())}
@@ -43,7 +44,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, err := approver.NewBroadcaster(approver.Options{
+	people, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
@@ -134,7 +135,7 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 	if _, err := d.people.Controls.Freeze(t.Context(), "Ada", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Operate(t.Context(), me, opObserve, body); !errors.Is(err, approver.ErrFrozen) || len(shown) != 2 {
+	if _, err := d.Operate(t.Context(), me, opObserve, body); !errors.Is(err, broadcaster.ErrFrozen) || len(shown) != 2 {
 		t.Errorf("in a freeze: %v", err)
 	}
 }

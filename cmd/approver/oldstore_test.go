@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
 )
@@ -92,7 +93,7 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 // lists is the sealed record of whose answers count, of a daemon.
 func (l *roomLife) lists() sealed {
 	l.t.Helper()
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func honestLife(t *testing.T, dir, redis string) {
 			_, _ = l.records.Record(l.ctx, approver.Record{Event: approver.EventVerdict, Note: "a call that passes"})
 		}
 		if n%4 == 3 {
-			_, _ = l.people.Controls.Hold(l.ctx, approver.Who{Agent: "codex", Project: "/" + call}, "approver", "r")
+			_, _ = l.people.Controls.Hold(l.ctx, broadcaster.Who{Agent: "codex", Project: "/" + call}, "approver", "r")
 			_ = l.people.Controls.Unfreeze(l.ctx, "Ada")
 		}
 	}

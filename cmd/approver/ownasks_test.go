@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/shieldcore/quota"
 	"approver.example/store/boltstore"
@@ -147,7 +148,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 				}()
 			}
-			var open []approver.Request
+			var open []broadcaster.Request
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 				open, _ = d.people.Requests.Open(ctx)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/store/boltstore"
 )
 
@@ -34,7 +35,7 @@ type trustLife struct {
 	dir     string
 	store   *boltstore.Store
 	records *audit.Log
-	people  *approver.Broadcaster
+	people  *broadcaster.Broadcaster
 	trust   trust
 }
 
@@ -65,7 +66,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), kv, l.records.Opened()))
-	l.people, err = approver.NewBroadcaster(approver.Options{
+	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: kv, Audit: l.records, Mark: l.trust.mark, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: log,
 		Fingerprint: func(context.Context, approver.ToolCall) (approver.Binding, error) { return approver.Binding{}, nil },
 	})

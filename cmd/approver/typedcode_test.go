@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 )
 
@@ -42,7 +43,7 @@ func TestATypedCodeRunsWhatItsScreenShowed(t *testing.T) {
 				}()
 			}
 			card := <-cards
-			var open []approver.Request // until the edit is noted: it must not count
+			var open []broadcaster.Request // until the edit is noted: it must not count
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Postings[0].Upto != 1) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 				open, _ = d.people.Requests.Open(ctx)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 )
@@ -156,7 +157,7 @@ func TestRootApprovesWhatWaits(t *testing.T) {
 	want("no channel", nil)
 	remove := func(person string) {
 		t.Helper()
-		if _, err := l.people.Removals.Remove(t.Context(), approver.Removal{Person: person, ByRoot: true}); err != nil {
+		if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: person, ByRoot: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
