@@ -123,7 +123,7 @@ func TestNobodyIsLeft(t *testing.T) {
 		"not approved there":          {[]string{"discord"}, nil, approver.Catastrophic, "nobody can approve it on discord"},
 	} {
 		story(t, func(t *testing.T, x *bench) {
-			x.People[approver.Identity{"telegram", "3"}] = approver.Person{ID: "carol", Name: "Carol"}
+			x.People[approver.Identity{Channel: "telegram", ID: "3"}] = approver.Person{ID: "carol", Name: "Carol"}
 			x.Channels.byName["discord"] = taker{x.dc}
 			start := time.Now()
 			v := <-x.askWhom(testCall("c1"), tt.severity, tt.channels, tt.approvers)
@@ -159,7 +159,7 @@ func TestAKeptYesIsOfThoseWhoAreAsked(t *testing.T) {
 		"others and fewer": {[]string{"telegram"}, []string{"bob", "carol"}, false},
 	} {
 		story(t, func(t *testing.T, x *bench) { // a grant
-			x.People[approver.Identity{"telegram", "3"}] = approver.Person{ID: "carol"}
+			x.People[approver.Identity{Channel: "telegram", ID: "3"}] = approver.Person{ID: "carol"}
 			v := x.askWhom(testCall("c1"), approver.High, []string{"telegram"}, []string{"alice", "bob"})
 			synctest.Wait()
 			if out := x.command(0, "/approve CODE 15m"); out.Kind != approver.OutcomeApproved || (<-v).Decision != approver.Allow {
@@ -173,7 +173,7 @@ func TestAKeptYesIsOfThoseWhoAreAsked(t *testing.T) {
 			}
 		})
 		story(t, func(t *testing.T, x *bench) { // a parked request
-			x.People[approver.Identity{"telegram", "3"}] = approver.Person{ID: "carol"}
+			x.People[approver.Identity{Channel: "telegram", ID: "3"}] = approver.Person{ID: "carol"}
 			x.tune(func(o *Options) { o.TTL = time.Hour })
 			<-x.askWhom(parkedCall("c1", 0), approver.High, []string{"telegram"}, []string{"alice", "bob"})
 			synctest.Wait()

@@ -71,7 +71,7 @@ func shortName(s string) string {
 }
 
 func boundedIdentity(id approver.Identity) approver.Identity {
-	return approver.Identity{shortName(id.Channel), shortName(id.ID)}
+	return approver.Identity{Channel: shortName(id.Channel), ID: shortName(id.ID)}
 }
 
 // bounded is the same freeze in a few words.

@@ -38,12 +38,12 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 			for what, gone := range map[string]Removal{
 				"person":           {Person: "t:" + long},
 				"just too long":    {Person: strings.Repeat("x", MaxName+1)},
-				"account":          {Person: "t", Identities: []approver.Identity{{"t", long}}},
-				"channel":          {Person: "t", Identities: []approver.Identity{{long, "1"}}},
-				"both of it":       {Person: "t", Identities: []approver.Identity{{strings.Repeat("c", MaxName/2+1), strings.Repeat("i", MaxName/2)}}},
+				"account":          {Person: "t", Identities: []approver.Identity{{Channel: "t", ID: long}}},
+				"channel":          {Person: "t", Identities: []approver.Identity{{Channel: long, ID: "1"}}},
+				"both of it":       {Person: "t", Identities: []approver.Identity{{Channel: strings.Repeat("c", MaxName/2+1), ID: strings.Repeat("i", MaxName/2)}}},
 				"too many":         {Person: "t", Identities: make([]approver.Identity, MaxAccounts+1)},
 				"person, listed":   {Person: long},
-				"account, by root": {Person: "t", Identities: []approver.Identity{{"t", long}}, By: "uid 0"},
+				"account, by root": {Person: "t", Identities: []approver.Identity{{Channel: "t", ID: long}}, By: "uid 0"},
 			} {
 				gone.Unlisted = !strings.Contains(what, "listed")
 				if _, err := x.Removals.Remove(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "NOT removed") || len(err.Error()) > 2<<10 {
@@ -54,7 +54,7 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 		long := strings.Repeat("<", 60_000)
 		stood := 0
 		for i := range 5 * maxUnlisted {
-			gone := Removal{Person: fmt.Sprintf("%0256d", i), Identities: []approver.Identity{{"t", strings.Repeat("<", MaxName-1)}}, By: long, Reason: long, Unlisted: true}
+			gone := Removal{Person: fmt.Sprintf("%0256d", i), Identities: []approver.Identity{{Channel: "t", ID: strings.Repeat("<", MaxName-1)}}, By: long, Reason: long, Unlisted: true}
 			for range 2 { // the second one adds who was last
 				if _, err := x.Removals.Remove(t.Context(), gone); err == nil {
 					stood++
@@ -144,7 +144,7 @@ func full(t *testing.T, unit string) Controls {
 	c.bound()
 	r := Removal{At: now, Last: now, By: long, Reason: long, LastBy: long, LastReason: long, Ended: long}
 	for j := range maxGoneAccounts {
-		r.Identities = append(r.Identities, approver.Identity{"t", fmt.Sprintf("%03d%s", j, strings.Repeat(unit, (MaxName-4)/len(unit)))})
+		r.Identities = append(r.Identities, approver.Identity{Channel: "t", ID: fmt.Sprintf("%03d%s", j, strings.Repeat(unit, (MaxName-4)/len(unit)))})
 	}
 	r = r.bounded()
 	add := func(r Removal, person string) {
@@ -267,7 +267,7 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 		was := Controls{Version: 1}
 		for i := range 23 {
 			person := fmt.Sprintf("t:%03d%s", i, long)
-			was.Removed = append(was.Removed, Removal{Person: person, Identities: []approver.Identity{{"t", person[2:]}}, At: time.Now(), By: "uid 7", Reason: long})
+			was.Removed = append(was.Removed, Removal{Person: person, Identities: []approver.Identity{{Channel: "t", ID: person[2:]}}, At: time.Now(), By: "uid 7", Reason: long})
 		}
 		if err := beginControls(t.Context(), kv, was); err != nil {
 			t.Fatal(err)
@@ -280,7 +280,7 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, r := range was.Removed {
-				_, byName := c.Removal(approver.Identity{"x", "y"}, approver.Person{ID: r.Person})
+				_, byName := c.Removal(approver.Identity{Channel: "x", ID: "y"}, approver.Person{ID: r.Person})
 				_, byAccount := c.Removal(r.Identities[0], approver.Person{ID: "somebody else"})
 				if !byName || !byAccount {
 					t.Errorf("%s: %.10s is back", what, r.Person)

@@ -24,11 +24,11 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 	case "observe":
 		text, done = "Approved: observe mode has begun.", Controls.Observing
 	default:
-		return approver.Outcome{approver.OutcomeApproved, call.Display().ApprovedText()}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: call.Display().ApprovedText()}
 	}
 	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
 		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
-			return approver.Outcome{approver.OutcomeApproved, text}
+			return approver.Outcome{Kind: approver.OutcomeApproved, Text: text}
 		}
 		timer := time.NewTimer(retryEvery)
 		select {
@@ -37,7 +37,7 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 		}
 		timer.Stop()
 	}
-	return approver.Outcome{approver.OutcomeRecorded, "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
+	return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
 }
 
 // aboutFreezes reports a question that was asked because of what was, or was not, frozen.

@@ -15,19 +15,19 @@ import (
 // neither a no, nor an end that nobody gave, nor what others said.
 func TestWhichAnswersARemovalTakesBack(t *testing.T) {
 	now := time.Now()
-	c := Controls{Removed: []Removal{{Person: "ada", Identities: []approver.Identity{{"telegram", "1"}}, At: now}}}
-	ada, hers := approver.Person{ID: "ada"}, approver.Identity{"telegram", "1"}
+	c := Controls{Removed: []Removal{{Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: now}}}
+	ada, hers := approver.Person{ID: "ada"}, approver.Identity{Channel: "telegram", ID: "1"}
 	for name, tt := range map[string]struct {
 		res  approver.Resolution
 		want bool
 	}{
 		"her yes":                    {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: hers}, true},
 		"her account, another name":  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "eve"}, Identity: hers}, true},
-		"her name, another account":  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: approver.Identity{"slack", "U1"}}, true},
+		"her name, another account":  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: approver.Identity{Channel: "slack", ID: "U1"}}, true},
 		"her no":                     {approver.Resolution{Cause: approver.ByPerson, Person: ada, Identity: hers}, false},
 		"an end that nobody gave":    {approver.Resolution{Cause: approver.TimedOut, Approve: true, Person: ada, Identity: hers}, false},
-		"Bob's yes":                  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{"telegram", "2"}}, false},
-		"her id on another platform": {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{"slack", "1"}}, false},
+		"Bob's yes":                  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "telegram", ID: "2"}}, false},
+		"her id on another platform": {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "slack", ID: "1"}}, false},
 		"nobody's":                   {approver.Resolution{Cause: approver.ByPerson, Approve: true}, false},
 	} {
 		if got := c.takesBack(tt.res); got != tt.want {
@@ -40,14 +40,14 @@ func TestWhichAnswersARemovalTakesBack(t *testing.T) {
 // another time, another account or a later return is another removal.
 func TestARemovalIsComparedWhole(t *testing.T) {
 	at := time.Now()
-	seen := Removal{Person: "ada", Identities: []approver.Identity{{"telegram", "1"}}, At: at, Last: at, Back: at}
+	seen := Removal{Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: at, Last: at, Back: at}
 	for name, other := range map[string]func(r *Removal){
 		"the person":    func(r *Removal) { r.Person = "bob" },
 		"when":          func(r *Removal) { r.At = at.Add(1) },
 		"when anew":     func(r *Removal) { r.Last = at.Add(1) },
 		"when back":     func(r *Removal) { r.Back = at.Add(1) },
-		"an account":    func(r *Removal) { r.Identities = []approver.Identity{{"telegram", "2"}} },
-		"more accounts": func(r *Removal) { r.Identities = append(r.Identities, approver.Identity{"slack", "U1"}) },
+		"an account":    func(r *Removal) { r.Identities = []approver.Identity{{Channel: "telegram", ID: "2"}} },
+		"more accounts": func(r *Removal) { r.Identities = append(r.Identities, approver.Identity{Channel: "slack", ID: "U1"}) },
 		"no accounts":   func(r *Removal) { r.Identities = nil },
 	} {
 		r := seen
@@ -59,7 +59,7 @@ func TestARemovalIsComparedWhole(t *testing.T) {
 		t.Error("it is not the same as itself")
 	}
 	var c Controls
-	for _, ids := range [][]approver.Identity{{{"telegram", "1"}, {"discord", "1"}}, {{"discord", "1"}, {"slack", "1"}}, {{"slack", "1"}}} {
+	for _, ids := range [][]approver.Identity{{{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "1"}}, {{Channel: "discord", ID: "1"}, {Channel: "slack", ID: "1"}}, {{Channel: "slack", ID: "1"}}} {
 		if err := c.remove(Removal{Person: "ada", Identities: ids}, at); err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 // An account without an id, or a list's entry without a person, is nobody; an entry that
 // names no person is a person by itself, of that channel alone.
 func TestWhoIsOnAList(t *testing.T) {
-	people := approver.People{{"slack", ""}: {ID: "eve"}, {"slack", "U9"}: {Name: "no id"}}
+	people := approver.People{{Channel: "slack", ID: ""}: {ID: "eve"}, {Channel: "slack", ID: "U9"}: {Name: "no id"}}
 	people.Add("telegram", []approver.Approver{{ID: "1"}, {ID: "2", Name: "Bob", Person: "bob"}})
 	for _, tt := range []struct {
 		channel, id string
@@ -227,7 +227,7 @@ func (c receiverChat) Reception() approver.Reception { return c.now }
 // nothing: status said that it does not receive, and not that nobody can approve.
 func TestNobodyCouldApprove(t *testing.T) {
 	on := []approver.Destination{{Channel: "telegram", Conversation: "T"}}
-	listed := approver.People{{"telegram", "1"}: {ID: "ada"}}
+	listed := approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"}}
 	at := time.Now()
 	for name, tt := range map[string]struct {
 		channel approver.Channel
@@ -239,7 +239,7 @@ func TestNobodyCouldApprove(t *testing.T) {
 		"somebody":                 {newChat("telegram"), listed, on, nil, ""},
 		"no destination":           {newChat("telegram"), listed, nil, nil, "no channel is configured"},
 		"nobody is listed":         {newChat("telegram"), approver.People{}, on, nil, "of telegram no approver counts"},
-		"listed elsewhere":         {newChat("telegram"), approver.People{{"discord", "1"}: {ID: "ada"}}, on, nil, "of telegram no approver counts"},
+		"listed elsewhere":         {newChat("telegram"), approver.People{{Channel: "discord", ID: "1"}: {ID: "ada"}}, on, nil, "of telegram no approver counts"},
 		"the severity is too high": {takerChat{newChat("telegram"), approver.Catastrophic}, listed, on, nil, "the telegram takes no approval of HIGH requests"},
 		"the severity is taken":    {takerChat{newChat("telegram"), approver.High}, listed, on, nil, ""},
 		"the channel has ended":    {newChat("telegram"), listed, on, errors.New("401"), "from telegram no answers arrive"},

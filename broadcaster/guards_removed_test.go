@@ -117,7 +117,7 @@ func TestWhatTheRecordSaysOfARemoval(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for i, ids := range [][]approver.Identity{{{"telegram", "1"}, {"discord", "d1"}}, nil} {
+			for i, ids := range [][]approver.Identity{{{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "d1"}}, nil} {
 				if _, err := x.Removals.Remove(t.Context(), Removal{Person: "ada", Identities: ids, By: "op"}); err != nil {
 					t.Fatal(err)
 				}
@@ -138,7 +138,7 @@ func TestWhatTheRecordSaysOfARemoval(t *testing.T) {
 // Whether somebody is away is known only from the store's own record. While it is away or
 // lost, or a freeze holds in this process alone, nobody is said to be there.
 func TestWhetherSomebodyIsAway(t *testing.T) {
-	id, ada := approver.Identity{"telegram", "1"}, approver.Person{ID: "alice"}
+	id, ada := approver.Identity{Channel: "telegram", ID: "1"}, approver.Person{ID: "alice"}
 	for name, tt := range map[string]struct {
 		change    func(x *bench)
 		away, err bool

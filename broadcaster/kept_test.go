@@ -144,7 +144,7 @@ func TestParseTerm(t *testing.T) {
 // "this once" with no word of the session, as if it had been heard. It is told now.
 func TestASecondAnswerIsToldThatItsTermIsIgnored(t *testing.T) {
 	who, now := approver.Person{ID: "ana"}, time.Now()
-	r := Request{State: approver.Consumed, Resolution: approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: who, Identity: approver.Identity{"terminal", "1"}, At: now}}
+	r := Request{State: approver.Consumed, Resolution: approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: who, Identity: approver.Identity{Channel: "terminal", ID: "1"}, At: now}}
 	for _, c := range []struct {
 		first, second approver.Term
 		told          bool

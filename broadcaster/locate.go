@@ -17,7 +17,7 @@ import (
 // A non-nil outcome means that there is none.
 func (f *finder) locate(ctx context.Context, rep approver.Reply, who approver.Person) (Request, Posting, *approver.Outcome) {
 	if rep.Method == approver.NoMethod {
-		return Request{}, Posting{}, &approver.Outcome{approver.OutcomeRefused, "This answer has no form that counts."}
+		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
@@ -43,7 +43,7 @@ func (f *finder) locate(ctx context.Context, rep approver.Reply, who approver.Pe
 // the cards of a conversation may answer there, also while its card has not
 // arrived: nobody watches a terminal that is asked from a script.
 func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
-	unknown := &approver.Outcome{approver.OutcomeUnknown, "There is no such request here: approver pending lists those that are open."}
+	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open."}
 	if rep.Request == "" || rep.Message != "" {
 		return Request{}, Posting{}, unknown
 	}
@@ -65,20 +65,20 @@ func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting
 }
 
 func lockedOut(until time.Time) *approver.Outcome {
-	return &approver.Outcome{approver.OutcomeLocked, fmt.Sprintf(
+	return &approver.Outcome{Kind: approver.OutcomeLocked, Text: fmt.Sprintf(
 		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
 }
 
 func (f *finder) trouble(err error) *approver.Outcome {
 	f.log.Warn("an answer could not be looked up", "error", err)
-	return &approver.Outcome{approver.OutcomeRefused, "The store had a problem, so this answer does not count. Please try again."}
+	return &approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again."}
 }
 
 // byCard finds the request of a button or of a reply to a card. The button's
 // data came through the client and proves nothing: the message must be a card
 // of that request in that conversation.
 func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
-	unknown := &approver.Outcome{approver.OutcomeUnknown, "There is no such request in this conversation."}
+	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
 		return Request{}, Posting{}, unknown
 	}
@@ -138,7 +138,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 // byCode finds the request of a typed code, and counts wrong ones.
 func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
-		return Request{}, Posting{}, &approver.Outcome{approver.OutcomeRefused, "This answer has no form that counts."}
+		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
@@ -170,7 +170,7 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 	if left == 0 {
 		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation for %d minutes.", int(LockFor.Minutes()))
 	}
-	return Request{}, Posting{}, &approver.Outcome{approver.OutcomeUnknown, text}
+	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
 }
 
 // postingOfCode returns ErrNotFound for every code that is wrong in any way:

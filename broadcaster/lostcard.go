@@ -15,7 +15,7 @@ import (
 // and whose answer was lost, and one of a request that the store has lost.
 
 func noLongerValid() *approver.Outcome {
-	return &approver.Outcome{approver.OutcomeUnknown, "This card is no longer valid. Use the newest card of the request."}
+	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request."}
 }
 
 // maxFound bounds the cards of one posting that were found by their buttons.
@@ -106,7 +106,7 @@ const foreignFor = time.Hour
 func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 	_, _, ours := f.requests.known.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
-		return &approver.Outcome{approver.OutcomeUnknown, "There is no such request in this conversation."}
+		return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	}
 	f.tasks.start(func(ctx context.Context) {
 		if !sleep(ctx, vanishedAfter) {
@@ -121,7 +121,7 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 			f.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
-	return &approver.Outcome{approver.OutcomeUnknown, "This card is void: approver has no record of its request any more. Use the newest card."}
+	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the newest card."}
 }
 
 func forgottenCard(request string) approver.Card {

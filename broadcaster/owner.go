@@ -18,7 +18,7 @@ import (
 // terminal means the same account.
 func Owner() (approver.Identity, approver.Person) {
 	const terminal, root = "terminal", "0"
-	return approver.Identity{terminal, root}, approver.Person{ID: approver.SelfPerson(terminal, root), Name: "root of this machine"}
+	return approver.Identity{Channel: terminal, ID: root}, approver.Person{ID: approver.SelfPerson(terminal, root), Name: "root of this machine"}
 }
 
 // ErrOnlyRoot means that somebody else was to remove root of this machine. Root's word is
@@ -102,14 +102,14 @@ func (a *Answers) ownerApproves(ctx context.Context, rep approver.Reply, as appr
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
-		return r, approver.Outcome{approver.OutcomeUnknown, "There is no such request: approver pending lists those that are open."}
+		return r, approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request: approver pending lists those that are open."}
 	case err != nil:
 		return r, *a.finder.trouble(err)
 	case r.State.Settled():
 		return r, outcomeOf(r, rep, who)
 	}
 	if why := a.approvers.OwnerMay(ctx, r); why != "" {
-		return r, approver.Outcome{approver.OutcomeRefused, "Root cannot approve it: " + why}
+		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "Root cannot approve it: " + why}
 	}
 	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why", a.approvers.Nobody(r.Verdict.Severity))
 	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Method: rep.Method, Identity: as}

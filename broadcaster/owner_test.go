@@ -14,7 +14,7 @@ import (
 // where root had removed, and brought back, a person of whom that account is one.
 func TestARemovalSparesRoot(t *testing.T) {
 	id, root := Owner()
-	other := approver.Identity{"telegram", "1"}
+	other := approver.Identity{Channel: "telegram", ID: "1"}
 	at := time.Unix(1_700_000_000, 0)
 	type step struct {
 		gone Removal

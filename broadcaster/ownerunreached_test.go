@@ -18,7 +18,7 @@ func TestRootsYesOutlivesCardsThatNeverCame(t *testing.T) {
 		down := always(step{err: busy(time.Second)})
 		x := newRetried(t, newMemKV(), down, down)
 		x.tune(func(o *Options) { o.Audit = slowAudit{o.Audit} })
-		x.Approvers.Set(approver.People{{"elsewhere", "9"}: {ID: "carol"}})
+		x.Approvers.Set(approver.People{{Channel: "elsewhere", ID: "9"}: {ID: "carol"}})
 		verdict := x.askAsync(t.Context(), peerCall("a", 1000), approver.High)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()

@@ -87,7 +87,7 @@ func wiredAs(t *testing.T, kv *memKV, lease *oneLease, name, place, person strin
 		Store: replica{kv, lease, name, func() bool { return false }}, Log: slog.New(slog.DiscardHandler),
 		Destinations: []approver.Destination{{Channel: "wire", Conversation: place}}, Channels: []approver.Channel{w}, Mark: NewControlMark(0),
 	})
-	b.Approvers.people.Store(&approver.People{{"wire", person}: {ID: person}})
+	b.Approvers.people.Store(&approver.People{{Channel: "wire", ID: person}: {ID: person}})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = b.receivers.runChannel(ctx, w) }()
@@ -230,7 +230,7 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 					t.Fatal(err)
 				}
 				both := func() *approver.People {
-					return &approver.People{{"wire", "ada"}: {ID: "ada"}, {"wire", "bob"}: {ID: "robert"}, {"wire", "eve"}: {ID: "eve"}}
+					return &approver.People{{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "bob"}: {ID: "robert"}, {Channel: "wire", ID: "eve"}: {ID: "eve"}}
 				}
 				b1, _ := wired(t, kv, lease, "a", "room", "ada")
 				b2, _ := wired(t, kv, lease, "b", "room", "ada")
@@ -253,15 +253,15 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 					by = b1
 				}
 				if _, err := changeControls(t.Context(), kv, by.Mark, kv.Put, func(c *Controls, now time.Time) error {
-					return c.remove(Removal{Person: "robert", Identities: []approver.Identity{{"wire", "bob"}}, By: "uid 0"}, now)
+					return c.remove(Removal{Person: "robert", Identities: []approver.Identity{{Channel: "wire", ID: "bob"}}, By: "uid 0"}, now)
 				}); err != nil {
 					t.Fatal(err)
 				}
-				by.Approvers.people.Store(&approver.People{{"wire", "ada"}: {ID: "ada"}, {"wire", "eve"}: {ID: "eve"}}) // as its authority then has them
+				by.Approvers.people.Store(&approver.People{{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "eve"}: {ID: "eve"}}) // as its authority then has them
 				if got := apart(12); got != "" {
 					t.Errorf("after the removal: %q", got)
 				}
-				b1.Approvers.people.Store(&approver.People{{"wire", "ada"}: {ID: "ada"}})
+				b1.Approvers.people.Store(&approver.People{{Channel: "wire", ID: "ada"}: {ID: "ada"}})
 				if got := apart(12); !strings.Contains(got, "does not know the approvers eve:") {
 					t.Errorf("another one is unknown: %q", got)
 				}

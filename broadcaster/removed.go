@@ -365,7 +365,7 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
 		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
 	}
-	if gone, away := c.Removal(approver.Identity{channel, id}, who); away {
+	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
 		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
 		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
 	}

@@ -28,7 +28,7 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 	}
 	for name, begin := range start {
 		for _, gone := range []Removal{
-			{Person: "alice", Identities: []approver.Identity{{"telegram", "1"}}, By: "uid 7"}, {Person: "bob", By: "uid 7"}, {Person: "x:1", Unlisted: true, By: "uid 7"},
+			{Person: "alice", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, By: "uid 7"}, {Person: "bob", By: "uid 7"}, {Person: "x:1", Unlisted: true, By: "uid 7"},
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()

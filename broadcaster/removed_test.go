@@ -13,7 +13,7 @@ import (
 
 func removeAlice(t *testing.T, b *Broadcaster) {
 	t.Helper()
-	gone := Removal{Person: "alice", Identities: []approver.Identity{{"telegram", "1"}, {"discord", "d1"}}, By: "uid 7", Reason: "left"}
+	gone := Removal{Person: "alice", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "d1"}}, By: "uid 7", Reason: "left"}
 	if _, err := b.Removals.Remove(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestRemovalsAreFew(t *testing.T) {
 	if err := c.remove(Removal{Person: "one more", Unlisted: true}, now); !errors.Is(err, errManyGone) {
 		t.Error(err)
 	}
-	if err := c.remove(Removal{Person: "3", By: "second", Identities: []approver.Identity{{"telegram", "1"}}}, now.Add(time.Hour)); err != nil {
+	if err := c.remove(Removal{Person: "3", By: "second", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}}, now.Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 	if r := c.Removed[3]; r.By != "first" || !r.At.Equal(now) || len(r.Identities) != 1 {
@@ -357,7 +357,7 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 	}{
 		"nothing": {func(*bench) {}, nil},
 		"another account": {func(x *bench) {
-			_, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "alice", Identities: []approver.Identity{{"slack", "U1"}}, By: "uid 0", Reason: "stolen"})
+			_, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "alice", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}}, By: "uid 0", Reason: "stolen"})
 		}, ErrRemovedAnew},
 		"the same accounts": {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, ErrRemovedAnew},
 		"back and away again": {func(x *bench) {

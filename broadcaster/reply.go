@@ -22,13 +22,13 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
-			out = approver.Outcome{approver.OutcomeRefused, "approver failed on this answer; it does not count."}
+			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: "approver failed on this answer; it does not count."}
 		}
 	}()
 	began := time.Now()
 	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why != "" {
-		out = approver.Outcome{approver.OutcomeRefused, why}
+		out = approver.Outcome{Kind: approver.OutcomeRefused, Text: why}
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
@@ -98,22 +98,22 @@ func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Pe
 		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 	}
 	if admits(r.Verdict, res) != nil {
-		return r, approver.Outcome{approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who)}
+		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: a.approvers.notAskedText(r.Verdict, who)}
 	}
 	if rep.Approve && rep.Grant != (approver.Term{}) && (r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand) {
-		return r, approver.Outcome{approver.OutcomeNeedCode, "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
 	}
 	if rep.Approve && rep.Grant != (approver.Term{}) && r.Verdict.Appeal.Of != "" {
-		return r, approver.Outcome{approver.OutcomeNeedCode, "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
 	}
 	if rep.Approve && rep.Grant.Lasts() && !r.Fingerprint.Bound() {
-		return r, approver.Outcome{approver.OutcomeNeedCode, "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
 	}
 	if rep.Approve && rep.Grant != (approver.Term{}) && r.obscured() {
-		return r, approver.Outcome{approver.OutcomeNeedCode, "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
 	}
 	if rep.Approve && !enough(r, p, rep) {
-		return r, approver.Outcome{approver.OutcomeNeedCode, needCodeText(r, p)}
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: needCodeText(r, p)}
 	}
 	r, told := a.enter(ctx, r, p, rep, res, began)
 	if rep.Grant.Always && (told.Kind == approver.OutcomeApproved || told.Kind == approver.OutcomeRecorded) {
@@ -140,7 +140,7 @@ func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep approver.
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, approver.Outcome{approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, or try again."}
+		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer may not count. Look at the card, or try again."}
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) { // a try before may have been carried out
@@ -183,34 +183,34 @@ func needCodeText(r Request, p Posting) string {
 func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
 	res, settled := r.Told()
 	name := cmp.Or(res.Person.Name, res.Person.ID)
-	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{rep.Channel, rep.Sender})
+	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 	late := approver.OutcomeTooLate
 	if !rep.Code.IsZero() {
 		late = approver.OutcomeUsed
 	}
 	switch {
 	case !settled:
-		return approver.Outcome{approver.OutcomeRefused, "The request is still open; this answer does not count."}
+		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
 	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
-		return approver.Outcome{approver.OutcomeExpired, "Your yes released nothing: " + res.Cause.Sentence() + "."}
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
 	case r.unused(rep, who):
-		return approver.Outcome{approver.OutcomeExpired, "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
 	case res.Cause != approver.ByPerson:
-		return approver.Outcome{approver.OutcomeExpired, "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return approver.Outcome{approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
 			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
 		if r.Call.AboutApprover() {
-			return approver.Outcome{approver.OutcomeApproved, r.Call.Display().ApprovedText()}
+			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
 		}
-		return approver.Outcome{approver.OutcomeApproved, r.outcomeText()}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
 	case mine && !res.Approve && !rep.Approve:
-		return approver.Outcome{approver.OutcomeDenied, "Denied: the agent has been told."}
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
 	case res.Approve:
-		return approver.Outcome{late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
+		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
 	}
-	return approver.Outcome{late, fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
+	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
 }
 
 // outcome waits until a person may be told what became of their answer, and
@@ -226,15 +226,15 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 	if settled {
 		r, settled = a.releases.given(ctx, r)
 	}
-	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{rep.Channel, rep.Sender})
+	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 	if !settled {
 		if mine && r.Granted() {
-			return r, approver.Outcome{approver.OutcomeRecorded, r.grantedText()}
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: r.grantedText()}
 		}
 		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
-			return r, approver.Outcome{approver.OutcomeRecorded, "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
 		}
-		return r, approver.Outcome{approver.OutcomeTooLate, "Somebody else has already answered this request."}
+		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
 	}
 	if _, err := a.endings.close(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
@@ -243,11 +243,11 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 		}
 		switch {
 		case !mine:
-			return r, approver.Outcome{approver.OutcomeTooLate, "Somebody else has already answered this request."}
+			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
 		case slow:
-			return r, approver.Outcome{approver.OutcomeRecorded, "Your yes is recorded. The card says in a moment what became of it."}
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it."}
 		}
-		return r, approver.Outcome{approver.OutcomeRecorded, "Your answer is stored, but the audit has a problem. Look at approver's log."}
+		return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log."}
 	}
 	a.editor.settle(r.ID)
 	out := outcomeOf(r, rep, who)

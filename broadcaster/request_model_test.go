@@ -79,7 +79,9 @@ func at(s int8) time.Time { return time.Unix(int64(s), 0) }
 
 func person(i int8) approver.Person { return approver.Person{ID: fmt.Sprintf("p%d", i)} }
 
-func identityOf(i int8) approver.Identity { return approver.Identity{"chat", fmt.Sprintf("id%d", i)} }
+func identityOf(i int8) approver.Identity {
+	return approver.Identity{Channel: "chat", ID: fmt.Sprintf("id%d", i)}
+}
 
 func (w world) request() Request {
 	r := Request{

@@ -51,7 +51,7 @@ func voidActs() map[string]func(c *Controls, now time.Time) {
 		},
 		"removal": func(c *Controls, now time.Time) { _ = c.remove(Removal{Person: "alice"}, now) },
 		"removal of her account": func(c *Controls, now time.Time) {
-			_ = c.remove(Removal{Person: "a", Identities: []approver.Identity{{"telegram", "1"}}}, now)
+			_ = c.remove(Removal{Person: "a", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}}, now)
 		},
 	}
 	for name, act := range maps.Clone(acts) {

@@ -108,7 +108,7 @@ func (r Request) endLine() string {
 func (r Request) unused(rep approver.Reply, who approver.Person) bool {
 	res, settled := r.Told()
 	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
-		res.Person.ID == who.ID && res.Identity == (approver.Identity{rep.Channel, rep.Sender})
+		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 }
 
 // giving has the yeses that connections of this process are about to get.

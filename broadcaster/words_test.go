@@ -33,7 +33,7 @@ func TestZeroValuesDeny(t *testing.T) {
 	if _, ok := p.Lookup("telegram", "1"); ok {
 		t.Error("an empty approver list admits somebody")
 	}
-	if _, ok := (approver.People{{"", ""}: {}}).Lookup("", ""); ok {
+	if _, ok := (approver.People{{Channel: "", ID: ""}: {}}).Lookup("", ""); ok {
 		t.Error("an empty identity is somebody")
 	}
 	if v := new(gate.Gate).Decide(t.Context(), approver.ToolCall{}); v.Decision != approver.Deny {
