@@ -12,7 +12,7 @@ import (
 //	   │           └─────▶ denied (unrecorded, changed, frozen) | expired | withdrawn
 //	   └─▶ denied | expired | withdrawn
 //
-// A pending request may be parked, see [Request.Park]: then a yes waits, approved,
+// A pending request may be parked, see broadcaster.Request.Park: then a yes waits, approved,
 // for the same call to come back. Approved is not yet an answer that anybody is told: the call is released, and
 // people are told, when the request is consumed. The zero value is denied.
 type State uint8

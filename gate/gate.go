@@ -21,13 +21,13 @@ type Gate struct {
 	// Stages judge in this order. None is a Gate that denies.
 	Stages []approver.Stage
 	// Ask puts a call before people and returns Allow or Deny, recorded;
-	// [Broadcaster.Ask]. Nil denies what needs people.
+	// broadcaster.Broadcaster.Ask. Nil denies what needs people.
 	Ask func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict
 	// Paused says whether people have paused the asking of calls of a severity,
-	// in a sentence; [Controller.PausedFor]. Nil is never.
+	// in a sentence; broadcaster.Controller.PausedFor. Nil is never.
 	Paused func(ctx context.Context, s approver.Severity) (string, bool)
 	// Observe says whether a rule's finding is recorded and not enforced, in a
-	// sentence; [Controller.Observing]. Nil is never.
+	// sentence; broadcaster.Controller.Observing. Nil is never.
 	Observe func(ctx context.Context, found approver.Verdict) (string, bool)
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies what was modified.

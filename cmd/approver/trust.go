@@ -62,7 +62,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		t.doubts = append(t.doubts, "the store has lost what it knew of the audit")
 	}
 	if !c.Missing || len(t.doubts) > 0 || known > 0 {
-		return nil // a record that is missing is a freeze, see approver.Controls
+		return nil // a record that is missing is a freeze, see broadcaster.Controls
 	}
 	switch {
 	case found.Seq == 0 && found.Head == nil:
