@@ -73,12 +73,12 @@ func (f Finding) Text() string {
 	return text
 }
 
-// finding is a verdict as a link of the chain.
+// Finding is a verdict as a link of the chain.
 func (v Verdict) Finding(took time.Duration) Finding {
 	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
 }
 
-// chained adds findings to a chain. What goes beyond MaxChain is counted in the
+// Chained adds findings to a chain. What goes beyond MaxChain is counted in the
 // last of them.
 func Chained(chain []Finding, more ...Finding) []Finding {
 	for _, f := range more {
@@ -173,7 +173,7 @@ func together(found []Verdict) float64 {
 	return 1 - doubt
 }
 
-// stricter reports whether v outranks best. Allow outranks only Pass: it is an
+// Stricter reports whether v outranks best. Allow outranks only Pass: it is an
 // opinion where Pass has none, and every other finding beats it.
 func Stricter(v, best Verdict) bool {
 	switch {
@@ -191,7 +191,7 @@ func Stricter(v, best Verdict) bool {
 	return v.Decision < best.Decision
 }
 
-// weighed turns a weak denial into a question where a strong approval stands
+// Weighed turns a weak denial into a question where a strong approval stands
 // against it: the only place where the path is looser than its strictest part. A
 // denial is weak if a rule made it that may be appealed, it is not CATASTROPHIC,
 // and all that stop the call are together less sure than below. The approval must
@@ -211,7 +211,7 @@ func Weighed(v Verdict, found []Verdict, below float64) Verdict {
 	return v
 }
 
-// narrowed returns v with the people, the channels, the tier and the time on which
+// Narrowed returns v with the people, the channels, the tier and the time on which
 // all that ask agree. If they name nobody in common, nobody can be asked.
 func Narrowed(v Verdict, asks ...Verdict) Verdict {
 	v.Channels, v.Approvers, v.TTL = nil, nil, 0
@@ -253,7 +253,7 @@ func (v Verdict) Escalates() bool {
 	return v.Decision == Ask && v.MinTier == TierEvaluation && v.Severity == High && len(v.Approvers) == 0
 }
 
-// floor is the lowest tier that has to look at the call for what v says of it. A
+// Floor is the lowest tier that has to look at the call for what v says of it. A
 // Deny has none.
 func (v Verdict) Floor() uint8 {
 	switch {

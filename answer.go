@@ -117,7 +117,7 @@ type Resolution struct {
 	Calls int `json:"calls,omitempty"`
 }
 
-// sentence explains a cause that is no person's.
+// Sentence explains a cause that is no person's.
 func (c Cause) Sentence() string {
 	switch c {
 	case TimedOut:
@@ -199,7 +199,7 @@ func ParseTerm(word string) (Term, bool) {
 	return Term{}, false
 }
 
-// span is how long a yes that lasts does, for people.
+// Span is how long a yes that lasts does, for people.
 func (t Term) Span() string {
 	if t.Session {
 		return "the session"

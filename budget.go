@@ -76,7 +76,7 @@ func (b *Budgets) Over() map[string]uint64 {
 	return out
 }
 
-// A stopwatch measures the parts of one call.
+// A Stopwatch measures the parts of one call.
 type Stopwatch struct {
 	Budgets *Budgets
 	part    Part // what the time counts for now
@@ -102,7 +102,7 @@ func (w *Stopwatch) now() time.Duration {
 	return processorTime()
 }
 
-// begin begins to measure a part; end must follow. Without budgets nothing is
+// Begin begins to measure a part; end must follow. Without budgets nothing is
 // measured.
 func (w *Stopwatch) Begin(p Part) {
 	if w.Budgets == nil {
@@ -123,6 +123,7 @@ func (w *Stopwatch) count() {
 	}
 }
 
+// End ends the measuring.
 func (w *Stopwatch) End() {
 	if w.Budgets == nil {
 		return
@@ -131,7 +132,7 @@ func (w *Stopwatch) End() {
 	runtime.UnlockOSThread()
 }
 
-// verdicts are one question for each part that is over its budget.
+// Verdicts are one question for each part that is over its budget.
 func (w *Stopwatch) Verdicts() (out []Verdict) {
 	if w.Budgets == nil {
 		return nil
@@ -151,7 +152,7 @@ func (w *Stopwatch) Verdicts() (out []Verdict) {
 	return out
 }
 
-// timed asks a stage, and measures it if it belongs to a part.
+// Timed asks a stage, and measures it if it belongs to a part.
 func (w *Stopwatch) Timed(ctx context.Context, s Stage, call ToolCall, judge func(context.Context) Verdict) Verdict {
 	t, ok := s.(Timed)
 	if !ok || w.Budgets == nil {

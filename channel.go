@@ -191,7 +191,7 @@ const (
 
 var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "typed"}
 
-// onCard reports an answer that names the card itself: a button, or what stands for one
+// OnCard reports an answer that names the card itself: a button, or what stands for one
 // in a terminal.
 func (m Method) OnCard() bool { return m == ByTap || m == ByTyped }
 
@@ -249,7 +249,7 @@ type Reply struct {
 	Sent time.Time
 }
 
-// maxUpto bounds the number that a button carries: a card that counts more says less.
+// MaxUpto bounds the number that a button carries: a card that counts more says less.
 const MaxUpto = 999_999
 
 // WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. Zero is nothing:

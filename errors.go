@@ -33,7 +33,7 @@ func (e *TooManyError) Error() string {
 		"the next question is possible at %s", e.Most, display.SafeLine(e.Whose), e.Limit, e.clock())
 }
 
-// forAgent tells the agent to slow down. It says nothing of other agents.
+// ForAgent tells the agent to slow down. It says nothing of other agents.
 func (e *TooManyError) ForAgent() string {
 	if e.Limit == OwnLimit {
 		return fmt.Sprintf("too many questions: programs of your user put %d within a minute about approver itself, which is the most, also those that reached nobody, so nobody was asked. "+

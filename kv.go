@@ -121,7 +121,7 @@ type ClockReader interface {
 	GetNow(ctx context.Context, key string) (value []byte, rev Rev, now time.Time, err error)
 }
 
-// getNow reads a record and then the clock, at once where the store can.
+// GetNow reads a record and then the clock, at once where the store can.
 func GetNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, now time.Time, err error) {
 	if r, ok := store.(ClockReader); ok {
 		return r.GetNow(ctx, key)

@@ -18,7 +18,7 @@ type Told struct {
 	Shared []int
 }
 
-// onceShared names the record of the release of a call beside the first. It has the call's
+// OnceShared names the record of the release of a call beside the first. It has the call's
 // number: its id is the agent's to choose, and an audit may cut it or mask a part.
 func OnceShared(request string, n int) string {
 	return request + ":" + string(EventReleased) + ":#" + strconv.Itoa(n)

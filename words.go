@@ -302,7 +302,7 @@ func (v Verdict) Yes() Yes {
 	return *v.Approval
 }
 
-// freezeBy signs the verdicts of a freeze.
+// FreezeBy signs the verdicts of a freeze.
 const FreezeBy = "freeze"
 
 // ByPeople is Verdict.By of what people decided.
@@ -312,6 +312,6 @@ const ByPeople = "people"
 // were asked too often.
 const LimitedBy = "limit"
 
-// sameUser reports that two calls come from one user of this machine. An unknown peer
+// SameUser reports that two calls come from one user of this machine. An unknown peer
 // is the daemon itself, which asks about its own changes; the socket admits no other.
 func (p Peer) SameUser(other Peer) bool { return p.Known == other.Known && p.UID == other.UID }

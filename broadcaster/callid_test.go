@@ -56,7 +56,7 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				if err := x.Broadcaster.records.put(t.Context(), approver.Key("call", "late"), nil, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+				if err := x.records.put(t.Context(), approver.Key("call", "late"), nil, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				if err := use(x); err != nil {

@@ -86,7 +86,7 @@ type CardsState struct {
 	EditProblem string
 }
 
-// ChannelState returns what is known of a channel. One that is not configured has
+// State returns what is known of a channel. One that is not configured has
 // the zero value.
 func (h *Channels) State(name string) ChannelState {
 	c := h.byName[name]

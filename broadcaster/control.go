@@ -132,7 +132,7 @@ func (c Controls) loosened(now time.Time) []string {
 
 func controlKey() string { return approver.Key("control", "all") }
 
-// Controls reads the controls and the store's clock.
+// Load reads the controls and the store's clock.
 func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
 	c, _, now, err = loadControls(ctx, k.store, k.mark)
 	return c, now, err
@@ -243,7 +243,7 @@ func frozenReason(f Freeze) string {
 	return text
 }
 
-// changeControls applies one step to the controls.
+// change applies one step to the controls.
 func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
 	c, err := changeControls(ctx, k.store, k.mark, k.records.put, func(c *Controls, now time.Time) error {
 		missing, why := c.Missing, c.Freeze.Reason

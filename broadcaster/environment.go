@@ -144,7 +144,7 @@ func (e *Environments) settings(env map[string]string) (map[string]display.Setti
 	return out, nil
 }
 
-// environment is what people are shown of a call's environment, one variable each.
+// shown is what people are shown of a call's environment, one variable each.
 func (e *Environments) shown(ctx context.Context, call approver.ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil

@@ -28,7 +28,7 @@ type Grant struct {
 // ErrNoGrant means that there is nothing to take back.
 var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
 
-// Grants lists what may run without being asked again, the newest last.
+// List lists what may run without being asked again, the newest last.
 func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	c, now, err := k.controls.Load(ctx)
 	if err != nil {

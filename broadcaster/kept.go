@@ -121,7 +121,7 @@ func (k *Grants) keep(ctx context.Context, r Request) error {
 	}
 }
 
-// underGrant releases a call that a grant is for, without asking anybody: one
+// use releases a call that a grant is for, without asking anybody: one
 // compare-and-set, which a revocation, the clock and a freeze can only lose or
 // win, and then the record. ErrNotFound means that there is no such grant.
 func (k *Grants) use(ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint) (Request, error) {
@@ -165,7 +165,7 @@ func (k *Grants) use(ctx context.Context, call approver.ToolCall, why approver.V
 	}
 }
 
-// endGrant ends a grant: by its time, or by somebody's hand.
+// end ends a grant: by its time, or by somebody's hand.
 func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	for {
 		g, rev, err := k.load(ctx, scope)

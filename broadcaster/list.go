@@ -24,7 +24,7 @@ var ErrIncomplete = errors.New("some requests cannot be read")
 // maxListed bounds how many records of one shard are listed.
 const maxListed = 1000
 
-// Requests lists the open requests of all daemons that share the store, the
+// Open lists the open requests of all daemons that share the store, the
 // oldest first, up to 1000 in each of the store's shards. With ErrIncomplete the
 // list has all others.
 func (q *Requests) Open(ctx context.Context) ([]Request, error) {
@@ -83,14 +83,14 @@ func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 	return slices.Concat(shards...), err
 }
 
-// Request returns a request as it is stored. ErrNotFound means that there is
+// Get returns a request as it is stored. ErrNotFound means that there is
 // none with this id.
 func (q *Requests) Get(ctx context.Context, id string) (Request, error) {
 	r, _, err := q.load(ctx, id)
 	return r, err
 }
 
-// Card is a request as people see it, without a code.
+// Of is a request as people see it, without a code.
 func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
 
 // Shown is Card for somebody who may answer what they read there: it says how many calls

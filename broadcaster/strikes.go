@@ -46,7 +46,7 @@ func (s strikes) recent(now time.Time) strikes {
 	return s
 }
 
-// lockedUntil is when a person's lock in a conversation ends, or zero.
+// until is when a person's lock in a conversation ends, or zero.
 func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 	s, _, now, err := l.load(ctx, key)
 	return s.until(now), err
