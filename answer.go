@@ -167,6 +167,7 @@ const (
 	maxTerm     = 60
 )
 
+// Lasts reports a yes that is for longer than once.
 func (t Term) Lasts() bool { return t.Session || t.For > 0 }
 
 func (t Term) String() string {
