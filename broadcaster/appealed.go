@@ -3,7 +3,6 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"time"
 
 	"approver.example"
 	"github.com/google/uuid"
@@ -93,16 +92,4 @@ func (b *Broadcaster) Appealed(ctx context.Context, call approver.ToolCall, why 
 		b.editor.settle(r.ID)
 	}
 	return b.releases.verdict(r, runs), true, nil
-}
-
-// awaitReady waits for Run to have begun.
-func (t *tasks) awaitReady(ctx context.Context) error {
-	select {
-	case <-t.ready:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(StorePatience):
-		return errNotRunning
-	}
 }

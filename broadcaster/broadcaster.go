@@ -402,12 +402,6 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen approver.Rev,
 	return next, "", retryEvery, err
 }
 
-// stopping reports that this process ends, or has not begun.
-func (t *tasks) stopping(ctx context.Context) bool {
-	w := t.running()
-	return w == nil || w.Err() != nil || errors.Is(context.Cause(ctx), approver.ErrShuttingDown)
-}
-
 // leave notes that the courier is gone. A shutdown of this process is not the
 // courier's doing: it will come back. Who does not come back is not waited for.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {

@@ -17,6 +17,13 @@ import (
 // may say what runs, or where.
 const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. Only the typed code approves, once"
 
+// Cards draws requests for people.
+type Cards struct {
+	approvers *Approvers
+	host      string
+	notice    string
+}
+
 // card is what people see of a request at one destination.
 func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	shown, _ := r.Call.Display().Shown()

@@ -86,6 +86,14 @@ type CardsState struct {
 	EditProblem string
 }
 
+// Channels are the channels of this process: what each can do, and how it does.
+type Channels struct {
+	destinations []approver.Destination
+
+	byName map[string]approver.Channel
+	states states
+}
+
 // State returns what is known of a channel. One that is not configured has
 // the zero value.
 func (h *Channels) State(name string) ChannelState {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 	"approver.example/display"
 )
@@ -132,6 +134,20 @@ func (c Controls) loosened(now time.Time) []string {
 
 func controlKey() string { return approver.Key("control", "all") }
 
+// A Controller changes the controls: it freezes, pauses and observes.
+type Controller struct {
+	requests *Requests
+	backlog  *backlog
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	log      *slog.Logger
+	mark     *ControlMark
+	store    approver.KV
+
+	distrusted distrusted
+}
+
 // Load reads the controls and the store's clock.
 func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
 	c, _, now, err = loadControls(ctx, k.store, k.mark)
@@ -203,44 +219,6 @@ func decodeControls(value []byte, readErr error) (c Controls, err error) {
 		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: why}}, nil
 	}
 	return Controls{}, fmt.Errorf("whether approver is frozen: %w", readErr)
-}
-
-// FreezeStage is the first stage of a Gate: it denies every call during a
-// freeze, and those of an agent that is frozen. If the store cannot say within StorePatience whether there is one, the
-// stage fails.
-type FreezeStage struct {
-	Store approver.KV
-	Mark  *ControlMark // of the Broadcaster; nil notices no record that is older
-}
-
-// Judge implements Stage.
-func (s FreezeStage) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
-	var c Controls
-	err := patiently(ctx, func() (err error) {
-		c, err = readControls(ctx, s.Store, s.Mark) // every call waits for this: no clock is read
-		return err
-	})
-	if err != nil {
-		return approver.Verdict{}, err
-	}
-	f, frozen := c.freezeOf(call)
-	if !frozen {
-		return approver.Verdict{By: approver.FreezeBy, Decision: approver.Pass, Severity: approver.High}, nil
-	}
-	return approver.Verdict{By: approver.FreezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: cmp.Or(f.Who, "everything") + " frozen by " + f.By}, nil
-}
-
-// frozenReason is what an agent is told.
-func frozenReason(f Freeze) string {
-	what := "approver is frozen: no call runs"
-	if f.Who != "" {
-		what = "approver has frozen this agent: no call of it runs"
-	}
-	text := what + " until people lift it. Do not try again or work around it; ask the user how to go on"
-	if f.Reason != "" {
-		text += ". The reason given: " + display.OneLine(f.Reason)
-	}
-	return text
 }
 
 // change applies one step to the controls.

@@ -35,6 +35,24 @@ type report struct {
 // sends it renews that in good time.
 const sendingFor = PostTimeout + time.Second
 
+// A poster brings the cards of requests before people.
+type poster struct {
+	cards        *Cards
+	channels     *Channels
+	requests     *Requests
+	codes        *codes
+	editor       *editor
+	tasks        *tasks
+	uptime       *uptime
+	audit        approver.Recorder
+	destinations []approver.Destination
+	host         string
+	keepFor      time.Duration
+	log          *slog.Logger
+	process      string
+	store        approver.KV
+}
+
 // post sends the cards whose codes are given, all at once: a dead channel
 // delays nobody. When none could be shown anywhere, the request is denied.
 // replaces says that they take the place of others: see note.

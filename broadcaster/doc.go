@@ -8,7 +8,7 @@
 //	tasks         work in the background, which Run waits for (tasks.go)
 //	records       writes to the store, with patience (records.go)
 //	Channels      what each channel can do, and how it does (channelstate.go)
-//	Approvers     whose answers count, and whom a request is for (audience.go)
+//	Approvers     whose answers count, and whom a request is for (approvers.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
 //	Cards         what people see of a request (cards.go)
 //	editor        brings cards up to date (settle.go, callers.go, stray.go)
@@ -20,7 +20,7 @@
 //	opener        makes the request of a call, or finds it (open.go, share.go, park.go)
 //	Answers       who says what, by which code (reply.go, locate.go, strikes.go)
 //	Removals      takes people away (removed.go)
-//	sweeper       the clock for what nobody waits for (settle.go)
+//	sweeper       the clock for what nobody waits for (sweeper.go)
 //	receivers     runs the channels (running.go, receiver.go)
 //
 // Read request.go first: the state machine of a [Request] is pure. Then broadcaster.go, from

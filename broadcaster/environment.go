@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 	"approver.example/display"
 )
@@ -59,6 +61,18 @@ func sessionScope(call approver.ToolCall) string {
 func userScope(call approver.ToolCall) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 of a user %t %d", call.Peer.Known, call.Peer.UID))
 	return hex.EncodeToString(sum[:16])
+}
+
+// Environments remembers the environment that each session began with.
+type Environments struct {
+	requests *Requests
+	records  *records
+	tasks    *tasks
+	codeKey  []byte
+	log      *slog.Logger
+	store    approver.KV
+
+	firsts firstEnv
 }
 
 // Began notes that a session makes a call, and remembers the environment if it is

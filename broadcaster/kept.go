@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 )
 
@@ -46,6 +48,20 @@ func (g keptGrant) holds(call approver.ToolCall, why approver.Verdict, fp approv
 		return false
 	}
 	return term.Lasts() && r.shares(call, fp)
+}
+
+// Grants are the yeses that last.
+type Grants struct {
+	cards    *Cards
+	controls *Controller
+	requests *Requests
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	keepFor  time.Duration
+	log      *slog.Logger
+	mark     *ControlMark
+	store    approver.KV
 }
 
 func (k *Grants) load(ctx context.Context, scope string) (g keptGrant, rev approver.Rev, err error) {

@@ -59,30 +59,6 @@ func (q *Requests) Open(ctx context.Context) ([]Request, error) {
 	return open, err
 }
 
-// listed returns the ids of all scheduled records of one kind.
-func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
-	lister, ok := s.store.(approver.Lister)
-	if !ok {
-		return nil, ErrNoList
-	}
-	shards := make([][]string, approver.Shards)
-	err := inParallel(8, func(worker int) error {
-		for shard := worker; shard < approver.Shards; shard += 8 {
-			keys, err := lister.Scheduled(ctx, shard, maxListed)
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
-					shards[shard] = append(shards[shard], id)
-				}
-			}
-		}
-		return nil
-	})
-	return slices.Concat(shards...), err
-}
-
 // Get returns a request as it is stored. ErrNotFound means that there is
 // none with this id.
 func (q *Requests) Get(ctx context.Context, id string) (Request, error) {

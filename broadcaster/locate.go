@@ -7,11 +7,26 @@ import (
 	"fmt"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 	"approver.example/tokens"
 )
 
 // This file finds the request that an answer is about, and the card that it answers.
+
+// A finder finds the request that an answer is for.
+type finder struct {
+	requests    *Requests
+	editor      *editor
+	lockout     *lockout
+	poster      *poster
+	tasks       *tasks
+	codeKey     []byte
+	log         *slog.Logger
+	oldCodeKeys [][]byte
+	store       approver.KV
+}
 
 // locate finds the request that a reply is about, and the card that it answers.
 // A non-nil outcome means that there is none.

@@ -2,9 +2,7 @@ package broadcaster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"approver.example"
@@ -14,6 +12,24 @@ import (
 
 // This file makes requests and their codes, and finds the request of a courier
 // that came back.
+
+// An opener makes requests, and finds those that a call is to wait for.
+type opener struct {
+	approvers    *Approvers
+	controls     *Controller
+	environments *Environments
+	requests     *Requests
+	codes        *codes
+	editor       *editor
+	poster       *poster
+	records      *records
+	tasks        *tasks
+	audit        approver.Recorder
+	keepFor      time.Duration
+	limit        func(ctx context.Context, question string, call approver.ToolCall) error
+	store        approver.KV
+	ttl          time.Duration
+}
 
 // open makes the request of a call, or takes it up if the call was here before.
 func (o *opener) open(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string) (Request, error) {
@@ -182,89 +198,6 @@ func (o *opener) lives(ctx context.Context, call approver.ToolCall, why approver
 		ttl = min(ttl, readable-AnswerMargin)
 	}
 	return ttl, readable
-}
-
-// A way leads from a code to the posting that shows it.
-type way struct {
-	code  tokens.Code
-	hash  tokens.Hash
-	entry codeEntry
-	rev   approver.Rev
-}
-
-// A codeEntry says which posting a code belongs to.
-type codeEntry struct {
-	Request string `json:"request"`
-	Posting int    `json:"posting"`
-}
-
-// mint adds a posting with a code of its own to r for each destination. It stores
-// nothing: where a code leads must be durable before anybody sees it.
-func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]way, error) {
-	r.Postings = slices.Clone(r.Postings)
-	var ways []way
-	for _, d := range to {
-		w, err := m.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
-		if err != nil {
-			return nil, err
-		}
-		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
-		if _, volatile := m.channels.byName[d.Channel].(approver.Presence); volatile {
-			p.Hub = m.host
-		}
-		r.Postings, ways = append(r.Postings, p), append(ways, w)
-	}
-	return ways, nil
-}
-
-func (m *codes) newWay(entry codeEntry) (way, error) {
-	code, err := tokens.Mint(m.codeLength)
-	return way{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
-}
-
-// write is what the store keeps of a way.
-func (w way) write(keepUntil time.Time) (approver.Write, error) {
-	value, err := json.Marshal(w.entry)
-	return approver.Write{Key: approver.Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
-}
-
-// saveWays stores ways and replaces the code of each that is taken, which is
-// noted in ways.
-func (m *codes) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
-	writes := make([]approver.Write, len(ways))
-	for i, w := range ways {
-		var err error
-		if writes[i], err = w.write(keepUntil); err != nil {
-			return err
-		}
-	}
-	errs := m.records.putAll(ctx, writes)
-	for i := range ways {
-		if errors.Is(errs[i], approver.ErrConflict) {
-			errs[i] = m.mintAnew(ctx, &ways[i], keepUntil)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
-func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
-	for range 8 {
-		next, err := m.newWay(w.entry)
-		if err != nil {
-			return err
-		}
-		write, err := next.write(keepUntil)
-		if err != nil {
-			return err
-		}
-		err = m.records.put(ctx, write.Key, write.Value, "", write.Next, time.Time{}, keepUntil)
-		if !errors.Is(err, approver.ErrConflict) {
-			*w = next
-			return err
-		}
-	}
-	return errors.New("no free confirmation code was found")
 }
 
 // resume takes up the request of a courier that came back.

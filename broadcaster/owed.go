@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 )
 
@@ -42,6 +44,18 @@ func (o *owed) take() []approver.Record {
 	all := o.of
 	o.of = nil
 	return all
+}
+
+// A backlog has what the audit is to be told once it works again.
+type backlog struct {
+	records *records
+	audit   approver.Recorder
+	log     *slog.Logger
+	mark    *ControlMark
+	store   approver.KV
+
+	owed owed
+	loss loss
 }
 
 // record records what is so already, or owes it.

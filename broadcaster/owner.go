@@ -62,29 +62,6 @@ func placeOf(gone Removal, all []Removal) int {
 	return slices.IndexFunc(all, func(r Removal) bool { return same(r) && (gone.ByRoot || !r.namesRoot()) })
 }
 
-// OwnerMay says why root may not approve a request; empty if root may. That is so only
-// where nobody else could, where the verdict names nobody else, and where the agent that
-// asks is not root itself. Whether the daemon is root is for the caller to look at.
-func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
-	id, who := Owner()
-	c, err := readControls(ctx, a.store, a.mark)
-	gone, away := c.Removal(id, who)
-	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Identity: id}
-	switch {
-	case err != nil:
-		return "the store cannot say who was removed: " + err.Error()
-	case away:
-		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
-	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
-		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
-	case admits(r.Verdict, res) != nil:
-		return a.notAskedText(r.Verdict, who)
-	case a.Nobody(r.Verdict.Severity) == "":
-		return "others can approve it: answer where its card is"
-	}
-	return ""
-}
-
 // OwnerApproves enters root's yes to a request, of which root has typed the code that
 // the daemon made for it. shown is what [Cards.Shown] said of what root has read. It
 // goes the way of every other answer.

@@ -2,14 +2,33 @@ package broadcaster
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"log/slog"
 
 	"approver.example"
 )
 
 // This file releases a call that people said yes to, and records what becomes of the
 // calls that the yes was not for.
+
+// releases gives calls the yes that people said.
+type releases struct {
+	channels    *Channels
+	grants      *Grants
+	reports     *Reports
+	requests    *Requests
+	editor      *editor
+	poster      *poster
+	records     *records
+	uptime      *uptime
+	audit       approver.Recorder
+	fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
+	giving      *giving
+	log         *slog.Logger
+	process     string
+	store       approver.KV
+}
 
 // release records the approval and then consumes it for the connection holder.
 // What cannot be recorded, or is no longer what was shown, is denied instead.
@@ -85,53 +104,4 @@ func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCal
 		}
 		return next, err
 	})
-}
-
-// recordEnd makes the last record of a request, and one like it of each call that waited
-// for the same answer. What a yes released is recorded for each by itself: see share.
-func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
-	if r.State != approver.Consumed {
-		errs := make([]error, len(r.Also))
-		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, recordOf(r.record(r.lastEvent()), r.Also[i].CallID))
-			return nil
-		})
-		if err := errors.Join(errs...); err != nil {
-			return "", err
-		}
-	}
-	return n.audit.Record(ctx, r.record(r.lastEvent()))
-}
-
-// of is a record of one of several calls that share a request.
-func recordOf(rec approver.Record, callID string) approver.Record {
-	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
-	return rec
-}
-
-// recordEnded makes the records of calls that were taken off a request without its
-// answer. What fails is tried again, as the request stays due.
-func (n *endings) recordEnded(ctx context.Context, r Request) {
-	if len(r.Ended) == 0 {
-		return
-	}
-	for _, e := range r.Ended {
-		rec := recordOf(r.record(approver.EventWithdrawn), e.CallID)
-		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
-		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
-		if e.Why == approver.Revoked {
-			rec.Note = "the yes was taken back before it was given to this call"
-		}
-		if e.Why == approver.NotShown {
-			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
-		}
-		if _, err := n.audit.Record(ctx, rec); err != nil {
-			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
-			return
-		}
-	}
-	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
-	if err != nil && !errors.Is(err, errNoChange) {
-		n.records.noteTrouble(err)
-	}
 }

@@ -5,10 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"log/slog"
 
 	"approver.example"
 	"approver.example/display"
@@ -209,6 +210,18 @@ func (c *Controls) restore(seen Removal, now time.Time) error {
 	return ErrNotRemoved
 }
 
+// Removals takes people away, and brings them back.
+type Removals struct {
+	controls *Controller
+	grants   *Grants
+	requests *Requests
+	backlog  *backlog
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	log      *slog.Logger
+}
+
 // Remove takes a person away, for every daemon that shares the store: none of their
 // answers counts from now on, and each yes of theirs that has run nothing yet is void.
 // It returns how many of those there were. It needs nobody's yes. If the store does not
@@ -330,85 +343,6 @@ func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
 	}
 	m.log.Warn("PEOPLE: " + note)
 	return nil
-}
-
-// Removal returns the removal of whoever has this account, if they are away. An error means
-// that this is not known: the store does not say within [StorePatience], or has lost it.
-func (a *Approvers) Removal(ctx context.Context, id approver.Identity, who approver.Person) (gone Removal, away bool, err error) {
-	var c Controls
-	err = patiently(ctx, func() (err error) {
-		c, err = readStored(ctx, a.store, a.mark)
-		return err
-	})
-	if err != nil {
-		return Removal{}, false, err
-	}
-	if gone, away = c.Removal(id, who); !away && c.Missing {
-		err = errors.New(c.Freeze.Reason)
-	}
-	return gone, away, err
-}
-
-// Set puts another approver list in the place of the one that there was, for every
-// answer from now on. The list must not be changed afterwards.
-func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
-
-// counted returns the person behind an answer, or why it does not count.
-func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why string) {
-	who, ok := a.people.Load().Lookup(channel, id)
-	if !ok {
-		return approver.Person{}, "You are not on the approver list of this channel."
-	}
-	var c Controls
-	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
-	if err != nil {
-		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
-		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
-	}
-	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
-		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
-		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
-	}
-	return who, ""
-}
-
-// Counting are the people whose answers count now, as far as this process knows: those
-// on the list who were not removed.
-func (a *Approvers) Counting() approver.People {
-	people := maps.Clone(*a.people.Load())
-	c := Controls{Removed: a.mark.Removed()}
-	maps.DeleteFunc(people, func(id approver.Identity, who approver.Person) bool {
-		_, away := c.Removal(id, who)
-		return away
-	})
-	return people
-}
-
-// Nobody says why nobody could approve a request of this severity in a chat or a
-// terminal now; empty if somebody could. Root of this machine may be able to all the
-// same.
-func (a *Approvers) Nobody(s approver.Severity) string {
-	if len(a.destinations) == 0 {
-		return "no channel is configured"
-	}
-	var why []string
-	people := a.Counting()
-	for name := range a.channels.shownWhere() {
-		switch {
-		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id approver.Identity) bool { return id.Channel == name }):
-			why = append(why, "of "+name+" no approver counts")
-		case !a.channels.takes(name, s):
-			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
-		case a.channels.Deaf(name) != nil:
-			why = append(why, "from "+name+" no answers arrive")
-		case a.channels.State(name).Hearing().Why != "":
-			why = append(why, "from "+name+" no answers arrive now")
-		default:
-			return ""
-		}
-	}
-	slices.Sort(why)
-	return strings.Join(why, ", ")
 }
 
 // shown are the channels that get cards.

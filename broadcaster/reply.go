@@ -8,9 +8,29 @@ import (
 	"runtime/debug"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 	"approver.example/display"
 )
+
+// Answers takes what people say to requests.
+type Answers struct {
+	approvers *Approvers
+	channels  *Channels
+	controls  *Controller
+	grants    *Grants
+	requests  *Requests
+	editor    *editor
+	endings   *endings
+	finder    *finder
+	releases  *releases
+	tasks     *tasks
+	audit     approver.Recorder
+	log       *slog.Logger
+	rule      func(approver.ToolCall) (string, error)
+	store     approver.KV
+}
 
 // Reply is the one way in which an answer counts, whatever platform it came
 // from. It checks the person against the approver list, finds the request,

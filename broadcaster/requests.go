@@ -14,6 +14,18 @@ import (
 // This file keeps requests in the KV: one record per request, read, stepped
 // and written back by compare-and-set.
 
+// Requests are the requests in the store: one record each, read, stepped and written back by
+// compare-and-set.
+type Requests struct {
+	codes   *codes
+	records *records
+	keepFor time.Duration
+	store   approver.KV
+
+	codec *RequestCodec
+	known known
+}
+
 // load reads a request. A settled one is returned only once it is as durable as
 // the store is configured to make it: who reads it acts on it, and a fail-over
 // must not take back what people and agents were told.
@@ -222,44 +234,6 @@ func (q *Requests) change(ctx context.Context, id string, step func(Request, tim
 			return r, err
 		}
 	}
-}
-
-func (s *records) put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
-	return s.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
-}
-
-// putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
-// very same write, which succeeds if the first one did. It gives up when ctx
-// ends, or after PostTimeout.
-func (s *records) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
-	give := time.Now().Add(PostTimeout)
-	for {
-		err := s.store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
-		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil || time.Now().After(give) {
-			return err
-		}
-		s.log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
-		if !sleep(ctx, retryEvery) {
-			return err
-		}
-	}
-}
-
-// putAll puts several records whose order does not matter. What is ambiguous is
-// sent again by itself.
-func (s *records) putAll(ctx context.Context, writes []approver.Write) []error {
-	errs := make([]error, len(writes))
-	batcher, ok := s.store.(approver.Batcher)
-	if ok {
-		errs = batcher.PutAll(ctx, writes)
-	}
-	_ = inParallel(len(writes), func(i int) error {
-		if w := writes[i]; !ok || errs[i] != nil && !errors.Is(errs[i], approver.ErrConflict) {
-			errs[i] = s.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
-		}
-		return nil
-	})
-	return errs
 }
 
 // requestOfKey returns the id in the key of a request.

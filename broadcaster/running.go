@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 )
 
@@ -57,6 +59,18 @@ const (
 	// have run to be back.
 	steadyAfter = 10 * time.Second
 )
+
+// receivers runs the channels of this process.
+type receivers struct {
+	answers      *Answers
+	approvers    *Approvers
+	channels     *Channels
+	destinations []approver.Destination
+	log          *slog.Logger
+	mark         *ControlMark
+	runAgain     time.Duration
+	store        approver.KV
+}
 
 // supervise runs a channel until ctx ends, again and again where it ends before.
 func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
@@ -150,47 +164,6 @@ func (v *receivers) runChannel(ctx context.Context, c approver.Channel) (err err
 		return run(ctx)
 	}
 	return v.runSolo(ctx, c, solo.LeaseName(), run)
-}
-
-// begin lets what is started from now on run until ctx ends.
-func (t *tasks) begin(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.work != nil {
-		return errors.New("the broadcaster is already running")
-	}
-	t.work = ctx
-	close(t.ready)
-	return nil
-}
-
-// wait waits for all that was started.
-func (t *tasks) wait() { t.busy.Wait() }
-
-// running returns the context of Run, or nil before Run.
-func (t *tasks) running() context.Context {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.work
-}
-
-// start runs f as part of Run, which waits for it. After Run's end it does
-// nothing: the record says what is left to do.
-func (t *tasks) start(f func(ctx context.Context)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.work == nil || t.work.Err() != nil {
-		return
-	}
-	ctx := t.work
-	t.busy.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				t.log.Error("panic in the background", "panic", p, "stack", string(debug.Stack()))
-			}
-		}()
-		f(ctx)
-	})
 }
 
 // inParallel runs f(0) … f(n-1) at once and joins their errors.

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,66 +17,22 @@ import (
 // This file ends requests: the last record, the last look of every card, and
 // the clock for what nobody waits for.
 
-// A closing is one attempt to record the end of a request.
-type closing struct {
-	done chan struct{}
-	hash string
-	err  error
-}
+// An editor brings the cards of requests up to date.
+type editor struct {
+	cards    *Cards
+	channels *Channels
+	requests *Requests
+	endings  *endings
+	tasks    *tasks
+	giving   *giving
+	host     string
+	log      *slog.Logger
+	process  string
 
-// close makes the last record of a settled request durable, once per process
-// however many ask for it, and returns its hash.
-func (n *endings) close(ctx context.Context, r Request) (hash string, err error) {
-	if r.Closed {
-		return r.Audit, nil
-	}
-	n.mu.Lock()
-	c, found := n.closing[r.ending()]
-	if !found {
-		c = &closing{done: make(chan struct{})}
-		n.closing[r.ending()] = c
-	}
-	n.mu.Unlock()
-	if !found {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic while the end was recorded: %v\n%s", p, debug.Stack())
-				c.err = err
-				close(c.done)
-				n.forget(r)
-			}
-		}()
-		ctx := context.WithoutCancel(ctx)
-		// Whoever looked at the request a moment ago may have missed that it has
-		// been closed since: only the record says.
-		fresh, _, err := n.requests.load(ctx, r.ID)
-		closed := err == nil && fresh.Closed
-		if closed {
-			c.hash = fresh.Audit
-		} else {
-			c.hash, c.err = n.recordEnd(ctx, r)
-		}
-		close(c.done)
-		if closed || c.err != nil {
-			n.forget(r)
-		}
-		return c.hash, c.err
-	}
-	select {
-	case <-c.done:
-		return c.hash, c.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
-}
-
-// ending names the end of a request: after a fail-over it may have another.
-func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
-
-func (n *endings) forget(r Request) {
-	n.mu.Lock()
-	delete(n.closing, r.ending())
-	n.mu.Unlock()
+	mu       sync.Mutex
+	settling map[string]bool // requests being settled; true: once more
+	shown    shown
+	strays   strays
 }
 
 // settle brings every card of a request that has ended up to date, in the background.
@@ -289,123 +243,4 @@ func (r Request) updated(process string, was []Posting, tried []int, failed []er
 		return r, errNoChange
 	}
 	return r, nil
-}
-
-// sweep is the clock for what nobody waits for: it looks for requests that want
-// attention, whichever process made them. Unless the store can look through all
-// shards at once, each has a clock of its own, so that one on a node that hangs
-// does not hold up the others.
-func (w *sweeper) sweep(ctx context.Context) {
-	if s, ok := w.store.(approver.Sweeper); ok {
-		w.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	var all sync.WaitGroup
-	for shard := range approver.Shards {
-		all.Go(func() {
-			w.sweepAgain(ctx, func() ([]string, error) { return w.store.Due(ctx, shard, maxDue) })
-		})
-	}
-	all.Wait()
-}
-
-// maxDue is how many keys of a shard are looked at in one go.
-const maxDue = 128
-
-// sweepAgain attends to what is due, again and again until ctx ends, or the store
-// cannot look in this way.
-func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error)) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		keys, err := look()
-		if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
-			return
-		}
-		w.uptime.seen(ctx, err)
-		if err != nil {
-			w.records.noteTrouble(err)
-		} else {
-			w.reports.catchUp()
-		}
-		_ = inParallel(min(len(keys), 8), func(worker int) error {
-			for i := worker; i < len(keys); i += 8 {
-				if id, ok := requestOfKey(keys[i]); ok {
-					w.attend(ctx, id)
-				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
-					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
-				}
-			}
-			return nil
-		})
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// noteTrouble logs that the store cannot say what is due, or show it, now and
-// then: every shard says so twice a second.
-func (s *records) noteTrouble(err error) {
-	s.mu.Lock()
-	quiet := time.Since(s.troubled) < 10*time.Second
-	if !quiet {
-		s.troubled = time.Now()
-	}
-	s.mu.Unlock()
-	if !quiet {
-		s.log.Warn("the store has a problem with what is due", "error", err)
-	}
-}
-
-// attend does what one request wants now.
-func (w *sweeper) attend(ctx context.Context, id string) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
-	r, _, err := w.requests.load(ctx, id)
-	if errors.Is(err, approver.ErrTampered) {
-		w.log.Error("a request that is due cannot be read", "request", id, "error", err)
-		return
-	} else if err != nil {
-		w.records.noteTrouble(err)
-		return
-	}
-	if !r.State.Settled() {
-		r, err = w.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			if next, err := r.Expire(now); err == nil {
-				return next, nil
-			}
-			if next, err := r.Withdraw(now); err == nil {
-				return next, nil
-			}
-			return r, ErrTooSoon
-		})
-		if err != nil && !errors.Is(err, ErrTooSoon) {
-			w.log.Warn("a request that is due could not be changed", "request", id, "error", err)
-			return
-		}
-	}
-	w.endings.recordEnded(ctx, r)
-	if !r.State.Settled() {
-		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
-	}
-	if !r.ended() {
-		return
-	}
-	if r.lapses() {
-		err = w.reports.lapse(ctx, r)
-		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
-			w.records.noteTrouble(err)
-		}
-	}
-	if !w.editor.isSettling(id) {
-		w.editor.settle(id)
-	}
 }

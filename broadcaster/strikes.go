@@ -46,6 +46,15 @@ func (s strikes) recent(now time.Time) strikes {
 	return s
 }
 
+// A lockout counts wrong codes.
+type lockout struct {
+	controls *Controller
+	records  *records
+	store    approver.KV
+
+	struck struck
+}
+
 // until is when a person's lock in a conversation ends, or zero.
 func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 	s, _, now, err := l.load(ctx, key)

@@ -2,9 +2,12 @@ package broadcaster
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
+
+	"approver.example"
 )
 
 // This file keeps what couriers told of calls that were released while the store did not
@@ -82,6 +85,19 @@ func (u *unnoted) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy, u.at = false, ""
+}
+
+// Reports takes what couriers tell of calls that were released.
+type Reports struct {
+	requests *Requests
+	editor   *editor
+	tasks    *tasks
+	uptime   *uptime
+	audit    approver.Recorder
+	log      *slog.Logger
+	process  string
+
+	unnoted unnoted
 }
 
 // noteOrKeep notes what was told of a call, now or once the store takes it.
