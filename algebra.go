@@ -1,8 +1,10 @@
 package approver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -71,14 +73,14 @@ func (f Finding) Text() string {
 	return text
 }
 
-// finding is a verdict as a link of the chain.
-func (v Verdict) finding(took time.Duration) Finding {
+// Finding is a verdict as a link of the chain.
+func (v Verdict) Finding(took time.Duration) Finding {
 	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
 }
 
-// chained adds findings to a chain. What goes beyond MaxChain is counted in the
+// Chained adds findings to a chain. What goes beyond MaxChain is counted in the
 // last of them.
-func chained(chain []Finding, more ...Finding) []Finding {
+func Chained(chain []Finding, more ...Finding) []Finding {
 	for _, f := range more {
 		if len(chain) < MaxChain {
 			chain = append(chain, f)
@@ -127,7 +129,7 @@ func Combine(found []Verdict) Verdict {
 		if v.Irreversible.Score > loss.Score {
 			loss = v.Irreversible
 		}
-		if stricter(v, best) {
+		if Stricter(v, best) {
 			best = v
 		}
 	}
@@ -137,14 +139,14 @@ func Combine(found []Verdict) Verdict {
 		best.Confidence, best.Severity = together(found), severity
 		best.Appealable = appealable && args == nil
 		if best.Appealable && len(asks) > 0 {
-			best = narrowed(best, asks...)
+			best = Narrowed(best, asks...)
 		}
 		return best
 	case Ask:
-		best = narrowed(best, asks...)
+		best = Narrowed(best, asks...)
 	case Modify:
 		if args == nil {
-			return denied(best, "the call would have to be changed, but no change was given", "modify without arguments")
+			return best.Blocked("the call would have to be changed, but no change was given", "modify without arguments")
 		}
 	case Warn, Pass, Allow:
 		return best
@@ -171,9 +173,9 @@ func together(found []Verdict) float64 {
 	return 1 - doubt
 }
 
-// stricter reports whether v outranks best. Allow outranks only Pass: it is an
+// Stricter reports whether v outranks best. Allow outranks only Pass: it is an
 // opinion where Pass has none, and every other finding beats it.
-func stricter(v, best Verdict) bool {
+func Stricter(v, best Verdict) bool {
 	switch {
 	case best.Decision == Pass && v.Decision == Allow:
 		return true
@@ -189,12 +191,12 @@ func stricter(v, best Verdict) bool {
 	return v.Decision < best.Decision
 }
 
-// weighed turns a weak denial into a question where a strong approval stands
+// Weighed turns a weak denial into a question where a strong approval stands
 // against it: the only place where the path is looser than its strictest part. A
 // denial is weak if a rule made it that may be appealed, it is not CATASTROPHIC,
 // and all that stop the call are together less sure than below. The approval must
 // be a rule's own, and as sure as StrongApproval.
-func weighed(v Verdict, found []Verdict, below float64) Verdict {
+func Weighed(v Verdict, found []Verdict, below float64) Verdict {
 	if v.Decision != Deny || !v.Appealable || v.Severity != High || v.Confidence <= 0 || v.Confidence >= below {
 		return v
 	}
@@ -202,9 +204,63 @@ func weighed(v Verdict, found []Verdict, below float64) Verdict {
 		if a.Decision != Allow || a.Rule == "" || !(a.Confidence >= StrongApproval && a.Confidence <= 1) {
 			continue
 		}
-		v.Decision, v.weakened = Ask, true
-		v.Detail = fmt.Sprintf("%s; a denial of confidence %.2f that %s/%s (%.2f) speaks against", firstOf(v.Detail, v.Reason), v.Confidence, a.By, a.Rule, a.Confidence)
+		v.Decision, v.Weakened = Ask, true
+		v.Detail = fmt.Sprintf("%s; a denial of confidence %.2f that %s/%s (%.2f) speaks against", cmp.Or(v.Detail, v.Reason), v.Confidence, a.By, a.Rule, a.Confidence)
 		return v
 	}
 	return v
+}
+
+// Narrowed returns v with the people, the channels, the tier and the time on which
+// all that ask agree. If they name nobody in common, nobody can be asked.
+func Narrowed(v Verdict, asks ...Verdict) Verdict {
+	v.Channels, v.Approvers, v.TTL = nil, nil, 0
+	nobody := false
+	for _, ask := range asks {
+		v.MinTier = max(v.MinTier, ask.MinTier)
+		if ask.TTL > 0 && (v.TTL == 0 || ask.TTL < v.TTL) {
+			v.TTL = ask.TTL // the shortest that a rule names
+		}
+		for of, more := range map[*[]string][]string{&v.Channels: ask.Channels, &v.Approvers: ask.Approvers} {
+			switch {
+			case len(more) == 0:
+			case len(*of) == 0:
+				*of = more
+			default:
+				*of = slices.DeleteFunc(slices.Clone(*of), func(name string) bool { return !slices.Contains(more, name) })
+				nobody = nobody || len(*of) == 0
+			}
+		}
+	}
+	if nobody {
+		return v.Blocked("nobody may decide this", "the rules that ask name no person or no channel in common")
+	}
+	return v
+}
+
+// Blocked turns a verdict into a Deny that keeps saying which rule it was.
+func (v Verdict) Blocked(reason, detail string) Verdict {
+	v.Decision, v.Severity, v.Args, v.Ruled = Deny, Catastrophic, nil, false
+	v.Appealable, v.Weakened, v.Confidence, v.Unasked, v.Approval = false, false, 0, false, nil
+	v.Reason, v.Detail = reason, detail
+	return v
+}
+
+// Escalates reports whether v leaves the call to the evaluation: an Ask of severity
+// HIGH that a rule raised to exactly that tier, without naming people. Every other
+// Ask is for people: no model has a say over what is CATASTROPHIC.
+func (v Verdict) Escalates() bool {
+	return v.Decision == Ask && v.MinTier == TierEvaluation && v.Severity == High && len(v.Approvers) == 0
+}
+
+// Floor is the lowest tier that has to look at the call for what v says of it. A
+// Deny has none.
+func (v Verdict) Floor() uint8 {
+	switch {
+	case v.Decision == Deny:
+		return TierPolicy
+	case v.Decision == Ask && !v.Escalates():
+		return TierPeople
+	}
+	return v.MinTier
 }

@@ -76,9 +76,9 @@ func (b *Budgets) Over() map[string]uint64 {
 	return out
 }
 
-// A stopwatch measures the parts of one call.
-type stopwatch struct {
-	budgets *Budgets
+// A Stopwatch measures the parts of one call.
+type Stopwatch struct {
+	Budgets *Budgets
 	part    Part // what the time counts for now
 	began   time.Duration
 	spent   [parts]time.Duration
@@ -89,23 +89,23 @@ type stopwatchKey struct{}
 // Lap says that what a stage does from now on belongs to another part. Outside of a
 // Gate with budgets it does nothing.
 func Lap(ctx context.Context, p Part) {
-	if w, ok := ctx.Value(stopwatchKey{}).(*stopwatch); ok {
+	if w, ok := ctx.Value(stopwatchKey{}).(*Stopwatch); ok {
 		w.count()
 		w.part = p
 	}
 }
 
-func (w *stopwatch) now() time.Duration {
-	if w.budgets.Clock != nil {
-		return w.budgets.Clock()
+func (w *Stopwatch) now() time.Duration {
+	if w.Budgets.Clock != nil {
+		return w.Budgets.Clock()
 	}
 	return processorTime()
 }
 
-// begin begins to measure a part; end must follow. Without budgets nothing is
+// Begin begins to measure a part; end must follow. Without budgets nothing is
 // measured.
-func (w *stopwatch) begin(p Part) {
-	if w.budgets == nil {
+func (w *Stopwatch) Begin(p Part) {
+	if w.Budgets == nil {
 		return
 	}
 	runtime.LockOSThread() // the time is the thread's
@@ -113,7 +113,7 @@ func (w *stopwatch) begin(p Part) {
 }
 
 // count adds the time since it was last counted to its part, and to the whole.
-func (w *stopwatch) count() {
+func (w *Stopwatch) count() {
 	now := w.now()
 	took := now - w.began
 	w.began = now
@@ -123,27 +123,28 @@ func (w *stopwatch) count() {
 	}
 }
 
-func (w *stopwatch) end() {
-	if w.budgets == nil {
+// End ends the measuring.
+func (w *Stopwatch) End() {
+	if w.Budgets == nil {
 		return
 	}
 	w.count()
 	runtime.UnlockOSThread()
 }
 
-// verdicts are one question for each part that is over its budget.
-func (w *stopwatch) verdicts() (out []Verdict) {
-	if w.budgets == nil {
+// Verdicts are one question for each part that is over its budget.
+func (w *Stopwatch) Verdicts() (out []Verdict) {
+	if w.Budgets == nil {
 		return nil
 	}
 	for p := range parts {
-		limit := w.budgets.Limit[p]
+		limit := w.Budgets.Limit[p]
 		if limit <= 0 || w.spent[p] <= limit {
 			continue
 		}
-		w.budgets.over[p].Add(1)
+		w.Budgets.over[p].Add(1)
 		out = append(out, Verdict{
-			Decision: Ask, Severity: High, By: "gate", Rule: RuleOverBudget, Category: "evasion", Confidence: 1, ruled: true,
+			Decision: Ask, Severity: High, By: "gate", Rule: RuleOverBudget, Category: "evasion", Confidence: 1, Ruled: true,
 			Reason: "it took too long to check: split it into simple calls",
 			Detail: fmt.Sprintf("%s took %v of processor time, more than its budget of %v", p, w.spent[p].Round(time.Microsecond), limit),
 		})
@@ -151,10 +152,10 @@ func (w *stopwatch) verdicts() (out []Verdict) {
 	return out
 }
 
-// timed asks a stage, and measures it if it belongs to a part.
-func (w *stopwatch) timed(ctx context.Context, s Stage, call ToolCall, judge func(context.Context) Verdict) Verdict {
+// Timed asks a stage, and measures it if it belongs to a part.
+func (w *Stopwatch) Timed(ctx context.Context, s Stage, call ToolCall, judge func(context.Context) Verdict) Verdict {
 	t, ok := s.(Timed)
-	if !ok || w.budgets == nil {
+	if !ok || w.Budgets == nil {
 		return judge(ctx)
 	}
 	before := w.spent
@@ -163,27 +164,27 @@ func (w *stopwatch) timed(ctx context.Context, s Stage, call ToolCall, judge fun
 	return v
 }
 
-func (w *stopwatch) measure(ctx context.Context, p Part, judge func(context.Context) Verdict) Verdict {
-	w.begin(p)
-	defer w.end()
+func (w *Stopwatch) measure(ctx context.Context, p Part, judge func(context.Context) Verdict) Verdict {
+	w.Begin(p)
+	defer w.End()
 	return judge(context.WithValue(ctx, stopwatchKey{}, w))
 }
 
 // remeasure has a stage that took its part over the budget do that part's work once
 // more, and keeps the shorter time.
-func (w *stopwatch) remeasure(ctx context.Context, s Stage, call ToolCall, before [parts]time.Duration) {
+func (w *Stopwatch) remeasure(ctx context.Context, s Stage, call ToolCall, before [parts]time.Duration) {
 	r, ok := s.(Rejudger)
 	if !ok {
 		return
 	}
 	p := r.Part()
-	limit, first := w.budgets.Limit[p], w.spent[p]-before[p]
+	limit, first := w.Budgets.Limit[p], w.spent[p]-before[p]
 	if p >= Arbiter || limit <= 0 || w.spent[p] <= limit || before[p] > limit {
 		return
 	}
 	// What fails only now says nothing of the time: the first one counts.
 	defer func() { _ = recover() }()
-	second := stopwatch{budgets: w.budgets}
+	second := Stopwatch{Budgets: w.Budgets}
 	second.measure(ctx, p, func(context.Context) Verdict { r.Rejudge(ctx, call); return Verdict{} })
 	if saved := first - second.spent[p]; saved > 0 {
 		w.spent[p] -= saved

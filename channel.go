@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -154,7 +155,7 @@ func (c Card) Whole() string {
 			fmt.Fprintf(&b, "%s: %s\n", f.label, line)
 		}
 	}
-	return b.String() + "\nCommand:\n" + firstOf(c.Command, "(no command)")
+	return b.String() + "\nCommand:\n" + cmp.Or(c.Command, "(no command)")
 }
 
 // Until says when silence becomes a no, the same on every platform: "until
@@ -190,9 +191,9 @@ const (
 
 var methodNames = [...]string{"none", "tap", "command", "code", "plain", "id", "typed"}
 
-// onCard reports an answer that names the card itself: a button, or what stands for one
+// OnCard reports an answer that names the card itself: a button, or what stands for one
 // in a terminal.
-func (m Method) onCard() bool { return m == ByTap || m == ByTyped }
+func (m Method) OnCard() bool { return m == ByTap || m == ByTyped }
 
 // String returns the word.
 func (m Method) String() string {
@@ -237,7 +238,7 @@ type Reply struct {
 	Message string
 	Code    tokens.Code
 	// Shown says what was read by whoever answers, and so which identical calls a yes is
-	// for: for ByID what [Broadcaster.Shown] said, and else the Upto of that version of the
+	// for: for ByID what [Cards.Shown] said, and else the Upto of that version of the
 	// card which was answered, from its button's data or from the screen. Zero is the first
 	// alone. On a platform it counts no further than what the platform confirmed to show.
 	Shown int
@@ -248,8 +249,8 @@ type Reply struct {
 	Sent time.Time
 }
 
-// maxUpto bounds the number that a button carries: a card that counts more says less.
-const maxUpto = 999_999
+// MaxUpto bounds the number that a button carries: a card that counts more says less.
+const MaxUpto = 999_999
 
 // WithUpto appends [Card.Upto] to a button's data, in at most seven bytes. Zero is nothing:
 // a button of before this was known is for the first call alone.
@@ -257,7 +258,7 @@ func WithUpto(data string, upto int) string {
 	if upto <= 0 {
 		return data
 	}
-	return data + "+" + strconv.Itoa(min(upto, maxUpto))
+	return data + "+" + strconv.Itoa(min(upto, MaxUpto))
 }
 
 // CutUpto takes off what WithUpto appended, and nothing else: ok is false for a number
@@ -268,7 +269,7 @@ func CutUpto(data string) (rest string, upto int, ok bool) {
 		return data, 0, true
 	}
 	upto, err := strconv.Atoi(digits)
-	if err != nil || upto < 1 || upto > maxUpto || strconv.Itoa(upto) != digits {
+	if err != nil || upto < 1 || upto > MaxUpto || strconv.Itoa(upto) != digits {
 		return "", 0, false
 	}
 	return rest, upto, true
@@ -301,3 +302,20 @@ type Outcome struct {
 	Kind OutcomeKind
 	Text string // one or two sentences for that person, never a code
 }
+
+// A Taker is an extra ability of a channel on which not every request can be
+// approved, such as a terminal that an agent could type into.
+type Taker interface {
+	// Takes reports whether a request of this severity can be approved here.
+	Takes(s Severity) bool
+}
+
+// Solo is an extra ability of a channel whose platform gives every event to
+// one receiver only, or to each: it receives under a lease of this name, so
+// that of several replicas one does. All of them may post.
+type Solo interface {
+	LeaseName() string
+}
+
+// LeaseTTL is how long a leader that vanished keeps others out.
+const LeaseTTL = 3 * time.Second

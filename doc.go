@@ -1,5 +1,5 @@
-// Package approver holds the words and the path of an approval service for AI
-// agents.
+// Package approver holds the words of an approval service for AI agents, and the
+// contracts between its parts.
 //
 // An agent is about to run a tool call. Its hook asks approver, which decides
 // whether the call is plainly safe, plainly forbidden, or needs people:
@@ -8,16 +8,15 @@
 //
 // # The words
 //
-// A [ToolCall] is judged by each [Stage]; the strictest [Verdict] wins. A call
-// that needs people becomes a [Request], shown as a [Card] on every [Channel].
+// A [ToolCall] is judged by each [Stage]; the strictest [Verdict] wins: see [Combine]. A
+// call that needs people becomes a request, shown as a [Card] on every [Channel].
 // The first [Reply] of a person on the approver list becomes its [Resolution].
 // Requests live in a [KV] and every step is a [Record] in the audit.
 //
 // # The path
 //
-// [Gate.Decide] is the only way from a call to a verdict. The [Broadcaster]
-// puts a request before people and carries it to its end. The life of a request
-// is a pure state machine, the methods of [Request].
+// Package gate is the only way from a call to a verdict. Package broadcaster puts a
+// request before people and carries it to its end.
 //
 // Every zero value denies.
 package approver

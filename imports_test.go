@@ -32,6 +32,8 @@ var layers = []struct {
 	{"internal/", 0}, // leaves: each by itself, nothing of the project below them
 	{"display", 1},   // below the root: it knows texts only, and the gate's own findings are masked too
 	{"", 2},          // the root
+	{"gate", 3},
+	{"broadcaster", 3},
 	{"agents", 3},
 	{"reflexcore", 3},
 	{"shieldcore", 3},
@@ -89,7 +91,7 @@ func TestImportDirection(t *testing.T) {
 			case to < layer, unit == toUnit, shared(unit, toUnit):
 			case layer == 5 && to == 5: // commands share their parts
 			default:
-				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- cmd, never sideways", pkg, imp)
+				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {gate broadcaster agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- cmd, never sideways", pkg, imp)
 			}
 		}
 	}

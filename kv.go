@@ -121,8 +121,8 @@ type ClockReader interface {
 	GetNow(ctx context.Context, key string) (value []byte, rev Rev, now time.Time, err error)
 }
 
-// getNow reads a record and then the clock, at once where the store can.
-func getNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, now time.Time, err error) {
+// GetNow reads a record and then the clock, at once where the store can.
+func GetNow(ctx context.Context, store KV, key string) (value []byte, rev Rev, now time.Time, err error) {
 	if r, ok := store.(ClockReader); ok {
 		return r.GetNow(ctx, key)
 	}
@@ -183,3 +183,10 @@ func ShardOfKey(key string) (int, error) {
 	}
 	return n, nil
 }
+
+// MinKeepFor and DefaultKeepFor are how long a request stays in the store after its
+// deadline, at least and unless it is configured.
+const (
+	MinKeepFor     = 24 * time.Hour
+	DefaultKeepFor = 25 * time.Hour
+)

@@ -223,25 +223,26 @@ type Verdict struct {
 	Irreversible Irreversibility `json:"irreversible,omitzero"`
 	// Chain is what every part of the path said, in their order, at most MaxChain.
 	Chain []Finding `json:"chain,omitempty"`
-	// weakened marks a denial that became a question; see weighed. Only a Gate
+	// Weakened marks a denial that became a question; see [Weighed]. Only a Gate
 	// sets it.
-	weakened bool
-	// unavailable marks the Deny of a stage that could not look. Only a Gate sets it.
-	unavailable bool
-	// ruled marks a rule's own finding; a failure's deny has no such mark. Only
+	Weakened bool `json:"-"`
+	// Unavailable marks the Deny of a stage that could not look. Only a Gate sets it.
+	Unavailable bool `json:"-"`
+	// Ruled marks a rule's own finding; a failure's deny has no such mark. Only
 	// a Gate sets it.
-	ruled bool
-	// alone marks what the stages decided without anybody else; see Alone. evaluated
+	Ruled bool `json:"-"`
+	// Unasked marks what the stages decided without anybody else; see Alone. Evaluated
 	// marks that the evaluation had a say. Only a Gate sets them.
-	alone, evaluated bool
-	// yes is what people said yes to. Only a Broadcaster sets it.
-	yes *Request
+	Unasked   bool `json:"-"`
+	Evaluated bool `json:"-"`
+	// Approval is what people said yes to. Only a Broadcaster sets it.
+	Approval *Yes `json:"-"`
 }
 
 // Alone reports that the stages of a Gate decided by themselves, about a call that
 // leaves the next one to be judged as it was: nobody was asked, nothing was paused or
 // observed, no model evaluated, and nothing is destroyed. The zero value is not.
-func (v Verdict) Alone() bool { return v.alone }
+func (v Verdict) Alone() bool { return v.Unasked }
 
 // An Irreversibility says how hard it is to take back what a call does. The zero
 // value is a call that destroys nothing.
@@ -264,3 +265,53 @@ func (i Irreversibility) String() string {
 // ComparedEnv begins the names of those keys of [ToolCall.Env] that are only compared; see
 // [display.ComparedEnv].
 const ComparedEnv = display.ComparedEnv
+
+// DefaultAppealWithin is how long after its denial a call can be appealed.
+const DefaultAppealWithin = 10 * time.Minute
+
+// An Appeal says whose denial people are asked about. The zero value is none.
+type Appeal struct {
+	Of      string `json:"of"`                // the id of the call that was denied
+	Claimed string `json:"claimed,omitempty"` // why, in the words of whoever appeals
+}
+
+// An Appealed is the request by which people are asked about a denial.
+type Appealed struct {
+	Request string    // its id
+	Until   time.Time // until when the call may come back for their answer
+}
+
+// A Yes is what people said to a call that was let go, to ask later whether it stands:
+// the request, and of the call what says whose it is. The zero Yes never stands.
+type Yes struct {
+	Request     string // its id
+	Call        ToolCall
+	Fingerprint Fingerprint
+	Made        time.Time // when the request was made
+	Resolution  Resolution
+}
+
+// Yes is the yes by which people let a call go; zero of every other verdict.
+func (v Verdict) Yes() Yes {
+	if v.Decision != Allow || v.By != ByPeople {
+		return Yes{}
+	}
+	if v.Approval == nil {
+		return Yes{}
+	}
+	return *v.Approval
+}
+
+// FreezeBy signs the verdicts of a freeze.
+const FreezeBy = "freeze"
+
+// ByPeople is Verdict.By of what people decided.
+const ByPeople = "people"
+
+// LimitedBy is Verdict.By of a call that people were not asked about because they
+// were asked too often.
+const LimitedBy = "limit"
+
+// SameUser reports that two calls come from one user of this machine. An unknown peer
+// is the daemon itself, which asks about its own changes; the socket admits no other.
+func (p Peer) SameUser(other Peer) bool { return p.Known == other.Known && p.UID == other.UID }

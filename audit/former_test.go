@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 )
 
 // The story: people approved a long build, and the daemon was upgraded while it ran.
@@ -64,8 +65,8 @@ func TestCallsReleasedByTheVersionBefore(t *testing.T) {
 // asStored is a call as it comes back out of the store, where released lines are from.
 func asStored(t *testing.T, c approver.ToolCall) approver.ToolCall {
 	t.Helper()
-	b, err := json.Marshal(approver.Request{Call: c})
-	var r approver.Request
+	b, err := json.Marshal(broadcaster.Request{Call: c})
+	var r broadcaster.Request
 	if err == nil {
 		err = json.Unmarshal(b, &r)
 	}

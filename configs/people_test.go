@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/telegram"
 )
 
@@ -17,11 +18,11 @@ func TestEverybodyListedCanBeRemoved(t *testing.T) {
 		accounts int
 		want     string
 	}{
-		"the longest name":       {strings.Repeat("<", approver.MaxName), 1, ""},
-		"a longer one":           {strings.Repeat("<", approver.MaxName+1), 1, "has more than 256 bytes"},
-		"all accounts":           {"ada", approver.MaxAccounts, ""},
-		"one more":               {"ada", approver.MaxAccounts + 1, `the person "ada" has more than 64 accounts`},
-		"many, each for oneself": {"", 3 * approver.MaxAccounts, ""},
+		"the longest name":       {strings.Repeat("<", broadcaster.MaxName), 1, ""},
+		"a longer one":           {strings.Repeat("<", broadcaster.MaxName+1), 1, "has more than 256 bytes"},
+		"all accounts":           {"ada", broadcaster.MaxAccounts, ""},
+		"one more":               {"ada", broadcaster.MaxAccounts + 1, `the person "ada" has more than 64 accounts`},
+		"many, each for oneself": {"", 3 * broadcaster.MaxAccounts, ""},
 	} {
 		cfg := Default()
 		cfg.Channels.Telegram = &telegram.Config{}

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/httpapi/socketpath"
 	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore"
@@ -44,11 +45,11 @@ func (c Config) peopleProblems() (out []problem) {
 	}
 	accounts := map[string]int{}
 	for id, who := range c.People() {
-		if len(who.ID) > approver.MaxName || len(id.Channel)+len(id.ID) > approver.MaxName {
-			bad(id, "an approver's id or person has more than %d bytes, so approver people remove could not name them", approver.MaxName)
+		if len(who.ID) > broadcaster.MaxName || len(id.Channel)+len(id.ID) > broadcaster.MaxName {
+			bad(id, "an approver's id or person has more than %d bytes, so approver people remove could not name them", broadcaster.MaxName)
 		}
-		if accounts[who.ID]++; accounts[who.ID] == approver.MaxAccounts+1 {
-			bad(id, "the person %.40q has more than %d accounts: write one person for each human being", who.ID, approver.MaxAccounts)
+		if accounts[who.ID]++; accounts[who.ID] == broadcaster.MaxAccounts+1 {
+			bad(id, "the person %.40q has more than %d accounts: write one person for each human being", who.ID, broadcaster.MaxAccounts)
 		}
 	}
 	return out

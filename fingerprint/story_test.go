@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/fingerprint"
 	"approver.example/reflexcore"
 	"approver.example/store/boltstore"
+	"github.com/google/uuid"
 )
 
 // A room is a chat and an audit in one.
@@ -55,7 +55,7 @@ type house struct {
 	*room
 	dir     string
 	session string
-	people  *approver.Broadcaster
+	people  *broadcaster.Broadcaster
 }
 
 func newHouse(t *testing.T) *house {
@@ -70,10 +70,10 @@ func newHouse(t *testing.T) *house {
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	binder := fingerprint.New(engine)
-	if err := approver.BeginControls(t.Context(), store); err != nil {
+	if err := broadcaster.BeginControls(t.Context(), store); err != nil {
 		t.Fatal(err)
 	}
-	h.people, err = approver.NewBroadcaster(approver.Options{
+	h.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: store, Audit: h.room, People: people, Channels: []approver.Channel{h.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {

@@ -70,7 +70,7 @@ type TimeBudgets struct {
 	Arbiter   time.Duration `yaml:"arbiter"`
 }
 
-// Gate is the time budgets for a [approver.Gate].
+// Gate is the time budgets for a Gate.
 func (c Config) Gate() *approver.Budgets {
 	b := &approver.Budgets{}
 	b.Limit[approver.Reflex], b.Limit[approver.Intuition] = c.Budgets.Reflex, c.Budgets.Intuition

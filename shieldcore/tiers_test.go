@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/gate"
 	"approver.example/shieldcore"
 )
 
@@ -46,7 +47,7 @@ func TestAFloorWithoutItsTierAsksPeople(t *testing.T) {
 			for _, text := range texts {
 				live, evaluator := &shieldcore.Live{}, &looks{}
 				live.Set(mustLoad(t, text))
-				g := &approver.Gate{Stages: []approver.Stage{live}, Log: slog.New(slog.DiscardHandler), Tiers: uint8(min(tiers, 1))}
+				g := &gate.Gate{Stages: []approver.Stage{live}, Log: slog.New(slog.DiscardHandler), Tiers: uint8(min(tiers, 1))}
 				if tiers == 2 {
 					g.Evaluator = evaluator
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/channeltest/fake"
 )
 
@@ -58,7 +59,7 @@ func TestHiccupsWhilePosting(t *testing.T) {
 			}
 			b.s.Trips.Add(c.trip)
 			card := high()
-			ctx, cancel := context.WithTimeout(t.Context(), approver.PostTimeout)
+			ctx, cancel := context.WithTimeout(t.Context(), broadcaster.PostTimeout)
 			defer cancel()
 			ref, err := b.c.Post(ctx, to(b.here), card)
 			if c.trip.Status/100 == 4 { // answered once: nobody knows better by asking again at once

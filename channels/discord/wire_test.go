@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/internal/secret"
 )
@@ -362,7 +363,7 @@ func TestASecondTryDoesNotHideThatTheFirstHadNoWord(t *testing.T) {
 					b.s.Trips.Add(first)
 					b.s.Trips.Add(trip)
 				}
-				ctx, stop := context.WithTimeout(t.Context(), approver.PostTimeout)
+				ctx, stop := context.WithTimeout(t.Context(), broadcaster.PostTimeout)
 				defer stop()
 				to := approver.Destination{Channel: Name, Conversation: b.here}
 				trips("POST /api/v10/channels/")

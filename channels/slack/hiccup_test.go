@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
@@ -64,7 +65,7 @@ func TestHiccupsWhilePosting(t *testing.T) {
 				// The look for the card fails as well.
 				server.Trips.Add(fake.Trip{Call: "conversations.history", Status: 502})
 				card := (&bench{t: t}).card()
-				ctx, cancel := context.WithTimeout(t.Context(), approver.PostTimeout)
+				ctx, cancel := context.WithTimeout(t.Context(), broadcaster.PostTimeout)
 				defer cancel()
 				ref, err := ch.Post(ctx, hereDest, card)
 				if err == nil || ref.Message != "" || errors.Is(err, approver.ErrFinal) {

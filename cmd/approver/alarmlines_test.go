@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/httpapi"
 )
@@ -80,7 +81,7 @@ func TestEachAlarmOfTheDaemonIsTold(t *testing.T) {
 		}
 	})
 	lines(t, "the freeze of an agent after a bypass failed", func(d *decider, _ *slog.Logger) {
-		d.hold = func(context.Context, approver.Who, string, string) (int, error) { return 0, errors.New("away") }
+		d.hold = func(context.Context, broadcaster.Who, string, string) (int, error) { return 0, errors.New("away") }
 		for _, agent := range []string{"claude", "codex"} {
 			d.stop(t.Context(), approver.ToolCall{Agent: agent}, "it ran")
 		}

@@ -35,7 +35,7 @@ func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(appealedDoc{Request: r.ID, Until: r.TakeBy})
+	return json.Marshal(appealedDoc{Request: r.Request, Until: r.Until})
 }
 
 type appealCmd struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 	"approver.example/shieldcore"
@@ -35,7 +36,7 @@ type askedDoc struct {
 
 // An asker puts actions of scripts before people. Rules judge them as they judge
 // an agent's: one that denies is heard first, and one that is stricter holds.
-type asker struct{ gate approver.Gate }
+type asker struct{ gate gate.Gate }
 
 // atLeast is a stage that asks.
 type atLeast approver.Verdict

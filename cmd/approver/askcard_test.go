@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/gate"
 )
 
 // The story: the very first card that somebody saw showed the command, and under it the
@@ -15,7 +16,7 @@ import (
 func TestTheCardOfAskShowsTheCommandOnce(t *testing.T) {
 	for _, argv := range [][]string{{"echo", "hello"}, {"sh", "-c", "echo 'a b'; ls"}, {"printf", "%s\n", "\u202ex"}, {"x", ""}, {"make", "deploy", "ENV=a b"}} {
 		var asked approver.ToolCall
-		a := asker{gate: approver.Gate{Log: slog.New(slog.DiscardHandler), Ask: func(_ context.Context, call approver.ToolCall, _ approver.Verdict) approver.Verdict {
+		a := asker{gate: gate.Gate{Log: slog.New(slog.DiscardHandler), Ask: func(_ context.Context, call approver.ToolCall, _ approver.Verdict) approver.Verdict {
 			asked = call
 			return approver.Verdict{}
 		}}}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 )
 
 // The story: the audit's folder was removed, moved, cut or linked to nowhere while the
@@ -62,17 +63,17 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				for end := time.Now().Add(time.Minute); (l.freeze() == "" || l.records.Err() != nil) && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
-				c, _, err := l.people.Controls(t.Context())
+				c, _, err := l.people.Controls.Load(t.Context())
 				if err != nil || !c.Frozen() || l.records.Err() != nil {
 					t.Fatalf("frozen %v, %v, the audit: %v", c.Frozen(), err, l.records.Err())
 				}
-				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &approver.Freeze{By: "Ada"}}).well() {
+				if (statusDoc{Up: true, Freeze: &c.Freeze}).well() || !(statusDoc{Up: true, Freeze: &broadcaster.Freeze{By: "Ada"}}).well() {
 					t.Error("status does not fail for it, or fails for a freeze of a person")
 				}
 				for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 					time.Sleep(20 * time.Millisecond)
 				}
-				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := l.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				request, answer = l.ask("c2", false)
@@ -123,7 +124,7 @@ func TestOneOfTwoDaemonsIsKilled(t *testing.T) {
 				t.Fatal("an older audit beside a newer store is not noticed")
 			}
 			time.Sleep(100 * time.Millisecond)
-			if err := there.people.Unfreeze(t.Context(), "Ada"); err != nil {
+			if err := there.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 )
@@ -48,7 +49,7 @@ type keptAuthority struct {
 // start finds out what counts of the configuration.
 func (h *heldAuthority) start(ctx context.Context) error {
 	var kept keptAuthority
-	c, err := approver.LoadControls(ctx, h.store)
+	c, err := broadcaster.LoadControls(ctx, h.store)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (h *heldAuthority) counted(person string) bool {
 }
 
 // linesOf are the lines of those who were removed.
-func (h *heldAuthority) linesOf(c approver.Controls) (lines []string) {
+func (h *heldAuthority) linesOf(c broadcaster.Controls) (lines []string) {
 	for id, who := range h.cfg.People() {
 		if _, away := c.Removal(id, who); away {
 			lines = append(lines, configs.ApproverLine(id.Channel, id.ID, who.ID))
@@ -200,7 +201,7 @@ func (h *heldAuthority) linesOf(c approver.Controls) (lines []string) {
 // takeAway takes those who were removed off the record of who counts, so that they come
 // back by people's yes only, whatever becomes of the removal. If nobody would be left, the
 // record stays as it is, as in hold: the removal alone keeps them out.
-func (h *heldAuthority) takeAway(ctx context.Context, c approver.Controls, how string) error {
+func (h *heldAuthority) takeAway(ctx context.Context, c broadcaster.Controls, how string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.away = h.linesOf(c)

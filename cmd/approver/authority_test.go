@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/shieldcore/evaluator"
 )
@@ -54,7 +55,7 @@ func (b *authorityBench) lists(more string, ids ...string) configs.Config {
 }
 
 func (b *authorityBench) try(cfg configs.Config) (*heldAuthority, error) {
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -180,9 +181,9 @@ func TestTheLogSaysWhoIsNotLeft(t *testing.T) {
 		b := newAuthorityBench(t)
 		h := b.start(b.lists("    allow_answers: true\n", "1"))
 		b.log.Reset()
-		var c approver.Controls
+		var c broadcaster.Controls
 		for _, person := range tt.gone {
-			c.Removed = append(c.Removed, approver.Removal{Person: person, At: time.Now()})
+			c.Removed = append(c.Removed, broadcaster.Removal{Person: person, At: time.Now()})
 		}
 		if err := h.takeAway(t.Context(), c, "removed"); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/broadcaster"
 )
 
 const (
@@ -54,7 +55,7 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	if a := send(t.Context(), d, "PreToolUse", "ls", "toolu_2"); !a.ExitZero {
 		t.Errorf("ls was answered with %q", a.Stderr)
 	}
-	if stages := (&judgement{}).stages(nil, nil); stages[0] != (canary.Stage{Next: approver.FreezeStage{}}) {
+	if stages := (&judgement{}).stages(nil, nil); stages[0] != (canary.Stage{Next: broadcaster.FreezeStage{}}) {
 		t.Errorf("the daemon judges first by %T", stages[0])
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 )
 
@@ -41,7 +42,7 @@ type chatOff struct {
 }
 
 // chatsOff lists what is off in the chats of a channel.
-func chatsOff(all []approver.CardsState) (off []chatOff) {
+func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
 	for _, c := range all {
 		chat := "chat " + c.To.Conversation
 		if c.To.Thread != "" {
@@ -78,13 +79,13 @@ func (d *desk) watchersOf(c approver.Channel) (count *int, others int) {
 	if !is {
 		return nil, 0
 	}
-	n, others := local.Watching(d.people.Counting())
+	n, others := local.Watching(d.people.Approvers.Counting())
 	return &n, others
 }
 
 // statusOf is the status of a channel. One that never reached its platform receives
 // nothing, and nor does a terminal that nobody watches.
-func statusOf(name string, c approver.ChannelState, watchers *int) channelStatus {
+func statusOf(name string, c broadcaster.ChannelState, watchers *int) channelStatus {
 	s := channelStatus{
 		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
 		Off: chatsOff(c.Cards),
@@ -108,7 +109,7 @@ func statusOf(name string, c approver.ChannelState, watchers *int) channelStatus
 // channelStates is the status of all channels.
 func (d *desk) channelStates(trouble string) (all []channelStatus) {
 	for _, c := range d.channels {
-		state := d.people.ChannelState(c.Name())
+		state := d.people.Channels.State(c.Name())
 		watchers, others := d.watchersOf(c)
 		s := statusOf(c.Name(), state, watchers).known(state, trouble, d.shared)
 		s.Others = others
@@ -119,7 +120,7 @@ func (d *desk) channelStates(trouble string) (all []channelStatus) {
 
 // known is a status of what is known: nobody receives elsewhere under a lease that the
 // store does not grant, of which trouble is why.
-func (s channelStatus) known(now approver.ChannelState, trouble string, shared bool) channelStatus {
+func (s channelStatus) known(now broadcaster.ChannelState, trouble string, shared bool) channelStatus {
 	switch away := now.Solo && !now.Leads && now.Ended == nil; {
 	case away && trouble != "":
 		s.Elsewhere, s.Error = false, "the store does not say which daemon receives"

@@ -13,7 +13,9 @@ import (
 	"approver.example/agents/blocking"
 	"approver.example/agents/canary"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 	"approver.example/reflexcore"
@@ -22,10 +24,10 @@ import (
 // A decider turns what a courier brings into the agent's own answer: decode,
 // Gate.Decide, encode.
 type decider struct {
-	gate *approver.Gate
+	gate *gate.Gate
 	// calls and reports share the processors among users. Reports have turns of their own,
 	// so that no agent keeps the report of a call out with calls.
-	calls, reports *approver.Turns
+	calls, reports *gate.Turns
 
 	audit  approver.Recorder
 	log    *slog.Logger
@@ -36,7 +38,7 @@ type decider struct {
 	outputs *outputs
 	// hold, when set, freezes the agent of a call that went around the gate, in the
 	// project that a directory is in.
-	hold    func(ctx context.Context, who approver.Who, by, reason string) (denied int, err error)
+	hold    func(ctx context.Context, who broadcaster.Who, by, reason string) (denied int, err error)
 	project func(dir string) string
 	// hooks, when set, says whether changed settings take the hooks away; without it
 	// no change is taken.
@@ -48,7 +50,7 @@ type decider struct {
 	began func(approver.ToolCall)
 
 	// became, when set, tells people what became of a call that they let go.
-	became func(ctx context.Context, peer approver.Peer, callID string, f approver.Fate) error
+	became func(ctx context.Context, peer approver.Peer, callID string, f broadcaster.Fate) error
 	// missed, when set, hears that what was reported of a call is not kept.
 	missed func()
 
@@ -288,7 +290,7 @@ func (d *decider) bypass(ctx context.Context, ev agents.Event, call approver.Too
 // stop freezes the agent of a call, and everything if it is configured so.
 func (d *decider) stop(ctx context.Context, call approver.ToolCall, why string) {
 	if d.hold != nil {
-		who := approver.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}
+		who := broadcaster.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}
 		switch {
 		case call.Dir == "": // it is not known where it ran
 			who.Project = "/"

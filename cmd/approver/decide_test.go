@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/gate"
 	"approver.example/httpapi"
 )
 
@@ -52,7 +53,7 @@ func newDecider() (*decider, *ledger, stage) {
 	l, s := &ledger{}, stage{make(chan struct{}, 1)}
 	log := slog.New(slog.DiscardHandler)
 	return &decider{
-		gate: &approver.Gate{Stages: []approver.Stage{s}, Fresh: []approver.Stage{s}, Audit: l, Log: log}, audit: l, log: log,
+		gate: &gate.Gate{Stages: []approver.Stage{s}, Fresh: []approver.Stage{s}, Audit: l, Log: log}, audit: l, log: log,
 	}, l, s
 }
 

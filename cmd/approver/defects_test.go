@@ -14,6 +14,7 @@ import (
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/evaluator"
@@ -69,7 +70,7 @@ func ownSystem(t *testing.T) system {
 				t.Fatal(err)
 			}
 			tier1 := screens(cfg.Shield.Classifier)
-			g := &approver.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
+			g := &gate.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
 			v, _ := g.Judge(t.Context(), approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: "/src"})
 			return v.Decision
 		},
@@ -112,7 +113,7 @@ func ownSystem(t *testing.T) system {
 			return approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command}.Text()
 		},
 		runs: func() bool {
-			g := &approver.Gate{Stages: []approver.Stage{atLeast{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
+			g := &gate.Gate{Stages: []approver.Stage{atLeast{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
 			return g.Decide(context.Background(), push()).Decision != approver.Deny
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/httpapi"
 )
 
@@ -83,8 +84,8 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 			log := newLog(&out, configs.Log{})
 			d, _, _ := newDecider()
 			d.audit, d.log = story{records, log.With("part", "calls")}, log.With("part", "hook")
-			d.gate = &approver.Gate{Stages: []approver.Stage{c.stage}, Audit: d.audit, Log: log.With("part", "gate")}
-			d.calls = approver.NewTurns(1)
+			d.gate = &gate.Gate{Stages: []approver.Stage{c.stage}, Audit: d.audit, Log: log.With("part", "gate")}
+			d.calls = gate.NewTurns(1)
 			if c.busy {
 				if err := d.calls.Take(t.Context(), 0); err != nil { // all that one user has
 					t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
@@ -25,7 +26,7 @@ import (
 // the resolve socket. It holds no rule of its own; answers go the way of every
 // other answer, through the terminal channel.
 type desk struct {
-	people    *approver.Broadcaster
+	people    *broadcaster.Broadcaster
 	channels  []approver.Channel
 	authority *heldAuthority
 	audit     *audit.Log
@@ -142,14 +143,14 @@ type statusDoc struct {
 	Nobody      string          `json:"nobody_can_approve,omitempty"` // which requests, why, and the way out
 	Hooks       []string        `json:"hooks_weakened,omitempty"`     // why installed hooks do not hold
 	// NotInForce are files that say something else than what calls are judged by.
-	NotInForce []unheeded       `json:"not_in_force,omitempty"`
-	InForce    *versions        `json:"in_force,omitempty"`      // what calls are judged by
-	Held       []approver.Hold  `json:"frozen_agents,omitempty"` // the freezes of single agents
-	Open       int              `json:"open_requests"`
-	Freeze     *approver.Freeze `json:"freeze,omitempty"`  // while frozen
-	Pause      *approver.Pause  `json:"pause,omitempty"`   // while paused
-	Observe    *observeStatus   `json:"observe,omitempty"` // while rules are not enforced
-	Control    string           `json:"control,omitempty"` // any of them, in a sentence
+	NotInForce []unheeded          `json:"not_in_force,omitempty"`
+	InForce    *versions           `json:"in_force,omitempty"`      // what calls are judged by
+	Held       []broadcaster.Hold  `json:"frozen_agents,omitempty"` // the freezes of single agents
+	Open       int                 `json:"open_requests"`
+	Freeze     *broadcaster.Freeze `json:"freeze,omitempty"`  // while frozen
+	Pause      *broadcaster.Pause  `json:"pause,omitempty"`   // while paused
+	Observe    *observeStatus      `json:"observe,omitempty"` // while rules are not enforced
+	Control    string              `json:"control,omitempty"` // any of them, in a sentence
 	// Calls since the start that took more than a budget, by its name.
 	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
 	Shield     *shieldStatus     `json:"shield,omitempty"`
@@ -188,12 +189,12 @@ func (d *desk) status(ctx context.Context) (statusDoc, error) {
 	if err := d.audit.Err(); err != nil {
 		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
 	}
-	open, err := d.people.Requests(ctx)
+	open, err := d.people.Requests.Open(ctx)
 	doc.Open = len(open)
 	doc.Nobody = d.nobody(ctx)
 	if err == nil {
-		var c approver.Controls
-		c, doc.Now, err = d.people.Controls(ctx)
+		var c broadcaster.Controls
+		c, doc.Now, err = d.people.Controls.Load(ctx)
 		doc.Removed = d.removed(c)
 		if doc.Control = c.Notice(doc.Now); c.Frozen() {
 			doc.Freeze = &c.Freeze
@@ -245,15 +246,15 @@ func (d *desk) pending(ctx context.Context) (pendingDoc, error) {
 	if err != nil {
 		return pendingDoc{}, err
 	}
-	open, err := d.people.Requests(ctx)
+	open, err := d.people.Requests.Open(ctx)
 	doc := pendingDoc{Now: now.UTC(), Requests: []openRequest{}}
 	for _, r := range open {
-		c := d.people.Card(r)
+		c := d.people.Cards.Of(r)
 		doc.Requests = append(doc.Requests, openRequest{
 			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session, Dir: c.Dir, Push: c.Push,
 		})
 	}
-	if errors.Is(err, approver.ErrIncomplete) {
+	if errors.Is(err, broadcaster.ErrIncomplete) {
 		doc.Trouble, err = incomplete(err), nil
 	}
 	return doc, err
@@ -280,13 +281,13 @@ type shownRequest struct {
 }
 
 func (d *desk) show(ctx context.Context, which requestID) (shownRequest, error) {
-	r, err := d.people.Request(ctx, which.Request)
+	r, err := d.people.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return shownRequest{}, fmt.Errorf("there is no request %q: approver pending lists those that are open", which.Request)
 	} else if err != nil {
 		return shownRequest{}, err
 	}
-	c, upto := d.people.Shown(r)
+	c, upto := d.people.Cards.Shown(r)
 	return shownRequest{
 		Upto: upto, NotTaken: d.notTaken(r.ID),
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,

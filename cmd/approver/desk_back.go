@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 )
 
@@ -43,16 +44,16 @@ func (r personRequest) stands(digest string) error {
 // restore brings a person back, which those who count approve first. An operator who needs
 // nobody's yes sees first which accounts that lets count.
 func (d *desk) restore(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return controlDoc{}, err
 	}
-	at := slices.IndexFunc(c.Away(), func(r approver.Removal) bool { return r.Person == req.Person })
+	at := slices.IndexFunc(c.Away(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
 	if at < 0 {
-		return controlDoc{}, approver.ErrNotRemoved
+		return controlDoc{}, broadcaster.ErrNotRemoved
 	}
 	gone := c.Away()[at]
-	lines := d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})
+	lines := d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {
 	case d.trusts(peer):
@@ -69,7 +70,7 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 		}
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := d.people.Restore(ctx, gone, by); err != nil {
+	if err := d.people.Removals.Restore(ctx, gone, by); err != nil {
 		return controlDoc{}, err
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
@@ -78,7 +79,7 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 }
 
 // backText is what the return of somebody lets count.
-func backText(gone approver.Removal, lines []string) string {
+func backText(gone broadcaster.Removal, lines []string) string {
 	text := gone.Line() + "\naccounts: " + accountNames(gone.Identities) + "\nthis counts here by the yes:"
 	for _, line := range lines {
 		text += "\n  " + display.OneLine(line)
@@ -109,7 +110,7 @@ const channelsBegin = 15 * time.Second
 // recover lets count what waits in the configuration, by the word of the machine's owner,
 // where nobody is left to approve it.
 func (d *desk) recover(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
-	nobody := d.people.Nobody(approver.Catastrophic)
+	nobody := d.people.Approvers.Nobody(approver.Catastrophic)
 	switch {
 	case !d.trusts(peer) && os.Getuid() == 0:
 		return controlDoc{}, errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a user of its own")

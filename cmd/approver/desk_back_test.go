@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 )
 
@@ -89,7 +90,7 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBackBench(t)
 			b.desk(chatOf + "[{id: \"1\"}]\n") // of whom nobody is left
-			b.room.people.SetPeople(approver.People{})
+			b.room.people.Approvers.Set(approver.People{})
 			d := b.desk(shown)
 			doc, err := b.op(d, opRecover, `{"show":true}`)
 			if err != nil || doc.Done || doc.Text != `channels.telegram.approvers: 2, person "bob"` || len(doc.Seen) != 64 {
@@ -121,7 +122,7 @@ func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 func TestRecoverWaitsForTheChats(t *testing.T) {
 	b := newBackBench(t)
 	b.desk(chatOf + "[{id: \"1\"}]\n")
-	b.room.people.SetPeople(approver.People{})
+	b.room.people.Approvers.Set(approver.People{})
 	d := b.desk(chatOf + "[{id: \"2\", person: bob}]\n")
 	d.started = time.Now()
 	for uid, want := range map[uint32]string{7: "has just started", 0: ""} {
@@ -176,7 +177,7 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 				b.Fatal(err)
 			}
 			return d
-		}, approver.ErrNotRemoved},
+		}, broadcaster.ErrNotRemoved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackBench(t)
@@ -223,7 +224,7 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 // out that root had to be brought back. Nobody but root removes root now, by whatever name;
 // whoever shares a name with it is removed all the same.
 func TestOnlyRootRemovesRoot(t *testing.T) {
-	id, root := approver.Owner()
+	id, root := broadcaster.Owner()
 	const alone = "  terminal: {approvers: [{id: \"1000\"}]}\n"
 	const listed = "  terminal: {approvers: [{id: \"0\"}]}\n"
 	const asAda = chatOf + "[{id: \"1\", person: ada}]\n  terminal: {approvers: [{id: \"0\", person: ada}, {id: \"1000\"}]}\n"
@@ -276,10 +277,10 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, err = d.persons(t.Context(), peer, opRemove, body)
-				if errors.Is(err, approver.ErrOnlyRoot) != c.refused || err != nil && !c.refused {
+				if errors.Is(err, broadcaster.ErrOnlyRoot) != c.refused || err != nil && !c.refused {
 					t.Errorf("%+v: %v", peer, err)
 				}
-				now, _, err := d.people.Controls(t.Context())
+				now, _, err := d.people.Controls.Load(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -303,7 +304,7 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 				t.Errorf("%+v, %v", doc, err)
 			}
 		}
-		now, _, err := d.people.Controls(t.Context())
+		now, _, err := d.people.Controls.Load(t.Context())
 		if _, away := now.Removal(id, root); !away || err != nil {
 			t.Errorf("%+v, %v", now, err)
 		}
@@ -330,8 +331,8 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		}
 		return doc
 	}
-	who := approver.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo", Session: "s\u202e1"}
-	if _, err := d.people.Hold(t.Context(), who, "approver", "the hook was bypassed\nlifted"); err != nil {
+	who := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo", Session: "s\u202e1"}
+	if _, err := d.people.Controls.Hold(t.Context(), who, "approver", "the hook was bypassed\nlifted"); err != nil {
 		t.Fatal(err)
 	}
 	doc := lift()
@@ -339,11 +340,11 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		!strings.Contains(doc.Text, "UTC, the hook was bypassed") || doc.Lifted.Freeze != nil || len(doc.Lifted.Held) != 1 {
 		t.Errorf("%+v", doc)
 	}
-	if _, err := d.people.Freeze(t.Context(), "uid 9", "runaway"); err != nil {
+	if _, err := d.people.Controls.Freeze(t.Context(), "uid 9", "runaway"); err != nil {
 		t.Fatal(err)
 	}
 	who.Session = ""
-	if _, err := d.people.Hold(t.Context(), who, "approver", ""); err != nil {
+	if _, err := d.people.Controls.Hold(t.Context(), who, "approver", ""); err != nil {
 		t.Fatal(err)
 	}
 	doc = lift()
@@ -364,7 +365,7 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 	if got := read.Lifted; err != nil || got.Freeze.By != "uid 9" || got.Freeze.Reason != "runaway" || got.Freeze.At == "" || len(got.Agents) != 1 || got.Agents[0].By != "approver" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if _, err := d.control(t.Context(), me, opUnfreeze, json.RawMessage(`{}`)); !errors.Is(err, approver.ErrNotFrozen) {
+	if _, err := d.control(t.Context(), me, opUnfreeze, json.RawMessage(`{}`)); !errors.Is(err, broadcaster.ErrNotFrozen) {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 )
 
@@ -49,12 +50,12 @@ type controlDoc struct {
 
 // A liftedDoc is the freezes that were lifted, as status has them.
 type liftedDoc struct {
-	Freeze *approver.Freeze `json:"freeze,omitempty"`        // of everything
-	Held   []approver.Hold  `json:"frozen_agents,omitempty"` // of single agents
+	Freeze *broadcaster.Freeze `json:"freeze,omitempty"`        // of everything
+	Held   []broadcaster.Hold  `json:"frozen_agents,omitempty"` // of single agents
 }
 
 // lifted says what the end of these freezes lifts, for people a line each.
-func lifted(c approver.Controls) (doc liftedDoc, text string) {
+func lifted(c broadcaster.Controls) (doc liftedDoc, text string) {
 	if doc.Held = c.Held(); c.Frozen() {
 		doc.Freeze = &c.Freeze
 	}
@@ -71,10 +72,10 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 	by := fmt.Sprintf("uid %d", peer.UID)
 	switch {
 	case op == opFreeze:
-		denied, before, err := d.people.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
+		denied, before, err := d.people.Controls.FreezeBeside(context.WithoutCancel(ctx), by, req.Reason)
 		return controlDoc{Done: true, Denied: denied, Text: frozenText(before, req.Reason, denied)}, err
 	case op == opPause && req.For == 0:
-		_, err := d.people.Pause(ctx, 0, false, by)
+		_, err := d.people.Controls.Pause(ctx, 0, false, by)
 		return controlDoc{Done: true, Text: "not paused: people are asked"}, err
 	case op == opPause:
 		return d.pause(ctx, peer, req, by)
@@ -87,7 +88,7 @@ func (d *desk) control(ctx context.Context, peer approver.Peer, op string, body 
 }
 
 // frozenText says what a freeze did, beside one that held before, if any.
-func frozenText(before approver.Freeze, reason string, denied int) string {
+func frozenText(before broadcaster.Freeze, reason string, denied int) string {
 	text := "frozen"
 	if !before.At.IsZero() {
 		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"), display.OneLine(before.By), cmp.Or(display.OneLine(before.Reason), "no reason given"))
@@ -99,12 +100,12 @@ func frozenText(before approver.Freeze, reason string, denied int) string {
 }
 
 func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return controlDoc{}, err
 	}
 	if c.FrozenText() == "" {
-		return controlDoc{}, approver.ErrNotFrozen
+		return controlDoc{}, broadcaster.ErrNotFrozen
 	}
 	if !d.trusts(peer) {
 		if by, err = d.ask(ctx, peer, opUnfreeze, req.args(""), req.Reason, "lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
@@ -114,21 +115,21 @@ func (d *desk) unfreeze(ctx context.Context, peer approver.Peer, req controlRequ
 			return controlDoc{}, err
 		}
 	}
-	err = d.people.UnfreezeAs(context.WithoutCancel(ctx), c, by)
+	err = d.people.Controls.UnfreezeAs(context.WithoutCancel(ctx), c, by)
 	doc, lines := lifted(c)
 	return controlDoc{Done: true, Lifted: &doc, Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
 
 func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
-	if req.For < time.Minute || req.For > approver.MaxPause {
-		return controlDoc{}, fmt.Errorf("a pause lasts 1m to %dm", int(approver.MaxPause.Minutes()))
+	if req.For < time.Minute || req.For > broadcaster.MaxPause {
+		return controlDoc{}, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err
 	case c.Frozen():
-		return controlDoc{}, approver.ErrFrozen
+		return controlDoc{}, broadcaster.ErrFrozen
 	}
 	what, which := "HIGH calls are", "HIGH calls"
 	if req.All {
@@ -141,14 +142,14 @@ func (d *desk) pause(ctx context.Context, peer approver.Peer, req controlRequest
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	p, err := d.people.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
+	p, err := d.people.Controls.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
 	return controlDoc{Done: true, Until: p.Until.UTC(), Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
 // stillAs fails if a freeze began or ended, or somebody was removed, since people were
 // asked about these controls.
-func (d *desk) stillAs(ctx context.Context, asked approver.Controls) error {
-	now, _, err := d.people.Controls(ctx)
+func (d *desk) stillAs(ctx context.Context, asked broadcaster.Controls) error {
+	now, _, err := d.people.Controls.Load(ctx)
 	if err == nil {
 		err = now.StillAs(asked)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/display"
 	"approver.example/httpapi"
@@ -102,7 +103,7 @@ func (d *desk) admits(ctx context.Context, peer approver.Peer, op string) error 
 		return nil
 	}
 	id := accountOf(peer)
-	gone, away, err := d.people.Removal(ctx, id, d.authority.listed()[id])
+	gone, away, err := d.people.Approvers.Removal(ctx, id, d.authority.listed()[id])
 	switch {
 	case err != nil:
 		return fmt.Errorf("it is not known whether %s was removed, so only approver status and approver freeze are open to them: %w",
@@ -129,14 +130,14 @@ func accountOf(peer approver.Peer) approver.Identity {
 }
 
 // knownGone is admits as far as this process knows without asking the store.
-func (d *desk) knownGone(peer approver.Peer) (approver.Removal, bool) {
+func (d *desk) knownGone(peer approver.Peer) (broadcaster.Removal, bool) {
 	id := accountOf(peer)
-	gone, away := approver.Controls{Removed: d.people.Mark.Removed()}.Removal(id, d.authority.listed()[id])
+	gone, away := broadcaster.Controls{Removed: d.people.Mark.Removed()}.Removal(id, d.authority.listed()[id])
 	return gone, away && !d.always(peer)
 }
 
 // goneFrom is what somebody who was removed is told.
-func goneFrom(gone approver.Removal) error {
+func goneFrom(gone broadcaster.Removal) error {
 	return fmt.Errorf("%s: %w (approver people restore)", gone.Line(), errGone)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/store/storetest/redistest"
@@ -57,27 +58,27 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 	listed := `[{id: "61004", person: ada}, {id: "61005", person: bob}]`
 	for name, tt := range map[string]struct {
 		lists string // of the daemon that she then speaks to
-		gone  approver.Removal
+		gone  broadcaster.Removal
 	}{
-		"her person":                    {listed, approver.Removal{Person: "ada"}},
-		"her person and account":        {listed, approver.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}}},
-		"her account, no list has it":   {`[{id: "61005"}]`, approver.Removal{Person: "terminal:61004", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}, Unlisted: true}},
-		"another list calls her carol":  {`[{id: "61004", person: carol}, {id: "61005"}]`, approver.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}, {Channel: "terminal", ID: "61004"}}}},
-		"the account stands for itself": {`[{id: "61004"}, {id: "61005"}]`, approver.Removal{Person: "terminal:61004"}},
+		"her person":                    {listed, broadcaster.Removal{Person: "ada"}},
+		"her person and account":        {listed, broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}}},
+		"her account, no list has it":   {`[{id: "61005"}]`, broadcaster.Removal{Person: "terminal:61004", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}, Unlisted: true}},
+		"another list calls her carol":  {`[{id: "61004", person: carol}, {id: "61005"}]`, broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}, {Channel: "terminal", ID: "61004"}}}},
+		"the account stands for itself": {`[{id: "61004"}, {id: "61005"}]`, broadcaster.Removal{Person: "terminal:61004"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := startRoom(t, boltPlace(), t.TempDir())
 			defer l.stop()
 			d := gateDesk(t, l, tt.lists)
 			p := porter{desk: d}
-			if _, err := l.people.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
+			if _, err := l.people.Controls.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := l.people.Remove(t.Context(), tt.gone); err != nil {
+			if _, err := l.people.Removals.Remove(t.Context(), tt.gone); err != nil {
 				t.Fatal(err)
 			}
 			for _, mark := range []string{"the daemon that removed her", "a daemon that has just started"} {
-				before, _, err := l.people.Controls(t.Context())
+				before, _, err := l.people.Controls.Load(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +94,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 				if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: ada}, nil); !errors.Is(err, errGone) {
 					t.Errorf("%s: watch: %v", mark, err)
 				}
-				if after, _, err := l.people.Controls(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 || len(after.Removed) != len(before.Removed) {
+				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 || len(after.Removed) != len(before.Removed) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
@@ -101,7 +102,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 						t.Errorf("%s: uid %d: %v", mark, other, err)
 					}
 				}
-				d.people = like(t, l, l.store, approver.NewControlMark(0))
+				d.people = like(t, l, l.store, broadcaster.NewControlMark(0))
 			}
 			// Somebody else, who was not, brings her back.
 			if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: bob}, opRestore, fmt.Appendf(nil, `{"person":%q,"unseen":true}`, tt.gone.Person)); err != nil {
@@ -149,7 +150,7 @@ func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
 	l := startRoom(t, boltPlace(), t.TempDir())
 	defer l.stop()
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
-	for _, mark := range []*approver.ControlMark{l.people.Mark, approver.NewControlMark(0)} {
+	for _, mark := range []*broadcaster.ControlMark{l.people.Mark, broadcaster.NewControlMark(0)} {
 		d.people = like(t, l, lostControls{l.store}, mark)
 		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}, opPending); err == nil || !strings.Contains(err.Error(), "has lost its record") {
 			t.Error(err)
@@ -158,11 +159,11 @@ func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
 }
 
 // like is a daemon like that of a room, which does not run.
-func like(t *testing.T, l *roomLife, store approver.KV, mark *approver.ControlMark) *approver.Broadcaster {
+func like(t *testing.T, l *roomLife, store approver.KV, mark *broadcaster.ControlMark) *broadcaster.Broadcaster {
 	t.Helper()
 	o := l.people.Options
 	o.Store, o.Mark = store, mark
-	b, err := approver.NewBroadcaster(o)
+	b, err := broadcaster.NewBroadcaster(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
 	for uid, sees := range map[uint32]int{61004: 1, 61005: 2} {
 		p := porter{d, twoCards{func() {
-			if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+			if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
 				t.Error(err)
 			}
 		}}}
@@ -195,11 +196,11 @@ func TestAWatchEndsWithARemoval(t *testing.T) {
 		if seen != sees || errors.Is(err, errGone) != (sees == 1) {
 			t.Errorf("uid %d has seen %d cards: %v", uid, seen, err)
 		}
-		c, _, err := l.people.Controls(t.Context())
+		c, _, err := l.people.Controls.Load(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.people.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
+		if err := l.people.Removals.Restore(t.Context(), c.Away()[0], "uid 0"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -219,7 +220,7 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	d.channels = []approver.Channel{local}
 	counts := approver.People{}
 	counts.Add(terminal.Name, []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}})
-	l.people.SetPeople(counts)
+	l.people.Approvers.Set(counts)
 	p := porter{d, local}
 	watch := func(uid uint32) (ended chan error, stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -235,7 +236,7 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	if n, others := d.watchersOf(local); *n != 1 || others != 0 || d.onlyUnwatched() != "" {
 		t.Fatalf("before: %d, %d", *n, others)
 	}
-	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+	if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	if n, _ := d.watchersOf(local); *n != 0 || !strings.HasPrefix(d.onlyUnwatched(), "nobody ") {
@@ -285,7 +286,7 @@ func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	var out bytes.Buffer
 	d.log = newLog(&out, configs.Log{})
-	if _, err := l.people.Remove(t.Context(), approver.Removal{Person: "ada"}); err != nil {
+	if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	p := porter{d, twoCards{}}
@@ -337,7 +338,7 @@ func TestOperationsAreShort(t *testing.T) {
 			t.Errorf("%s: an answer of %d bytes", o.op, len(err.Error()))
 		}
 	}
-	if c, _, err := l.people.Controls(t.Context()); err != nil || !c.Frozen() || len(c.Freeze.Reason) > 4<<10 {
+	if c, _, err := l.people.Controls.Load(t.Context()); err != nil || !c.Frozen() || len(c.Freeze.Reason) > 4<<10 {
 		t.Errorf("%d bytes of reason, %v", len(c.Freeze.Reason), err)
 	}
 }
@@ -364,7 +365,7 @@ func TestFewStrangersAreRemoved(t *testing.T) {
 	if n != 16 || last == nil || !strings.Contains(last.Error(), "people are removed already whom no approver list here has") {
 		t.Errorf("%d strangers were removed; then: %v", n, last)
 	}
-	if err := remove(me+7, strings.Repeat("<", approver.MaxName+1)); err == nil || !strings.Contains(err.Error(), "nobody's name or account has more than 256") {
+	if err := remove(me+7, strings.Repeat("<", broadcaster.MaxName+1)); err == nil || !strings.Contains(err.Error(), "nobody's name or account has more than 256") {
 		t.Error(err)
 	}
 	if err := remove(me+7, "ada"); err != nil {

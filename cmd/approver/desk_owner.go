@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -101,7 +102,7 @@ func (d *desk) ownerAnswers(ctx context.Context, peer approver.Peer, op string, 
 	if !peer.Known || peer.UID != 0 {
 		return nil, errors.New("only root may approve here what nobody else can: run it with sudo")
 	}
-	r, err := d.people.Request(ctx, req.Request)
+	r, err := d.people.Requests.Get(ctx, req.Request)
 	if errors.Is(err, approver.ErrNotFound) && op == opOwnerShow {
 		return ownerDoc{}, nil // as everybody is told
 	}
@@ -111,9 +112,9 @@ func (d *desk) ownerAnswers(ctx context.Context, peer approver.Peer, op string, 
 		return nil, err
 	}
 	if r.State.Settled() {
-		return nil, errors.New("the request is over: " + d.people.Card(r).Result)
+		return nil, errors.New("the request is over: " + d.people.Cards.Of(r).Result)
 	}
-	why := d.people.OwnerMay(ctx, r)
+	why := d.people.Approvers.OwnerMay(ctx, r)
 	if os.Getuid() == 0 {
 		why = "the daemon runs as root, so root may be an agent here and its yes proves nothing: " +
 			"give the daemon a user of its own (docs/isolated.md), or pair a chat"
@@ -132,12 +133,12 @@ func (d *desk) ownerAnswers(ctx context.Context, peer approver.Peer, op string, 
 		d.log.Warn("root typed a wrong code", "request", r.ID)
 		return nil, errors.New("that was not the code, and it is void: nothing was approved. Run it again for another")
 	}
-	out := d.people.OwnerApproves(context.WithoutCancel(ctx), r.ID, upto)
+	out := d.people.Answers.OwnerApproves(context.WithoutCancel(ctx), r.ID, upto)
 	good := out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded
 	return ownerDoc{Done: good, Text: out.Text}, nil
 }
 
-func (d *desk) ownerShow(ctx context.Context, r approver.Request) (ownerDoc, error) {
+func (d *desk) ownerShow(ctx context.Context, r broadcaster.Request) (ownerDoc, error) {
 	shown, err := d.show(ctx, requestID{r.ID})
 	if err != nil {
 		return ownerDoc{}, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/discord"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
@@ -43,7 +44,7 @@ func (d *desk) pair(ctx context.Context, which pairRequest) (approver.Paired, er
 		if !can {
 			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
 		}
-		if err := d.people.Deaf(c.Name()); err != nil {
+		if err := d.people.Channels.Deaf(c.Name()); err != nil {
 			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
 		}
 		d.log.Info("somebody is being paired", "channel", which.Channel)
@@ -105,7 +106,7 @@ func (d *desk) admit(ctx context.Context, peer approver.Peer, req admitRequest) 
 
 // notRemoved fails for somebody who was removed: pairing them anew is no way back.
 func (d *desk) notRemoved(ctx context.Context, req admitRequest) error {
-	c, err := approver.LoadControls(ctx, d.authority.store)
+	c, err := broadcaster.LoadControls(ctx, d.authority.store)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/display"
 )
@@ -39,8 +40,8 @@ type personRequest struct {
 type peopleDoc struct {
 	People []personDoc `json:"people"`
 	// Away are those who were removed, also where no configuration has them.
-	Away   []approver.Removal `json:"removed"`
-	Nobody string             `json:"nobody_can_approve,omitempty"`
+	Away   []broadcaster.Removal `json:"removed"`
+	Nobody string                `json:"nobody_can_approve,omitempty"`
 }
 
 // A personDoc is one person of the configuration.
@@ -76,12 +77,12 @@ func (d *desk) persons(ctx context.Context, peer approver.Peer, op string, body 
 }
 
 func (d *desk) listPeople(ctx context.Context) (peopleDoc, error) {
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return peopleDoc{}, err
 	}
 	doc := peopleDoc{People: []personDoc{}, Away: c.Away(), Nobody: d.nobody(ctx)}
-	listed, counts := d.authority.listed(), d.people.Counting()
+	listed, counts := d.authority.listed(), d.people.Approvers.Counting()
 	ids := slices.SortedFunc(maps.Keys(listed), func(a, b approver.Identity) int {
 		return strings.Compare(listed[a].ID+"\x00"+a.Channel+a.ID, listed[b].ID+"\x00"+b.Channel+b.ID)
 	})
@@ -110,12 +111,12 @@ const stillListed = ", and still stands in the configuration: take them out ther
 
 // removed says for status who was taken away, and who of them stands in the
 // configuration all the same.
-func (d *desk) removed(c approver.Controls) []string {
+func (d *desk) removed(c broadcaster.Controls) []string {
 	var lines []string
 	for _, gone := range c.Away() {
 		line := gone.Line()
 		for id, who := range d.authority.listed() {
-			if _, is := (approver.Controls{Removed: []approver.Removal{gone}}).Removal(id, who); is {
+			if _, is := (broadcaster.Controls{Removed: []broadcaster.Removal{gone}}).Removal(id, who); is {
 				line += stillListed
 				break
 			}
@@ -127,10 +128,10 @@ func (d *desk) removed(c approver.Controls) []string {
 
 // remove takes a person away. It needs nobody's yes: like a freeze it only tightens.
 func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest) (controlDoc, error) {
-	if n := len(req.Person); n > approver.MaxName {
-		return controlDoc{}, fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, approver.MaxName)
+	if n := len(req.Person); n > broadcaster.MaxName {
+		return controlDoc{}, fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, broadcaster.MaxName)
 	}
-	gone := approver.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason, ByRoot: peer.Known && peer.UID == 0}
+	gone := broadcaster.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason, ByRoot: peer.Known && peer.UID == 0}
 	listed := d.authority.listed()
 	for id, who := range listed {
 		if approver.SelfPerson(id.Channel, id.ID) == req.Person {
@@ -161,11 +162,11 @@ func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest
 	}
 	d.pairs.end(fmt.Errorf("%s was removed from the approvers meanwhile: start the pairing anew", gone.Person))
 	ended := ""
-	if c, now, err := d.people.Controls(ctx); err == nil { // for this answer; the record has it
+	if c, now, err := d.people.Controls.Load(ctx); err == nil { // for this answer; the record has it
 		ended = c.Loosened(now)
 	}
-	voided, err := d.people.Remove(ctx, gone)
-	if c, _, readErr := d.people.Controls(ctx); readErr == nil {
+	voided, err := d.people.Removals.Remove(ctx, gone)
+	if c, _, readErr := d.people.Controls.Load(ctx); readErr == nil {
 		err = errors.Join(err, d.authority.takeAway(ctx, c, gone.Person+" was removed by "+gone.By))
 	}
 	if err != nil {
@@ -186,8 +187,8 @@ func (d *desk) remove(ctx context.Context, peer approver.Peer, req personRequest
 // rootStays takes root's account out of a removal that is not by root's word, and says so.
 // Whoever has root for their person, by a name in the configuration, goes by the account
 // that was named.
-func rootStays(gone *approver.Removal, named string) (note string, err error) {
-	id, root := approver.Owner()
+func rootStays(gone *broadcaster.Removal, named string) (note string, err error) {
+	id, root := broadcaster.Owner()
 	switch {
 	case gone.ByRoot:
 		if gone.Person != root.ID && !slices.Contains(gone.Identities, id) {
@@ -195,7 +196,7 @@ func rootStays(gone *approver.Removal, named string) (note string, err error) {
 		}
 		return "\nthat is root of this machine: " + display.AsRoot("approve ID") + " works no more, until " + display.AsRoot("people restore "+shellWord(gone.Person)), nil
 	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
-		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", approver.ErrOnlyRoot, shellWord(gone.Person))
+		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", broadcaster.ErrOnlyRoot, shellWord(gone.Person))
 	case gone.Person == root.ID:
 		gone.Person = named
 	}
@@ -242,12 +243,12 @@ const anyRequest = "ANY request"
 // nobody says which requests nobody could approve now, why, and what helps; empty if
 // every one could be approved.
 func (d *desk) nobody(ctx context.Context) string {
-	which, why := anyRequest, d.people.Nobody(approver.High)
+	which, why := anyRequest, d.people.Approvers.Nobody(approver.High)
 	if unwatched := d.onlyUnwatched(); why == "" && unwatched != "" {
 		why = unwatched + ", and there is no other channel"
 	}
 	if why == "" {
-		if why = d.people.Nobody(approver.Catastrophic); why == "" {
+		if why = d.people.Approvers.Nobody(approver.Catastrophic); why == "" {
 			return ""
 		}
 		which = "a CATASTROPHIC request"
@@ -278,7 +279,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 		root = d.backAgain(ctx)
 	}
 	switch {
-	case len(d.people.Counting()) == 0: // then no channel is at fault
+	case len(d.people.Approvers.Counting()) == 0: // then no channel is at fault
 	case d.onlyUnwatched() != "" && d.takesHigh():
 		ways = append(ways, "answer in this terminal (approver watch)")
 	case len(root) == 0 && d.notTaken("") != "" && d.authority != nil && d.authority.allowsTerminal():
@@ -288,7 +289,7 @@ func (d *desk) wayOut(ctx context.Context) string {
 	}
 	if others := d.besideTerminal(); len(others) == 0 {
 		ways = append(ways, "pair a chat (approver pair telegram)")
-	} else if len(d.people.Counting()) > 0 {
+	} else if len(d.people.Approvers.Counting()) > 0 {
 		ways = append(ways, "see why no yes comes from "+strings.Join(others, ", ")+" (approver doctor)")
 	}
 	if os.Getuid() == 0 {
@@ -308,11 +309,11 @@ func (d *desk) wayOut(ctx context.Context) string {
 // rootApproves is how root approves a request. Where no answer of anybody counts, or there
 // is no channel, none waits: each call is denied at once.
 func (d *desk) rootApproves(ctx context.Context) (commands []string) {
-	if len(d.people.Counting()) == 0 || len(d.channels) == 0 {
+	if len(d.people.Approvers.Counting()) == 0 || len(d.channels) == 0 {
 		return nil
 	}
-	if c, _, err := d.people.Controls(ctx); err == nil {
-		if gone, away := c.Removal(approver.Owner()); away { // else root's word does not count
+	if c, _, err := d.people.Controls.Load(ctx); err == nil {
+		if gone, away := c.Removal(broadcaster.Owner()); away { // else root's word does not count
 			commands = append(commands, display.AsRoot("people restore "+shellWord(gone.Person))+" (root was removed)")
 		}
 	}
@@ -335,15 +336,15 @@ func (d *desk) backAgain(ctx context.Context) (commands []string) {
 	if len(d.authority.waiting()) > 0 {
 		commands = append(commands, display.AsRoot("people recover")+" (for what waits in the configuration)")
 	}
-	if len(d.people.Counting()) > 0 {
+	if len(d.people.Approvers.Counting()) > 0 {
 		return commands
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	if err != nil {
 		return commands // status says that the store fails
 	}
 	for _, gone := range c.Away() {
-		if len(d.authority.linesOf(approver.Controls{Removed: []approver.Removal{gone}})) > 0 {
+		if len(d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})) > 0 {
 			commands = append(commands, display.AsRoot("people restore "+shellWord(gone.Person)))
 		}
 	}
@@ -381,8 +382,8 @@ func (d *desk) takesHigh() bool {
 
 // takesHere reports whether root answers in the terminal as others do.
 func (d *desk) takesHere(s approver.Severity) bool {
-	id, _ := approver.Owner()
-	if _, counts := d.people.Counting()[id]; !counts {
+	id, _ := broadcaster.Owner()
+	if _, counts := d.people.Approvers.Counting()[id]; !counts {
 		return false
 	}
 	for _, c := range d.channels {

@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/httpapi"
 )
@@ -93,16 +94,16 @@ func TestOutsidersAreToldWhoMayLook(t *testing.T) {
 // holds is one finding, with what ends it.
 func TestDoctorTellsAFreezeOnce(t *testing.T) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
-	agent := approver.Hold{Freeze: approver.Freeze{At: at, By: "approver", Reason: "it ran although it was denied"}, Who: approver.Who{Agent: "claude", Project: "/repo"}}
+	agent := broadcaster.Hold{Freeze: broadcaster.Freeze{At: at, By: "approver", Reason: "it ran although it was denied"}, Who: broadcaster.Who{Agent: "claude", Project: "/repo"}}
 	for name, tt := range map[string]struct {
 		doc       statusDoc
 		text, fix string
 	}{
-		"by a person":   {statusDoc{Control: "FROZEN by uid 7", Freeze: &approver.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
-		"by approver":   {statusDoc{Control: "FROZEN because the store is older", Freeze: &approver.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because", "The store is not believed"},
-		"one agent":     {statusDoc{Control: "FROZEN: claude", Held: []approver.Hold{agent}}, "claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied", "Lifting the freeze of one agent"},
-		"two agents":    {statusDoc{Control: "FROZEN: claude", Held: []approver.Hold{agent, agent}}, "because it ran", "Lifting the freeze of one agent"},
-		"paused":        {statusDoc{Control: "PAUSED until", Pause: &approver.Pause{}}, "PAUSED", "approver pause --end"},
+		"by a person":   {statusDoc{Control: "FROZEN by uid 7", Freeze: &broadcaster.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
+		"by approver":   {statusDoc{Control: "FROZEN because the store is older", Freeze: &broadcaster.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because", "The store is not believed"},
+		"one agent":     {statusDoc{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent}}, "claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied", "Lifting the freeze of one agent"},
+		"two agents":    {statusDoc{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent, agent}}, "because it ran", "Lifting the freeze of one agent"},
+		"paused":        {statusDoc{Control: "PAUSED until", Pause: &broadcaster.Pause{}}, "PAUSED", "approver pause --end"},
 		"observed":      {statusDoc{Control: "OBSERVING"}, "OBSERVING", "approver enforce"},
 		"rules as ever": {statusDoc{}, "", ""},
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
@@ -137,7 +138,7 @@ type roomLife struct {
 	room    *room
 	store   store
 	records *audit.Log
-	people  *approver.Broadcaster
+	people  *broadcaster.Broadcaster
 	trust   *trust
 	ctx     context.Context // of its calls
 	stop    func()
@@ -169,7 +170,7 @@ func startRoom(t *testing.T, p place, dir string, id ...string) *roomLife {
 	must(l.trust.judge(t.Context(), l.store, l.records.Opened()))
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
-	l.people, err = approver.NewBroadcaster(approver.Options{
+	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
@@ -219,8 +220,8 @@ func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request 
 		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		open, err := l.people.Requests(l.t.Context())
-		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == approver.Posted && l.tells(open[0].ID, "posted") {
+		open, err := l.people.Requests.Open(l.t.Context())
+		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == broadcaster.Posted && l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
 		}
 		if len(answer) > 0 {
@@ -260,7 +261,7 @@ func (l *roomLife) says(request string, yes bool, term approver.Term) {
 
 func (l *roomLife) freeze() string {
 	l.t.Helper()
-	c, _, err := l.people.Controls(l.t.Context())
+	c, _, err := l.people.Controls.Load(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -307,12 +308,12 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			l.says(id, true, approver.Term{For: 15 * time.Minute})
 			<-answer
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+				if grants, err := l.people.Grants.List(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
 			}
 			snap()
-			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+			if err := l.people.Grants.Revoke(l.t.Context(), id, "Ada"); err != nil {
 				l.t.Fatal(err)
 			}
 		}},
@@ -321,12 +322,12 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 			<-answer
 			l.says(id, true, approver.Term{})
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-				if grants, err := l.people.Grants(l.t.Context()); err == nil && len(grants) == 1 {
+				if grants, err := l.people.Grants.List(l.t.Context()); err == nil && len(grants) == 1 {
 					break
 				}
 			}
 			snap()
-			if err := l.people.Revoke(l.t.Context(), id, "Ada"); err != nil {
+			if err := l.people.Grants.Revoke(l.t.Context(), id, "Ada"); err != nil {
 				l.t.Fatal(err)
 			}
 		}},
@@ -361,10 +362,10 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 					if !lost || storeName == "bolt" {
 						return
 					}
-					if open, err := l.people.Requests(t.Context()); err != nil || len(open) > 0 {
+					if open, err := l.people.Requests.Open(t.Context()); err != nil || len(open) > 0 {
 						t.Errorf("still open: %d, %v", len(open), err)
 					}
-					if grants, err := l.people.Grants(t.Context()); err != nil || len(grants) > 0 {
+					if grants, err := l.people.Grants.List(t.Context()); err != nil || len(grants) > 0 {
 						t.Errorf("still granted: %d, %v", len(grants), err)
 					}
 					if s.after != nil {

@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/classifier"
@@ -86,7 +87,7 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	scored := cfg.Shield.Classifier.Stage(x.model)
 	scored.Second, scored.SecondFrom = x.second, 0.9
 	tier1[len(tier1)-1] = scored
-	gate := &approver.Gate{
+	gate := &gate.Gate{
 		Stages: append(append([]approver.Stage{x.policy}, tier1...), x.extra...), Tiers: approver.TierScreen, Evaluator: tier2.evaluator(),
 		FailOpen: mode == configs.FailOpen, OnFailOpen: tier2.opening, Audit: records, Log: log,
 	}
@@ -212,7 +213,7 @@ func behaviour(t *testing.T, name string) evaluatortest.Behaviour {
 // said is a verdict in a word or two.
 func said(v approver.Verdict) string {
 	text := v.Decision.String()
-	if v.Category == approver.CategoryFailOpen {
+	if v.Category == gate.CategoryFailOpen {
 		text += fmt.Sprintf(" %.2f", v.Confidence)
 	}
 	if len(v.FailedOpen) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/broadcaster"
 	"approver.example/httpapi"
 )
 
@@ -25,7 +26,7 @@ func (d *decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 		one.UseID = id
 		was, err := d.known.look(ctx, one, call.Peer)
 		if err == nil && was.outcome == permitted && was.asked != "" {
-			err = d.became(ctx, call.Peer, was.asked, approver.NotRun)
+			err = d.became(ctx, call.Peer, was.asked, broadcaster.NotRun)
 		}
 		if err != nil {
 			d.log.Warn("it could not be noted that a call did not run", "use", id, "error", err)
@@ -40,7 +41,7 @@ func (d *decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usePatience)
 	defer cancel()
-	if err := d.became(ctx, peer, was.asked, approver.DidRun); err != nil {
+	if err := d.became(ctx, peer, was.asked, broadcaster.DidRun); err != nil {
 		d.log.Warn("it could not be noted that a call ran", "call", was.asked, "error", err)
 	}
 }

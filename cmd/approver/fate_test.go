@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/httpapi"
 	"approver.example/store/boltstore"
 )
@@ -44,7 +45,7 @@ func newTurn(t *testing.T) *playedTurn {
 	d.gate.Stages, d.gate.Ask = []approver.Stage{p}, p.ask
 	d.stands = func(context.Context, approver.Yes, approver.ToolCall) error { return nil }
 	s := &playedTurn{T: t, d: d, people: p}
-	d.became = func(_ context.Context, peer approver.Peer, call string, f approver.Fate) error {
+	d.became = func(_ context.Context, peer approver.Peer, call string, f broadcaster.Fate) error {
 		word, _ := f.MarshalText()
 		s.told = append(s.told, fmt.Sprintf("%s %s uid %d", call, word, peer.UID))
 		return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/reflexcore/flow"
 )
@@ -15,7 +16,7 @@ import (
 // startedFlow starts with a configuration of information flow, as the daemon does.
 func startedFlow(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger, change func(*flow.Config)) (configs.Config, *inForce[*flow.Policy], *liveFlow, error) {
 	t.Helper()
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

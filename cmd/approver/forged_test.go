@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"approver.example"
+	"approver.example/broadcaster"
+	"github.com/redis/go-redis/v9"
 )
 
 // The story: somebody who can write to Redis edited the record of freezes. Every call was
@@ -64,12 +64,12 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 				if !running {
 					l = startRoom(t, p, dir)
 				}
-				stage := approver.FreezeStage{Store: l.store, Mark: l.trust.mark}
+				stage := broadcaster.FreezeStage{Store: l.store, Mark: l.trust.mark}
 				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
 				settled := func() bool { // the alarm, and then the freeze, are written
-					c, err := approver.LoadControls(t.Context(), l.store)
+					c, err := broadcaster.LoadControls(t.Context(), l.store)
 					return err == nil && !c.Missing && l.tells(key, "alarm")
 				}
 				for end := time.Now().Add(time.Minute); !settled() && time.Now().Before(end); {
@@ -78,7 +78,7 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 				if !l.tells(key, "alarm") || !strings.Contains(l.freeze(), key) {
 					t.Errorf("no alarm names the key; frozen because %q", l.freeze())
 				}
-				if err := l.people.Unfreeze(t.Context(), "Ada"); err != nil {
+				if err := l.people.Controls.Unfreeze(t.Context(), "Ada"); err != nil {
 					t.Fatal(err)
 				}
 				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Pass {

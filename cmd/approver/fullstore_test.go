@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/store/boltstore"
 )
 
@@ -48,7 +49,7 @@ func TestFreezeWithAFullStore(t *testing.T) {
 	operate := func(op string) (json.RawMessage, error) {
 		return d.Operate(t.Context(), me, op, json.RawMessage(`{"reason":"it runs wild"}`))
 	}
-	stage := approver.FreezeStage{Store: l.store, Mark: l.trust.mark}
+	stage := broadcaster.FreezeStage{Store: l.store, Mark: l.trust.mark}
 	verdict := func() approver.Decision {
 		v, err := stage.Judge(t.Context(), approver.ToolCall{Agent: "claude", Dir: "/p"})
 		if err != nil {
@@ -74,7 +75,7 @@ func TestFreezeWithAFullStore(t *testing.T) {
 	for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if c, err := approver.LoadControls(t.Context(), l.store); err != nil || c.Freeze.Reason != "it runs wild" || verdict() != approver.Deny {
+	if c, err := broadcaster.LoadControls(t.Context(), l.store); err != nil || c.Freeze.Reason != "it runs wild" || verdict() != approver.Deny {
 		t.Errorf("the store has %+v, %v", c, err)
 	}
 	if _, err := operate(opUnfreeze); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 )
 
@@ -40,14 +41,14 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 	if err != nil {
 		return grantsDoc{}, err
 	}
-	grants, err := d.people.Grants(ctx)
+	grants, err := d.people.Grants.List(ctx)
 	doc := grantsDoc{Now: now.UTC(), Grants: []grantDoc{}}
 	for _, g := range grants {
 		doc.Grants = append(doc.Grants, grantDoc{
 			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: display.OneLine(g.Agent), Dir: display.OneLine(g.Dir),
 		})
 	}
-	if errors.Is(err, approver.ErrIncomplete) {
+	if errors.Is(err, broadcaster.ErrIncomplete) {
 		doc.Trouble, err = incomplete(err), nil
 	}
 	return doc, err
@@ -55,7 +56,7 @@ func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
 
 // revoke needs nobody's yes: it only tightens.
 func (d *desk) revoke(ctx context.Context, peer approver.Peer, which requestID) (controlDoc, error) {
-	err := d.people.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
+	err := d.people.Grants.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
 	return controlDoc{Done: err == nil, Text: "revoked"}, err
 }
 

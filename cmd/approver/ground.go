@@ -16,6 +16,7 @@ import (
 	"approver.example/channels/telegram"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 )
@@ -33,12 +34,12 @@ type ground struct {
 	authority *heldAuthority
 	channels  []approver.Channel
 	local     *terminal.Channel // one of channels; nil where there is none
-	calls     *approver.Turns   // of those whose calls are judged
+	calls     *gate.Turns       // of those whose calls are judged
 }
 
 // openGround opens it. Whatever it returns is to be closed.
 func openGround(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *ground, err error) {
-	g = &ground{cfg: cfg, trust: &trust{}, calls: approver.NewTurns(runtime.GOMAXPROCS(0))}
+	g = &ground{cfg: cfg, trust: &trust{}, calls: gate.NewTurns(runtime.GOMAXPROCS(0))}
 	if g.house, err = openHouse(cfg, log); err != nil {
 		return g, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 )
 
 // The codes that root is shown are good once, for their own request, for two minutes, and
@@ -136,11 +137,11 @@ func TestThePeopleOfADesk(t *testing.T) {
 			counts(true)
 			do(opRemove, `{"person":"nobody"}`, "nobody here is")
 			do(opRemove, `{"person":"","unlisted":true}`, "nobody here is")
-			do(opRestore, `{"person":"telegram:1"}`, approver.ErrNotRemoved.Error())
+			do(opRestore, `{"person":"telegram:1"}`, broadcaster.ErrNotRemoved.Error())
 			do(opRemove, `{"person":"telegram:1","reason":"left"}`, "telegram:1 is removed")
 			counts(false)
 			do(opPeople, `{}`, "telegram:1 was removed by uid 7")
-			c, _, err := d.people.Controls(t.Context())
+			c, _, err := d.people.Controls.Load(t.Context())
 			if lines := d.removed(c); err != nil || len(lines) != 1 || !strings.HasSuffix(lines[0], stillListed) {
 				t.Errorf("%q, %v", lines, err)
 			}
@@ -149,7 +150,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			do(opRestore, `{"person":"telegram:1","unseen":true}`, "telegram:1 is back")
 			counts(true)
 			do(opRemove, `{"person":"slack:U1","unlisted":true}`, "slack:U1 is removed")
-			if c, _, err = d.people.Controls(t.Context()); err != nil {
+			if c, _, err = d.people.Controls.Load(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, away := c.Removal(approver.Identity{Channel: "slack", ID: "U1"}, approver.Person{ID: "other"}); !away {
@@ -160,7 +161,7 @@ func TestThePeopleOfADesk(t *testing.T) {
 			do(opRecover, `{}`, map[bool]string{true: "the daemon runs as root", false: "only the owner"}[os.Getuid() == 0])
 			b.audit.fail = true
 			d.notice = ""
-			if _, err := d.persons(t.Context(), me, opRemove, []byte(`{"person":"telegram:2"}`)); err == nil || errors.Is(err, approver.ErrNotRemoved) {
+			if _, err := d.persons(t.Context(), me, opRemove, []byte(`{"person":"telegram:2"}`)); err == nil || errors.Is(err, broadcaster.ErrNotRemoved) {
 				t.Errorf("the lists could not be recorded: %v", err)
 			}
 		})

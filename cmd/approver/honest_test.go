@@ -17,6 +17,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/gate"
 )
 
 // below shows a folder as if it were the whole file system, so that a project in
@@ -207,7 +208,7 @@ func TestHonestDeletesAreSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := &approver.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
 	f, err := os.Open("../../reflexcore/testdata/honest.jsonl")
 	if err != nil {
 		t.Fatal(err)

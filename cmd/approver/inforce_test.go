@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/shieldcore"
 	"approver.example/store/boltstore"
@@ -60,7 +61,7 @@ func openKV(t *testing.T) approver.KV {
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
 func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
 	t.Helper()
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			return value
 		},
 		"under another key": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
-			codec, err := approver.NewRequestCodec(bytes.Repeat([]byte{1}, 32))
+			codec, err := broadcaster.NewRequestCodec(bytes.Repeat([]byte{1}, 32))
 			if err != nil {
 				t.Fatal(err)
 			}

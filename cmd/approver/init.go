@@ -14,7 +14,7 @@ import (
 	"strings"
 	"syscall"
 
-	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/display"
 	"approver.example/store/boltstore"
@@ -272,7 +272,7 @@ func beginObserving(cfg configs.Config) (err error) {
 		return err
 	}
 	defer closing(&err, "store", kv.Close)
-	o, err := approver.BeginObserving(context.Background(), kv, approver.DefaultObserve, "approver init")
+	o, err := broadcaster.BeginObserving(context.Background(), kv, broadcaster.DefaultObserve, "approver init")
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
@@ -134,7 +135,7 @@ func (c judgeCmd) Run(ctx context.Context) error {
 // A judge judges calls as the daemon would, up to the point where people would
 // be asked.
 type judge struct {
-	gate  *approver.Gate
+	gate  *gate.Gate
 	agent agents.Adapter // of native payloads; nil: lines of our own
 	dir   string         // where a call works that does not say it
 	peer  approver.Peer  // whose a call is that does not say it
@@ -155,7 +156,7 @@ type judge struct {
 
 func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
 	j := &judge{
-		gate: &approver.Gate{Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
+		gate: &gate.Gate{Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
 		peer: caller(), env: map[string]string{"HOME": os.Getenv("HOME")},
 	}
 	j.dir, _ = os.Getwd() // without one, relative paths are asked about

@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/flow"
@@ -106,14 +107,14 @@ func (j *judgement) version() string {
 }
 
 // stages are the gate's, the cheapest denial first.
-func (j *judgement) stages(kv approver.KV, mark *approver.ControlMark) []approver.Stage {
-	return append([]approver.Stage{canary.Stage{Next: approver.FreezeStage{Store: kv, Mark: mark}}, j.reflex, j.policy}, j.screens...)
+func (j *judgement) stages(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
+	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.reflex, j.policy}, j.screens...)
 }
 
 // again are the stages that look once more after an evaluation, which takes seconds:
 // what may have changed meanwhile.
-func (j *judgement) again(kv approver.KV, mark *approver.ControlMark) []approver.Stage {
-	return []approver.Stage{approver.FreezeStage{Store: kv, Mark: mark}, j.policy}
+func (j *judgement) again(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
+	return []approver.Stage{broadcaster.FreezeStage{Store: kv, Mark: mark}, j.policy}
 }
 
 // fresh are the stages that judge a call that has run: those that say of the call

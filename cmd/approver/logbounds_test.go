@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/httpapi"
 )
@@ -49,7 +50,7 @@ func TestNoLineOfTheLogIsLong(t *testing.T) {
 				"an error":                      func(l *slog.Logger) { l.Error("failed", "error", errors.New(long)) },
 				"a list":                        func(l *slog.Logger) { l.Warn("files", "what", []string{long, long}) },
 				"a struct":                      func(l *slog.Logger) { l.Warn("who", "who", struct{ Session string }{long}) },
-				"a type with a text of its own": func(l *slog.Logger) { l.Warn("who", "who", approver.Who{Session: long}) },
+				"a type with a text of its own": func(l *slog.Logger) { l.Warn("who", "who", broadcaster.Who{Session: long}) },
 				"a group":                       func(l *slog.Logger) { l.Info("x", slog.Group("g", "a", long, slog.Group("h", "b", long))) },
 				"with":                          func(l *slog.Logger) { l.With("a", long, "b", long).With("c", long).Info("x", "d", long) },
 				"with a group":                  func(l *slog.Logger) { l.WithGroup(long).Info("x", "d", long) },
@@ -114,8 +115,8 @@ func TestAReportWithALongSessionIsAnAlarm(t *testing.T) {
 			d, l, _ := newDecider()
 			var out bytes.Buffer
 			d.log = newLog(&out, configs.Log{})
-			var held []approver.Who
-			d.hold = func(_ context.Context, who approver.Who, _, why string) (int, error) {
+			var held []broadcaster.Who
+			d.hold = func(_ context.Context, who broadcaster.Who, _, why string) (int, error) {
 				held = append(held, who)
 				if len(why)+len(who.Session)+len(who.Project) > 4096 {
 					t.Errorf("%s: the freeze has %d bytes", name, len(why)+len(who.Session)+len(who.Project))

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/display"
 )
@@ -179,7 +179,7 @@ func TestNoCharacterTurnsALineOfTheLog(t *testing.T) {
 			log := newLog(&out, configs.Log{Format: format})
 			log.Error("the hook was bypassed", "what", text, "session", text, "tool", text, "use", text)
 			log.With("session", text).WithGroup(text).Warn(text, text, text, "error", errors.New(text))
-			log.Warn("x", "list", []string{text}, "who", approver.Who{Session: text}, slog.Group("g", "a", text), "late", lazy(text), "q", fmt.Stringer(shout(text)))
+			log.Warn("x", "list", []string{text}, "who", broadcaster.Who{Session: text}, slog.Group("g", "a", text), "late", lazy(text), "q", fmt.Stringer(shout(text)))
 			log.Warn("long", "session", text+strings.Repeat(text, 3000), "honest", "ls … · é привет", "error", errors.New(strings.Repeat("x", maxLogError-1)+text))
 			if n := strings.Count(out.String(), "\n"); n != 4 || strings.Contains(out.String(), bad) || strings.Contains(out.String(), fmt.Sprintf("%+q", bad)) && bad != "\xff" {
 				t.Errorf("%+q, format %q: %d lines: %+.600q", bad, format, n, out.String())
@@ -209,7 +209,7 @@ func TestNoMarkIsMarkedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout = w
-	statusDoc{Up: true, Held: []approver.Hold{{Who: approver.Who{Session: once}, Freeze: approver.Freeze{Reason: once}}}, Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}.print()
+	statusDoc{Up: true, Held: []broadcaster.Hold{{Who: broadcaster.Who{Session: once}, Freeze: broadcaster.Freeze{Reason: once}}}, Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}.print()
 	os.Stdout = was
 	_ = w.Close()
 	shown, err := io.ReadAll(r)

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 	"github.com/alecthomas/kong"
-
-	"approver.example"
 )
 
 // A span is a time that may be written in days: 7d, 36h, 90m.
@@ -101,15 +101,15 @@ func (c enforceCmd) Run(ctx context.Context) error {
 
 // observe puts observe mode before people, and begins it.
 func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
-	if req.For < approver.MinObserve || req.For > approver.MaxObserve {
-		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, span(approver.MaxObserve))
+	if req.For < broadcaster.MinObserve || req.For > broadcaster.MaxObserve {
+		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, span(broadcaster.MaxObserve))
 	}
-	c, _, err := d.people.Controls(ctx)
+	c, _, err := d.people.Controls.Load(ctx)
 	switch {
 	case err != nil:
 		return controlDoc{}, err
 	case c.Frozen():
-		return controlDoc{}, approver.ErrFrozen
+		return controlDoc{}, broadcaster.ErrFrozen
 	}
 	who, err := d.ask(ctx, peer, opObserve, req.args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", span(req.For)))
 	if err != nil {
@@ -118,13 +118,13 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	if err := d.stillAs(ctx, c); err != nil {
 		return controlDoc{}, err
 	}
-	o, err := d.people.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
+	o, err := d.people.Controls.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
 	return controlDoc{Done: true, Until: o.Until.UTC(), Text: "observing until " + minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }
 
 // enforce ends observe mode.
 func (d *desk) enforce(ctx context.Context, by string) (controlDoc, error) {
-	last, ended, err := d.people.Enforce(context.WithoutCancel(ctx), by)
+	last, ended, err := d.people.Controls.Enforce(context.WithoutCancel(ctx), by)
 	doc := controlDoc{Done: true, Since: last.Since, Text: "rules were enforced already, and nothing was changed"}
 	if ended {
 		doc.Text, doc.Ended = "observe mode is over: rules are enforced", true
@@ -140,7 +140,7 @@ func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") 
 // An observer keeps observe mode from being forgotten: it counts what was let go
 // and says so, at the start, each hour and at the end.
 type observer struct {
-	people *approver.Broadcaster
+	people *broadcaster.Broadcaster
 	log    *slog.Logger
 	counts [approver.Allow + 1]atomic.Int64 // by decision, since the daemon started
 }
@@ -153,7 +153,7 @@ const (
 
 // observe is Gate.Observe.
 func (o *observer) observe(ctx context.Context, found approver.Verdict) (string, bool) {
-	notice, ok := o.people.Observing(ctx, found)
+	notice, ok := o.people.Controls.Observing(ctx, found)
 	if ok {
 		o.counts[found.Decision].Add(1)
 	}
@@ -162,7 +162,7 @@ func (o *observer) observe(ctx context.Context, found approver.Verdict) (string,
 
 // note is what the audit says of it at each start.
 func (o *observer) note(ctx context.Context) string {
-	if notice, on := o.people.Observing(ctx, approver.Verdict{}); on {
+	if notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); on {
 		return "; " + notice
 	}
 	return ""
@@ -174,7 +174,7 @@ func (o *observer) run(ctx context.Context) error {
 	defer tick.Stop()
 	var said time.Time // when it last warned; zero while rules are enforced
 	for {
-		switch notice, on := o.people.Observing(ctx, approver.Verdict{}); {
+		switch notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); {
 		case on && time.Since(said) >= observerWarns:
 			said = time.Now()
 			o.log.Warn(notice, "would_have_asked", o.counts[approver.Ask].Load(), "would_have_denied", o.counts[approver.Deny].Load(), "end_it_with", "approver enforce")
@@ -192,12 +192,12 @@ func (o *observer) run(ctx context.Context) error {
 
 // An observeStatus is what status tells of observe mode.
 type observeStatus struct {
-	approver.Observe
+	broadcaster.Observe
 	WouldAsk  int64 `json:"would_have_asked"` // since this daemon started
 	WouldDeny int64 `json:"would_have_denied"`
 }
 
-func (o *observer) status(c approver.Controls, now time.Time) *observeStatus {
+func (o *observer) status(c broadcaster.Controls, now time.Time) *observeStatus {
 	if !c.Observing(now) {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/store/boltstore"
 )
@@ -34,7 +35,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := approver.BeginControls(t.Context(), kv); err != nil {
+	if err := broadcaster.BeginControls(t.Context(), kv); err != nil {
 		t.Fatal(err)
 	}
 	me := approver.Peer{Known: true, UID: uint32(os.Getuid())}
@@ -43,7 +44,7 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, err := approver.NewBroadcaster(approver.Options{
+	people, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
@@ -108,7 +109,7 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 		shown = append(shown, e.Card)
 		return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: approve}
 	})
-	observing := func() bool { _, on := d.people.Observing(t.Context(), approver.Verdict{}); return on }
+	observing := func() bool { _, on := d.people.Controls.Observing(t.Context(), approver.Verdict{}); return on }
 	body := json.RawMessage(`{"reason":"first week","for":` + strconv.FormatInt(int64(48*time.Hour), 10) + `}`)
 
 	if _, err := d.Operate(t.Context(), me, opObserve, body); err == nil || !strings.Contains(err.Error(), "denied by Ada") || observing() {
@@ -131,10 +132,10 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
-	if _, err := d.people.Freeze(t.Context(), "Ada", ""); err != nil {
+	if _, err := d.people.Controls.Freeze(t.Context(), "Ada", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Operate(t.Context(), me, opObserve, body); !errors.Is(err, approver.ErrFrozen) || len(shown) != 2 {
+	if _, err := d.Operate(t.Context(), me, opObserve, body); !errors.Is(err, broadcaster.ErrFrozen) || len(shown) != 2 {
 		t.Errorf("in a freeze: %v", err)
 	}
 }
@@ -146,10 +147,10 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 	var d *desk
 	var me approver.Peer
 	freeze := func() {
-		if _, err := d.people.Freeze(t.Context(), "Bob", "look at this first"); err != nil {
+		if _, err := d.people.Controls.Freeze(t.Context(), "Bob", "look at this first"); err != nil {
 			t.Error(err)
 		}
-		if err := d.people.Unfreeze(t.Context(), "Bob"); err != nil {
+		if err := d.people.Controls.Unfreeze(t.Context(), "Bob"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -161,7 +162,7 @@ func TestAFreezeThatCameAndWentVoidsTheYes(t *testing.T) {
 	})
 	body := json.RawMessage(`{"for":` + strconv.FormatInt(int64(10*time.Minute), 10) + `}`)
 	on := func() bool {
-		c, now, err := d.people.Controls(t.Context())
+		c, now, err := d.people.Controls.Load(t.Context())
 		return err != nil || c.Paused(approver.High, now) || c.Observing(now)
 	}
 	for _, op := range []string{opPause, opObserve} {

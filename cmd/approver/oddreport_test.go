@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/httpapi"
 )
 
@@ -58,8 +59,8 @@ func TestRanReportThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, l, _ := newDecider()
-			var held []approver.Who
-			d.hold = func(_ context.Context, who approver.Who, _, _ string) (int, error) {
+			var held []broadcaster.Who
+			d.hold = func(_ context.Context, who broadcaster.Who, _, _ string) (int, error) {
 				held = append(held, who)
 				return 0, nil
 			}
@@ -98,7 +99,7 @@ func TestRanReportWithAnOddResult(t *testing.T) {
 		for command, want := range map[string]approver.Event{"ls": approver.EventRan, "rm x": approver.EventAlarm} {
 			d, l, _ := newDecider()
 			held := 0
-			d.hold = func(context.Context, approver.Who, string, string) (int, error) { held++; return 0, nil }
+			d.hold = func(context.Context, broadcaster.Who, string, string) (int, error) { held++; return 0, nil }
 			send(t.Context(), d, "PreToolUse", "ls", "toolu_1")
 			payload := strings.Replace(strings.Replace(honestReport, tt.old, tt.repl, 1), `{"command":"ls"}`, fmt.Sprintf(`{"command":%q}`, command), 1)
 			d.hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Event: tt.event, Cut: tt.cut, Payload: []byte(payload)})
@@ -117,7 +118,7 @@ func TestRefusedBeforeItRanIsNoAlarm(t *testing.T) {
 		`{"x":"\"hook_event_name\":\"PostToolUse\""`, `{"hook_event_name":5}`,
 	} {
 		d, l, _ := newDecider()
-		d.hold = func(context.Context, approver.Who, string, string) (int, error) {
+		d.hold = func(context.Context, broadcaster.Who, string, string) (int, error) {
 			t.Errorf("%s: held", payload)
 			return 0, nil
 		}

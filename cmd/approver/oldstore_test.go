@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
 )
@@ -32,7 +33,7 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 	for where, open := range bothPlaces() {
 		for what, act := range map[string]func(l *roomLife){
 			"acknowledged": func(l *roomLife) {
-				if err := l.people.Acknowledge(l.t.Context(), approver.Peer{}, "c1"); err != nil {
+				if err := l.people.Reports.Acknowledge(l.t.Context(), approver.Peer{}, "c1"); err != nil {
 					l.t.Fatal(err)
 				}
 			},
@@ -92,7 +93,7 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 // lists is the sealed record of whose answers count, of a daemon.
 func (l *roomLife) lists() sealed {
 	l.t.Helper()
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func honestLife(t *testing.T, dir, redis string) {
 		call := hex.EncodeToString(id[:])
 		answer := l.askOf(call)
 		if (<-answer).Decision == approver.Allow && n%3 > 0 {
-			_ = l.people.Acknowledge(l.ctx, approver.Peer{}, call)
+			_ = l.people.Reports.Acknowledge(l.ctx, approver.Peer{}, call)
 		}
 		if n%2 == 0 {
 			if err := l.lists().replace(l.ctx, l.records, call); err != nil {
@@ -235,8 +236,8 @@ func honestLife(t *testing.T, dir, redis string) {
 			_, _ = l.records.Record(l.ctx, approver.Record{Event: approver.EventVerdict, Note: "a call that passes"})
 		}
 		if n%4 == 3 {
-			_, _ = l.people.Hold(l.ctx, approver.Who{Agent: "codex", Project: "/" + call}, "approver", "r")
-			_ = l.people.Unfreeze(l.ctx, "Ada")
+			_, _ = l.people.Controls.Hold(l.ctx, broadcaster.Who{Agent: "codex", Project: "/" + call}, "approver", "r")
+			_ = l.people.Controls.Unfreeze(l.ctx, "Ada")
 		}
 	}
 }
@@ -251,7 +252,7 @@ func (l *roomLife) askOf(call string) chan approver.Verdict {
 			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 	}()
 	for ctx.Err() == nil {
-		open, _ := l.people.Requests(ctx)
+		open, _ := l.people.Requests.Open(ctx)
 		for _, r := range open {
 			l.room.mu.Lock()
 			code, shown := l.room.codes[r.ID]

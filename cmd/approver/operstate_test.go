@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/internal/secret"
 )
@@ -49,7 +49,7 @@ func TestNobodyIsSentToRootInVain(t *testing.T) {
 			}
 		})
 	}
-	freeze := &approver.Freeze{By: "uid 7"}
+	freeze := &broadcaster.Freeze{By: "uid 7"}
 	for name, tt := range map[string]struct {
 		doc  statusDoc
 		sudo bool
@@ -57,7 +57,7 @@ func TestNobodyIsSentToRootInVain(t *testing.T) {
 		"of a user":         {statusDoc{Freeze: freeze}, true},
 		"of root":           {statusDoc{Freeze: freeze, Root: true}, false},
 		"of root, isolated": {statusDoc{Freeze: freeze, Root: true, Isolated: true}, true},
-		"one agent's":       {statusDoc{Held: []approver.Hold{{Freeze: *freeze}}, Root: true}, false},
+		"one agent's":       {statusDoc{Held: []broadcaster.Hold{{Freeze: *freeze}}, Root: true}, false},
 	} {
 		if cure := tt.doc.modeCure(); strings.Contains(cure, "as root:") != tt.sudo || strings.Contains(cure, "pair telegram") == tt.sudo {
 			t.Errorf("%s: %s", name, cure)

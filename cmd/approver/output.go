@@ -15,6 +15,7 @@ import (
 	"approver.example/agents"
 	"approver.example/configs"
 	"approver.example/display"
+	"approver.example/gate"
 	"approver.example/httpapi/wire"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/heuristics"
@@ -29,7 +30,7 @@ type outputs struct {
 	told  func(ctx context.Context, call approver.ToolCall, texts []string) error
 	audit approver.Recorder
 	log   *slog.Logger
-	turns *approver.Turns // of reports
+	turns *gate.Turns // of reports
 }
 
 // newOutputs returns nil if the configuration has no sanitization.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/shieldcore/quota"
 	"approver.example/store/boltstore"
@@ -147,9 +148,9 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 				}()
 			}
-			var open []approver.Request
+			var open []broadcaster.Request
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-				open, _ = d.people.Requests(ctx)
+				open, _ = d.people.Requests.Open(ctx)
 			}
 			if len(open) != 1 {
 				t.Fatalf("%d requests", len(open))
@@ -170,7 +171,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			}
 			body, err := json.Marshal(answer)
 			if err == nil {
-				raw, err = d.people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
+				raw, err = d.people.Options.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
 			}
 			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "3 identical calls") != c.shown {
 				t.Errorf("told %s, %v", raw, err)

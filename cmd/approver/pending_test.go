@@ -71,7 +71,7 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "push", Severity: approver.High})
 	})
 	for range 1200 {
-		if open, _ := d.people.Requests(ctx); len(open) == 1 {
+		if open, _ := d.people.Requests.Open(ctx); len(open) == 1 {
 			break
 		}
 		time.Sleep(25 * time.Millisecond)

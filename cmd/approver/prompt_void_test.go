@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
+	"approver.example/gate"
 	"approver.example/httpapi"
 )
 
@@ -17,54 +19,54 @@ import (
 // was to be denied. The prompt is judged like any other call now.
 func TestAPromptAfterAVoidYes(t *testing.T) {
 	peer := approver.Peer{Known: true, UID: 7}
-	who := approver.Who{Peer: peer, Agent: "claude", Project: "/elsewhere", Session: "s"}
-	ada := approver.Removal{Person: "ada", By: "uid 7"}
+	who := broadcaster.Who{Peer: peer, Agent: "claude", Project: "/elsewhere", Session: "s"}
+	ada := broadcaster.Removal{Person: "ada", By: "uid 7"}
 	rules := "1"
 	for name, c := range map[string]struct {
-		meanwhile func(p *approver.Broadcaster, d *decider) error
+		meanwhile func(p *broadcaster.Broadcaster, d *decider) error
 		silent    bool // else the gate has judged the prompt
 	}{
-		"nothing": {func(*approver.Broadcaster, *decider) error { return nil }, true},
-		"frozen": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Freeze(t.Context(), "uid 7", "runaway")
+		"nothing": {func(*broadcaster.Broadcaster, *decider) error { return nil }, true},
+		"frozen": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			_, err := p.Controls.Freeze(t.Context(), "uid 7", "runaway")
 			return err
 		}, false},
-		"frozen, and lifted": {func(p *approver.Broadcaster, _ *decider) error {
-			if _, err := p.Freeze(t.Context(), "uid 7", "runaway"); err != nil {
+		"frozen, and lifted": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			if _, err := p.Controls.Freeze(t.Context(), "uid 7", "runaway"); err != nil {
 				return err
 			}
-			return p.Unfreeze(t.Context(), "uid 0")
+			return p.Controls.Unfreeze(t.Context(), "uid 0")
 		}, false},
-		"the agent is frozen": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Hold(t.Context(), who, "alarm", "it went around")
+		"the agent is frozen": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			_, err := p.Controls.Hold(t.Context(), who, "alarm", "it went around")
 			return err
 		}, false},
-		"another session is frozen": {func(p *approver.Broadcaster, _ *decider) error {
+		"another session is frozen": {func(p *broadcaster.Broadcaster, _ *decider) error {
 			other := who
 			other.Session = "z"
-			_, err := p.Hold(t.Context(), other, "alarm", "it went around")
+			_, err := p.Controls.Hold(t.Context(), other, "alarm", "it went around")
 			return err
 		}, true},
-		"who said yes is removed": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Remove(t.Context(), ada)
+		"who said yes is removed": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			_, err := p.Removals.Remove(t.Context(), ada)
 			return err
 		}, false},
-		"removed, and back": {func(p *approver.Broadcaster, _ *decider) error {
-			if _, err := p.Remove(t.Context(), ada); err != nil {
+		"removed, and back": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			if _, err := p.Removals.Remove(t.Context(), ada); err != nil {
 				return err
 			}
-			c, _, err := p.Controls(t.Context())
+			c, _, err := p.Controls.Load(t.Context())
 			if err != nil {
 				return err
 			}
-			return p.Restore(t.Context(), c.Away()[0], "uid 0")
+			return p.Removals.Restore(t.Context(), c.Away()[0], "uid 0")
 		}, false},
-		"somebody else is removed": {func(p *approver.Broadcaster, _ *decider) error {
-			_, err := p.Remove(t.Context(), approver.Removal{Person: "bob", By: "uid 7"})
+		"somebody else is removed": {func(p *broadcaster.Broadcaster, _ *decider) error {
+			_, err := p.Removals.Remove(t.Context(), broadcaster.Removal{Person: "bob", By: "uid 7"})
 			return err
 		}, true},
-		"the rules changed": {func(*approver.Broadcaster, *decider) error { rules += "1"; return nil }, false},
-		"nothing can tell":  {func(_ *approver.Broadcaster, d *decider) error { d.stands = nil; return nil }, false},
+		"the rules changed": {func(*broadcaster.Broadcaster, *decider) error { rules += "1"; return nil }, false},
+		"nothing can tell":  {func(_ *broadcaster.Broadcaster, d *decider) error { d.stands = nil; return nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
@@ -76,10 +78,10 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 			log := slog.New(slog.DiscardHandler)
 			people := desk.people
 			d := &decider{
-				gate: &approver.Gate{
-					Stages: []approver.Stage{approver.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l, Log: log,
+				gate: &gate.Gate{
+					Stages: []approver.Stage{broadcaster.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l, Log: log,
 				},
-				audit: l, log: log, stands: people.Stands, rules: func() string { return rules },
+				audit: l, log: log, stands: people.Grants.Stands, rules: func() string { return rules },
 			}
 			send := func(event, id string) httpapi.HookAnswer {
 				return d.hook(t.Context(), httpapi.HookRequest{

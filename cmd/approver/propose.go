@@ -64,7 +64,7 @@ type proposalDoc struct {
 // propose changes nothing. Whoever puts the rule into the policy is asked, as for
 // every change of it that loosens.
 func (d *desk) propose(ctx context.Context, which requestID) (proposalDoc, error) {
-	r, err := d.people.Request(ctx, which.Request)
+	r, err := d.people.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
 		return proposalDoc{}, fmt.Errorf("there is no request %q any more: the audit and approver pending have the ids", which.Request)
 	} else if err != nil {

@@ -61,7 +61,7 @@ func TestRedisIsKilled(t *testing.T) {
 					l = startRoom(t, p, dir)
 				}
 				settled := func() bool { // without a loss there is nothing to wait for
-					c, _, err := l.people.Controls(t.Context())
+					c, _, err := l.people.Controls.Load(t.Context())
 					return err == nil && (!lost || c.Frozen() && !c.Missing && l.tells("", "alarm"))
 				}
 				for end := time.Now().Add(time.Minute); !settled() && time.Now().Before(end); {

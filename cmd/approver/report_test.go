@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 )
@@ -111,7 +112,7 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 	}
 	r.again(t.Context(), policyFlags{Policy: "preset:default"})
 	var out bytes.Buffer
-	mode := approver.Controls{Observe: approver.Observe{Since: from, Until: to, By: "approver init"}}.Notice(from)
+	mode := broadcaster.Controls{Observe: broadcaster.Observe{Since: from, Until: to, By: "approver init"}}.Notice(from)
 	if err := r.print(t.Context(), &out, mode); err != nil {
 		t.Fatal(err)
 	}

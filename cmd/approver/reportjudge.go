@@ -11,6 +11,7 @@ import (
 	"approver.example/agents"
 	"approver.example/audit"
 	"approver.example/display"
+	"approver.example/gate"
 	"approver.example/shieldcore"
 )
 
@@ -107,7 +108,7 @@ func (r *report) goesOn(ctx context.Context, c *commandReport, old, next approve
 		return false
 	}
 	stages[at] = next
-	gate := &approver.Gate{
+	gate := &gate.Gate{
 		Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler),
 		Evaluator: r.judge.gate.Evaluator, Tiers: r.judge.gate.Tiers, Weak: r.judge.gate.Weak,
 	}

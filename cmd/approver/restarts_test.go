@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/reflexcore/memory"
 	"approver.example/shieldcore"
@@ -31,7 +33,7 @@ type shift struct {
 	stages   func(approver.KV) (judges, fresh []approver.Stage)
 	audit    *ledger
 	asked    int
-	held     []approver.Who
+	held     []broadcaster.Who
 	replicas []*decider
 }
 
@@ -91,21 +93,21 @@ func (s *shift) start(n int) {
 		s.t.Fatal(err)
 	}
 	if first {
-		if err := approver.BeginControls(s.t.Context(), s.store); err != nil {
+		if err := broadcaster.BeginControls(s.t.Context(), s.store); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	s.replicas = nil
 	judges, fresh := s.stages(s.store)
 	for range n {
-		gate := &approver.Gate{Stages: judges, Fresh: fresh, Tiers: approver.TierScreen, Rewrite: rewrite, Audit: s.audit, Log: log}
+		gate := &gate.Gate{Stages: judges, Fresh: fresh, Tiers: approver.TierScreen, Rewrite: rewrite, Audit: s.audit, Log: log}
 		gate.Ask = func(_ context.Context, _ approver.ToolCall, why approver.Verdict) approver.Verdict {
 			s.asked++
 			return approver.Verdict{Decision: approver.Allow, By: "people", Reason: "approved by Ada"}
 		}
 		s.replicas = append(s.replicas, &decider{
 			gate: gate, audit: s.audit, log: log, known: outcomes{store: s.store},
-			hold: func(_ context.Context, who approver.Who, _, _ string) (int, error) {
+			hold: func(_ context.Context, who broadcaster.Who, _, _ string) (int, error) {
 				s.held = append(s.held, who)
 				return 0, nil
 			},
@@ -280,8 +282,8 @@ func TestEveryDifferenceIsAnAlarm(t *testing.T) {
 			d, l, _ := newDecider()
 			all := []approver.Stage{yes{}, changer{}}
 			d.gate.Stages, d.gate.Fresh, d.gate.Rewrite = all, all, rewrite
-			var held []approver.Who
-			d.hold = func(_ context.Context, who approver.Who, by, reason string) (int, error) {
+			var held []broadcaster.Who
+			d.hold = func(_ context.Context, who broadcaster.Who, by, reason string) (int, error) {
 				held = append(held, who)
 				return 0, nil
 			}
@@ -294,7 +296,7 @@ func TestEveryDifferenceIsAnAlarm(t *testing.T) {
 			if got := l.last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "what ran is not what was judged") {
 				t.Errorf("recorded as %s with %q", got.Event, got.Note)
 			}
-			want := approver.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/p", Session: "s"}
+			want := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/p", Session: "s"}
 			if len(held) != 1 || held[0] != want {
 				t.Errorf("frozen: %+v", held)
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/reflexcore"
 )
@@ -38,7 +39,7 @@ var (
 
 func testRules(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*inForce[*configs.Library], *liveRules) {
 	t.Helper()
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 )
 
@@ -16,11 +17,11 @@ import (
 type sealed struct {
 	name  string // what the record is, one word
 	store approver.KV
-	codec *approver.RequestCodec
+	codec *broadcaster.RequestCodec
 	id    string // of this installation: several may share Redis
 	where string // of the record, for people
 	// mark counts the changes, so that an older store shows; nil counts none.
-	mark *approver.ControlMark
+	mark *broadcaster.ControlMark
 }
 
 const (
@@ -30,12 +31,12 @@ const (
 	sealedKeep = 10 * 365 * 24 * time.Hour
 )
 
-func newSealed(cfg configs.Config, store approver.KV, name string, mark *approver.ControlMark) (sealed, error) {
+func newSealed(cfg configs.Config, store approver.KV, name string, mark *broadcaster.ControlMark) (sealed, error) {
 	keys, err := openCodeKeys(cfg)
 	if err != nil {
 		return sealed{}, err
 	}
-	codec, err := approver.NewRequestCodec(keys[0], keys[1:]...)
+	codec, err := broadcaster.NewRequestCodec(keys[0], keys[1:]...)
 	if err != nil {
 		return sealed{}, err
 	}

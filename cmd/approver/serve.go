@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/fingerprint"
+	"approver.example/gate"
 	"approver.example/httpapi"
 	"approver.example/shieldcore/quota"
 )
@@ -121,8 +123,8 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 
 	watching := &observer{people: people, log: log.With("part", "observe")}
-	gate := newGate(base, rules, tier2, people, watching, log)
-	decide, err := newDecide(base, rules, gate, people, log)
+	judging := newGate(base, rules, tier2, people, watching, log)
+	decide, err := newDecide(base, rules, judging, people, log)
 	if err != nil {
 		return err
 	}
@@ -132,10 +134,10 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 	}
 	desk := &desk{
 		read:   read,
-		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2, asks: asks, rules: rules,
+		people: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: judging.Budgets, shield: tier2, asks: asks, rules: rules,
 		config: cfg.File, store: storeName(cfg), storeFile: storeFile(cfg), shared: cfg.Store.Redis != nil, notice: base.house.Notice(), policy: cfg.Policy, started: started, output: outputLine(base.inForce()), hooks: decide.hooks, log: log.With("part", "desk"),
 	}
-	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*gate}, base.local, desk, log)
+	doors, err := openSockets(cfg.Sockets, base.house, decide, asker{*judging}, base.local, desk, log)
 	if err != nil {
 		return err
 	}
@@ -165,25 +167,25 @@ func runAll(ctx context.Context, base *ground, started time.Time, note string, l
 }
 
 // newGate judges what both doors let in, and puts before people what needs them.
-func newGate(base *ground, rules *judgement, tier2 *shield, people *approver.Broadcaster, watching *observer, log *slog.Logger) *approver.Gate {
+func newGate(base *ground, rules *judgement, tier2 *shield, people *broadcaster.Broadcaster, watching *observer, log *slog.Logger) *gate.Gate {
 	cfg := base.cfg
-	return &approver.Gate{
+	return &gate.Gate{
 		Stages: rules.stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
 		Evaluator: tier2.evaluator(), Again: rules.again(base.store, base.trust.mark), Fresh: rules.fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.opening,
-		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
 		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
-		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
+		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
 }
 
 // newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
-func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *approver.Broadcaster, log *slog.Logger) (*decider, error) {
+func newDecide(base *ground, rules *judgement, judging *gate.Gate, people *broadcaster.Broadcaster, log *slog.Logger) (*decider, error) {
 	cfg, records := base.cfg, base.records
 	d := &decider{
-		gate: gate, calls: base.calls, reports: approver.NewTurns(runtime.GOMAXPROCS(0)), audit: base.told(log), log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
-		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Hold, became: people.Became, missed: people.Missed, began: people.Began,
-		stands: people.Stands, rules: rules.version,
+		gate: judging, calls: base.calls, reports: gate.NewTurns(runtime.GOMAXPROCS(0)), audit: base.told(log), log: log.With("part", "hook"), agents: cfg.Agents, remember: rules.reflex.Ran,
+		known: outcomes{store: base.store}, project: rules.reflex.ProjectOf, hold: people.Controls.Hold, became: people.Reports.Became, missed: people.Reports.Missed, began: people.Environments.Began,
+		stands: people.Grants.Stands, rules: rules.version,
 		hooks: &hookWatch{cfg: cfg, managed: claudeFile{}.managed(), audit: records, log: log.With("part", "hooks")},
 	}
 	var err error
@@ -191,7 +193,7 @@ func newDecide(base *ground, rules *judgement, gate *approver.Gate, people *appr
 		return nil, err
 	}
 	if cfg.FreezeOnBypass {
-		d.freeze = people.Freeze
+		d.freeze = people.Controls.Freeze
 	}
 	d.outputs, err = newOutputs(base.inForce(), rules.reflex.Told, records, log.With("part", "output"))
 	if d.outputs != nil {
@@ -215,14 +217,14 @@ func limit(asks *quota.Asks, notice string, project func(dir string) string) fun
 
 // newBroadcaster asks those whose answers count. What they approve is bound to the
 // version of the rules.
-func newBroadcaster(base *ground, rules *judgement, asks *quota.Asks, log *slog.Logger) (*approver.Broadcaster, error) {
+func newBroadcaster(base *ground, rules *judgement, asks *quota.Asks, log *slog.Logger) (*broadcaster.Broadcaster, error) {
 	cfg := base.cfg
 	codeKeys, err := openCodeKeys(cfg)
 	if err != nil {
 		return nil, err
 	}
 	binder := fingerprint.New(rules.reflex)
-	b, err := approver.NewBroadcaster(approver.Options{
+	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: base.store, Audit: learner{base.told(log), rules.reflex, log.With("part", "precedents")}, People: base.people(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
@@ -238,13 +240,13 @@ func newBroadcaster(base *ground, rules *judgement, asks *quota.Asks, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	base.authority.admitted = b.SetPeople
+	base.authority.admitted = b.Approvers.Set
 	return b, nil
 }
 
 // openSockets listens on both sockets and returns what serves each.
 func openSockets(at configs.Sockets, h house, decide *decider, ask asker, local *terminal.Channel, desk *desk, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Acknowledge, Missed: desk.people.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	submit := &httpapi.Submit{Hook: decide.hook, Ack: desk.people.Reports.Acknowledge, Missed: desk.people.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: porter{desk, local}, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = porter{desk, local}

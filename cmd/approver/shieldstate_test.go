@@ -16,6 +16,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
@@ -135,7 +136,7 @@ func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
 	var log bytes.Buffer
 	logger := newLog(&log, configs.Log{})
 	s := &shield{name: e.String(), asks: e, log: logger.With("part", "shield")}
-	gate := approver.Gate{Stages: []approver.Stage{evaluating{e, s}}, Log: logger.With("part", "gate")}
+	gate := gate.Gate{Stages: []approver.Stage{evaluating{e, s}}, Log: logger.With("part", "gate")}
 	judge := func(does evaluatortest.Behaviour, want bool) {
 		p.Behave(does)
 		for i := range 5 {

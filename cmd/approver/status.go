@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/display"
 	"approver.example/httpapi"
 )
@@ -118,7 +118,7 @@ func (c statusCmd) submitAnswers() (up bool, socket string, why error) {
 }
 
 // heldLine says since when one agent is frozen, and why.
-func heldLine(h approver.Hold) string {
+func heldLine(h broadcaster.Hold) string {
 	text := fmt.Sprintf("%s: since %s by %s", h.Who, h.At.UTC().Format(time.DateTime+" UTC"), h.By)
 	if h.Reason != "" {
 		text += ", because " + h.Reason

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/configs"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
@@ -50,8 +51,8 @@ func printedOut(t *testing.T, print func()) string {
 // fails for it. Only of people it warns, as somebody may watch the terminal in a moment.
 func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 	at := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
-	chat := approver.ChannelState{Receiver: true, Reception: approver.Reception{Up: true, Since: at}}
-	chat.Cards = []approver.CardsState{{NoneSince: at, Problem: "403: kicked"}}
+	chat := broadcaster.ChannelState{Receiver: true, Reception: approver.Reception{Up: true, Since: at}}
+	chat.Cards = []broadcaster.CardsState{{NoneSince: at, Problem: "403: kicked"}}
 	failing := &shieldStatus{FailMode: configs.FailClosed, Evaluator: "evaluator openai tpyo", Since: at, LastFailure: at, Problem: "HTTP 404"}
 	for name, tt := range map[string]struct {
 		doc  statusDoc
@@ -64,7 +65,7 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 		"a chat gets no cards":       {statusDoc{Channels: []channelStatus{statusOf("slack", chat, nil)}}, "403: kicked", "docs/channels/slack.md"},
 		"nobody can approve":         {statusDoc{Nobody: "nobody can approve ANY request: of slack no approver counts. Pair a chat"}, "of slack no approver counts", "Pair a chat"},
 		"the hooks are weakened":     {statusDoc{Hooks: []string{"the hook is gone" + fixMark + "put it back"}}, "the hook is gone", "put it back"},
-		"frozen by approver":         {statusDoc{Control: "FROZEN because of an alarm", Freeze: &approver.Freeze{By: "approver", Reason: "it is older"}}, "it is older", "find out why"},
+		"frozen by approver":         {statusDoc{Control: "FROZEN because of an alarm", Freeze: &broadcaster.Freeze{By: "approver", Reason: "it is older"}}, "it is older", "find out why"},
 		"the evaluator fails":        {statusDoc{Shield: failing}, "FAILS since 2026-11-23 05:00:00 UTC, and never answered: HTTP 404", "restart the daemon"},
 		"the evaluator did answer":   {statusDoc{Shield: &shieldStatus{Evaluator: "e", Since: at, LastSuccess: at, Problem: "HTTP 500"}}, "HTTP 500; it last answered at", "within"},
 		"the model is down":          {statusDoc{Shield: &shieldStatus{Evaluator: "e", Model: &sidecar.Status{State: sidecar.State("down"), Error: "exit status 1"}}}, "exit status 1", "shield.sidecar"},
@@ -74,7 +75,7 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 		"the policy is broken":       {statusDoc{NotInForce: []unheeded{{What: "policy", Why: brokenFiles + "line 3: no such key"}}}, "line 3: no such key", "approver check"},
 		"a looser policy waits":      {statusDoc{NotInForce: []unheeded{{What: "policy", Why: "they loosen what is in force"}}}, "", ""},
 		"all is well":                {statusDoc{}, "", ""},
-		"a person froze":             {statusDoc{Control: "FROZEN by uid 7", Freeze: &approver.Freeze{By: "uid 7"}}, "", ""},
+		"a person froze":             {statusDoc{Control: "FROZEN by uid 7", Freeze: &broadcaster.Freeze{By: "uid 7"}}, "", ""},
 		"nobody, but it is observed": {statusDoc{Nobody: "nobody can approve ANY request: x. y", Observe: &observeStatus{}}, "", ""},
 		"nobody for the worst":       {statusDoc{Nobody: "nobody can approve a CATASTROPHIC request: x. y"}, "", ""},
 		"nobody watches":             {statusDoc{Channels: []channelStatus{{Name: "terminal", Watchers: new(int)}}}, "", ""},

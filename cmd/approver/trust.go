@@ -11,13 +11,14 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 )
 
 // A trust says whether the store is the one that the audit was written beside. What
 // was taken out of it, or put back into it, must not lift a freeze, bring back a
 // yes that was used, or let others answer.
 type trust struct {
-	mark   *approver.ControlMark
+	mark   *broadcaster.ControlMark
 	doubts []string // why not
 	first  string   // why this start wrote the first record of the controls; empty if it did not
 	// survives means that the store never loses what it took, as one in a file does not:
@@ -34,13 +35,13 @@ type trust struct {
 
 // judge compares the store with what the audit knew of it.
 func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Opening) error {
-	c, err := approver.LoadControls(ctx, store)
+	c, err := broadcaster.LoadControls(ctx, store)
 	if err != nil {
 		return err
 	}
 	known := found.Controls
-	t.mark, t.revoked, t.end = approver.NewControlMark(known), found.Revoked, found.End
-	missing, err := approver.Unheard(ctx, store, found.Told)
+	t.mark, t.revoked, t.end = broadcaster.NewControlMark(known), found.Revoked, found.End
+	missing, err := broadcaster.Unheard(ctx, store, found.Told)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 		t.doubts = append(t.doubts, "the store has lost what it knew of the audit")
 	}
 	if !c.Missing || len(t.doubts) > 0 || known > 0 {
-		return nil // a record that is missing is a freeze, see approver.Controls
+		return nil // a record that is missing is a freeze, see broadcaster.Controls
 	}
 	switch {
 	case found.Seq == 0 && found.Head == nil:
@@ -71,8 +72,8 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	default:
 		return nil
 	}
-	t.mark = approver.NewControlMark(1) // so that the audit says from its first line on that there is one
-	return approver.BeginControls(ctx, store)
+	t.mark = broadcaster.NewControlMark(1) // so that the audit says from its first line on that there is one
+	return broadcaster.BeginControls(ctx, store)
 }
 
 // shared names another cause of an audit that is not what the store knows.
@@ -84,7 +85,7 @@ func (t *trust) shared(head *audit.Head) string {
 }
 
 // newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
-func newestFreeze(c approver.Controls) time.Time {
+func newestFreeze(c broadcaster.Controls) time.Time {
 	newest := c.Burned
 	for _, h := range c.Holds {
 		for _, at := range []time.Time{h.At, h.Burned} {
@@ -111,12 +112,12 @@ func (t *trust) lacks(missing []approver.Told) {
 }
 
 // reopened looks whether the store has open again what people took back.
-func (t *trust) reopened(ctx context.Context, people *approver.Broadcaster) {
+func (t *trust) reopened(ctx context.Context, people *broadcaster.Broadcaster) {
 	if len(t.revoked) == 0 {
 		return
 	}
-	requests, requestsErr := people.Requests(ctx) // beside an error is what could be read
-	grants, grantsErr := people.Grants(ctx)
+	requests, requestsErr := people.Requests.Open(ctx) // beside an error is what could be read
+	grants, grantsErr := people.Grants.List(ctx)
 	var open []string
 	for _, r := range requests {
 		open = append(open, r.ID)
@@ -154,27 +155,27 @@ func (t *trust) doubt(format string, args ...any) {
 }
 
 // settle freezes if there is a doubt, and then lets the store hear of the audit.
-func (t *trust) settle(ctx context.Context, people *approver.Broadcaster, records *audit.Log) error {
+func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, records *audit.Log) error {
 	t.reopened(ctx, people)
 	if len(t.doubts) > 0 {
 		about := approver.AlarmStore
 		if t.lost {
 			about = approver.AlarmAudit
 		}
-		err := people.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
+		err := people.Controls.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
 		}
 	}
 	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
-		if err := people.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
+		if err := people.Removals.Strike(context.WithoutCancel(ctx), t.missing); err != nil {
 			return fmt.Errorf("the store has lost what a fail-over can take along, and that could not be made void: %w", err)
 		}
 	}
 	stop := func(ctx context.Context, why string) error {
-		err := people.Distrust(ctx, approver.AlarmAudit, why)
-		if c, _, readErr := people.Controls(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		err := people.Controls.Distrust(ctx, approver.AlarmAudit, why)
+		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return err
 		}
 		return nil // it is frozen; that it is recorded comes when something can be
@@ -194,14 +195,14 @@ func (t *trust) changed(ctx context.Context, why string) error {
 }
 
 // watch freezes when the store is found to be an older one while the daemon runs.
-func (t *trust) watch(people *approver.Broadcaster, records *audit.Log) func(context.Context) error {
+func (t *trust) watch(people *broadcaster.Broadcaster, records *audit.Log) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
 			case why := <-records.Older():
-				_ = people.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
+				_ = people.Controls.Distrust(ctx, approver.AlarmStore, why) // it says itself what it cannot do
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 )
 
 // The story: an agent ran a call around the gate and was frozen, and the daemon was
@@ -15,13 +16,13 @@ import (
 // next start looked for a freeze of everything, did not find it, and froze everybody. A
 // store that does not have the agent's freeze is still an older one.
 func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
-	who := func(agent string) approver.Who {
-		return approver.Who{Peer: approver.Peer{Known: true, UID: 61000}, Agent: agent, Project: "/repo"}
+	who := func(agent string) broadcaster.Who {
+		return broadcaster.Who{Peer: approver.Peer{Known: true, UID: 61000}, Agent: agent, Project: "/repo"}
 	}
 	hold := func(agent string) func(*trustLife) {
 		return func(l *trustLife) {
 			l.t.Helper()
-			if _, err := l.people.Hold(l.t.Context(), who(agent), "approver", "test"); err != nil {
+			if _, err := l.people.Controls.Hold(l.t.Context(), who(agent), "approver", "test"); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -35,7 +36,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 	}
 	many := func(l *trustLife) {
 		for i := range 9 { // more than one user's agent can have: it is frozen everywhere
-			_, err := l.people.Hold(l.t.Context(), approver.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)}, "approver", "test")
+			_, err := l.people.Controls.Hold(l.t.Context(), broadcaster.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)}, "approver", "test")
 			if err != nil {
 				l.t.Fatal(err)
 			}
@@ -49,7 +50,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 		"lifted":           all(hold("claude"), (*trustLife).unfreeze),
 		"after everything": all((*trustLife).freeze, (*trustLife).unfreeze, hold("claude")),
 		"of an agent without user": func(l *trustLife) {
-			_, _ = l.people.Hold(l.t.Context(), approver.Who{Agent: "x", Project: "/"}, "a", "b")
+			_, _ = l.people.Controls.Hold(l.t.Context(), broadcaster.Who{Agent: "x", Project: "/"}, "a", "b")
 		},
 	} {
 		for _, old := range []bool{false, true} {
@@ -69,7 +70,7 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 				if l.frozen() != old || len(l.trust.doubts) > 0 != old {
 					t.Errorf("everybody is frozen: %v, %q", l.frozen(), l.trust.doubts)
 				}
-				c, _, err := l.people.Controls(t.Context())
+				c, _, err := l.people.Controls.Load(t.Context())
 				if held := len(c.Held()) > 0; err != nil || !old && held == (name == "lifted") {
 					t.Errorf("held %v, %v", held, err)
 				}
@@ -81,28 +82,28 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 // Each freeze of an agent counts by itself, also where the versions of the record say nothing.
 func TestTheNewestFreeze(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
-	hold := func(began, burned int64) approver.Hold {
-		h := approver.Hold{Burned: at(burned)}
+	hold := func(began, burned int64) broadcaster.Hold {
+		h := broadcaster.Hold{Burned: at(burned)}
 		if began > 0 {
 			h.At = at(began)
 		}
 		return h
 	}
 	for name, tt := range map[string]struct {
-		c    approver.Controls
+		c    broadcaster.Controls
 		want int64
 	}{
-		"everything":       {c: approver.Controls{Burned: at(5)}, want: 5},
-		"an agent":         {c: approver.Controls{Holds: []approver.Hold{hold(7, 7)}}, want: 7},
-		"an agent, lifted": {c: approver.Controls{Holds: []approver.Hold{hold(0, 9)}}, want: 9},
-		"several":          {c: approver.Controls{Burned: at(8), Holds: []approver.Hold{hold(3, 3), hold(9, 9), hold(0, 4)}}, want: 9},
-		"everything later": {c: approver.Controls{Burned: at(10), Holds: []approver.Hold{hold(3, 3)}}, want: 10},
+		"everything":       {c: broadcaster.Controls{Burned: at(5)}, want: 5},
+		"an agent":         {c: broadcaster.Controls{Holds: []broadcaster.Hold{hold(7, 7)}}, want: 7},
+		"an agent, lifted": {c: broadcaster.Controls{Holds: []broadcaster.Hold{hold(0, 9)}}, want: 9},
+		"several":          {c: broadcaster.Controls{Burned: at(8), Holds: []broadcaster.Hold{hold(3, 3), hold(9, 9), hold(0, 4)}}, want: 9},
+		"everything later": {c: broadcaster.Controls{Burned: at(10), Holds: []broadcaster.Hold{hold(3, 3)}}, want: 10},
 	} {
 		if got := newestFreeze(tt.c); !got.Equal(at(tt.want)) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if got := newestFreeze(approver.Controls{}); !got.IsZero() {
+	if got := newestFreeze(broadcaster.Controls{}); !got.IsZero() {
 		t.Errorf("none: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/broadcaster"
 	"approver.example/store/boltstore"
 )
 
@@ -34,7 +35,7 @@ type trustLife struct {
 	dir     string
 	store   *boltstore.Store
 	records *audit.Log
-	people  *approver.Broadcaster
+	people  *broadcaster.Broadcaster
 	trust   trust
 }
 
@@ -65,7 +66,7 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), kv, l.records.Opened()))
-	l.people, err = approver.NewBroadcaster(approver.Options{
+	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: kv, Audit: l.records, Mark: l.trust.mark, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: log,
 		Fingerprint: func(context.Context, approver.ToolCall) (approver.Binding, error) { return approver.Binding{}, nil },
 	})
@@ -96,21 +97,21 @@ func (l *trustLife) release(id string) {
 
 func (l *trustLife) freeze() {
 	l.t.Helper()
-	if _, err := l.people.Freeze(l.t.Context(), "Ada", "test"); err != nil {
+	if _, err := l.people.Controls.Freeze(l.t.Context(), "Ada", "test"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *trustLife) unfreeze() {
 	l.t.Helper()
-	if err := l.people.Unfreeze(l.t.Context(), "Ada"); err != nil {
+	if err := l.people.Controls.Unfreeze(l.t.Context(), "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func (l *trustLife) frozen() bool {
 	l.t.Helper()
-	c, _, err := l.people.Controls(l.t.Context())
+	c, _, err := l.people.Controls.Load(l.t.Context())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -268,28 +269,28 @@ func TestTheStoreIsJudged(t *testing.T) {
 
 func observe(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
+	if _, err := l.people.Controls.Observe(l.t.Context(), time.Hour, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func enforce(l *trustLife) {
 	l.t.Helper()
-	if _, ended, err := l.people.Enforce(l.t.Context(), "Ada"); err != nil || !ended {
+	if _, ended, err := l.people.Controls.Enforce(l.t.Context(), "Ada"); err != nil || !ended {
 		l.t.Fatal(ended, err)
 	}
 }
 
 func pause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), time.Hour, true, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
 func endPause(l *trustLife) {
 	l.t.Helper()
-	if _, err := l.people.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
+	if _, err := l.people.Controls.Pause(l.t.Context(), 0, false, "Ada"); err != nil {
 		l.t.Fatal(err)
 	}
 }

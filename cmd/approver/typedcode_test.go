@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 )
 
@@ -42,15 +43,15 @@ func TestATypedCodeRunsWhatItsScreenShowed(t *testing.T) {
 				}()
 			}
 			card := <-cards
-			var open []approver.Request // until the edit is noted: it must not count
+			var open []broadcaster.Request // until the edit is noted: it must not count
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Postings[0].Upto != 1) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-				open, _ = d.people.Requests(ctx)
+				open, _ = d.people.Requests.Open(ctx)
 			}
 			body, err := json.Marshal(terminal.Answer{Code: card.Code.Reveal(), Approve: true, Command: c.command, Shown: c.shown})
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := d.people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
+			raw, err := d.people.Options.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
 			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "2 identical calls") != (c.want == 2) {
 				t.Errorf("told %s, %v", raw, err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/canary"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 )
@@ -150,13 +151,13 @@ func TestRootApprovesWhatWaits(t *testing.T) {
 		}
 	}
 	chat := []approver.Channel{aChat{}}
-	l.people.SetPeople(approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"}, {Channel: "telegram", ID: "2"}: {ID: "bob"}})
+	l.people.Approvers.Set(approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"}, {Channel: "telegram", ID: "2"}: {ID: "bob"}})
 	want("a chat", chat, "sudo approver approve ID")
 	want("a terminal that nobody watches", []approver.Channel{unwatched}, "sudo approver approve ID (while approver watch is open)")
 	want("no channel", nil)
 	remove := func(person string) {
 		t.Helper()
-		if _, err := l.people.Remove(t.Context(), approver.Removal{Person: person, ByRoot: true}); err != nil {
+		if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: person, ByRoot: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +167,7 @@ func TestRootApprovesWhatWaits(t *testing.T) {
 	want("root is away", chat, "sudo approver people restore terminal:0 (root was removed)", "sudo approver approve ID")
 	remove("bob")
 	want("everybody is away", chat)
-	l.people.SetPeople(approver.People{})
+	l.people.Approvers.Set(approver.People{})
 	want("nobody counts", chat)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
@@ -85,7 +86,7 @@ func TestBrokenProviders(t *testing.T) {
 			c := configOf(s, provider)
 			c.Deadline = 3 * time.Second // some never answer
 			e := mustNew(t, c)
-			gate := &approver.Gate{
+			gate := &gate.Gate{
 				Stages: []approver.Stage{others{}, e}, Audit: recorder{}, Log: slog.New(slog.DiscardHandler),
 				Observe: func(context.Context, approver.Verdict) (string, bool) { return "observing", true },
 			}
@@ -215,7 +216,7 @@ func TestAllowLoosensNothing(t *testing.T) {
 	}
 	// Nor does it make a question of a weak denial, which a strong Allow would.
 	weak := stage{approver.Verdict{Decision: approver.Deny, By: "rule", Rule: "r", Severity: approver.High, Confidence: 0.2, Appealable: true}}
-	gate := &approver.Gate{Stages: []approver.Stage{weak, e}, Weak: approver.DefaultWeak, Audit: recorder{}, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: []approver.Stage{weak, e}, Weak: approver.DefaultWeak, Audit: recorder{}, Log: slog.New(slog.DiscardHandler)}
 	if v, _ := gate.Judge(t.Context(), bash("rm x")); v.Decision != approver.Deny {
 		t.Errorf("a weak denial became %v", v.Decision)
 	}

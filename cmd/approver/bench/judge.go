@@ -10,6 +10,7 @@ import (
 	"approver.example"
 	"approver.example/configs"
 	"approver.example/fingerprint"
+	"approver.example/gate"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/classifier"
 )
@@ -49,7 +50,7 @@ func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 		return nil, err
 	}
 	tier1 := []approver.Stage{heuristics, configs.Default().Shield.Classifier.Stage(model)}
-	gate := &approver.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
 	var out []JudgeFigures
 	for _, c := range judgeCalls {
 		call, err := judgeCall(c.tool, c.command)

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
-
 	"approver.example"
+	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/tokens"
+	"github.com/google/uuid"
 )
 
 // A store is a KV that can be closed.
@@ -43,7 +43,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	// Under a key of nobody: the daemon never reads them.
-	codec, err := approver.NewRequestCodec(make([]byte, 32))
+	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 
 // parkOne writes the three records of one request, as the daemon does: the
 // request, the way to it from its call id, and from its code.
-func parkOne(ctx context.Context, kv approver.KV, codec *approver.RequestCodec, n int) error {
+func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCodec, n int) error {
 	now, err := kv.Now(ctx)
 	if err != nil {
 		return err
@@ -91,12 +91,12 @@ func parkOne(ctx context.Context, kv approver.KV, codec *approver.RequestCodec, 
 	}
 	hash := code.Hash(make([]byte, 32)) // nobody types it
 	to := approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation}
-	r := approver.Request{
+	r := broadcaster.Request{
 		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: bound.Fingerprint, Call: call, State: approver.Pending, Asked: true,
 		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High, Reason: "overwrites history"},
 		Created: now, Due: now.Add(turn), Deadline: now.Add(turn),
 		// A card on another hub's terminal: this daemon has nothing to show anew.
-		Postings: []approver.Posting{{To: to, Hub: "another", Code: hash, Phase: approver.Posted, Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
+		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted, Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}
 	value, err := codec.Encode(r)
 	if err != nil {

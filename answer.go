@@ -1,0 +1,209 @@
+package approver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A State is where a request stands in its life:
+//
+//	pending ─▶ approved ─▶ consumed
+//	   │           └─────▶ denied (unrecorded, changed, frozen) | expired | withdrawn
+//	   └─▶ denied | expired | withdrawn
+//
+// A pending request may be parked, see broadcaster.Request.Park: then a yes waits, approved,
+// for the same call to come back. Approved is not yet an answer that anybody is told: the call is released, and
+// people are told, when the request is consumed. The zero value is denied.
+type State uint8
+
+// The states.
+const (
+	Denied State = iota
+	Pending
+	Approved
+	Expired
+	Withdrawn
+	Consumed
+)
+
+var stateNames = [...]string{"denied", "pending", "approved", "expired", "withdrawn", "consumed"}
+
+// String returns the word; an unknown value is "denied".
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return stateNames[Denied]
+}
+
+// MarshalText writes the word.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the word; anything else is an error and leaves Denied.
+func (s *State) UnmarshalText(b []byte) error {
+	*s = Denied
+	for i, name := range stateNames {
+		if string(b) == name {
+			*s = State(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown request state %q", b)
+}
+
+// Settled reports whether the state is final: it never changes again, and
+// agent and people may be told.
+func (s State) Settled() bool { return s != Pending && s != Approved }
+
+// A Cause is the reason code of a resolution. It tells a person's no from a
+// timeout. The zero value is "none" and never approves.
+type Cause uint8
+
+// The causes.
+const (
+	NoCause      Cause = iota
+	ByPerson           // a person said yes or no
+	TimedOut           // nobody answered before the deadline
+	AgentGone          // the agent went away, or took the answer too late
+	Unreachable        // no channel could be reached
+	Unrecorded         // the audit could not be written
+	CallChanged        // what would run is not what was shown
+	StoreTrouble       // the store failed where no safe answer was left
+	Frozen             // everything was frozen
+	Revoked            // people took their yes back
+	NotShown           // the answered card showed none of the calls that wait
+	Moot               // what was asked about is over
+	Held               // every call of its agent was frozen
+	Unreleased         // there was a yes, and no time left to release the call
+	Outdated           // the file that was asked about was changed again
+)
+
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
+
+// String returns the reason code.
+func (c Cause) String() string {
+	if int(c) < len(causeNames) {
+		return causeNames[c]
+	}
+	return causeNames[NoCause]
+}
+
+// MarshalText writes the reason code.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads the reason code; anything else is NoCause.
+func (c *Cause) UnmarshalText(b []byte) error {
+	*c = NoCause
+	for i, name := range causeNames {
+		if string(b) == name {
+			*c = Cause(i)
+		}
+	}
+	return nil
+}
+
+// A Resolution is the answer to a request. The zero value denies.
+type Resolution struct {
+	Approve      bool      `json:"approve"`
+	Cause        Cause     `json:"cause"`
+	Person       Person    `json:"person,omitzero"`
+	Identity     Identity  `json:"identity,omitzero"`
+	Conversation string    `json:"conversation,omitempty"`
+	Method       Method    `json:"method,omitempty"`
+	Grant        Term      `json:"grant,omitzero"` // how long a yes lasts
+	At           time.Time `json:"at,omitzero"`    // by the store's clock
+	// Calls is the number of the last identical call that the answered card showed.
+	Calls int `json:"calls,omitempty"`
+}
+
+// Sentence explains a cause that is no person's.
+func (c Cause) Sentence() string {
+	switch c {
+	case TimedOut:
+		return "nobody answered in time"
+	case AgentGone:
+		return "the agent stopped waiting"
+	case NotShown:
+		return "the call on the answered card had ended, and the calls that wait are asked about anew"
+	case Unreachable:
+		return "no approval channel could be reached"
+	case Unrecorded:
+		return "the decision could not be recorded in the audit"
+	case CallChanged:
+		return "what would run is no longer what was shown"
+	case StoreTrouble:
+		return "the store had a problem"
+	case Frozen:
+		return "everything was frozen"
+	case Held:
+		return "every call of this agent was frozen"
+	case Unreleased:
+		return "approver could not release the call before its deadline"
+	case Revoked:
+		return "the approval was revoked"
+	case Moot:
+		return "a freeze began or ended while people were asked, so the question is over: ask anew"
+	case Outdated:
+		return ErrOutdated.Error()
+	default:
+		return "no valid decision was made"
+	}
+}
+
+// A Term is how long a yes lasts. The zero value is once.
+type Term struct {
+	// Session is for as long as the agent's session, at most SessionTerm.
+	Session bool `json:"session,omitempty"`
+	// For is for a time, 1 to 60 minutes.
+	For time.Duration `json:"for,omitempty"`
+	// Always is once, and a rule for the policy is written for people to put in.
+	Always bool `json:"always,omitempty"`
+}
+
+// SessionTerm bounds a yes for a session, and maxTerm one for some time, in minutes.
+const (
+	SessionTerm = 8 * time.Hour
+	maxTerm     = 60
+)
+
+// Lasts reports a yes that is for longer than once.
+func (t Term) Lasts() bool { return t.Session || t.For > 0 }
+
+func (t Term) String() string {
+	switch {
+	case t.Session:
+		return "session"
+	case t.Always:
+		return "always"
+	case t.For > 0:
+		return fmt.Sprintf("%dm", int(t.For.Minutes()))
+	}
+	return "once"
+}
+
+// ParseTerm reads once, session, always, or 1m to 60m, and nothing else.
+func ParseTerm(word string) (Term, bool) {
+	switch strings.ToLower(word) {
+	case "once":
+		return Term{}, true
+	case "session":
+		return Term{Session: true}, true
+	case "always":
+		return Term{Always: true}, true
+	}
+	for n := 1; n <= maxTerm; n++ {
+		if word == fmt.Sprintf("%dm", n) {
+			return Term{For: time.Duration(n) * time.Minute}, true
+		}
+	}
+	return Term{}, false
+}
+
+// Span is how long a yes that lasts does, for people.
+func (t Term) Span() string {
+	if t.Session {
+		return "the session"
+	}
+	return t.String()
+}

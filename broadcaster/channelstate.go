@@ -1,0 +1,234 @@
+package broadcaster
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// This file keeps, in memory, what became of each channel: whether it runs and
+// receives here, and of its last cards.
+
+// A ChannelState is what is known of one channel in this process. The zero value
+// is a channel that has not begun.
+type ChannelState struct {
+	// Reception is the channel's own word on whether answers arrive, if it is a
+	// Receiver; Receiver says so. Of others only Ended tells.
+	approver.Reception
+	Receiver bool
+	// Solo reports a channel that receives in one process only, and Leads that it
+	// does in this one. Of a channel that is not Solo, each process leads.
+	Solo, Leads bool
+	// There is how the process that receives is, where another one does and has said
+	// so, and Apart is why answers to cards of this process may not count there.
+	There *Receiving
+	Apart string
+	// was is how it was when this process last gave the lease up because no answers came;
+	// zero if some have come since. A new run under the lease begins to know nothing.
+	was approver.Reception
+	// Cards has what became of the last cards, for each destination that had any, in
+	// the order of the configuration.
+	Cards []CardsState
+	// Ended is why the channel ended by itself; nil while it runs. It is run again,
+	// see [Broadcaster.Run].
+	Ended error
+
+	heardThere time.Time // when the process that receives last said that it does
+}
+
+// A Hearing says where answers to a channel's cards arrive now. The zero value is nowhere.
+type Hearing struct {
+	Here      bool   // in this process
+	Elsewhere bool   // in another one that shares the store, as it says itself
+	Why       string // why they arrive nowhere, in one line for people
+}
+
+// Hearing is the one judgment of whether answers arrive: what people are told of a channel,
+// and whether anybody can approve, are both made of it. A channel that has not tried yet
+// hears nothing.
+func (s ChannelState) Hearing() Hearing {
+	away := s.Solo && !s.Leads
+	switch {
+	case s.Ended != nil:
+		return Hearing{Why: display.OneLine(s.Ended.Error())}
+	case away && s.Apart != "":
+		return Hearing{Why: s.Apart}
+	case away && s.There != nil && s.There.Up:
+		return Hearing{Elsewhere: true}
+	case !away && (s.Up || !s.Receiver): // who cannot say is believed
+		return Hearing{Here: true}
+	case s.Problem != "":
+		return Hearing{Why: s.Problem}
+	}
+	return Hearing{Why: notReached}
+}
+
+// notReached is the problem of a channel that has not tried yet, or not to its end.
+const notReached = "it has not reached its platform yet"
+
+// A CardsState is what became of the last cards in one destination, as this process saw
+// it. Posts and edits are apart: where a bot may no longer write, it may still edit.
+type CardsState struct {
+	To       approver.Destination
+	LastPost time.Time // when a card was last posted; zero is never
+	// NoneSince is since when no card goes out: the first failure since LastPost. Zero
+	// while the last one went out, or is the first. Problem is why, in one line for
+	// people, also where it is over.
+	NoneSince time.Time
+	Problem   string
+	// StaleSince is the same of cards that cannot be brought up to date. A card that the
+	// platform refuses to change for good, as one that somebody deleted, says nothing of
+	// the destination.
+	StaleSince  time.Time
+	EditProblem string
+}
+
+// Channels are the channels of this process: what each can do, and how it does.
+type Channels struct {
+	destinations []approver.Destination
+
+	byName map[string]approver.Channel
+	states states
+}
+
+// State returns what is known of a channel. One that is not configured has
+// the zero value.
+func (h *Channels) State(name string) ChannelState {
+	c := h.byName[name]
+	if c == nil {
+		return ChannelState{}
+	}
+	return h.stateOf(c)
+}
+
+func (h *Channels) stateOf(c approver.Channel) ChannelState {
+	s := h.states.of(c.Name())
+	s.Cards = h.states.cardsOf(c.Name(), h.destinations)
+	_, s.Solo = c.(approver.Solo)
+	if r, ok := c.(approver.Receiver); ok {
+		s.Receiver, s.Reception = true, r.Reception()
+		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is the same trouble still
+			if s.Since.IsZero() {
+				s.Reception = s.was
+			}
+			s.Since = s.was.Since
+		}
+	}
+	if !s.Up && s.heardThere.After(s.Good) { // it was well in the meantime, only not here
+		s.Good = s.heardThere
+		if !s.Since.IsZero() && s.Since.Before(s.Good) {
+			s.Since = s.Good
+		}
+	}
+	return s
+}
+
+// states are the states of channels, by name. The zero value is ready; several
+// goroutines may use it.
+type states struct {
+	mu     sync.Mutex
+	byName map[string]ChannelState
+	cards  map[approver.Destination]CardsState
+}
+
+func (s *states) cardsOf(name string, all []approver.Destination) (cards []CardsState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, to := range all {
+		if c, ok := s.cards[to]; ok && to.Channel == name {
+			cards = append(cards, c)
+		}
+	}
+	return cards
+}
+
+func (s *states) of(name string) ChannelState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byName[name]
+}
+
+func (s *states) change(name string, f func(*ChannelState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName == nil {
+		s.byName = map[string]ChannelState{}
+	}
+	state := s.byName[name]
+	f(&state)
+	s.byName[name] = state
+}
+
+// leads notes whether a channel receives in this process.
+func (s *states) leads(name string, yes bool) {
+	s.change(name, func(c *ChannelState) { c.Leads = yes })
+}
+
+// deaf notes how it was when no answers came for too long, or, with the zero value, that
+// some come. A trouble that goes on began when it first did.
+func (s *states) deaf(name string, was approver.Reception) {
+	s.change(name, func(c *ChannelState) {
+		if !was.Since.IsZero() && !c.was.Since.IsZero() {
+			was.Since = c.was.Since
+		}
+		c.was = was
+	})
+}
+
+// elsewhere notes how it is where another process receives; nil if that is not known.
+func (s *states) elsewhere(name string, there *Receiving, apart string) {
+	s.change(name, func(c *ChannelState) {
+		if c.There, c.Apart = there, apart; there != nil && there.Up {
+			c.heardThere = time.Now()
+		}
+	})
+}
+
+// ended notes why a channel ended, or nil once it is back.
+func (s *states) ended(name string, err error) {
+	s.change(name, func(c *ChannelState) { c.Ended = err })
+}
+
+// changeCards notes something of the cards in a destination.
+func (s *states) changeCards(to approver.Destination, f func(c *CardsState, now time.Time)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cards == nil {
+		s.cards = map[approver.Destination]CardsState{}
+	}
+	c := s.cards[to]
+	c.To = to
+	f(&c, time.Now())
+	s.cards[to] = c
+}
+
+// posted notes what became of posting a card.
+func (s *states) posted(to approver.Destination, err error) {
+	s.changeCards(to, func(c *CardsState, now time.Time) {
+		switch {
+		case err == nil: // a platform that takes cards takes edits
+			c.LastPost, c.NoneSince, c.StaleSince = now, time.Time{}, time.Time{}
+			return
+		case c.NoneSince.IsZero():
+			c.NoneSince = now
+		}
+		c.Problem = display.OneLine(err.Error())
+	})
+}
+
+// edited notes what became of changing a card.
+func (s *states) edited(to approver.Destination, err error) {
+	s.changeCards(to, func(c *CardsState, now time.Time) {
+		switch {
+		case err == nil, errors.Is(err, approver.ErrFinal): // then nothing is left to try
+			c.StaleSince = time.Time{}
+			return
+		case c.StaleSince.IsZero():
+			c.StaleSince = now
+		}
+		c.EditProblem = display.OneLine(err.Error())
+	})
+}

@@ -1,0 +1,104 @@
+package broadcaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// codes makes the codes of cards, and stores where each leads.
+type codes struct {
+	channels   *Channels
+	records    *records
+	codeKey    []byte
+	codeLength int
+	host       string
+}
+
+// mint adds a posting with a code of its own to r for each destination. It stores
+// nothing: where a code leads must be durable before anybody sees it.
+func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]way, error) {
+	r.Postings = slices.Clone(r.Postings)
+	var ways []way
+	for _, d := range to {
+		w, err := m.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
+		if err != nil {
+			return nil, err
+		}
+		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
+		if _, volatile := m.channels.byName[d.Channel].(approver.Presence); volatile {
+			p.Hub = m.host
+		}
+		r.Postings, ways = append(r.Postings, p), append(ways, w)
+	}
+	return ways, nil
+}
+
+func (m *codes) newWay(entry codeEntry) (way, error) {
+	code, err := tokens.Mint(m.codeLength)
+	return way{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
+}
+
+// saveWays stores ways and replaces the code of each that is taken, which is
+// noted in ways.
+func (m *codes) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
+	writes := make([]approver.Write, len(ways))
+	for i, w := range ways {
+		var err error
+		if writes[i], err = w.write(keepUntil); err != nil {
+			return err
+		}
+	}
+	errs := m.records.putAll(ctx, writes)
+	for i := range ways {
+		if errors.Is(errs[i], approver.ErrConflict) {
+			errs[i] = m.mintAnew(ctx, &ways[i], keepUntil)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
+func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
+	for range 8 {
+		next, err := m.newWay(w.entry)
+		if err != nil {
+			return err
+		}
+		write, err := next.write(keepUntil)
+		if err != nil {
+			return err
+		}
+		err = m.records.put(ctx, write.Key, write.Value, "", write.Next, time.Time{}, keepUntil)
+		if !errors.Is(err, approver.ErrConflict) {
+			*w = next
+			return err
+		}
+	}
+	return errors.New("no free confirmation code was found")
+}
+
+// A way leads from a code to the posting that shows it.
+type way struct {
+	code  tokens.Code
+	hash  tokens.Hash
+	entry codeEntry
+	rev   approver.Rev
+}
+
+// A codeEntry says which posting a code belongs to.
+type codeEntry struct {
+	Request string `json:"request"`
+	Posting int    `json:"posting"`
+}
+
+// write is what the store keeps of a way.
+func (w way) write(keepUntil time.Time) (approver.Write, error) {
+	value, err := json.Marshal(w.entry)
+	return approver.Write{Key: approver.Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
+}

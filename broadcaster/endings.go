@@ -1,0 +1,135 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// endings records how requests end, once.
+type endings struct {
+	requests *Requests
+	records  *records
+	audit    approver.Recorder
+	log      *slog.Logger
+
+	mu      sync.Mutex
+	closing map[string]*closing
+}
+
+// close makes the last record of a settled request durable, once per process
+// however many ask for it, and returns its hash.
+func (n *endings) close(ctx context.Context, r Request) (hash string, err error) {
+	if r.Closed {
+		return r.Audit, nil
+	}
+	n.mu.Lock()
+	c, found := n.closing[r.ending()]
+	if !found {
+		c = &closing{done: make(chan struct{})}
+		n.closing[r.ending()] = c
+	}
+	n.mu.Unlock()
+	if !found {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic while the end was recorded: %v\n%s", p, debug.Stack())
+				c.err = err
+				close(c.done)
+				n.forget(r)
+			}
+		}()
+		ctx := context.WithoutCancel(ctx)
+		// Whoever looked at the request a moment ago may have missed that it has
+		// been closed since: only the record says.
+		fresh, _, err := n.requests.load(ctx, r.ID)
+		closed := err == nil && fresh.Closed
+		if closed {
+			c.hash = fresh.Audit
+		} else {
+			c.hash, c.err = n.recordEnd(ctx, r)
+		}
+		close(c.done)
+		if closed || c.err != nil {
+			n.forget(r)
+		}
+		return c.hash, c.err
+	}
+	select {
+	case <-c.done:
+		return c.hash, c.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (n *endings) forget(r Request) {
+	n.mu.Lock()
+	delete(n.closing, r.ending())
+	n.mu.Unlock()
+}
+
+// recordEnd makes the last record of a request, and one like it of each call that waited
+// for the same answer. What a yes released is recorded for each by itself: see share.
+func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
+	if r.State != approver.Consumed {
+		errs := make([]error, len(r.Also))
+		_ = inParallel(len(r.Also), func(i int) error {
+			_, errs[i] = n.audit.Record(ctx, recordOf(r.record(r.lastEvent()), r.Also[i].CallID))
+			return nil
+		})
+		if err := errors.Join(errs...); err != nil {
+			return "", err
+		}
+	}
+	return n.audit.Record(ctx, r.record(r.lastEvent()))
+}
+
+// recordEnded makes the records of calls that were taken off a request without its
+// answer. What fails is tried again, as the request stays due.
+func (n *endings) recordEnded(ctx context.Context, r Request) {
+	if len(r.Ended) == 0 {
+		return
+	}
+	for _, e := range r.Ended {
+		rec := recordOf(r.record(approver.EventWithdrawn), e.CallID)
+		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
+		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
+		if e.Why == approver.Revoked {
+			rec.Note = "the yes was taken back before it was given to this call"
+		}
+		if e.Why == approver.NotShown {
+			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
+		}
+		if _, err := n.audit.Record(ctx, rec); err != nil {
+			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
+			return
+		}
+	}
+	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
+	if err != nil && !errors.Is(err, errNoChange) {
+		n.records.noteTrouble(err)
+	}
+}
+
+// A closing is one attempt to record the end of a request.
+type closing struct {
+	done chan struct{}
+	hash string
+	err  error
+}
+
+// ending names the end of a request: after a fail-over it may have another.
+func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
+
+// of is a record of one of several calls that share a request.
+func recordOf(rec approver.Record, callID string) approver.Record {
+	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
+	return rec
+}

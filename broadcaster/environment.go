@@ -1,0 +1,174 @@
+package broadcaster
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"log/slog"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// This file remembers the environment that each session, and each user, began with, so
+// that people are shown what has changed since; see package display.
+
+// firstEnv remembers the environment of each session's first call. The zero value
+// remembers nothing.
+type firstEnv struct {
+	mu sync.Mutex
+	of map[string]map[string]display.Setting
+}
+
+const (
+	maxBegan  = 2048               // sessions in memory; the store has the others
+	keepBegan = 7 * 24 * time.Hour // in the store
+)
+
+func (m *firstEnv) get(scope string) (map[string]display.Setting, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	env, ok := m.of[scope]
+	return env, ok
+}
+
+func (m *firstEnv) note(scope string, env map[string]display.Setting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil || len(m.of) >= maxBegan {
+		m.of = map[string]map[string]display.Setting{} // the store has them
+	}
+	m.of[scope] = env
+}
+
+// sessionScope says whose environment it is. A session is claimed by the agent and
+// only narrows: a new one begins anew, and what differs from its user's is shown.
+func sessionScope(call approver.ToolCall) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
+	return hex.EncodeToString(sum[:16])
+}
+
+// userScope is the scope of all calls of one user. The agent claims nothing in it, so a
+// new session, agent or folder hides no change.
+func userScope(call approver.ToolCall) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 of a user %t %d", call.Peer.Known, call.Peer.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Environments remembers the environment that each session began with.
+type Environments struct {
+	requests *Requests
+	records  *records
+	tasks    *tasks
+	codeKey  []byte
+	log      *slog.Logger
+	store    approver.KV
+
+	firsts firstEnv
+}
+
+// Began notes that a session makes a call, and remembers the environment if it is
+// the first, of the session or of its user. It does not wait for the store.
+func (e *Environments) Began(call approver.ToolCall) {
+	if _, ok := e.firsts.get(sessionScope(call)); ok {
+		return
+	}
+	e.tasks.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
+		defer cancel()
+		_, userErr := e.firstEnvironment(ctx, call, userScope(call))
+		_, err := e.firstEnvironment(ctx, call, sessionScope(call))
+		if err = errors.Join(userErr, err); err != nil {
+			e.log.Warn("the environment that a session began with could not be kept", "error", err)
+		}
+	})
+}
+
+// firstEnvironment returns the environment of the first call in a scope, which may be this.
+func (e *Environments) firstEnvironment(ctx context.Context, call approver.ToolCall, scope string) (map[string]display.Setting, error) {
+	if env, ok := e.firsts.get(scope); ok {
+		return env, nil
+	}
+	key, what := approver.Key("environment", scope), "environment "+scope
+	for range 3 {
+		value, _, err := e.store.Get(ctx, key)
+		if err == nil {
+			var env map[string]display.Setting
+			text, err := e.requests.codec.OpenText(what, value)
+			if err == nil {
+				err = json.Unmarshal(text, &env)
+			}
+			if err != nil {
+				return nil, err
+			}
+			e.firsts.note(scope, env)
+			return env, nil
+		} else if !errors.Is(err, approver.ErrNotFound) {
+			return nil, err
+		}
+		env, err := e.settings(call.Env)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(env)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = e.requests.codec.SealText(what, text); err != nil {
+			return nil, err
+		}
+		now, err := e.store.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = e.records.put(ctx, key, value, "", approver.NewRev(), time.Time{}, now.Add(keepBegan))
+		if err == nil {
+			e.firsts.note(scope, env)
+			return env, nil
+		} else if !errors.Is(err, approver.ErrConflict) { // else another call of the session was first
+			return nil, err
+		}
+	}
+	return nil, approver.ErrConflict
+}
+
+// settings is an environment as it is remembered.
+func (e *Environments) settings(env map[string]string) (map[string]display.Setting, error) {
+	key, err := hkdf.Key(sha256.New, e.codeKey, nil, "approver environment 1", 32)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the key of the environment's hashes: %w", err)
+	}
+	hash := func(name, value string) string {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte(name + "=" + value))
+		return hex.EncodeToString(h.Sum(nil)[:16])
+	}
+	out := make(map[string]display.Setting, len(env))
+	for name, value := range env {
+		out[name] = display.NewSetting(name, value, hash(name, value))
+	}
+	return out, nil
+}
+
+// shown is what people are shown of a call's environment, one variable each.
+func (e *Environments) shown(ctx context.Context, call approver.ToolCall) []string {
+	if len(call.Env) == 0 {
+		return nil
+	}
+	now, nowErr := e.settings(call.Env)
+	before, err := e.firstEnvironment(ctx, call, sessionScope(call))
+	first, userErr := e.firstEnvironment(ctx, call, userScope(call))
+	err = errors.Join(nowErr, err, userErr)
+	if err != nil {
+		e.log.Warn("it is not known which environment a session began with", "error", err)
+	}
+	return display.Environment{Values: call.Env, Now: now, Session: before, User: first, Unknown: err != nil}.Lines()
+}

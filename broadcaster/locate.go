@@ -1,0 +1,226 @@
+package broadcaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"log/slog"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// This file finds the request that an answer is about, and the card that it answers.
+
+// A finder finds the request that an answer is for.
+type finder struct {
+	requests    *Requests
+	editor      *editor
+	lockout     *lockout
+	poster      *poster
+	tasks       *tasks
+	codeKey     []byte
+	log         *slog.Logger
+	oldCodeKeys [][]byte
+	store       approver.KV
+}
+
+// locate finds the request that a reply is about, and the card that it answers.
+// A non-nil outcome means that there is none.
+func (f *finder) locate(ctx context.Context, rep approver.Reply, who approver.Person) (Request, Posting, *approver.Outcome) {
+	if rep.Method == approver.NoMethod {
+		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
+	}
+	lock := lockKey(who, rep)
+	if !rep.Code.IsZero() {
+		return f.byCode(ctx, rep, lock)
+	}
+	if rep.Approve {
+		var until time.Time
+		err := whenThere(ctx, func() (err error) { until, err = f.lockout.until(ctx, lock); return err })
+		if err != nil {
+			return Request{}, Posting{}, f.trouble(err)
+		}
+		if !until.IsZero() {
+			return Request{}, Posting{}, lockedOut(until)
+		}
+	}
+	if rep.Method == approver.ByID {
+		return f.byID(ctx, rep)
+	}
+	return f.byCard(ctx, rep)
+}
+
+// byID finds the request that somebody named on this machine. Whoever may see
+// the cards of a conversation may answer there, also while its card has not
+// arrived: nobody watches a terminal that is asked from a script.
+func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
+	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open."}
+	if rep.Request == "" || rep.Message != "" {
+		return Request{}, Posting{}, unknown
+	}
+	r, err := f.requests.loadPatiently(ctx, rep.Request)
+	if errors.Is(err, approver.ErrNotFound) {
+		return Request{}, Posting{}, unknown
+	} else if err != nil {
+		return Request{}, Posting{}, f.trouble(err)
+	}
+	for _, p := range r.Postings {
+		if p.Phase != Void && p.To.Channel == rep.Channel && p.To.Conversation == rep.Conversation {
+			return r, p, nil
+		}
+	}
+	if !shownOn(r.Verdict, rep.Channel) { // who knows of it all the same may say no
+		return r, Posting{}, nil
+	}
+	return r, Posting{}, unknown
+}
+
+func lockedOut(until time.Time) *approver.Outcome {
+	return &approver.Outcome{Kind: approver.OutcomeLocked, Text: fmt.Sprintf(
+		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
+}
+
+func (f *finder) trouble(err error) *approver.Outcome {
+	f.log.Warn("an answer could not be looked up", "error", err)
+	return &approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again."}
+}
+
+// byCard finds the request of a button or of a reply to a card. The button's
+// data came through the client and proves nothing: the message must be a card
+// of that request in that conversation.
+func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
+	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
+	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
+		return Request{}, Posting{}, unknown
+	}
+	waiting, stop := context.WithTimeout(ctx, PostTimeout)
+	defer stop()
+	var hint <-chan struct{}
+	for {
+		r, err := f.requests.loadPatiently(ctx, rep.Request)
+		if errors.Is(err, approver.ErrNotFound) {
+			return Request{}, Posting{}, f.forgotten(rep)
+		} else if err != nil {
+			return Request{}, Posting{}, f.trouble(err)
+		}
+		sending, here, lost := false, -1, -1
+		for i, p := range r.Postings {
+			if p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation {
+				continue
+			}
+			if ref, ok := p.refOf(rep.Message); ok {
+				p.Ref = ref
+				return r, p, nil
+			}
+			here = i
+			sending = sending || p.Phase == Sending
+			if p.Unsure && p.Phase != Void {
+				lost = i
+			}
+		}
+		if here >= 0 && r.ended() { // what is on its way is on it for nobody
+			if !rep.Method.OnCard() {
+				return r, r.Postings[here], nil
+			}
+			return f.found(ctx, r, here, rep.Message)
+		}
+		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
+			return f.found(ctx, r, lost, rep.Message)
+		}
+		// A fast thumb can be ahead of the platform's answer to our own post.
+		if sending && hint == nil {
+			if hint, err = f.store.Watch(waiting, approver.Key("req", r.ID)); err != nil {
+				hint = nil
+			}
+		}
+		switch {
+		case sending && hinted(waiting, hint, retryEvery):
+			continue
+		case lost >= 0 && rep.Method.OnCard():
+			return f.found(ctx, r, lost, rep.Message)
+		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
+			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
+			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
+		}
+		return r, Posting{}, noLongerValid()
+	}
+}
+
+// byCode finds the request of a typed code, and counts wrong ones.
+func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
+	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
+		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
+	}
+	// The try is counted before the code is looked up, and given back if the code
+	// was right: many tries at once are no way around the count.
+	var try, until time.Time
+	err := whenThere(ctx, func() (err error) { try, until, err = f.lockout.try(ctx, lock); return err })
+	if err != nil {
+		return Request{}, Posting{}, f.trouble(err)
+	}
+	if !until.IsZero() {
+		return Request{}, Posting{}, lockedOut(until)
+	}
+	var r Request
+	var p Posting
+	err = whenThere(ctx, func() (err error) { r, p, err = f.postingOfCode(ctx, rep); return err })
+	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+		return Request{}, Posting{}, f.trouble(err)
+	}
+	right := err == nil
+	var left int
+	err = whenThere(ctx, func() (err error) { left, err = f.lockout.tried(ctx, lock, try, right); return err })
+	switch {
+	case err != nil:
+		return Request{}, Posting{}, f.trouble(err)
+	case right:
+		return r, p, nil
+	}
+	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
+		left, int(LockFor.Minutes()))
+	if left == 0 {
+		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation for %d minutes.", int(LockFor.Minutes()))
+	}
+	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
+}
+
+// postingOfCode returns ErrNotFound for every code that is wrong in any way:
+// a guesser learns nothing from the difference.
+func (f *finder) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
+	r, p, err := f.postingOfHash(ctx, rep, rep.Code.Hash(f.codeKey))
+	for _, old := range f.oldCodeKeys {
+		if !errors.Is(err, approver.ErrNotFound) {
+			break
+		}
+		r, p, err = f.postingOfHash(ctx, rep, rep.Code.Hash(old))
+	}
+	return r, p, err
+}
+
+func (f *finder) postingOfHash(ctx context.Context, rep approver.Reply, hash tokens.Hash) (Request, Posting, error) {
+	value, _, err := f.store.Get(ctx, approver.Key("code", string(hash)))
+	if err != nil {
+		return Request{}, Posting{}, err
+	}
+	var entry codeEntry
+	if err := json.Unmarshal(value, &entry); err != nil {
+		return Request{}, Posting{}, err
+	}
+	r, _, err := f.requests.load(ctx, entry.Request)
+	if err != nil {
+		return Request{}, Posting{}, err
+	}
+	if entry.Posting < 0 || entry.Posting >= len(r.Postings) {
+		return Request{}, Posting{}, approver.ErrNotFound
+	}
+	p := r.Postings[entry.Posting]
+	if !p.Code.Equal(hash) || !p.takesCode() || p.To.Channel != rep.Channel || p.To.Conversation != rep.Conversation ||
+		rep.Request != "" && rep.Request != r.ID {
+		return Request{}, Posting{}, approver.ErrNotFound
+	}
+	return r, p, nil
+}

@@ -1,0 +1,214 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"log/slog"
+
+	"approver.example"
+)
+
+// This file owes the audit what holds before it is recorded: a freeze, a removal, an alarm
+// about the store. Where the audit does not take such a record, it comes when it does again,
+// also in the next process: the controls say since when something is owed.
+
+// maxOwed is how many records one process owes; the oldest go first.
+const maxOwed = 64
+
+// owedLate ends the note of a record that came late.
+const owedLate = " (recorded late: the audit could not be written then)"
+
+// owed are the records that this process owes, oldest first.
+type owed struct {
+	mu sync.Mutex
+	of []approver.Record
+}
+
+func (o *owed) add(r approver.Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.of = append(o.of[max(0, len(o.of)-maxOwed+1):], r)
+}
+
+// take returns all of them and forgets them.
+func (o *owed) take() []approver.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.of
+	o.of = nil
+	return all
+}
+
+// A backlog has what the audit is to be told once it works again.
+type backlog struct {
+	records *records
+	audit   approver.Recorder
+	log     *slog.Logger
+	mark    *ControlMark
+	store   approver.KV
+
+	owed owed
+	loss loss
+}
+
+// record records what is so already, or owes it.
+func (l *backlog) record(ctx context.Context, r approver.Record) error {
+	_, err := l.audit.Record(ctx, r)
+	if err == nil {
+		return nil
+	}
+	l.owed.add(r)
+	_, storeErr := changeControls(ctx, l.store, l.mark, l.records.put, func(c *Controls, _ time.Time) error {
+		if c.must = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
+			c.Unrecorded = r.At
+		}
+		return nil
+	})
+	if storeErr != nil && !errors.Is(storeErr, ErrFrozen) {
+		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends", "error", storeErr)
+	}
+	return err
+}
+
+// pay records what is owed: what this process knows of, and what the controls have since.
+func (l *backlog) pay(ctx context.Context, c Controls) error {
+	all := l.owed.take()
+	for _, r := range c.unrecorded() {
+		known := func(o approver.Record) bool { return o.Event == r.Event && o.At.Equal(r.At) }
+		if !slices.ContainsFunc(all, known) {
+			all = append(all, r)
+		}
+	}
+	for i, r := range all {
+		r.Note = strings.TrimSuffix(r.Note, owedLate) + owedLate
+		if _, err := l.audit.Record(ctx, r); err != nil {
+			for _, rest := range all[i:] {
+				l.owed.add(rest)
+			}
+			return err
+		}
+	}
+	if c.Unrecorded.IsZero() {
+		return nil
+	}
+	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
+		if now.must = true; now.Unrecorded.Equal(c.Unrecorded) { // else more is owed since
+			now.Unrecorded = time.Time{}
+		}
+		return nil
+	})
+	return err
+}
+
+// unrecorded is what the controls have of the time since when the audit lacks something.
+func (c Controls) unrecorded() (all []approver.Record) {
+	since := func(at time.Time) bool { return !c.Unrecorded.IsZero() && !at.Before(c.Unrecorded) }
+	if c.Frozen() && since(c.Burned) {
+		all = append(all, frozenRecord(c.Burned, c.Freeze))
+	}
+	for _, h := range c.Held() {
+		if since(h.Burned) {
+			all = append(all, heldRecord(h.Burned, h))
+		}
+	}
+	for _, gone := range c.Away() {
+		if since(gone.Last) { // removed anew
+			gone.At, gone.By, gone.Reason = gone.Last, gone.LastBy, gone.LastReason
+		}
+		if since(gone.At) {
+			all = append(all, removedRecord(gone.At, gone, ""))
+		}
+	}
+	return all
+}
+
+func frozenRecord(at time.Time, f Freeze) approver.Record {
+	return approver.Record{Event: approver.EventFrozen, At: at, Note: "frozen by " + f.By + ": " + cmp.Or(f.Reason, "no reason given")}
+}
+
+func heldRecord(at time.Time, h Hold) approver.Record {
+	return approver.Record{
+		Event: approver.EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " + cmp.Or(h.Reason, "no reason given"),
+		Call: approver.ToolCall{Agent: h.Who.Agent, Session: h.Who.Session, Dir: h.Who.Project, Peer: h.Who.Peer},
+	}
+}
+
+func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
+	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was not used is void",
+		gone.Person, gone.By, cmp.Or(gone.Reason, "no reason given"))
+	if len(gone.Identities) > 0 {
+		note += "; accounts: " + accounts(gone.Identities)
+	}
+	if ended = cmp.Or(ended, gone.Ended); ended != "" {
+		note += "; that ended: " + ended
+	}
+	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
+}
+
+// A loss is what was told of controls that were lost, until the store has some again.
+type loss struct {
+	mu  sync.Mutex
+	why string
+}
+
+// first reports whether this is not told yet.
+func (l *loss) first(why string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	is := l.why != why
+	l.why = why
+	return is
+}
+
+// over forgets it.
+func (l *loss) over() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = ""
+}
+
+// tellLoss alarms, once, because the store cannot be believed: of controls that it has lost
+// before something is written in their place, whoever does that.
+func (l *backlog) tellLoss(ctx context.Context, why string) error {
+	if !l.loss.first(why) {
+		return nil
+	}
+	note := distrustNote(approver.AlarmStore, why)
+	l.log.Error("STORE ALARM", "what", note)
+	r := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, At: time.Now(), Note: note}
+	_, err := l.audit.Record(context.WithoutCancel(ctx), r)
+	if err != nil {
+		l.owed.add(r) // not in the store, which has lost something just now
+	}
+	return err
+}
+
+func distrustNote(about approver.Alarm, why string) string {
+	return fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
+		"then approver unfreeze makes it the one that counts", why, about)
+}
+
+// beside is a freeze in the place of controls that were lost: it says so first.
+func (f Freeze) beside(other Freeze) Freeze {
+	f.At = other.At
+	why := other.Reason
+	if why == "" && other.By != f.By {
+		why = "frozen by " + other.By
+	}
+	f.Reason = f.also(other.By, why)
+	return f
+}
+
+// has reports whether something is owed.
+func (o *owed) has() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.of) > 0
+}

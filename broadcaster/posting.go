@@ -1,0 +1,185 @@
+package broadcaster
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// This file is what a request knows of its cards, and when they are tried again.
+
+// A Phase says how far the posting of one card has come.
+type Phase uint8
+
+// The phases. Sending is stored before the card goes out, so that a crash
+// leaves a trace: a card still Sending after its time is void, and a new card
+// with a new code takes its place.
+const (
+	Sending Phase = iota
+	Posted
+	Failed
+	Void
+)
+
+// A Posting is one card of a request.
+type Posting struct {
+	To       approver.Destination `json:"to"`
+	Hub      string               `json:"hub,omitempty"` // the only one that can see and change a volatile card
+	Code     tokens.Hash          `json:"code"`
+	Phase    Phase                `json:"phase"`
+	Ref      approver.Ref         `json:"ref,omitzero"`
+	Until    time.Time            `json:"until,omitzero"`     // a Sending card is given up after this
+	Shown    bool                 `json:"shown,omitempty"`    // the card shows the settled state
+	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
+	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
+	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
+	// Refused are the processes whom the platform will never let show it, or post it in the
+	// place of another's. Another may: its bot or its configuration is not the same.
+	Refused []string `json:"refused,omitempty"`
+	Error   string   `json:"error,omitempty"` // why posting failed
+	Upto    int      `json:"upto,omitempty"`  // the last identical call that the card shows
+	// UptoAt is when it was known, by the store's clock, that the platform shows Upto.
+	UptoAt time.Time `json:"upto_at,omitzero"`
+	// Unsure reports that posting failed at least once without a word from the
+	// platform that it was refused: a card that no note knows may be before people.
+	// Whole reports that such a card shows everything.
+	Unsure bool `json:"unsure,omitempty"`
+	Whole  bool `json:"whole,omitempty"`
+	// Late reports that an edit of the number of calls had no answer of the platform: it
+	// may be carried out after a later one, so the card shows no more calls than before.
+	Late bool `json:"late,omitempty"`
+	// Also has further cards of this posting, which were found by their buttons. They
+	// are brought up to date like Ref.
+	Also []approver.Ref `json:"also,omitempty"`
+}
+
+// refusedTo reports that the platform will never let a process show or change the card.
+func (p Posting) refusedTo(process string) bool { return slices.Contains(p.Refused, process) }
+
+// refs are the cards of a posting that are before people.
+func (p Posting) refs() []approver.Ref {
+	if p.Phase != Posted {
+		return p.Also
+	}
+	return append([]approver.Ref{p.Ref}, p.Also...)
+}
+
+// refOf returns the card that is this message.
+func (p Posting) refOf(message string) (approver.Ref, bool) {
+	refs := p.refs()
+	at := slices.IndexFunc(refs, func(ref approver.Ref) bool { return ref.Message == message })
+	if at < 0 {
+		return approver.Ref{}, false
+	}
+	return refs[at], true
+}
+
+// arrived notes that the platform took the card. One that was found before stays
+// beside it, unless it is the same.
+func (p *Posting) arrived(ref approver.Ref) {
+	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool { return other.Message == ref.Message })
+	if p.Ref != ref {
+		p.Upto, p.UptoAt = 0, time.Time{} // the count was on the other one
+	}
+	p.Phase, p.Ref, p.Also, p.Error = Posted, ref, others, ""
+}
+
+// takesCode reports whether the code of the posting counts: its card shows all, or
+// has it attached. Where an answer was lost that is known only of a card that is Whole.
+func (p Posting) takesCode() bool {
+	switch p.Phase {
+	case Posted:
+		return true
+	case Sending:
+		return !p.Unsure || p.Whole
+	case Failed:
+		return p.Unsure && p.Whole
+	default:
+		return false
+	}
+}
+
+// unseen reports that none of the cards of a request was ever before people.
+func (r Request) unseen() bool {
+	return len(r.Postings) > 0 && !slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
+}
+
+// live notes that the cards of a posting may still have buttons, although the request has
+// ended.
+func (p *Posting) live() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
+
+// anew has all cards of a request brought up to date once more.
+func (r Request) anew() Request {
+	r.Postings = slices.Clone(r.Postings)
+	for i := range r.Postings {
+		r.Postings[i].live()
+	}
+	return r
+}
+
+// ended reports that no answer counts any more: the request is settled, or a yes waits for
+// the agent. Its cards say so, and have no buttons.
+func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
+
+// stale reports whether cards of a posting, whose request has ended, are still to be
+// brought up to date.
+func (p Posting) stale() bool {
+	return len(p.refs()) > 0 && !p.Shown && !p.GivenUp
+}
+
+// lookAgain is when a stale posting is to be looked at. Where it has never been tried
+// here, whoever ended the request is at it, or another hub.
+func (p Posting) lookAgain(now time.Time) time.Time {
+	if p.Next.After(now) {
+		return p.Next
+	}
+	return now.Add(backoff(p.Attempts))
+}
+
+// How long the end of a request is tried to be shown on a card, counted from the
+// request's deadline: as long as its record is kept at least. A card that keeps its buttons
+// says something untrue, however long its platform was away.
+const editsFor = approver.MinKeepFor
+
+// mostEditPause bounds the time between two tries to show a settled state: whoever looks
+// at the card when its platform is back must not see its buttons for long. After so many
+// promptEdits, which is about a quarter of an hour, it is lateEditPause.
+const (
+	mostEditPause = 5 * time.Second
+	promptEdits   = 180
+	lateEditPause = time.Minute
+)
+
+// editPause is how long to wait after an edit of a card that has ended failed, after so
+// many before it.
+func editPause(err error, before int) time.Duration {
+	if before < promptEdits {
+		return pauseAfter(err, before, mostEditPause)
+	}
+	return pauseAfter(err, before, lateEditPause)
+}
+
+// othersGrace is how long a card that one process cannot change or post for good is left to
+// the others, before it is given up for all.
+const othersGrace = 10 * time.Second
+
+// settleGrace leaves the process that settled a request time to finish it
+// before others look.
+const settleGrace = 2 * time.Second
+
+func backoff(attempts int) time.Duration {
+	return time.Second << min(attempts, 8)
+}
+
+// pauseAfter is how long to wait after an edit that failed, after so many before it: what
+// the platform asked for, and else ever longer, up to most.
+func pauseAfter(err error, before int, most time.Duration) time.Duration {
+	var patience approver.Patience
+	if errors.As(err, &patience) && patience.RetryAfter() > 0 {
+		return patience.RetryAfter()
+	}
+	return min(backoff(before), most)
+}

@@ -1,0 +1,98 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// records writes to the store, with patience.
+type records struct {
+	log   *slog.Logger
+	store approver.KV
+
+	mu       sync.Mutex
+	troubled time.Time // when the store's trouble was last logged
+}
+
+// noteTrouble logs that the store cannot say what is due, or show it, now and
+// then: every shard says so twice a second.
+func (s *records) noteTrouble(err error) {
+	s.mu.Lock()
+	quiet := time.Since(s.troubled) < 10*time.Second
+	if !quiet {
+		s.troubled = time.Now()
+	}
+	s.mu.Unlock()
+	if !quiet {
+		s.log.Warn("the store has a problem with what is due", "error", err)
+	}
+}
+
+// listed returns the ids of all scheduled records of one kind.
+func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
+	lister, ok := s.store.(approver.Lister)
+	if !ok {
+		return nil, ErrNoList
+	}
+	shards := make([][]string, approver.Shards)
+	err := inParallel(8, func(worker int) error {
+		for shard := worker; shard < approver.Shards; shard += 8 {
+			keys, err := lister.Scheduled(ctx, shard, maxListed)
+			if err != nil {
+				return err
+			}
+			for _, key := range keys {
+				if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
+					shards[shard] = append(shards[shard], id)
+				}
+			}
+		}
+		return nil
+	})
+	return slices.Concat(shards...), err
+}
+
+func (s *records) put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	return s.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
+}
+
+// putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
+// very same write, which succeeds if the first one did. It gives up when ctx
+// ends, or after PostTimeout.
+func (s *records) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+	give := time.Now().Add(PostTimeout)
+	for {
+		err := s.store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
+		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil || time.Now().After(give) {
+			return err
+		}
+		s.log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)
+		if !sleep(ctx, retryEvery) {
+			return err
+		}
+	}
+}
+
+// putAll puts several records whose order does not matter. What is ambiguous is
+// sent again by itself.
+func (s *records) putAll(ctx context.Context, writes []approver.Write) []error {
+	errs := make([]error, len(writes))
+	batcher, ok := s.store.(approver.Batcher)
+	if ok {
+		errs = batcher.PutAll(ctx, writes)
+	}
+	_ = inParallel(len(writes), func(i int) error {
+		if w := writes[i]; !ok || errs[i] != nil && !errors.Is(errs[i], approver.ErrConflict) {
+			errs[i] = s.put(ctx, w.Key, w.Value, w.Prev, w.Next, w.Due, w.KeepUntil)
+		}
+		return nil
+	})
+	return errs
+}

@@ -1,0 +1,314 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"log/slog"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// Answers takes what people say to requests.
+type Answers struct {
+	approvers *Approvers
+	channels  *Channels
+	controls  *Controller
+	grants    *Grants
+	requests  *Requests
+	editor    *editor
+	endings   *endings
+	finder    *finder
+	releases  *releases
+	tasks     *tasks
+	audit     approver.Recorder
+	log       *slog.Logger
+	rule      func(approver.ToolCall) (string, error)
+	store     approver.KV
+}
+
+// Reply is the one way in which an answer counts, whatever platform it came
+// from. It checks the person against the approver list, finds the request,
+// checks that the card was shown in that very conversation and that the method
+// is enough for the severity, and enters the answer by compare-and-set. It
+// returns when the person may be told what became of it: a yes after the call
+// was released to the agent, at the latest after ReplyWait.
+func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.Outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
+			out = approver.Outcome{Kind: approver.OutcomeRefused, Text: "approver failed on this answer; it does not count."}
+		}
+	}()
+	began := time.Now()
+	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
+	if why != "" {
+		out = approver.Outcome{Kind: approver.OutcomeRefused, Text: why}
+		a.noteRefusal(ctx, rep, Request{}, out)
+		return out
+	}
+	r, out := a.reply(ctx, rep, who, began)
+	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
+		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
+	}
+	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied && out.Kind != approver.OutcomeRecorded && !r.unused(rep, who) {
+		a.noteRefusal(ctx, rep, r, out)
+	}
+	return out
+}
+
+// lastAnswers is how long an answer that is under way when this process stops has to be
+// entered.
+const lastAnswers = 2 * time.Second
+
+// heard is Reply for channels. An answer that was heard is seen through, also where its
+// channel stops: a store that is away for a moment takes the lease to receive away, and a
+// platform may bring an answer only once. It does not need the lease, since it counts once
+// whoever enters it. Only its own deadline ends it, and the end of this process.
+func (a *Answers) heard(ctx context.Context, rep approver.Reply) approver.Outcome {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if due, ok := ctx.Deadline(); ok {
+		var done context.CancelFunc
+		own, done = context.WithDeadline(own, due)
+		defer done()
+	}
+	stop := context.AfterFunc(a.tasks.running(), func() {
+		_ = sleep(own, lastAnswers)
+		cancel()
+	})
+	defer stop()
+	return a.Reply(own, rep)
+}
+
+// noteRefusal records an answer that did not count.
+func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request, out approver.Outcome) {
+	_, err := a.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventRefused, Request: cmp.Or(r.ID, rep.Request), Fingerprint: r.Fingerprint, Call: r.Call,
+		Verdict: r.Verdict, Reply: rep, Outcome: out.Kind, Note: out.Text,
+	})
+	if err != nil {
+		a.log.Error("audit failed", "error", err)
+	}
+}
+
+func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Person, began time.Time) (Request, approver.Outcome) {
+	r, p, out := a.finder.locate(ctx, rep, who)
+	if out != nil {
+		return r, *out
+	}
+	if r.ended() && (rep.Method.OnCard() || rep.Method == approver.ByPlain) {
+		id := r.ID
+		a.tasks.start(func(ctx context.Context) { a.finder.stillLive(ctx, id, rep) })
+	}
+	switch {
+	case r.State.Settled():
+		r, _ = a.releases.given(ctx, r)
+		return r, outcomeOf(r, rep, who)
+	case r.Granted():
+		return a.outcome(ctx, r, rep, who)
+	}
+	res := approver.Resolution{
+		Approve: rep.Approve, Cause: approver.ByPerson, Person: who, Method: rep.Method, Grant: rep.Grant,
+		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
+	}
+	if admits(r.Verdict, res) != nil {
+		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: a.approvers.notAskedText(r.Verdict, who)}
+	}
+	if rep.Approve && rep.Grant != (approver.Term{}) && (r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand) {
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
+	}
+	if rep.Approve && rep.Grant != (approver.Term{}) && r.Verdict.Appeal.Of != "" {
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
+	}
+	if rep.Approve && rep.Grant.Lasts() && !r.Fingerprint.Bound() {
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
+	}
+	if rep.Approve && rep.Grant != (approver.Term{}) && r.obscured() {
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
+	}
+	if rep.Approve && !enough(r, p, rep) {
+		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: needCodeText(r, p)}
+	}
+	r, told := a.enter(ctx, r, p, rep, res, began)
+	if rep.Grant.Always && (told.Kind == approver.OutcomeApproved || told.Kind == approver.OutcomeRecorded) {
+		told.Text += a.proposed(r)
+	}
+	return r, told
+}
+
+// enter stores an answer that counts, for the calls that whoever gave it was shown, and
+// says what became of it. Every answer goes this way, from a card or not.
+func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time) (Request, approver.Outcome) {
+	id, tries := r.ID, 0
+	err := whenThere(ctx, func() (err error) {
+		tries++
+		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
+			next, err := r.Answer(res, now)
+			if errors.Is(err, approver.ErrOverdue) {
+				return r.Expire(now) // the clock is a replier too, and was first
+			}
+			return next, err
+		})
+		return err
+	})
+	if err != nil && !errors.Is(err, ErrSettled) {
+		a.log.Warn("an answer could not be stored", "request", id, "error", err)
+		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer may not count. Look at the card, or try again."}
+	}
+	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
+	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) { // a try before may have been carried out
+		r = a.releases.granted(ctx, r)
+	}
+	return a.outcome(ctx, r, rep, res.Person)
+}
+
+// enough reports whether the way of answering is enough to approve: for a
+// catastrophic call, for a card that could not show all of it, and for one that
+// hides what may decide, only the typed code is. A method that is not known is never enough.
+func enough(r Request, p Posting, rep approver.Reply) bool {
+	switch rep.Method {
+	case approver.ByCode, approver.ByCommand:
+		return !rep.Code.IsZero()
+	case approver.ByTap, approver.ByTyped, approver.ByPlain:
+		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !r.obscured()
+	case approver.ByID:
+		return r.Verdict.Severity == approver.High && !r.obscured()
+	default:
+		return false
+	}
+}
+
+func needCodeText(r Request, p Posting) string {
+	if p.Phase != Posted {
+		return "The platform never confirmed this card, so approver does not know whether it shows everything: it takes no yes. Another card of the request does, and Deny works here."
+	}
+	if p.Ref.Partial && r.Verdict.Severity == approver.High {
+		return "This card does not show everything. Read all of it first, then type the code from the card."
+	}
+	if r.Verdict.Severity == approver.High && r.obscured() {
+		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes does not count. Find out what it is, then type the code from the card."
+	}
+	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
+}
+
+// outcomeOf is what a person is told of their reply to a settled request: the
+// winner that it stands, a loser who was first.
+func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
+	res, settled := r.Told()
+	name := cmp.Or(res.Person.Name, res.Person.ID)
+	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+	late := approver.OutcomeTooLate
+	if !rep.Code.IsZero() {
+		late = approver.OutcomeUsed
+	}
+	switch {
+	case !settled:
+		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
+	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
+	case r.unused(rep, who):
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
+	case res.Cause != approver.ByPerson:
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
+	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
+	case mine && res.Approve && rep.Approve:
+		if r.Call.AboutApprover() {
+			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
+		}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
+	case mine && !res.Approve && !rep.Approve:
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
+	case res.Approve:
+		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
+	}
+	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
+}
+
+// outcome waits until a person may be told what became of their answer, and
+// says it: the winner hears that it stands, a loser who was first.
+func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, who approver.Person) (Request, approver.Outcome) {
+	wait := ReplyWait
+	if r.Parked {
+		wait = parkedWait // most likely nobody is there to take it
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r, settled := a.requests.untilSettled(ctx, r)
+	if settled {
+		r, settled = a.releases.given(ctx, r)
+	}
+	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+	if !settled {
+		if mine && r.Granted() {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: r.grantedText()}
+		}
+		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
+		}
+		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+	}
+	if _, err := a.endings.close(ctx, r); err != nil && r.State == approver.Consumed {
+		slow := ctx.Err() != nil // the record may be made in a moment
+		if !slow {
+			a.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+		switch {
+		case !mine:
+			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+		case slow:
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it."}
+		}
+		return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log."}
+	}
+	a.editor.settle(r.ID)
+	out := outcomeOf(r, rep, who)
+	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
+		return r, a.carriedOut(ctx, r.Call)
+	}
+	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
+		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
+		if until, ok := a.grants.kept(ctx, r); ok {
+			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
+		}
+	}
+	return r, out
+}
+
+// untilSettled waits for the end of a request while ctx lives.
+func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
+	if r.State.Settled() {
+		return r, true
+	}
+	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
+	if err != nil {
+		hint = nil
+	}
+	for {
+		if fresh, _, err := q.load(ctx, r.ID); err == nil {
+			if r = fresh; r.State.Settled() {
+				return r, true
+			}
+		}
+		timer := time.NewTimer(pollEvery)
+		select {
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return r, false
+		}
+		timer.Stop()
+	}
+}

@@ -1,0 +1,168 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// This file posts cards anew that nobody can see.
+
+// repost replaces cards that a crash left without a trace, or whose message
+// did not outlive a restart: the old code is void, a new card gets a new one.
+func (d *poster) repost(ctx context.Context, id string) {
+	r, _, now, err := d.requests.loadNow(ctx, id)
+	if err != nil || r.State != approver.Pending {
+		return
+	}
+	lost := d.lost(r, now)
+	if d.channels.volatile(r, lost) && now.Sub(d.uptime.backSince(now)) < terminalsReturn {
+		// Couriers come back to a daemon that was restarted before terminals do.
+		if !sleep(ctx, terminalsReturn) {
+			return
+		}
+		if r, _, now, err = d.requests.loadNow(ctx, id); err != nil || r.State != approver.Pending {
+			return
+		}
+		lost = d.lost(r, now)
+	}
+	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool { return !r.Postings[i].refusedTo(d.process) }); len(refused) > 0 {
+		d.giveUp(ctx, id, refused)
+		return // what else is lost comes at the next look
+	}
+	if len(lost) == 0 {
+		return
+	}
+	if stray, err := d.requests.stray(ctx, r); stray || err != nil {
+		if stray {
+			_, _ = d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+		}
+		return
+	}
+	to := make([]approver.Destination, len(lost))
+	for n, i := range lost {
+		to[n] = r.Postings[i].To
+	}
+	minted := r
+	ways, err := d.codes.mint(&minted, to, now)
+	if err == nil {
+		err = d.codes.saveWays(ctx, ways, r.Due.Add(d.keepFor))
+	}
+	if err != nil {
+		d.log.Warn("a lost card could not be replaced", "request", id, "error", err)
+		return
+	}
+	before, codes := len(r.Postings), map[int]tokens.Code{}
+	for _, w := range ways {
+		minted.Postings[w.entry.Posting].Code, codes[w.entry.Posting] = w.hash, w.code
+	}
+	r, err = d.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+		// Since it was read, another replica may have replaced a card, or a card
+		// may have been noted after all: then this attempt is void.
+		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lost(fresh, now), lost) {
+			return fresh, ErrTooSoon
+		}
+		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)
+		for _, i := range lost {
+			fresh.Postings[i].Phase = Void
+		}
+		return fresh, nil
+	})
+	if err == nil {
+		d.editor.shown.note(r, codes)
+		d.post(ctx, r, codes, true)
+	}
+}
+
+// giveUp notes that no process could post some cards: this one was refused for good, and
+// no other has taken them in time.
+func (d *poster) giveUp(ctx context.Context, id string, refused []int) {
+	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		changed := false
+		r.Postings = slices.Clone(r.Postings)
+		for _, i := range refused {
+			if i < len(r.Postings) && slices.Contains(d.lost(r, now), i) && r.Postings[i].refusedTo(d.process) {
+				r.Postings[i].Phase, changed = Failed, true
+				if d.channels.screen(r.Postings[i].To.Channel) {
+					r.Postings[i].Refused = nil // that was only that nobody watched
+				}
+			}
+		}
+		if r.State != approver.Pending || !changed {
+			return r, ErrTooSoon
+		}
+		return r, nil
+	})
+	if err == nil {
+		d.noteUnreachable(ctx, id)
+	}
+}
+
+// terminalsReturn is how long a terminal that watched takes to connect again.
+const terminalsReturn = 2 * time.Second
+
+// watchScreens shows what is open to whoever begins to watch a channel whose messages do
+// not outlive the process: what nobody watched when it was asked was not shown there.
+func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
+	for seen := 0; sleep(ctx, pollEvery); {
+		now, ever := screen.Watches()
+		if now == 0 || ever == seen {
+			continue
+		}
+		open, err := d.requests.Open(ctx)
+		for _, r := range open {
+			if len(d.lost(r, time.Now())) > 0 {
+				d.tasks.start(func(ctx context.Context) { d.repost(ctx, r.ID) })
+			}
+		}
+		if err == nil || errors.Is(err, ErrNoList) || unreadable(err) { // else the store may be back in a moment
+			seen = ever
+		}
+	}
+}
+
+func watched(screen approver.Presence) bool {
+	now, _ := screen.Watches()
+	return now > 0
+}
+
+// volatile reports whether one of these cards was on a channel whose messages do not
+// outlive the process.
+func (h *Channels) volatile(r Request, postings []int) bool {
+	return slices.ContainsFunc(postings, func(i int) bool {
+		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
+		return is
+	})
+}
+
+// lost lists the cards of a pending request that nobody can see, and that are this process's
+// to replace: a card on its way to a place that is not its own, or that the platform has
+// refused it, is left to others for a while.
+func (d *poster) lost(r Request, now time.Time) []int {
+	var lost []int
+	for i, p := range r.Postings {
+		if d.channels.byName[p.To.Channel] == nil {
+			continue
+		}
+		if p.Hub != "" && p.Hub != d.host {
+			continue // not here to be seen
+		}
+		presence, volatile := d.channels.byName[p.To.Channel].(approver.Presence)
+		until := p.Until
+		if !slices.Contains(d.destinations, p.To) || p.refusedTo(d.process) {
+			until = until.Add(othersGrace)
+		}
+		gone := p.Phase == Sending && !now.Before(until)
+		if volatile {
+			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) && watched(presence)
+		}
+		if gone {
+			lost = append(lost, i)
+		}
+	}
+	return lost
+}

@@ -1,0 +1,243 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+)
+
+// This file keeps requests in the KV: one record per request, read, stepped
+// and written back by compare-and-set.
+
+// Requests are the requests in the store: one record each, read, stepped and written back by
+// compare-and-set.
+type Requests struct {
+	codes   *codes
+	records *records
+	keepFor time.Duration
+	store   approver.KV
+
+	codec *RequestCodec
+	known known
+}
+
+// load reads a request. A settled one is returned only once it is as durable as
+// the store is configured to make it: who reads it acts on it, and a fail-over
+// must not take back what people and agents were told.
+func (q *Requests) load(ctx context.Context, id string) (Request, approver.Rev, error) {
+	value, rev, err := q.store.Get(ctx, approver.Key("req", id))
+	if err != nil {
+		return Request{}, "", err
+	}
+	r, err := q.decode(ctx, id, value, rev)
+	return r, rev, err
+}
+
+// errNoRecord is of a record that is none of a request, or of another version.
+var errNoRecord = errors.New("the stored record is not readable")
+
+// unreadable reports a record that stays as it is and that nobody can read: its key was
+// taken away, it was changed, or another version wrote it. It answers nothing, and must
+// not stand in the way of calls that could have waited with it.
+func unreadable(err error) bool {
+	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, approver.ErrTampered)
+}
+
+func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
+	r, ok := q.known.at(id, rev)
+	if !ok {
+		if r, err = q.codec.Decode(value); err != nil {
+			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
+		}
+		if r.ID != id {
+			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, approver.ErrTampered)
+		}
+		q.known.note(r, rev, len(value))
+	}
+	if confirmer, ok := q.store.(approver.Confirmer); ok && r.State.Settled() {
+		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
+			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
+		}
+	}
+	return r, nil
+}
+
+// loadNow is load, and then the clock.
+func (q *Requests) loadNow(ctx context.Context, id string) (Request, approver.Rev, time.Time, error) {
+	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", id))
+	if err != nil {
+		return Request{}, "", now, err
+	}
+	r, err := q.decode(ctx, id, value, rev)
+	return r, rev, now, err
+}
+
+// reload is loadNow for who knows the record as it was at revision seen: a large
+// one is not decoded again and again.
+func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Request, approver.Rev, time.Time, error) {
+	value, rev, now, err := approver.GetNow(ctx, q.store, approver.Key("req", r.ID))
+	if err != nil {
+		return Request{}, "", now, err
+	}
+	if rev == seen {
+		return r, rev, now, nil
+	}
+	r, err = q.decode(ctx, r.ID, value, rev)
+	return r, rev, now, err
+}
+
+// saveNew writes the record of a new request, the index from its call id and the
+// ways from its codes, all at once. A crash between leaves an index without a
+// request, which adopt takes over; a request without an index, which is denied
+// before it is shown; or codes of a request that nobody was shown.
+func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
+	value, err := q.codec.Encode(*r)
+	if err != nil {
+		return err
+	}
+	keep := r.Due.Add(q.keepFor)
+	writes := []approver.Write{
+		{Key: approver.Key("req", r.ID), Value: value, Next: approver.NewRev(), Due: r.Attention(now), KeepUntil: keep},
+		{Key: approver.Key("call", r.CallID), Value: []byte(r.ID), Next: approver.NewRev(), KeepUntil: keep},
+	}
+	for _, w := range ways {
+		write, err := w.write(keep)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, write)
+	}
+	errs := q.records.putAll(ctx, writes)
+	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
+		errs[1] = q.adopt(ctx, *r, keep, dead)
+	}
+	for i := range ways {
+		if errors.Is(errs[2+i], approver.ErrConflict) && errs[0] == nil && errs[1] == nil {
+			errs[2+i] = q.replaceCode(ctx, r, &ways[i], keep)
+		}
+	}
+	if err = errors.Join(errs...); err != nil {
+		// The record may be there all the same, and the agent is about to be told
+		// no: nobody must be asked about it later.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
+		defer cancel()
+		_, _ = q.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+	}
+	return err
+}
+
+// replaceCode gives a posting that was not yet shown another code, because its
+// own is another request's. Until then it leads there, and to nothing here.
+func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
+	if err := q.codes.mintAnew(ctx, w, keep); err != nil {
+		return err
+	}
+	next, err := q.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
+		if r.State != approver.Pending || w.entry.Posting >= len(r.Postings) {
+			return r, ErrTooSoon
+		}
+		r.Postings = slices.Clone(r.Postings)
+		r.Postings[w.entry.Posting].Code = w.hash
+		return r, nil
+	})
+	if err == nil {
+		r.Postings = next.Postings
+	}
+	return err
+}
+
+// requestOf returns the request that a call's id leads to, and the revision of that. An
+// index that leads nowhere, because it was undone, is ErrNotFound like none at all.
+func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
+	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
+	if err == nil && len(value) == 0 {
+		err = approver.ErrNotFound
+	}
+	return string(value), rev, err
+}
+
+// adopt takes over an index that leads to a dead request. Any other means that
+// the same call id came twice at once.
+func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
+	key := approver.Key("call", r.CallID)
+	id, rev, err := q.store.Get(ctx, key)
+	switch {
+	case err != nil || string(id) == r.ID:
+		return err
+	case string(id) != dead:
+		return errReused
+	}
+	return q.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, keep)
+}
+
+// stray reports a request that its call id does not lead to: its maker died
+// before it was whole, and the agent has another request or none. An error means
+// that this is not known, as while the call id is being taken over.
+func (q *Requests) stray(ctx context.Context, r Request) (bool, error) {
+	id, _, err := q.store.Get(ctx, approver.Key("call", r.CallID))
+	switch {
+	case errors.Is(err, approver.ErrNotFound):
+		return true, nil
+	case err != nil || string(id) == r.ID:
+		return false, err
+	}
+	_, _, err = q.load(ctx, string(id))
+	return err == nil, err
+}
+
+// change applies one step to a stored request. It returns the request as it
+// now is, also when the step refuses with an error of the state machine. What a
+// person decides takes effect before the deadline or not at all, by the store's
+// clock in the moment of writing.
+func (q *Requests) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
+	for r, rev, guess := q.known.last(id); ; guess = false {
+		// What was read a moment ago is most likely still so. If it is not, the
+		// write is a conflict; a refusal is never taken from a guess.
+		var now time.Time
+		var err error
+		if guess {
+			now, err = q.store.Now(ctx)
+		} else {
+			r, rev, now, err = q.loadNow(ctx, id)
+		}
+		if err != nil {
+			return r, err
+		}
+		next, err := step(r, now)
+		if err != nil && guess {
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		value, err := q.codec.Encode(next)
+		if err != nil {
+			return r, err
+		}
+		var before time.Time
+		if next.State != r.State && next.Resolution.Cause == approver.ByPerson {
+			before = r.Due
+		}
+		newRev := approver.NewRev()
+		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(q.keepFor))
+		switch {
+		case err == nil:
+			q.known.note(next, newRev, len(value))
+			return next, nil
+		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
+		case !errors.Is(err, approver.ErrConflict):
+			return r, err
+		}
+	}
+}
+
+// requestOfKey returns the id in the key of a request.
+func requestOfKey(key string) (string, bool) {
+	_, id, ok := strings.Cut(key, "}:req:")
+	return id, ok
+}

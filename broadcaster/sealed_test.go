@@ -1,0 +1,142 @@
+package broadcaster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"approver.example"
+)
+
+func sealedRequest() Request {
+	now := time.Unix(1790000000, 0).UTC()
+	return Request{
+		ID: "0190aaaa-0000-7000-8000-000000000001", CallID: "c1", Holder: "h", Fingerprint: "f",
+		Call:    approver.ToolCall{ID: "c1", Agent: "claude", Tool: "Bash", Command: "deploy --to orchid", Args: json.RawMessage(`{"command":"deploy --to orchid"}`), Dir: "/srv/orchid", Claimed: "ships orchid", At: now},
+		Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High, Reason: "touches orchid", Detail: "orchid is production", Args: json.RawMessage(`{"command":"orchid"}`), TTL: time.Minute},
+		Created: now, Due: now.Add(time.Minute), Deadline: now.Add(time.Minute), State: approver.Pending,
+		Postings: []Posting{{To: approver.Destination{Channel: "telegram", Conversation: "1"}, Phase: Posted}},
+	}
+}
+
+func codec(t *testing.T, keys ...byte) *RequestCodec {
+	t.Helper()
+	var all [][]byte
+	for _, k := range keys {
+		all = append(all, bytes.Repeat([]byte{k}, 32))
+	}
+	c, err := NewRequestCodec(all[0], all[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSealedRequests(t *testing.T) {
+	r, c := sealedRequest(), codec(t, 1)
+	record, err := c.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(record), "orchid") || !strings.Contains(string(record), `"state":"pending"`) {
+		t.Errorf("the record tells of the call, or not of its state: %s", record)
+	}
+	if got, err := c.Decode(record); err != nil || !reflect.DeepEqual(got, r) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, r)
+	}
+	again, err := c.Encode(r)
+	if err != nil || bytes.Equal(again, record) {
+		t.Errorf("the same nonce twice (%v)", err)
+	}
+	// A new key seals, the old one still opens; without it nothing is known.
+	if got, err := codec(t, 2, 1).Decode(record); err != nil || got.Call.Command != r.Call.Command {
+		t.Errorf("after a rotation: %v", err)
+	}
+	if _, err := codec(t, 2).Decode(record); !errors.Is(err, ErrSealed) {
+		t.Errorf("without the old key: %v", err)
+	}
+	moved, _ := codec(t, 2, 1).Encode(r)
+	if _, err := codec(t, 2).Decode(moved); err != nil {
+		t.Errorf("what is written after a rotation is under the new key: %v", err)
+	}
+	if _, err := (&RequestCodec{}).Encode(r); err == nil {
+		t.Error("the zero codec writes")
+	}
+	if _, err := NewRequestCodec(make([]byte, 31)); err == nil {
+		t.Error("a short key is taken")
+	}
+}
+
+// Somebody who may write to the store gives a request the payload of another,
+// changes one, or writes one in the clear.
+//
+// This test verifies that none of them is taken for the request's.
+func TestAPayloadBelongsToItsRequest(t *testing.T) {
+	c, r := codec(t, 1), sealedRequest()
+	other := r
+	other.ID, other.Call.Command = "0190aaaa-0000-7000-8000-000000000002", "ls"
+	record, _ := c.Encode(r)
+	harmless, _ := c.Encode(other)
+	field := func(record []byte, name string) json.RawMessage {
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal(record, &all); err != nil {
+			t.Fatal(err)
+		}
+		return all[name]
+	}
+	with := func(name string, value json.RawMessage) []byte {
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal(record, &all); err != nil {
+			t.Fatal(err)
+		}
+		if all[name] = value; value == nil {
+			delete(all, name)
+		}
+		out, _ := json.Marshal(all)
+		return out
+	}
+	plain, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, forged := range map[string][]byte{
+		"another's":      with("sealed", field(harmless, "sealed")),
+		"none":           with("sealed", nil),
+		"another id":     with("id", field(harmless, "id")),
+		"fingerprint":    with("fingerprint", json.RawMessage(`"g"`)),
+		"in the clear":   with("tool_call", json.RawMessage(`{"id":"c1","tool":"Bash","command":"ls"}`)),
+		"verdict":        with("verdict", json.RawMessage(`{"decision":"ask","severity":"HIGH"}`)),
+		"a plain record": plain,
+	} {
+		if _, err := c.Decode(forged); !errors.Is(err, approver.ErrTampered) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// The story: a key is replaced while a request waits. Its card was shown with a
+// code under the old key; the code still counts, and the call is released.
+func TestKeysReplacedWhileARequestWaits(t *testing.T) {
+	story(t, func(t *testing.T, x *bench) {
+		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
+		synctest.Wait()
+		_, card := x.tg.card(0)
+		x.tune(func(o *Options) { o.CodeKey, o.OldCodeKeys = bytes.Repeat([]byte{7}, 32), [][]byte{o.CodeKey} })
+		var err error
+		if x.Requests.codec, err = NewRequestCodec(x.CodeKey, x.OldCodeKeys...); err != nil {
+			t.Fatal(err)
+		}
+		out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		if out.Kind != approver.OutcomeApproved {
+			t.Errorf("the old card's code: %+v", out)
+		}
+		if v := <-answer; v.Decision != approver.Allow {
+			t.Errorf("%+v", v)
+		}
+	})
+}

@@ -1,0 +1,246 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// This file ends requests: the last record, the last look of every card, and
+// the clock for what nobody waits for.
+
+// An editor brings the cards of requests up to date.
+type editor struct {
+	cards    *Cards
+	channels *Channels
+	requests *Requests
+	endings  *endings
+	tasks    *tasks
+	giving   *giving
+	host     string
+	log      *slog.Logger
+	process  string
+
+	mu       sync.Mutex
+	settling map[string]bool // requests being settled; true: once more
+	shown    shown
+	strays   strays
+}
+
+// settle brings every card of a request that has ended up to date, in the background.
+// At most one runs per request; a further call makes it run once more.
+func (e *editor) settle(id string) {
+	e.mu.Lock()
+	_, busy := e.settling[id]
+	e.settling[id] = busy
+	e.mu.Unlock()
+	if busy {
+		return
+	}
+	e.tasks.start(func(ctx context.Context) {
+		again := true
+		defer func() {
+			if again { // a panic: let others try
+				e.mu.Lock()
+				delete(e.settling, id)
+				e.mu.Unlock()
+			}
+		}()
+		for again {
+			e.settleOnce(ctx, id)
+			e.mu.Lock()
+			if again = e.settling[id]; again {
+				e.settling[id] = false
+			} else {
+				delete(e.settling, id)
+			}
+			e.mu.Unlock()
+		}
+	})
+}
+
+// isSettling reports whether the cards of a request are being brought up to date.
+func (e *editor) isSettling(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, busy := e.settling[id]
+	return busy
+}
+
+func (e *editor) settleOnce(ctx context.Context, id string) {
+	e.giving.wait(ctx, id)
+	r, _, now, err := e.requests.loadNow(ctx, id)
+	if err != nil || !r.ended() {
+		return
+	}
+	var hash string
+	var closeErr error
+	if r.State.Settled() {
+		hash, closeErr = e.endings.close(ctx, r)
+	}
+	if closeErr != nil {
+		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
+		if r.State == approver.Consumed {
+			return // rule: nobody is told "approved" before it is recorded
+		}
+	}
+	card := e.cards.card(r, tokens.Code{})
+	todo := e.toShow(r, now)
+	failed := make([]error, len(todo))
+	_ = inParallel(len(todo), func(n int) error {
+		if p := r.Postings[todo[n]]; p.refusedTo(e.process) {
+			failed[n] = errRefused
+		} else {
+			failed[n] = e.update(ctx, p, card)
+		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		return
+	}
+	crossed := false
+	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+		closing := false
+		crossed = false
+		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
+			crossed = true // the cards say something else now, or a fail-over took something back: look again
+			return fresh.crossed(todo)
+		}
+		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
+			fresh.Closed, fresh.Audit, closing = true, cmp.Or(fresh.Audit, hash), true
+		}
+		next, err := fresh.updated(e.process, r.Postings, todo, failed, now)
+		if closing && errors.Is(err, errNoChange) {
+			err = nil
+		}
+		return next, err
+	})
+	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
+		e.endings.forget(r)
+	}
+	if crossed && err == nil {
+		e.settle(id)
+	}
+	for n, err := range failed {
+		if err != nil && !errors.Is(err, errElsewhere) {
+			i := todo[n]
+			e.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
+		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
+			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
+		}
+	}
+}
+
+// crossed is for cards that were edited while something else became true of their request:
+// that edit may have been the later one, so what another process showed may be gone.
+func (r Request) crossed(edited []int) (Request, error) {
+	r.Postings = slices.Clone(r.Postings)
+	some := false
+	for _, i := range edited {
+		if i < len(r.Postings) && r.Postings[i].Shown {
+			r.Postings[i].Shown, some = false, true
+		}
+	}
+	if !some {
+		return r, ErrTooSoon
+	}
+	return r, nil
+}
+
+// toShow are the postings whose cards this process is to bring up to date now.
+func (e *editor) toShow(r Request, now time.Time) (todo []int) {
+	for i, p := range r.Postings {
+		from := p.Next
+		if p.refusedTo(e.process) {
+			from = from.Add(othersGrace)
+		}
+		if p.stale() && !now.Before(from) {
+			todo = append(todo, i)
+		}
+	}
+	return todo
+}
+
+// logStale says once that a card is tried again, and once that it is given up.
+func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
+	level, what := slog.LevelDebug, "a card could not be brought up to date; trying again"
+	switch {
+	case errors.Is(err, errRefused):
+		level, what = slog.LevelInfo, "a card that cannot be brought up to date is given up, and stays as it is"
+	case errors.Is(err, approver.ErrFinal):
+		level, what = slog.LevelInfo, "a card cannot be brought up to date by this daemon; another one may"
+	case givenUp:
+		level, what = slog.LevelWarn, "a card could not be brought up to date and is given up"
+	case p.Attempts == 0:
+		level = slog.LevelWarn
+	}
+	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
+}
+
+// update brings the cards of a posting up to date, if they are this hub's to change.
+// The error is final only if that of each card is.
+func (e *editor) update(ctx context.Context, p Posting, card approver.Card) error {
+	if p.Hub != "" && p.Hub != e.host {
+		return errElsewhere
+	}
+	var passing, final error
+	for _, ref := range p.refs() {
+		err := e.channels.updateOne(ctx, ref, card)
+		if errors.Is(err, approver.ErrFinal) {
+			final = err
+		} else if err != nil {
+			passing = err
+		}
+	}
+	if passing != nil {
+		return passing
+	}
+	return final
+}
+
+var (
+	errNoChange  = errors.New("nothing has changed")
+	errElsewhere = errors.New("the card is another hub's to change")
+	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
+)
+
+// updated notes what became of the tries to bring some of the postings in was up to date,
+// of which failed has the errors. What is final for one process leaves the card to others.
+func (r Request) updated(process string, was []Posting, tried []int, failed []error, now time.Time) (Request, error) {
+	changed := false
+	r.Postings = slices.Clone(r.Postings)
+	for n, i := range tried {
+		p := &r.Postings[i]
+		if !p.stale() {
+			continue
+		}
+		changed = true
+		switch err := failed[n]; {
+		case err == nil:
+			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+		case errors.Is(err, errRefused):
+			p.GivenUp = true
+		case errors.Is(err, approver.ErrFinal):
+			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
+		default:
+			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+				p.Next = now.Add(editPause(err, p.Attempts))
+			}
+			p.Attempts++
+			p.Error = err.Error()
+			p.GivenUp = !now.Before(r.Due.Add(editsFor))
+		}
+	}
+	if !changed {
+		return r, errNoChange
+	}
+	return r, nil
+}

@@ -1,0 +1,109 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// This file takes cards out of sight that no record holds. Nothing in the store says that
+// they are still to be edited, so this process tries until it is done.
+
+// strayFor is how long.
+const strayFor = time.Hour
+
+// strays are the cards that are tried again now. The zero value is ready.
+type strays struct {
+	mu  sync.Mutex
+	all map[approver.Ref]bool
+}
+
+// begin notes a card, and reports whether it was not noted.
+func (s *strays) begin(ref approver.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[approver.Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *strays) end(ref approver.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
+}
+
+// retire takes the buttons and the code off a card that no record knows: one that
+// was replaced while it was on its way, or that a crash kept from being noted and
+// somebody now presses. Nothing else would ever bring it up to date.
+func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
+	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (approver.Card, bool) {
+		fresh, _, err := e.requests.load(ctx, r.ID)
+		if err == nil && fresh.holds(ref) {
+			return approver.Card{}, false // its note was only late
+		}
+		if err == nil {
+			r = fresh
+		}
+		return e.cards.replaced(r), true
+	})
+}
+
+// replaced is what a card of a request shows that another one has replaced.
+func (v *Cards) replaced(r Request) approver.Card {
+	card := v.card(r, tokens.Code{})
+	if !r.State.Settled() {
+		card.State, card.OneTap, card.Result = approver.Withdrawn, false, "↩ Replaced by a newer card"
+	}
+	return card
+}
+
+// holds reports that a message is noted as a card of the request.
+func (r Request) holds(ref approver.Ref) bool {
+	return slices.ContainsFunc(r.Postings, func(p Posting) bool {
+		_, is := p.refOf(ref.Message)
+		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+	})
+}
+
+// hide shows card on a card that no record holds. If that fails in a way that may be over
+// soon it is tried again in the background. now is asked before each further try what the
+// card is to show then, and whether it is still nobody else's to bring up to date.
+func (e *editor) hide(ctx context.Context, request string, ref approver.Ref, card approver.Card, now func(context.Context) (approver.Card, bool)) {
+	log := e.log.With("request", request, "channel", ref.Channel)
+	err := e.channels.updateOne(ctx, ref, card)
+	switch {
+	case err == nil:
+	case errors.Is(err, approver.ErrFinal):
+		log.Warn("a replaced card could not be taken out of sight", "error", err)
+	case e.strays.begin(ref):
+		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
+		e.tasks.start(func(ctx context.Context) {
+			defer e.strays.end(ref)
+			tries := 1
+			for began := time.Now(); time.Since(began) < strayFor && sleep(ctx, editPause(err, tries-1)); tries++ {
+				card, stray := now(ctx)
+				if !stray {
+					return
+				}
+				if err = e.channels.updateOne(ctx, ref, card); err == nil {
+					log.Info("a replaced card was taken out of sight after all", "tries", tries+1)
+					return
+				} else if errors.Is(err, approver.ErrFinal) {
+					break
+				}
+			}
+			if ctx.Err() == nil {
+				log.Warn("a replaced card could not be taken out of sight and is given up", "tries", tries, "error", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,133 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// A sweeper is the clock for what nobody waits for.
+type sweeper struct {
+	grants   *Grants
+	reports  *Reports
+	requests *Requests
+	editor   *editor
+	endings  *endings
+	poster   *poster
+	records  *records
+	tasks    *tasks
+	uptime   *uptime
+	log      *slog.Logger
+	store    approver.KV
+}
+
+// sweep is the clock for what nobody waits for: it looks for requests that want
+// attention, whichever process made them. Unless the store can look through all
+// shards at once, each has a clock of its own, so that one on a node that hangs
+// does not hold up the others.
+func (w *sweeper) sweep(ctx context.Context) {
+	if s, ok := w.store.(approver.Sweeper); ok {
+		w.sweepAgain(ctx, func() ([]string, error) { return s.DueAll(ctx, maxDue) })
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	var all sync.WaitGroup
+	for shard := range approver.Shards {
+		all.Go(func() {
+			w.sweepAgain(ctx, func() ([]string, error) { return w.store.Due(ctx, shard, maxDue) })
+		})
+	}
+	all.Wait()
+}
+
+// sweepAgain attends to what is due, again and again until ctx ends, or the store
+// cannot look in this way.
+func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error)) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		keys, err := look()
+		if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
+			return
+		}
+		w.uptime.seen(ctx, err)
+		if err != nil {
+			w.records.noteTrouble(err)
+		} else {
+			w.reports.catchUp()
+		}
+		_ = inParallel(min(len(keys), 8), func(worker int) error {
+			for i := worker; i < len(keys); i += 8 {
+				if id, ok := requestOfKey(keys[i]); ok {
+					w.attend(ctx, id)
+				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
+					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
+				}
+			}
+			return nil
+		})
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// attend does what one request wants now.
+func (w *sweeper) attend(ctx context.Context, id string) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("panic while a request was attended to", "request", id, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	r, _, err := w.requests.load(ctx, id)
+	if errors.Is(err, approver.ErrTampered) {
+		w.log.Error("a request that is due cannot be read", "request", id, "error", err)
+		return
+	} else if err != nil {
+		w.records.noteTrouble(err)
+		return
+	}
+	if !r.State.Settled() {
+		r, err = w.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+			if next, err := r.Expire(now); err == nil {
+				return next, nil
+			}
+			if next, err := r.Withdraw(now); err == nil {
+				return next, nil
+			}
+			return r, ErrTooSoon
+		})
+		if err != nil && !errors.Is(err, ErrTooSoon) {
+			w.log.Warn("a request that is due could not be changed", "request", id, "error", err)
+			return
+		}
+	}
+	w.endings.recordEnded(ctx, r)
+	if !r.State.Settled() {
+		w.tasks.start(func(ctx context.Context) { w.poster.repost(ctx, id) }) // a slow channel must not hold up the clock
+	}
+	if !r.ended() {
+		return
+	}
+	if r.lapses() {
+		err = w.reports.lapse(ctx, r)
+		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
+			w.records.noteTrouble(err)
+		}
+	}
+	if !w.editor.isSettling(id) {
+		w.editor.settle(id)
+	}
+}
+
+// maxDue is how many keys of a shard are looked at in one go.
+const maxDue = 128

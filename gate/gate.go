@@ -1,0 +1,316 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"approver.example"
+)
+
+// A Gate is the only way from a call to a verdict. Every stage judges; the
+// strictest finding wins; what needs people is put before them; every verdict
+// is in the audit before it is returned. The zero Gate denies everything.
+type Gate struct {
+	// Stages judge in this order. None is a Gate that denies.
+	Stages []approver.Stage
+	// Ask puts a call before people and returns Allow or Deny, recorded;
+	// broadcaster.Broadcaster.Ask. Nil denies what needs people.
+	Ask func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict
+	// Paused says whether people have paused the asking of calls of a severity,
+	// in a sentence; broadcaster.Controller.PausedFor. Nil is never.
+	Paused func(ctx context.Context, s approver.Severity) (string, bool)
+	// Observe says whether a rule's finding is recorded and not enforced, in a
+	// sentence; broadcaster.Controller.Observing. Nil is never.
+	Observe func(ctx context.Context, found approver.Verdict) (string, bool)
+	// Rewrite applies a Modify's arguments to a call, so that it can be judged
+	// once more. Nil denies what was modified.
+	Rewrite func(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error)
+	// Budgets bound the time that judging takes. Nil is no bound.
+	Budgets *approver.Budgets
+	// Appeals let people be asked about a denial when its rule says so. Nil is
+	// never.
+	Appeals *Appeals
+	// Weak is the confidence below which a denial that may be appealed becomes a
+	// question if a strong approval stands against it. Zero is never.
+	Weak float64
+	// Tiers is the highest tier among Stages, and so the highest floor that they
+	// satisfy: [TierPolicy] or [TierScreen].
+	Tiers uint8
+	// Evaluator is [TierEvaluation]. It is asked about calls that nothing denies and
+	// that only it may let go. With nil, people are.
+	Evaluator approver.Stage
+	// Again are the stages that judge once more after an evaluation, which may take a
+	// minute: people may have frozen everything or changed the policy meanwhile. They
+	// must take no note of calls.
+	Again []approver.Stage
+	// Fresh are the stages that judge a call that has run already. They must take no
+	// note of calls. None denies.
+	Fresh []approver.Stage
+	// FailOpen lets a call go on that a stage could not judge, where the fail-closed
+	// table has a row for that. It is logged at each use, and flagged in the audit.
+	FailOpen bool
+	// OnFailOpen is told of each such stage. Nil tells nobody.
+	OnFailOpen func(call approver.ToolCall, stage string, err error)
+	// Turns, when set, has the calls of many users worked on in turn.
+	Turns *Turns
+	// Audit must not be nil.
+	Audit approver.Recorder
+	// Log must not be nil.
+	Log *slog.Logger
+}
+
+// Decide judges the call and returns one of Deny, Modify, Warn, Pass or Allow,
+// never Ask. It blocks while people are asked, until ctx ends at the latest.
+func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verdict {
+	start := time.Now()
+	v, judged := g.judge(ctx, call)
+	v.Unasked = v.Decision != approver.Ask && v.Args == nil && !v.Evaluated && len(v.FailedOpen) == 0 && v.Irreversible.Score == 0
+	if let, ok := g.observe(ctx, v); ok {
+		// The call runs as it came, whatever a rule would have made of it.
+		return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
+	}
+	call = judged
+	// A change that a rule demands is not let go, nor what only some may approve:
+	// whoever paused need not be one of them.
+	// Nor is a denial that is only asked about because something speaks for the call.
+	if v.Decision == approver.Ask && g.Paused != nil && v.Args == nil && len(v.Approvers) == 0 && !v.Weakened {
+		if notice, ok := g.Paused(ctx, v.Severity); ok {
+			v.Decision, v.Detail = approver.Pass, "not asked: "+notice
+			g.Log.Warn("a call that needs people was let through", "call", call.ID, "why", notice)
+		}
+	}
+	if v.Decision == approver.Ask {
+		if g.Ask == nil {
+			v = v.Blocked("nobody can be asked here", "the call needs people and no way to ask them is configured")
+		} else {
+			return g.ask(ctx, call, v)
+		}
+	}
+	if v.Decision == approver.Deny && v.Appealable && g.Appeals != nil {
+		return g.denial(ctx, call, v, time.Since(start))
+	}
+	return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: v, Took: time.Since(start)})
+}
+
+// storeAway is what an agent is told while the store is away: the call itself is not what
+// is wrong.
+const storeAway = "approver's store does not answer, so the call was blocked, whatever it is: the user can see why with approver status"
+
+// record returns the verdict of the record once it is durable, or a Deny.
+func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
+	if g.Audit == nil {
+		return r.Verdict.Blocked("the decision could not be recorded", "no audit is configured")
+	}
+	r.Event = approver.EventVerdict
+	_, err := g.Audit.Record(ctx, r)
+	if err == nil {
+		return r.Verdict
+	}
+	over := ctx.Err() != nil
+	was := r.Verdict.Decision
+	switch {
+	case over:
+		r.Verdict = r.Verdict.Blocked("the agent's time was over before there was an answer, so the call was blocked", err.Error())
+	case errors.Is(err, approver.ErrAway):
+		r.Verdict = r.Verdict.Blocked(storeAway, err.Error())
+	default:
+		r.Verdict = r.Verdict.Blocked("the decision could not be recorded", err.Error())
+	}
+	if was != approver.Deny { // what became of the call is another than what was to be recorded
+		r.Observed = nil
+		if _, again := g.Audit.Record(ctx, r); again == nil && over {
+			return r.Verdict
+		}
+	}
+	g.Log.Error("audit failed, so the call was denied", "call", r.Call.ID, "error", err)
+	return r.Verdict
+}
+
+// Judge returns what the stages say of the call, which may be Ask, and the call
+// as it would run. It asks nobody and records nothing, so nothing may be released
+// on the strength of it.
+func (g *Gate) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, approver.ToolCall) {
+	return g.judge(ctx, call)
+}
+
+// Afresh returns what the Fresh stages say of a call that has run, as it ran. Nobody
+// and no model is asked, and nothing is remembered: Pass, Warn or Allow is a call that
+// would have gone on, and Ask or Deny one that would not. A call whose verdict was
+// Alone has the same one now, unless the rules, or what it is about, have changed.
+func (g *Gate) Afresh(ctx context.Context, call approver.ToolCall) approver.Verdict {
+	again := Gate{Stages: g.Fresh, Tiers: g.Tiers, Log: g.Log}
+	v, _ := again.judge(ctx, call)
+	return v
+}
+
+// ask runs Ask. Whatever it returns that is not a clear Allow is a Deny.
+func (g *Gate) ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) (v approver.Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.Log.Error("panic while people were asked", "call", call.ID, "panic", p, "stack", string(debug.Stack()))
+			v = why.Blocked("approver failed while it asked people", "panic")
+		}
+	}()
+	v = g.Ask(ctx, call, why)
+	if v.Decision != approver.Allow {
+		v.Decision = approver.Deny
+		return v
+	}
+	v.Args = why.Args
+	return v
+}
+
+// judge runs the stages, and once more if the call was modified.
+func (g *Gate) judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, approver.ToolCall) {
+	v := g.strictest(ctx, call)
+	if v.Args == nil || v.Decision == approver.Deny {
+		return v, call
+	}
+	if g.Rewrite == nil {
+		return v.Blocked("the call would have to be changed, which this agent cannot do", "modify without a rewrite"), call
+	}
+	changed, err := g.Rewrite(call, v.Args)
+	if err != nil {
+		return v.Blocked("the call could not be changed as a rule demands", err.Error()), call
+	}
+	again := g.strictest(ctx, changed)
+	again.Chain = approver.Chained(slices.Clone(v.Chain), again.Chain...)
+	again.Appealable = false // the agent's own call is another one
+	if again.Args != nil {
+		return again.Blocked("the call was changed twice", "a modified call was modified again"), changed
+	}
+	first, open := v, slices.Concat(v.FailedOpen, again.FailedOpen)
+	if approver.Stricter(again, v) {
+		again.Args = v.Args
+		v = again
+	}
+	v.Chain = again.Chain
+	if first.Decision == approver.Ask && again.Decision == approver.Ask {
+		v = approver.Narrowed(v, first, again)
+	}
+	v.FailedOpen = open
+	return reduced(v), changed
+}
+
+// strictest asks the stages and combines what they say. Once a stage denies what
+// no appeal can lift, nothing that another says could change it.
+func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.Verdict {
+	if len(g.Stages) == 0 {
+		return approver.Verdict{Reason: "approver has no rules", Detail: "no stage is configured", By: "gate"}
+	}
+	found := make([]approver.Verdict, 0, 8)
+	var chain []approver.Finding
+	var shadow, allowed, open []string
+	watch := approver.Stopwatch{Budgets: g.Budgets}
+	for _, s := range g.Stages {
+		start := time.Now()
+		v := g.inTurn(ctx, s, call, &watch)
+		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
+		chain = approver.Chained(approver.Chained(chain, v.Finding(time.Since(start))), v.Chain...)
+		found = append(found, v)
+		if v.Decision == approver.Deny && !v.Appealable {
+			break
+		}
+	}
+	watch.Begin(approver.Coherence)
+	v := approver.Combine(found)
+	watch.End()
+	if over := watch.Verdicts(); len(over) > 0 {
+		for _, o := range over {
+			link := o.Finding(0)
+			link.Note = o.Detail
+			chain = approver.Chained(chain, link)
+		}
+		found = append(found, over...)
+		v = approver.Combine(found)
+	}
+	if w := approver.Weighed(v, found, g.Weak); w.Weakened {
+		chain = approver.Chained(chain, approver.Finding{By: "gate", Decision: approver.Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
+		v = w
+	}
+	v, more := g.raise(ctx, call, v, found)
+	if len(more) > 0 {
+		var late []approver.Finding
+		v, late = g.meanwhile(ctx, call, v)
+		more = append(more, late...)
+		v.Evaluated = true
+	}
+	chain = approver.Chained(chain, more...)
+	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...) // whichever stage decided
+	return reduced(v)
+}
+
+// inTurn asks a stage. One that computes does so when it is the turn of the call's user.
+// That no turn came is no stage that failed: it never lets a call go on.
+func (g *Gate) inTurn(ctx context.Context, s approver.Stage, call approver.ToolCall, watch *approver.Stopwatch) approver.Verdict {
+	if _, computes := s.(approver.Timed); computes && g.Turns != nil {
+		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
+			return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
+		}
+		defer g.Turns.Give(call.Peer.UID)
+	}
+	return watch.Timed(ctx, s, call, func(ctx context.Context) approver.Verdict { return g.judgeSafely(ctx, s, call) })
+}
+
+// judgeSafely is where it is written what a failing stage means: a configured
+// stage that errs, panics or answers nonsense blocks.
+func (g *Gate) judgeSafely(ctx context.Context, s approver.Stage, call approver.ToolCall) (v approver.Verdict) {
+	fail := func(err error) approver.Verdict {
+		level := slog.LevelError
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil || errors.Is(err, approver.ErrTold) {
+			level = slog.LevelDebug // the agent was stopped, or the daemon is: no stage is to blame
+		}
+		g.Log.Log(ctx, level, "a stage failed, so the call was denied", "call", call.ID, "error", err)
+		failed := "a safety check failed, so the call was blocked"
+		if errors.Is(err, approver.ErrAway) {
+			failed = storeAway
+		}
+		d := approver.Verdict{By: "gate", Tier: v.Tier}.Blocked(cmp.Or(v.Reason, failed), err.Error())
+		var gone *approver.UnavailableError
+		d.Unavailable = errors.As(err, &gone)
+		return d
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			v = approver.Verdict{}
+			v = fail(fmt.Errorf("panic in a stage: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if s == nil {
+		return fail(errors.New("a stage is nil"))
+	}
+	v, err := s.Judge(ctx, call)
+	if err != nil {
+		if open, ok := g.failedOpen(call, v, err); ok {
+			return open
+		}
+		return fail(err)
+	}
+	if v.Decision > approver.Allow {
+		return fail(fmt.Errorf("a stage returned the unknown decision %d", v.Decision))
+	}
+	v.Ruled = v.Rule != ""
+	v.Weakened, v.Unavailable, v.Unasked, v.Evaluated, v.FailedOpen = false, false, false, false, nil
+	return v
+}
+
+// observe returns what becomes of a verdict in observe mode. Only what a rule
+// found is let go, and only to the agent's own permission flow: a failure of
+// approver itself and a freeze block as ever, and an allow skips nobody's question.
+func (g *Gate) observe(ctx context.Context, found approver.Verdict) (approver.Verdict, bool) {
+	if g.Observe == nil || !found.Ruled || found.Decision == approver.Pass || found.By == approver.FreezeBy {
+		return found, false
+	}
+	notice, ok := g.Observe(ctx, found)
+	if !ok {
+		return found, false
+	}
+	return approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe", Severity: approver.High, Detail: notice}, true
+}
