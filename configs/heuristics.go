@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/display"
 	"approver.example/internal/match"
 	"approver.example/internal/strictyaml"
 	"approver.example/shieldcore/heuristics"
@@ -112,11 +113,17 @@ var fragment = regexp.MustCompile(`%\{([^}]*)\}`)
 // maxHeuristic is the length of a pattern with its fragments.
 const maxHeuristic = 8000
 
+// keyFragment is a fragment that is always defined: the keys of known services.
+const keyFragment = "key"
+
 // expanded puts the fragments under define into a pattern, which names them as %{name}.
 func expanded(f *strictyaml.File, at, pattern string, define map[string]string) string {
 	out := fragment.ReplaceAllStringFunc(pattern, func(use string) string {
 		name := fragment.FindStringSubmatch(use)[1]
 		text, known := define[name]
+		if name == keyFragment {
+			text, known = display.KeyPattern(), true
+		}
 		if !known {
 			f.Report(at, use+" is not defined: write it under define, or correct its name")
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 	"approver.example/internal/match"
 	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
@@ -179,8 +180,9 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 	for i, r := range file.Rules {
 		at := fmt.Sprintf("rules[%d]", i)
 		rule := reflexcore.Rule{
-			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable, MinTier: r.MinTier, Pattern: r.Pattern,
-			Where: f.Position(at), Layer: layer, Match: examples(r.Examples.Match), Pass: examples(r.Examples.Pass),
+			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable, MinTier: r.MinTier,
+			Pattern: strings.ReplaceAll(r.Pattern, "%{"+keyFragment+"}", display.KeyPattern()),
+			Where:   f.Position(at), Layer: layer, Match: examples(r.Examples.Match), Pass: examples(r.Examples.Pass),
 		}
 		if err := rule.Decision.UnmarshalText([]byte(r.Decision)); err != nil {
 			f.Report(at+".decision", err.Error())

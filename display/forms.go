@@ -202,7 +202,7 @@ func passwordOfAddress(_, value string) bool {
 	if placeholder().MatchString(value) {
 		return false
 	}
-	return len(value) > 2 && !(strings.IndexByte("{<[%", value[0]) >= 0 && strings.IndexByte("}>]%", value[len(value)-1]) >= 0)
+	return len(value) > 2 && (strings.IndexByte("{<[%", value[0]) < 0 || strings.IndexByte("}>]%", value[len(value)-1]) < 0)
 }
 
 // placeholder is a variable of a shell.

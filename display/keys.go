@@ -14,6 +14,9 @@ type keyKind struct {
 	least  int    // the least number of letters, digits and joints that follow
 	// plain says that nothing else has this form, so that words in it make no name of it.
 	plain bool
+	// alike says that names of other things begin so, too, as dapi-gateway does: one has to
+	// look at the letters of the rest to tell.
+	alike bool
 }
 
 const (
@@ -25,33 +28,37 @@ var keyKinds = []keyKind{
 	// clouds
 	{begins: "AKIA ASIA ABIA ACCA", rest: `[A-Z0-9]{16}\b`, least: 12, plain: true},
 	{begins: "AIza", rest: `[A-Za-z0-9_-]{35}`, least: 20, plain: true},
-	{begins: "LTAI", rest: `[A-Za-z0-9]{12,24}\b`, least: 12},
-	{begins: "GOCSPX- ya29. dapi doo_v1_ dop_v1_ dor_v1_ hvs. hvb. hvr. pscale_tkn_ pscale_pw_ pscale_oauth_ pscale_ sbp_ nfp_ vercel_ NRAK-", rest: longRest, least: 20},
+	{begins: "LTAI", rest: `[A-Za-z0-9]{12,24}\b`, least: 12, alike: true},
+	{begins: "GOCSPX- ya29. doo_v1_ dop_v1_ dor_v1_ pscale_tkn_ pscale_pw_ pscale_oauth_", rest: longRest, least: 20},
+	{begins: "dapi hvs. hvb. hvr. pscale_ sbp_ nfp_ vercel_ NRAK-", rest: longRest, least: 20, alike: true},
 	{begins: "fm2_ fm1_", rest: `[A-Za-z0-9_=+/-]{40,}`, least: 40},
 	{begins: "tskey-auth- tskey-api- tskey-client- tskey-", rest: longRest, least: 20},
 	// code and packages
 	{begins: "ghp_ gho_ ghu_ ghs_ ghr_", rest: `[A-Za-z0-9]{36,}\b`, least: 16},
-	{begins: "github_pat_", rest: `[A-Za-z0-9_]{60,}\b`, least: 16},
+	{begins: "github_pat_", rest: `[A-Za-z0-9_]{40,}\b`, least: 16},
 	{begins: "glpat- gldt- glrt- glcbt- glptt- glft- glimt- gloas- glsoat-", rest: `[A-Za-z0-9_=.-]{20,}`, least: 12},
 	{begins: "ATATT3 ATCTT3", rest: longRest, least: 20},
-	{begins: "ATBB", rest: `[A-Za-z0-9]{32}\b`, least: 32},
+	{begins: "ATBB", rest: `[A-Za-z0-9]{32}\b`, least: 32, alike: true},
 	{begins: "npm_", rest: `[A-Za-z0-9]{36}\b`, least: 20},
-	{begins: "pypi- rubygems_ dckr_pat_ dckr_oat_ sntrys_ sntryu_", rest: longRest, least: 20},
-	{begins: "cio", rest: `[A-Za-z0-9]{32}\b`, least: 32},
+	{begins: "pypi-AgE dckr_pat_ dckr_oat_ sntrys_ sntryu_", rest: longRest, least: 20},
+	{begins: "pypi- rubygems_", rest: longRest, least: 20, alike: true},
+	{begins: "cio", rest: `[A-Za-z0-9]{32}\b`, least: 32, alike: true},
 	// chats
 	{begins: "xoxe. xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", rest: `[A-Za-z0-9.-]{10,}`, least: 10},
 	// models
-	{begins: "sk-ant-api03- sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-", rest: wordRest, least: 20},
-	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20},
+	{begins: "sk-ant-api03- sk-ant- sk-proj- sk-svcacct- sk-or-v1-", rest: wordRest, least: 20},
+	{begins: "sk-", rest: wordRest, least: 20, alike: true},
+	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20, alike: true},
 	// money, mail and other services
 	{begins: "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", rest: `[A-Za-z0-9]{16,}\b`, least: 12},
-	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ glc_ lin_api_ ntn_ figd_ PMAK- AGE-SECRET-KEY-1", rest: longRest, least: 20},
-	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56},
+	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1", rest: longRest, least: 20},
+	{begins: "glc_ ntn_ figd_", rest: longRest, least: 20, alike: true},
+	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56, alike: true},
 	{begins: "SG.", rest: `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, least: 16},
 	{begins: "key-", rest: `[0-9a-f]{32}\b`, least: 32},
 	{begins: "SK", rest: `[0-9a-f]{32}\b`, least: 32},
-	{begins: "secret_", rest: `[A-Za-z0-9]{43}\b`, least: 43},
-	{begins: "dp.audit. dp.scim. dp.st. dp.pt. dp.ct. dp.sa.", rest: longRest, least: 20},
+	{begins: "secret_", rest: `[A-Za-z0-9]{43}\b`, least: 43, alike: true},
+	{begins: "dp.audit. dp.scim. dp.st. dp.pt. dp.ct. dp.sa.", rest: longRest, least: 20, alike: true},
 	{begins: "ops_eyJ", rest: `[A-Za-z0-9_-]{60,}`, least: 60},
 }
 
@@ -149,16 +156,20 @@ func followed(rest string, least int) bool {
 	return true
 }
 
-// KeyPattern is a regular expression that finds the keys of all known services in a text
-// of small letters.
+// KeyPattern is a regular expression that finds keys of known services in a text of small
+// letters. It leaves out those that only their letters tell from names.
 func KeyPattern() string {
-	var alternatives []string
+	var all []string
 	for _, k := range keyKinds {
+		if k.alike {
+			continue
+		}
+		rest := strings.NewReplacer("A-Za-z", "a-z", "A-Z", "a-z").Replace(k.rest)
 		for b := range strings.FieldsSeq(k.begins) {
-			alternatives = append(alternatives, regexp.QuoteMeta(strings.ToLower(b))+strings.NewReplacer("A-Za-z", "a-z", "A-Z", "a-z", "a-z0-9a-f", "a-z0-9").Replace(k.rest))
+			all = append(all, regexp.QuoteMeta(strings.ToLower(b))+rest)
 		}
 	}
-	return `\b(?:` + strings.Join(alternatives, "|") + `)`
+	return `\b(?:` + strings.Join(all, "|") + `)`
 }
 
 // wordy reports a value that is made of words and short numbers, as names are, and not at

@@ -53,7 +53,7 @@ type Answer struct {
 	// Command reports that the person typed /approve or /deny.
 	Command bool `json:"command,omitempty"`
 	// Shown is which of the identical calls the command that answers has itself shown: the
-	// Upto of the card as it drew it, or of what [approver.Cards.Shown] gave it. Zero
+	// Upto of the card as it drew it, or of what [broadcaster.Cards.Shown] gave it. Zero
 	// is the first alone.
 	Shown int `json:"shown,omitempty"`
 	// Term is how long a yes lasts, as typed behind /approve CODE: session, or 1m to
