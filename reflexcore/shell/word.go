@@ -325,12 +325,11 @@ func onlyAt(q *syntax.DblQuoted) bool {
 		return false
 	}
 	p, ok := q.Parts[0].(*syntax.ParamExp)
-	return ok && p.Param != nil && (p.Param.Value == "@" || isAll(p.Index))
-}
-
-func isAll(index syntax.ArithmExpr) bool {
-	w, ok := index.(*syntax.Word)
-	return ok && w.Lit() == "@"
+	if !ok || p.Param == nil {
+		return false
+	}
+	index, ok := p.Index.(*syntax.Word)
+	return p.Param.Value == "@" || ok && index.Lit() == "@"
 }
 
 // one expands a word to one text, as on the right of = and after <<<.
