@@ -93,9 +93,9 @@ func (b *builder) addText(s string, quoted bool) {
 // flush ends a field.
 func (b *builder) flush() {
 	if b.any {
-		b.field.text = b.in.arena.keep(b.in.exp.buf[b.start:])
-		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
-			b.field.text, b.splits = strings.ReplaceAll(b.field.text, effect.Unknown, ""), false
+		b.text = b.in.arena.keep(b.in.exp.buf[b.start:])
+		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.text, effect.Unknown) != "" {
+			b.text, b.splits = strings.ReplaceAll(b.text, effect.Unknown, ""), false
 		}
 		b.in.exp.push(b.field)
 	}
