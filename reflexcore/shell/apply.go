@@ -31,7 +31,11 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 		a.source(&p.Uses[i])
 	}
 	for i := range p.Stdin {
-		a.readStdin(&p.Stdin[i])
+		switch p.Stdin[i].Role {
+		case grammar.Send, grammar.Read, grammar.SendFile:
+			a.taint |= a.std.taint
+		default: // nothing for the others
+		}
 	}
 	out := a.output()
 	for i := range p.Uses {
@@ -113,15 +117,6 @@ func (a *applied) source(u *grammar.Use) {
 	}
 }
 
-// readStdin takes in what the standard input does.
-func (a *applied) readStdin(u *grammar.Use) {
-	switch u.Role {
-	case grammar.Send, grammar.Read, grammar.SendFile:
-		a.taint |= a.std.taint
-	default: // nothing for the others
-	}
-}
-
 // target makes the effects of what a use writes, deletes, sends or changes.
 func (a *applied) target(u *grammar.Use, out data) {
 	in := a.in
@@ -198,7 +193,10 @@ func (a *applied) target(u *grammar.Use, out data) {
 			a.add(effect.NetOut, u, text, t)
 		}
 	case grammar.Permission:
-		a.add(effect.Permission, u, in.programs.targetOf(u, text), taint)
+		if u.Word >= 0 && u.Arg != "name" {
+			text = in.fs.expandHome(text)
+		}
+		a.add(effect.Permission, u, text, taint)
 	case grammar.Kill:
 		if a.line.findsAll(u.Word, text) {
 			a.bits |= effect.Bulk
@@ -248,11 +246,4 @@ func (a *applied) inserts() {
 		}
 	}
 	in.payloads.inserted = ""
-}
-
-func (pr *programRunner) targetOf(u *grammar.Use, text string) string {
-	if u.Word >= 0 && u.Arg != "name" {
-		return pr.in.fs.expandHome(text)
-	}
-	return text
 }

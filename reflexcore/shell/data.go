@@ -221,9 +221,7 @@ func (f *field) isWhole() bool {
 }
 
 // isPattern reports whether a word is a pattern of names in the present folder.
-func (f *field) isPattern() bool {
-	return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0
-}
+func (f *field) isPattern() bool { return f.glob && f.known() && strings.IndexByte(f.text, '/') < 0 }
 
 func (d data) known() bool { return effect.IsKnown(d.text) }
 

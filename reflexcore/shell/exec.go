@@ -145,9 +145,6 @@ func (dt *descriptorTable) onceMore(since int, std *input, sink *data, walk func
 	}
 }
 
-// leads reports whether exec sent the output anywhere else.
-func (c *connected) leads() bool { return c.path != "" || c.to != nil }
-
 // connect notes what exec made the standard output: a file, or a stream.
 func (dt *descriptorTable) connect(sink, stream *data) {
 	switch path := dt.fds[1]; {

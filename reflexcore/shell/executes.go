@@ -63,7 +63,7 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 		d.text = a.line.argv[0] + " " + d.text + a.line.behindAlias(u)
 		in.payloads.runScript("", d, nil, a.std, &more, a.line.by)
 	default:
-		if isParallel(a.line.p.Program.Name) {
+		if a.line.p.Program.Name == "parallel" {
 			a.lists.inEach(u, d, &more)
 			break
 		}

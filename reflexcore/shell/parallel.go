@@ -11,8 +11,6 @@ import (
 	"approver.example/reflexcore/grammar"
 )
 
-func isParallel(program string) bool { return program == "parallel" }
-
 // sourceMarks begin the words, or the files of words, of parallel.
 var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 
@@ -53,7 +51,7 @@ func (lr *listRunner) sources() [][]field {
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
 func (lr *listRunner) runsList(out *data) {
-	if !isParallel(lr.a.line.p.Program.Name) || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+	if lr.a.line.p.Program.Name != "parallel" || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
 		return
 	}
 	for i := range lr.a.line.p.Uses {

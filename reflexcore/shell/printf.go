@@ -23,7 +23,8 @@ func (bc builtinCall) echo() {
 		args = args[1:]
 	}
 	buf, taint := []byte(nil), effect.Taint(0)
-	either := !escapes && !saysE(words[:len(words)-len(args)]) && slices.ContainsFunc(args, isEscaped)
+	says := slices.ContainsFunc(words[:len(words)-len(args)], func(f field) bool { return strings.Contains(f.text, "E") })
+	either := !escapes && !says && slices.ContainsFunc(args, isEscaped) // -E: it reads no backslashes
 	if either && bc.in.alt.shared && bc.in.alt.choose {
 		escapes, either = bc.in.alt.pick("echo", 2) == 0, false // what bash prints comes last, and stays
 	}
@@ -216,11 +217,6 @@ func padWord(text, flags string) string {
 // Whether echo reads backslashes is up to the shell: dash and zsh do, and bash with
 // xpg_echo. Which shell it is, and how it was set, need not stand in the text: so what is
 // printed may be either.
-
-// saysE reports whether flags of echo say that it reads no backslashes.
-func saysE(flags []field) bool {
-	return slices.ContainsFunc(flags, func(f field) bool { return strings.Contains(f.text, "E") })
-}
 
 // isEscaped reports whether a word of echo is another text where backslashes are read.
 func isEscaped(f field) bool {

@@ -197,3 +197,32 @@ func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
 	ex.in.walkStmts(stmts, std, sink)
 	ex.in.alt.selection = outer
 }
+
+// walkStmt walks a statement with its redirections.
+func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
+	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
+		return
+	}
+	if out := &in.io.out; (out.path != "" || out.to != nil) && out.sink == sink {
+		in.io.captured(s, std)
+		return
+	}
+	if in.rep.level++; in.rep.level > 4*in.rep.lim.Nesting {
+		in.rep.over("nesting")
+	}
+	stdin, stdout, wires := in.io.stdin, in.io.stdout, in.io.wires
+	in.io.stdin, in.io.stdout = std, sink
+	in.io.wires, in.io.aliased = in.io.aliased, nil
+	defer func() {
+		in.rep.level--
+		in.io.stdin, in.io.stdout, in.io.wires = stdin, stdout, wires
+	}()
+	if in.traps.intruder != nil {
+		in.traps.intrude()
+	}
+	if len(s.Redirs) == 0 {
+		in.cmd(s, std, sink)
+		return
+	}
+	in.io.redirected(s, std, sink)
+}

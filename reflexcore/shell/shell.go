@@ -17,6 +17,12 @@
 //
 // Everything is bounded by [Limits]; beyond a limit the analysis ends with an
 // opaque effect, which no rule may take for harmless.
+//
+// Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
+// a walk consists of. Then scope.go, stmt.go and call.go for statements and simple commands;
+// word.go, param.go and parameters.go for what their words become; builtins.go for commands of
+// the shell itself, apply.go and executes.go for those of the tables; readings.go for what is
+// walked once more because it is not known.
 package shell
 
 // Analyze says what the command line does.

@@ -26,15 +26,11 @@ func (so *sources) isPlainCall() bool {
 		return false
 	}
 	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
-		if !so.arePlain(so.trees[so.plainTrees].Stmts) {
+		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
 			return false
 		}
 	}
 	return true
-}
-
-func (so *sources) arePlain(list []*syntax.Stmt) bool {
-	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) })
 }
 
 // isPlainStmt reports whether a statement is such a list. Fed is that it has the output of

@@ -93,9 +93,9 @@ func (b *builder) addText(s string, quoted bool) {
 // flush ends a field.
 func (b *builder) flush() {
 	if b.any {
-		b.field.text = b.in.arena.keep(b.in.exp.buf[b.start:])
-		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.field.text, effect.Unknown) != "" {
-			b.field.text, b.splits = strings.ReplaceAll(b.field.text, effect.Unknown, ""), false
+		b.text = b.in.arena.keep(b.in.exp.buf[b.start:])
+		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.text, effect.Unknown) != "" {
+			b.text, b.splits = strings.ReplaceAll(b.text, effect.Unknown, ""), false
 		}
 		b.in.exp.push(b.field)
 	}
@@ -325,12 +325,11 @@ func onlyAt(q *syntax.DblQuoted) bool {
 		return false
 	}
 	p, ok := q.Parts[0].(*syntax.ParamExp)
-	return ok && p.Param != nil && (p.Param.Value == "@" || isAll(p.Index))
-}
-
-func isAll(index syntax.ArithmExpr) bool {
-	w, ok := index.(*syntax.Word)
-	return ok && w.Lit() == "@"
+	if !ok || p.Param == nil {
+		return false
+	}
+	index, ok := p.Index.(*syntax.Word)
+	return p.Param.Value == "@" || ok && index.Lit() == "@"
 }
 
 // one expands a word to one text, as on the right of = and after <<<.

@@ -380,7 +380,7 @@ func (lr *listRunner) added() []field {
 			out = append(out, wordsOf(lr.a.std, unicode.IsSpace)...)
 		}
 	}
-	if isParallel(lr.a.line.p.Program.Name) {
+	if lr.a.line.p.Program.Name == "parallel" {
 		out = append(out, lr.fromLists()...)
 	}
 	return out
