@@ -68,9 +68,11 @@ func load(lang string) *table {
 	return t
 }
 
-var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append, "glob": effect.Glob}
+var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append,
+	"glob": effect.Glob}
 
-var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded, "file": effect.File}
+var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded,
+	"file": effect.File}
 
 func (r *row) word(word string) {
 	if n, err := strconv.Atoi(word); err == nil {
