@@ -16,7 +16,7 @@ import (
 // The path is how the function is reached, with dots whatever the language
 // writes; *.name is a method of that name of anything, type.name one of an object
 // that a row with ->type made, text.name and list.name those of texts and lists.
-// The action is a method of the machine (actions.go). The argument is the index of
+// The action is a function of actions.go, of a fold one of fold.go. The argument is the index of
 // the one that counts, or r for what the method is called on. *.name.name is a method
 // of what has that name; name.** is all that a module has and no other row names.
 //

@@ -95,8 +95,10 @@ var dialects = map[string]*dialect{
 		includes: []string{"include", "include_once", "require_once", "require"},
 	},
 	"lua": {
-		name:        "lua",
-		keywords:    strings.Fields("and break do else elseif end for function if in local not or repeat return then until while"),
+		name: "lua",
+		keywords: strings.Fields(`
+			and break do else elseif end for function if in local not or repeat return then until while
+		`),
 		lineComment: "--", longBrackets: true,
 		concat: "..", caretPower: true, oneBased: true, member: []string{".", ":"},
 		bareCalls: true, selfCalls: true, bareTextOnly: true, functionValues: true, separator: ",",
