@@ -16,11 +16,13 @@ var actions = map[string]action{
 	"remotedelete": deleteRemote, "sql": runSQL, "kill": killProcess, "privilege": takePrivilege,
 
 	// What code is given.
-	"stdin": readStdin, "shift": shiftOperand, "pop": popOperand, "argvslice": allOperands, "environment": readEnvironment,
+	"stdin": readStdin, "shift": shiftOperand, "pop": popOperand, "argvslice": allOperands,
+	"environment": readEnvironment,
 
 	// Code and functions.
 	"fold": foldCall, "property": foldCall, "unknown": giveUnknown, "opaque": findOpaque, "callback": callBack,
-	"code": runCode, "function": newFunctionOf, "later": runLater, "worker": runWorker, "run": runFile, "preg": replaceByCode,
+	"code": runCode, "function": newFunctionOf, "later": runLater, "worker": runWorker, "run": runFile,
+	"preg":   replaceByCode,
 	"import": importModule, "attr": getAttribute, "call": callMethod, "reflect": callReflected, "partial": callPartial,
 	"methodcaller": callOnModule, "dispatch": callNamed, "method": methodValue, "callfunc": callByName,
 	"reflected": reachByName, "define": defineName, "setvariable": setVariable,

@@ -16,7 +16,7 @@ import (
 // The path is how the function is reached, with dots whatever the language
 // writes; *.name is a method of that name of anything, type.name one of an object
 // that a row with ->type made, text.name and list.name those of texts and lists.
-// The action is a method of the machine (actions.go). The argument is the index of
+// The action is a function of actions.go, of a fold one of fold.go. The argument is the index of
 // the one that counts, or r for what the method is called on. *.name.name is a method
 // of what has that name; name.** is all that a module has and no other row names.
 //
@@ -68,9 +68,11 @@ func load(lang string) *table {
 	return t
 }
 
-var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append, "glob": effect.Glob}
+var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append,
+	"glob": effect.Glob}
 
-var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded, "file": effect.File}
+var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded,
+	"file": effect.File}
 
 func (r *row) word(word string) {
 	if n, err := strconv.Atoi(word); err == nil {

@@ -94,11 +94,11 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 		if b.kind != nameValue || b.of != nil {
 			continue
 		}
-		kept := !f.declares(m.d, b.name)
-		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !kept; k++ {
-			kept = m.funcs[k].names(b.name)
+		outlives := !f.declares(m.d, b.name)
+		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !outlives; k++ {
+			outlives = m.funcs[k].names(b.name)
 		}
-		if kept {
+		if outlives {
 			m.escapes.addAll([]value{b.value})
 		}
 	}

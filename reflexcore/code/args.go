@@ -42,7 +42,8 @@ func argument(args []arg, n int) (value, bool) {
 		n--
 	}
 	if n == 0 {
-		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src", "address", "host", "s", "string", "data")
+		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src",
+			"address", "host", "s", "string", "data")
 	}
 	return value{}, false
 }

@@ -70,7 +70,8 @@ func (m *machine) oneArgument(out []arg) []arg {
 	t, next := m.in.tok(), m.in.ahead(1)
 	name := ""
 	switch {
-	case t.kind == tkName && next.kind == tkOp && slices.Contains(m.d.namedBy, next.text) && (next.text != ":" || next.pos == t.end):
+	case t.kind == tkName && next.kind == tkOp && slices.Contains(m.d.namedBy, next.text) &&
+		(next.text != ":" || next.pos == t.end):
 		name = t.text
 		m.in.i += 2
 	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && m.d.pairArgs:

@@ -21,7 +21,8 @@ type awkScript struct {
 }
 
 func newAwk(m *machine) *awkScript {
-	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, inputs: &m.inputs, programs: &m.programs}
+	return &awkScript{d: m.d, budget: &m.budget, in: &m.in, scope: &m.scope, out: &m.out, inputs: &m.inputs,
+		programs: &m.programs}
 }
 
 // run evaluates the program: once for each line of the input that it may hand to a shell.
@@ -94,7 +95,8 @@ func (a *awkScript) print(formatted bool) {
 	var out []value
 	if a.in.is("(") { // print (a, b) > "x", but also print (a) b
 		end := a.in.match(a.in.i)
-		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].nl || a.in.toks[next].kind == tkOp && a.in.toks[next].text != "$" && a.in.toks[next].text != "(" {
+		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].nl || a.in.toks[next].kind == tkOp &&
+			a.in.toks[next].text != "$" && a.in.toks[next].text != "(" {
 			a.in.i++
 			a.in.paren++
 			out = a.list(")")

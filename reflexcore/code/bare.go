@@ -46,7 +46,8 @@ func (ps *programs) flushBare() {
 }
 
 // bareWraps are words before a program that starts with the same input.
-var bareWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command", "busybox", "timeout"}
+var bareWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
+	"busybox", "timeout"}
 
 // isBare reports whether a command line starts a shell or interpreter with nothing to run
 // among its words.
@@ -60,7 +61,8 @@ func isBare(line string) bool {
 		lang := Language(name)
 		switch {
 		case isShellLine(name) && name != "busybox":
-			return !hasScript(strings.Join(fields[i:], " ")) && isShellLine(strings.Join(fields[i:], " ")) && !onlyTells(fields[i+1:], "-vx")
+			return !hasScript(strings.Join(fields[i:], " ")) && isShellLine(strings.Join(fields[i:], " ")) &&
+				!onlyTells(fields[i+1:], "-vx")
 		case lang == "python":
 			return !givenCode(fields[i+1:]) && !onlyTells(fields[i+1:], "-v")
 		case lang != "" && lang != "sed" && lang != "awk" && lang != "cmd" && lang != "powershell":

@@ -137,7 +137,8 @@ func (b *batch) command(words []string) {
 		op = Read
 	case "copy", "move", "xcopy", "ren", "rename", "md", "mkdir":
 		op = Write
-	case "echo", "rem", "cd", "chdir", "set", "setlocal", "endlocal", "pause", "cls", "exit", "goto", "ver", "vol", "dir", "title", "pushd", "popd":
+	case "echo", "rem", "cd", "chdir", "set", "setlocal", "endlocal", "pause", "cls", "exit", "goto", "ver", "vol",
+		"dir", "title", "pushd", "popd":
 		return
 	case "do", "else":
 		b.command(words[1:])

@@ -17,7 +17,7 @@ func (b *budget) step() bool {
 	return !b.over && !b.stopped
 }
 
-// deeper counts one level of nesting; the caller must call shallower.
+// deeper counts one level of nesting. The caller takes it back, where it is false too.
 func (b *budget) deeper() bool {
 	b.depth++
 	if b.depth > b.maxDepth {

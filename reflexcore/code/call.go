@@ -87,7 +87,8 @@ func (m *machine) indirect(callee value, args []arg) (value, bool) {
 		return m.call(own, args), true
 	}
 	first, _, _ := strings.Cut(module, ".")
-	if callee.of == nil && len(args) > 0 && m.api.dangers[first] && (name == "get" || name == "__getattribute__" || name == "__getitem__") {
+	if callee.of == nil && len(args) > 0 && m.api.dangers[first] &&
+		(name == "get" || name == "__getattribute__" || name == "__getitem__") {
 		return m.memberOf(value{kind: nameValue, s: module}, args[0].str()), true
 	}
 	return value{}, false
@@ -97,7 +98,8 @@ func (m *machine) indirect(callee value, args []arg) (value, bool) {
 func (m *machine) unknownCall(callee value, args []arg, taint effect.Taint) {
 	if !effect.IsKnown(callee.s) {
 		first, _, _ := strings.Cut(callee.s, ".")
-		if callee.of == nil && (m.api.dangers[first] || first == effect.Unknown) || callee.of != nil && callee.of.kind == listValue && callee.of.keys == nil {
+		if callee.of == nil && (m.api.dangers[first] || first == effect.Unknown) || callee.of != nil &&
+			callee.of.kind == listValue && callee.of.keys == nil {
 			m.out.found(Found{Text: callee.s, Taint: taint, By: first})
 		}
 	}
@@ -115,7 +117,8 @@ func (m *machine) callbacks(callee value, args []arg, taint effect.Taint) {
 			for j := range params {
 				params[j] = unknown(taint)
 			}
-			if module, ok := strings.CutSuffix(callee.s, ".then"); ok && callee.of == nil && len(params) > 0 { // import("x").then(m => …)
+			if module, ok := strings.CutSuffix(callee.s, ".then"); ok && callee.of == nil &&
+				len(params) > 0 { // import("x").then(m => …)
 				params[0] = value{kind: nameValue, s: module}
 			}
 			m.apply(a.fn, params)
@@ -130,7 +133,8 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 		switch a := &args[i].value; {
 		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) && m.api.runs(strings.ToLower(a.s)):
+		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) &&
+			m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}
 	}
@@ -172,7 +176,8 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 		m.call(fn, []arg{{value: *callee.of}})
 	}
 	for i := range args { // pcall(f, "a")
-		if args[i].s == path && i+1 < len(args) && args[i+1].fn == nil && args[i+1].kind != unknownValue && args[i+1].kind != numberValue {
+		if args[i].s == path && i+1 < len(args) && args[i+1].fn == nil && args[i+1].kind != unknownValue &&
+			args[i+1].kind != numberValue {
 			m.call(fn, args[i+1:])
 			return
 		}
@@ -181,7 +186,8 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 }
 
 func isMap(path string) bool {
-	return path == "map" || path == "filter" || strings.HasSuffix(path, ".map") || strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
+	return path == "map" || path == "filter" || strings.HasSuffix(path, ".map") ||
+		strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
 }
 
 // resolved gives names that stand for values their value: the environment, the

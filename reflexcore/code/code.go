@@ -31,7 +31,8 @@ const (
 	ops
 )
 
-var opNames = [ops]string{"opaque", "shell", "argv", "code", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "privilege", "remote-delete", "sql"}
+var opNames = [ops]string{"opaque", "shell", "argv", "code", "exec", "delete", "write", "read", "net-in", "net-out",
+	"permission", "kill", "privilege", "remote-delete", "sql"}
 
 // String returns the word; an unknown value is "opaque".
 func (o Op) String() string {

@@ -102,7 +102,8 @@ func (c *cursor) mayBeSkipped() bool {
 		switch t := &c.toks[j]; {
 		case t.kind == tkOp && (t.text == ";" && !c.d.braces || t.text == "&&" || t.text == "||" || t.text == "?"):
 			return t.text != ";"
-		case t.kind == tkName && slices.Contains([]string{"if", "for", "while", "else", "elif", "try", "except", "do"}, t.text):
+		case t.kind == tkName && slices.Contains([]string{"if", "for", "while", "else", "elif", "try", "except", "do"},
+			t.text):
 			return true
 		case t.nl && !c.d.braces:
 			return false
@@ -173,7 +174,8 @@ func (c *cursor) callsAtOnce() bool {
 // loops reports whether there is a loop without an end of its own in the source.
 func (c *cursor) loops() bool {
 	for i := range c.toks {
-		if t := &c.toks[i]; t.kind == tkName && (t.text == "while" || t.text == "until" || t.text == "loop" || t.text == "redo") {
+		if t := &c.toks[i]; t.kind == tkName && (t.text == "while" || t.text == "until" || t.text == "loop" ||
+			t.text == "redo") {
 			return true
 		}
 	}

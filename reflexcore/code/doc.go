@@ -21,8 +21,8 @@
 //   - machine.go is the evaluator of most languages; dialect.go and dialects.go say how
 //     they differ. Its sentences are in statement.go, expr.go, primary.go, postfix.go,
 //     function.go, params.go and imports.go, the calls in call.go, arguments.go and apply.go,
-//     code within code in nested.go. awk.go, sed.go, batch.go and powershell.go are the
-//     languages that have an evaluator of their own.
+//     code within code in nested.go, Perl's <STDIN> in perl_input.go. awk.go, sed.go, batch.go
+//     and powershell.go are the languages that have an evaluator of their own.
 //   - actions.go lists what a row of the tables makes the machine do, fold.go what it
 //     computes; table.go and api.go are the tables themselves.
 //   - What the evaluators share is below: cursor.go (the tokens), scope.go (variables),

@@ -36,7 +36,8 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 // nothing chooses among them.
 func (res *resources) deepens(path string) bool {
 	for _, root := range res.walked {
-		if rest, ok := strings.CutPrefix(path, root+"/"); ok && (strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
+		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
+			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
 			return !res.inputs.in.chooses()
 		}
 	}

@@ -144,7 +144,8 @@ func (e *escapes) handed(callee value, args []arg) {
 	}
 	if callee.kind == nameValue && callee.of == nil {
 		module, _, dotted := strings.Cut(callee.s, ".")
-		if path := e.api.runnerOf(module); dotted && path != "" && (name == "items" || name == "values" || name == "copy") {
+		if path := e.api.runnerOf(module); dotted && path != "" &&
+			(name == "items" || name == "values" || name == "copy") {
 			e.add(escaped{path, true})
 		}
 	}

@@ -186,13 +186,15 @@ func (m *machine) unary() value {
 				return v
 			case t.text == "-" && v.kind == nameValue && v.of == nil: // -e in Perl and PowerShell
 				return text("-"+v.s, v.taint)
-			case t.text == "*", t.text == "**", t.text == "...", t.text == "@", t.text == "\\", t.text == "&", t.text == "%", t.text == "$":
+			case t.text == "*", t.text == "**", t.text == "...", t.text == "@", t.text == "\\", t.text == "&",
+				t.text == "%", t.text == "$":
 				return v
 			}
 			return unknown(v.taint)
 		}
 	}
-	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" || t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && m.d.isKeyword(t.text) {
+	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" ||
+		t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && m.d.isKeyword(t.text) {
 		m.in.i++
 		if !m.budget.deeper() {
 			m.budget.depth--

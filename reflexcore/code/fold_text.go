@@ -92,7 +92,8 @@ func foldSlice(m *machine, c invocation) value {
 // foldSubstring is s.Substring(from, length).
 func foldSubstring(_ *machine, c invocation) value {
 	first, second := c.first(), c.second()
-	if second.kind == numberValue && first.kind == numberValue && second.n >= 0 && first.n >= 0 && first.n < maxText && second.n < maxText {
+	if second.kind == numberValue && first.kind == numberValue && second.n >= 0 && first.n >= 0 && first.n < maxText &&
+		second.n < maxText {
 		end := first.n + second.n
 		return slice(c.receiver(), &first.n, &end, 1)
 	}

@@ -17,7 +17,8 @@ func (m *machine) method(t *token) bool {
 
 // newFunction notes a function whose body lies between two tokens.
 func (m *machine) newFunction(params []param, from, to int, isExpr bool) value {
-	f := &function{params: params, src: m.in.src, toks: m.in.toks[:min(to, len(m.in.toks))], start: from, isExpr: isExpr}
+	f := &function{params: params, src: m.in.src, toks: m.in.toks[:min(to, len(m.in.toks))], start: from,
+		isExpr: isExpr}
 	m.funcs = append(m.funcs, f)
 	return value{fn: f}
 }
@@ -60,7 +61,8 @@ func (m *machine) function() value {
 	}
 	m.in.take("*")
 	name := ""
-	for t := m.in.tok(); t.kind == tkName || t.kind == tkOp && (t.text == "." || t.text == ":" || t.text == "&"); t = m.in.tok() {
+	for t := m.in.tok(); t.kind == tkName || t.kind == tkOp &&
+		(t.text == "." || t.text == ":" || t.text == "&"); t = m.in.tok() {
 		if t.kind == tkName {
 			name = t.text
 		}
@@ -73,7 +75,8 @@ func (m *machine) function() value {
 		}
 		return unknown(0)
 	}
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") && !m.in.is(")") { // use (…), a type
+	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") &&
+		!m.in.is(")") { // use (…), a type
 		if m.in.is("(") {
 			m.in.i = m.in.match(m.in.i)
 		}

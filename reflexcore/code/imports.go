@@ -12,7 +12,8 @@ func (m *machine) include(t *token) bool {
 	if !slices.Contains(m.d.includes, t.text) {
 		return false
 	}
-	if next := m.in.ahead(1); m.d.includesTexts && next.kind != tkString && (next.kind != tkName || next.text[0] != '$') {
+	if next := m.in.ahead(1); m.d.includesTexts && next.kind != tkString &&
+		(next.kind != tkName || next.text[0] != '$') {
 		return false
 	}
 	m.in.i++

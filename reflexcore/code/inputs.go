@@ -94,7 +94,8 @@ func secretTaint(secret bool) effect.Taint {
 
 func isSecretName(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN", "DATABASE_URL"} {
+	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "PRIVATE", "DSN",
+		"DATABASE_URL"} {
 		if strings.Contains(upper, part) {
 			return true
 		}

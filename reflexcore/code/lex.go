@@ -127,7 +127,8 @@ func (l *lexer) blank() {
 			l.i += len(l.d.blockOpen)
 			l.skipPast(l.d.blockClose)
 			l.sp = true
-		case l.nl && l.d.endMark && strings.HasPrefix(rest, "__END__"), l.nl && l.d.dataMark && strings.HasPrefix(rest, "__DATA__"):
+		case l.nl && l.d.endMark && strings.HasPrefix(rest, "__END__"), l.nl && l.d.dataMark &&
+			strings.HasPrefix(rest, "__DATA__"):
 			l.i = len(l.src)
 		default:
 			return
@@ -175,7 +176,8 @@ func (l *lexer) longComment() bool {
 }
 
 func (l *lexer) emit(kind tokenKind, start int, text string) *token {
-	l.toks = append(l.toks, token{kind: kind, nl: l.nl, sp: l.sp, col: int32(max(0, start-l.lineStart)), pos: int32(start), end: int32(l.i), text: text})
+	l.toks = append(l.toks, token{kind: kind, nl: l.nl, sp: l.sp, col: int32(max(0, start-l.lineStart)),
+		pos: int32(start), end: int32(l.i), text: text})
 	l.nl, l.sp = false, false
 	return &l.toks[len(l.toks)-1]
 }
@@ -192,7 +194,8 @@ func (l *lexer) token() {
 		}
 		l.emit(tkName, start, decode.Unescape(l.src[start:l.i]))
 	case isDigit(c) || c == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1]) && !l.afterValue():
-		for l.i++; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '.' && l.i+1 < len(l.src) && isDigit(l.src[l.i+1])); l.i++ {
+		for l.i++; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '.' && l.i+1 < len(l.src) &&
+			isDigit(l.src[l.i+1])); l.i++ {
 		}
 		l.emit(tkNumber, start, l.src[start:l.i])
 	case strings.IndexByte(l.d.sigils, c) >= 0 && l.sigil():
@@ -251,7 +254,8 @@ func (l *lexer) startsValue() bool {
 	if last.kind == tkOp && last.text == "}" && l.nl {
 		return true
 	}
-	return l.d.bareCalls && last.kind == tkName && isLetter(last.text[0]) && l.sp && l.i+1 < len(l.src) && l.src[l.i+1] > ' ' && l.src[l.i+1] != '='
+	return l.d.bareCalls && last.kind == tkName && isLetter(last.text[0]) && l.sp && l.i+1 < len(l.src) &&
+		l.src[l.i+1] > ' ' && l.src[l.i+1] != '='
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
@@ -327,11 +331,13 @@ func (l *lexer) sigil() bool {
 		return true
 	}
 	from := i
-	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.colonSigils && i+2 < len(l.src) && (l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
+	for i < len(l.src) && (isWord(l.src[i]) || (l.src[i] == ':' && l.d.colonSigils && i+2 < len(l.src) &&
+		(l.src[i+1] == ':' && isLetter(l.src[i+2]) || l.src[i-1] == ':' && isLetter(l.src[i+1])))) {
 		i++
 	}
 	if i == from && !l.d.dollarNames { // where $ is a name
-		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 || !l.d.specialVars {
+		if c != '$' || i >= len(l.src) || strings.IndexByte("!@/\\;,.0&`'+?<>()[]^-~=:%|\"", l.src[i]) < 0 ||
+			!l.d.specialVars {
 			return false
 		}
 		i++ // $! and its like
@@ -343,7 +349,8 @@ func (l *lexer) sigil() bool {
 
 func (l *lexer) afterArrow() bool {
 	n := len(l.toks)
-	return n > 0 && l.toks[n-1].kind == tkOp && (l.toks[n-1].text == "->" || l.toks[n-1].text == "{" && l.i < len(l.src) && l.src[l.i] == '}')
+	return n > 0 && l.toks[n-1].kind == tkOp && (l.toks[n-1].text == "->" || l.toks[n-1].text == "{" &&
+		l.i < len(l.src) && l.src[l.i] == '}')
 }
 
 func byteAt(s string, i int) byte {
@@ -357,7 +364,8 @@ func byteAt(s string, i int) byte {
 // that a language does not have does not occur in it.
 var operators = [...]string{
 	"**=", "||=", "&&=", "??=", "===", "!==", "<=>", "...", "<<=", ">>=", "//=", "?->", ">>>",
-	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", "^=",
+	"=>", "->", "::", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=",
+	"^=",
 	":=", "=~", "!~", "**", "//", "..", "<<", ">>", "++", "--", "&.", "~=",
 }
 

@@ -83,7 +83,8 @@ func (l *lexer) until(open, end byte) string {
 					l.i++
 				}
 			}
-		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) && (end == '`' || !l.d.templates):
+		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) &&
+			(end == '`' || !l.d.templates):
 			l.i += len(l.d.inner)
 			l.i = closing(l.src, l.i, l.d.inner[len(l.d.inner)-1])
 			continue
@@ -285,7 +286,8 @@ func (l *lexer) opensHeredoc() bool {
 		i++
 	}
 	tag := rest[from:i]
-	if tag == "" || isDigit(tag[0]) || l.d.upperHeredoc && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') && rest[2] != '~' && rest[2] != '-' {
+	if tag == "" || isDigit(tag[0]) || l.d.upperHeredoc && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') &&
+		rest[2] != '~' && rest[2] != '-' {
 		return false
 	}
 	if quote != 0 {
@@ -311,7 +313,8 @@ func (l *lexer) heredoc(at int) {
 			line, next = line[:n], l.i+n+1
 		}
 		trimmed := strings.Trim(line, " \t\r")
-		if trimmed == tag || l.d.inlineHeredoc && strings.HasPrefix(trimmed, tag) && !isWord(byteAt(trimmed, len(tag))) {
+		if trimmed == tag || l.d.inlineHeredoc && strings.HasPrefix(trimmed, tag) &&
+			!isWord(byteAt(trimmed, len(tag))) {
 			l.toks[at].text = l.src[from:l.i]
 			l.i = next
 			if l.d.inlineHeredoc {

@@ -8,14 +8,14 @@ type machine struct {
 	lim Limits
 
 	budget    budget
-	in        cursor
-	scope     scope
-	cwd       workdir
-	out       report
-	inputs    inputs
-	programs  programs
-	resources resources
-	escapes   escapes
+	in        cursor    // the tokens
+	scope     scope     // the variables
+	cwd       workdir   // the folder
+	out       report    // the findings
+	inputs    inputs    // operands, environment, standard input
+	programs  programs  // those that are started
+	resources resources // files and hosts
+	escapes   escapes   // the functions that are not followed
 
 	funcs  []*function
 	passed []value // what is left of the arguments of Perl's function

@@ -155,7 +155,8 @@ func (m *machine) interpolated(s string) value {
 			end := closing(s, i+len(m.d.inner), '{')
 			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
 			i, start = end, end
-		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' && m.d.braceVars):
+		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' &&
+			m.d.braceVars):
 			end, v := m.variable(s, i)
 			if end == i {
 				i++
@@ -192,7 +193,8 @@ func (m *machine) variable(s string, i int) (int, value) {
 		}
 		return end, v
 	}
-	for j < len(s) && (isWord(s[j]) || s[j] == ':' && byteAt(s, j+1) == ':' && isLetter(byteAt(s, j+2)) || s[j] == ':' && s[j-1] == ':') {
+	for j < len(s) && (isWord(s[j]) || s[j] == ':' && byteAt(s, j+1) == ':' && isLetter(byteAt(s, j+2)) ||
+		s[j] == ':' && s[j-1] == ':') {
 		j++
 	}
 	if j == i+1 {
@@ -209,7 +211,8 @@ func (m *machine) variable(s string, i int) (int, value) {
 				end++
 			}
 			j = min(end+1, len(s))
-		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars && isLetter(byteAt(s, j+2))):
+		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars &&
+			isLetter(byteAt(s, j+2))):
 			j += 2
 			for j < len(s) && isWord(s[j]) {
 				j++

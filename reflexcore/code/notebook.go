@@ -68,7 +68,8 @@ func (c *cells) magicLine(line string) bool {
 		c.out.found(Found{Text: "%" + name, By: "%" + name})
 	case "run":
 		c.ranFile(rest)
-	case "pip", "conda", "mamba", "uv", "micromamba", "rm", "mv", "cp", "ln", "mkdir", "rmdir", "cat", "ls", "less", "more", "man":
+	case "pip", "conda", "mamba", "uv", "micromamba", "rm", "mv", "cp", "ln", "mkdir", "rmdir", "cat", "ls", "less",
+		"more", "man":
 		c.programs.shell(text(name+" "+rest, 0), "%"+name)
 	default:
 		return false

@@ -107,7 +107,8 @@ func (ps *programs) hasPipe(args []arg, by string) bool {
 // written to it then.
 func waits(by string) bool {
 	switch last := by[strings.LastIndexByte(by, '.')+1:]; last {
-	case "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "system", "shell_exec", "passthru":
+	case "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput", "system", "shell_exec",
+		"passthru":
 		return true
 	default:
 		return strings.HasSuffix(last, "Sync")

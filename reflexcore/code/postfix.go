@@ -50,7 +50,8 @@ func (m *machine) postfix(v value) value {
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
 			v = m.callChanging(v, m.bareArguments(), base, t.text)
-		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName && t.text == "do" && !t.nl):
+		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName &&
+			t.text == "do" && !t.nl):
 			m.in.openBlock()
 			return unknown(v.taint)
 		default:
@@ -80,7 +81,8 @@ func (m *machine) tagged(fn, literal value) value {
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
 	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
-	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" || strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
+	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" ||
+		strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
 	}
 	switch t.kind {
@@ -89,7 +91,8 @@ func (m *machine) bareCall(v value, t *token) bool {
 	case tkNumber, tkCommand, tkWords, tkRegex:
 		return !m.d.bareTextOnly
 	case tkName:
-		return !m.d.bareTextOnly && (!m.d.isKeyword(t.text) || bareKeyword(t.text)) && m.in.strength(t) == 0 && t.text != "as"
+		return !m.d.bareTextOnly && (!m.d.isKeyword(t.text) || bareKeyword(t.text)) && m.in.strength(t) == 0 &&
+			t.text != "as"
 	case tkOp:
 		switch t.text {
 		case "[": // run ["sh"] of IPC::Run
@@ -101,7 +104,8 @@ func (m *machine) bareCall(v value, t *token) bool {
 		case "{":
 			return m.d.bareTextOnly || m.d.blockArgs && takesBlock(v)
 		}
-		return slices.Contains(m.d.bareSigils, t.text) || t.sp && slices.Contains(m.d.bareOps, t.text) && m.in.ahead(1).pos == t.end
+		return slices.Contains(m.d.bareSigils, t.text) || t.sp && slices.Contains(m.d.bareOps, t.text) &&
+			m.in.ahead(1).pos == t.end
 	default:
 	}
 	return false
@@ -115,7 +119,8 @@ func bareKeyword(word string) bool {
 // takesBlock reports whether a name is that of a function of Perl that has a block
 // before its arguments, which says where it prints or what it runs.
 func takesBlock(v value) bool {
-	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" || v.s == "system")
+	return v.kind == nameValue && (v.s == "print" || v.s == "printf" || v.s == "say" || v.s == "exec" ||
+		v.s == "system")
 }
 
 // member reads the name after a dot, an arrow or a double colon.
@@ -151,7 +156,8 @@ func (m *machine) memberOf(v value, name string) value {
 	switch {
 	case name == "__call__" && v.s == "function.__call__":
 		return v
-	case v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) && (name == "call" || name == "apply" || name == "bind" || name == "__call__"):
+	case v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) &&
+		(name == "call" || name == "apply" || name == "bind" || name == "__call__"):
 		recv := v
 		return value{kind: nameValue, s: "function." + name, of: &recv}
 	case v.fn != nil && (name == "call" || name == "()"):
@@ -199,7 +205,8 @@ func (m *machine) memberOf(v value, name string) value {
 // subscript evaluates what stands between brackets, where a bare word is a text
 // in some languages.
 func (m *machine) subscript(end string) value {
-	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" && isLetter(t.text[0]) {
+	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" &&
+		isLetter(t.text[0]) {
 		m.in.i += 2
 		return text(t.text, 0)
 	}

@@ -59,7 +59,8 @@ func (p *psReader) block(end byte) (last value) {
 			p.skip(1)
 			m.budget.depth--
 			return last
-		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' || c == '=':
+		case c == ';' || c == '}' || c == ')' || c == ']' || c == ',' || c == '|' || c == '&' && p.at(1) == '&' ||
+			c == '=':
 			p.skip(1)
 		case c == '{':
 			p.skip(1)
@@ -124,7 +125,8 @@ func (p *psReader) redirection(content value) {
 // element evaluates one element of a pipeline: an expression or a command.
 func (p *psReader) element(in value, piped bool) value {
 	switch c := p.at(0); {
-	case c == '&' || c == '.' && (p.at(1) == ' ' || p.at(1) == '(' || p.at(1) == '$' || p.at(1) == '"' || p.at(1) == '\''):
+	case c == '&' || c == '.' && (p.at(1) == ' ' || p.at(1) == '(' || p.at(1) == '$' || p.at(1) == '"' ||
+		p.at(1) == '\''):
 		p.skip(1)
 		p.space(false)
 		var name value
@@ -211,11 +213,13 @@ func (p *psReader) word() value {
 	for p.i < len(p.src) && p.m.budget.step() {
 		c := p.src[p.i]
 		switch {
-		case c <= ' ' || strings.IndexByte(";|{},", c) >= 0 || c == ')' || c == '&' && p.at(1) == '&', (c == '>' || c == '(') && any:
+		case c <= ' ' || strings.IndexByte(";|{},", c) >= 0 || c == ')' || c == '&' && p.at(1) == '&',
+			(c == '>' || c == '(') && any:
 			return out
 		case c == '"' || c == '\'':
 			out = add(out, p.quoted(), true)
-		case c == '$' || c == '(' || c == '@' && (p.at(1) == '(' || p.at(1) == '{' || p.at(1) == '"' || p.at(1) == '\''):
+		case c == '$' || c == '(' || c == '@' && (p.at(1) == '(' || p.at(1) == '{' || p.at(1) == '"' ||
+			p.at(1) == '\''):
 			v := p.primary()
 			if !any {
 				out = v
@@ -231,7 +235,8 @@ func (p *psReader) word() value {
 			p.skip(2)
 		default:
 			start := p.i
-			for p.i++; p.i < len(p.src) && strings.IndexByte("\"'$(){};|,`>&", p.src[p.i]) < 0 && p.src[p.i] > ' '; p.i++ {
+			for p.i++; p.i < len(p.src) && strings.IndexByte("\"'$(){};|,`>&", p.src[p.i]) < 0 &&
+				p.src[p.i] > ' '; p.i++ {
 			}
 			out = add(out, text(p.src[start:p.i], 0), true)
 		}

@@ -12,7 +12,8 @@ func (p *psReader) command(name, in value, piped bool) value {
 	var words []psWord
 	for p.m.budget.step() {
 		p.space(false)
-		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' || p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
+		if p.i >= len(p.src) || strings.IndexByte(";|\n)}", p.src[p.i]) >= 0 || p.at(0) == '&' && p.at(1) == '&' ||
+			p.at(0) == '2' && p.at(1) == '>' || p.at(0) == '>' {
 			break
 		}
 		before := p.i
@@ -132,7 +133,8 @@ func unixWords(name string, words []psWord) bool {
 					return false
 				}
 			}
-			return flags == "-" || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "" || strings.HasPrefix(flags, "-")
+			return flags == "-" || flags != "r" && strings.Trim(flags, "rRfvidIpnau") == "" ||
+				strings.HasPrefix(flags, "-")
 		})
 	default:
 		return false
@@ -179,7 +181,8 @@ func psArguments(words []psWord, r row) (args []arg, bits effect.Bits, taint eff
 // psSwitch reports whether a parameter takes no value.
 func psSwitch(name string) bool {
 	switch name {
-	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append", "nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
+	case "confirm", "whatif", "verbose", "noprofile", "nop", "usebasicparsing", "useb", "asplaintext", "append",
+		"nonewline", "raw", "passthru", "wait", "nonewwindow", "asjob", "hidden":
 		return true
 	}
 	return false
@@ -193,10 +196,14 @@ func psPrefix(name, full string, least int) bool {
 // counts, or -1.
 func psPosition(name, action string) int {
 	switch {
-	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1), psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),
-		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id", name == "source", name == "inputobject", name == "identity", name == "computername", psPrefix(name, "executionpolicy", 2):
+	case psPrefix(name, "path", 2), name == "literalpath", name == "lp", name == "pspath", psPrefix(name, "uri", 1),
+		psPrefix(name, "filepath", 5), psPrefix(name, "command", 3),
+		psPrefix(name, "scriptblock", 3), name == "typename", psPrefix(name, "name", 2), name == "id",
+		name == "source", name == "inputobject", name == "identity", name == "computername",
+		psPrefix(name, "executionpolicy", 2):
 		return 0
-	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4), name == "args", name == "target":
+	case psPrefix(name, "value", 1), psPrefix(name, "destination", 3), psPrefix(name, "argumentlist", 4),
+		name == "args", name == "target":
 		return 1
 	}
 	return -1
@@ -231,14 +238,17 @@ func (p *psReader) program(name value, words []psWord, in value, piped bool) {
 
 func isVerbNoun(s string) bool {
 	verb, noun, ok := strings.Cut(s, "-")
-	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z' && isPlainName(verb) && isPlainName(noun)
+	return ok && verb != "" && noun != "" && verb[0] >= 'A' && verb[0] <= 'Z' && noun[0] >= 'A' && noun[0] <= 'Z' &&
+		isPlainName(verb) && isPlainName(noun)
 }
 
 // psHarmless reports whether the verb of a cmdlet only looks, compares or prints.
 func psHarmless(name string) bool {
 	verb, _, _ := strings.Cut(strings.ToLower(name), "-")
 	switch verb {
-	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format", "group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach", "import":
+	case "get", "select", "where", "sort", "measure", "compare", "convertto", "convertfrom", "convert", "format",
+		"group", "join", "split", "test", "resolve", "write", "find", "read", "show", "wait", "tee", "foreach",
+		"import":
 		return !strings.EqualFold(name, "format-volume")
 	}
 	return false

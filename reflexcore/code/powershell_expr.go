@@ -204,7 +204,8 @@ func mapValues(vs []value, f func(value) value) []value {
 func (p *psReader) postfix(v value) value {
 	for p.m.budget.step() {
 		switch {
-		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' || p.at(1) == '('):
+		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' ||
+			p.at(1) == '('):
 			p.skip(1)
 			v = p.member(v)
 		case p.at(0) == ':' && p.at(1) == ':':
@@ -426,11 +427,13 @@ func (p *psReader) operator(left value) value {
 		if right.kind == listValue && len(right.list) == 2 {
 			from, to = right.list[0], right.list[1]
 		}
-		if left.known() && from.known() && to.known() && !strings.ContainsAny(from.str(), `\.[]()*+?^$|{}`) && from.str() != "" && len(left.str())*max(1, len(to.str())) <= maxText {
+		if left.known() && from.known() && to.known() && !strings.ContainsAny(from.str(), `\.[]()*+?^$|{}`) &&
+			from.str() != "" && len(left.str())*max(1, len(to.str())) <= maxText {
 			return text(strings.ReplaceAll(left.str(), from.str(), to.str()), t)
 		}
 	case "split", "isplit":
-		if left.known() && right.known() && len(right.str()) == 1 && !strings.ContainsAny(right.str(), `\.[]()*+?^$|{}`) {
+		if left.known() && right.known() && len(right.str()) == 1 &&
+			!strings.ContainsAny(right.str(), `\.[]()*+?^$|{}`) {
 			return split(left, right, t)
 		}
 	case "xor", "bxor":

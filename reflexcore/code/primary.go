@@ -97,8 +97,10 @@ func (m *machine) group() value {
 	elements := m.elements(")")
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
-	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 && elements[last].kind == nameValue && (one || m.d.commaOperator) {
-		m.escapes.functions = m.escapes.functions[:before] // it is the value of the brackets, which is looked at as any other
+	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 &&
+		elements[last].kind == nameValue && (one || m.d.commaOperator) {
+		// It is the value of the brackets, which is looked at as any other.
+		m.escapes.functions = m.escapes.functions[:before]
 	}
 	switch {
 	case one:
@@ -228,7 +230,8 @@ func (m *machine) mapLiteral() value {
 		t := m.in.tok()
 		name := ""
 		next := m.in.ahead(1)
-		if (t.kind == tkName || t.kind == tkString) && next.kind == tkOp && (next.text == ":" || next.text == "=>" || next.text == "=" || next.text == "," || next.text == "}") {
+		if (t.kind == tkName || t.kind == tkString) && next.kind == tkOp &&
+			(next.text == ":" || next.text == "=>" || next.text == "=" || next.text == "," || next.text == "}") {
 			name = t.text
 			if next.text != "," && next.text != "}" {
 				m.in.i += 2
@@ -283,8 +286,10 @@ func (m *machine) name(t *token) value {
 	}
 	for m.in.i+1 < len(m.in.toks) { // a.b.c is a part of the source
 		dot, part := &m.in.toks[m.in.i], &m.in.toks[m.in.i+1]
-		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end || part.pos != dot.end || int(part.end) > len(m.in.src) ||
-			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.blocks && m.api.find(s) != nil {
+		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end ||
+			part.pos != dot.end || int(part.end) > len(m.in.src) ||
+			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.blocks &&
+			m.api.find(s) != nil {
 			break
 		}
 		s, end = m.in.src[t.pos:part.end], part.end

@@ -12,6 +12,7 @@ type report struct {
 	quiet  bool         // what is inserted has been told before
 }
 
+// found yields a finding as it is seen from the present folder.
 func (r *report) found(f Found) {
 	if r.budget.stopped {
 		return

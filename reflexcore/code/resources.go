@@ -52,7 +52,8 @@ func (res *resources) open(r row, path value, args []arg, by string) value {
 	if p := path.str(); strings.HasPrefix(p, "|") && res.d.pipeOpens {
 		program := text(p[1:], path.taint)
 		res.programs.shell(program, by)
-		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""), by)
+		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""),
+			by)
 	}
 	if res.d.opensInput && isStdinPath(path) {
 		return value{kind: objectValue, s: "stdin", taint: res.inputs.lim.InputTaint}
@@ -94,7 +95,8 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 	if isURL(p) {
 		return res.network(row{action: "netin"}, path, args, taint, by), true
 	}
-	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) && res.inputs.lim.HasInput {
+	if r.action == "read" && (p == "/dev/stdin" || p == "php://stdin" || path.kind == numberValue && path.n == 0) &&
+		res.inputs.lim.HasInput {
 		return res.inputs.input(), true
 	}
 	if strings.HasPrefix(p, "php://") || path.kind == objectValue && path.from == "" && path.s == "stream" {
@@ -180,7 +182,8 @@ func (res *resources) network(r row, target value, args []arg, taint effect.Tain
 	if r.action == "netout" {
 		op = NetOut
 	}
-	if method, ok := named(args, "method"); ok && method.known() && !strings.EqualFold(method.str(), "GET") && !strings.EqualFold(method.str(), "HEAD") {
+	if method, ok := named(args, "method"); ok && method.known() && !strings.EqualFold(method.str(), "GET") &&
+		!strings.EqualFold(method.str(), "HEAD") {
 		op = NetOut
 	}
 	carried := taint | target.taint
@@ -278,7 +281,8 @@ func (res *resources) newObject(r row, args []arg, taint effect.Taint, by string
 
 // netTypes are the types of New-Object that have rows of their own.
 var netTypes = map[string]string{
-	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp", "wscript.shell": "wscript", "shell.application": "shellapplication",
+	"net.webclient": "webclient", "net.http.httpclient": "httpclient", "msxml2.xmlhttp": "xmlhttp",
+	"wscript.shell": "wscript", "shell.application": "shellapplication",
 }
 
 // isStdinPath reports whether a path or number stands for the standard input.

@@ -96,7 +96,9 @@ func (s *scope) findJoined(toks []token, d *dialect) {
 		case t.kind == tkOp && d.braces && t.text == "}":
 			nest--
 		case t.kind != tkName:
-		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else", t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do", t.text == "foreach":
+		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else",
+			t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do",
+			t.text == "foreach":
 			line = true
 			if last >= 0 && !t.nl { // x = 1 if y
 				names[last].nested = true

@@ -217,7 +217,8 @@ func plainText(replacement string) string {
 		switch c := replacement[i]; {
 		case c == '&':
 			b.WriteString(effect.Unknown)
-		case c == '\\' && i+1 < len(replacement) && (isDigit(replacement[i+1]) || strings.IndexByte("ULElu", replacement[i+1]) >= 0):
+		case c == '\\' && i+1 < len(replacement) && (isDigit(replacement[i+1]) ||
+			strings.IndexByte("ULElu", replacement[i+1]) >= 0):
 			i++
 			b.WriteString(effect.Unknown)
 		case c == '\\' && i+1 < len(replacement):

@@ -132,7 +132,8 @@ func (v value) truthy() bool {
 // join is what is known if it may be either of two values.
 func join(a, b value) value {
 	t := a.taint | b.taint
-	if a.kind == b.kind && a.s == b.s && a.n == b.n && a.of == nil && b.of == nil && a.kind != listValue && a.fn == b.fn {
+	if a.kind == b.kind && a.s == b.s && a.n == b.n && a.of == nil && b.of == nil && a.kind != listValue &&
+		a.fn == b.fn {
 		a.taint = t
 		return a
 	}

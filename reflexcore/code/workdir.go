@@ -64,7 +64,8 @@ func (w *workdir) goTo(to value) {
 // below is a path as it is seen from the folder in which the code began.
 func (w *workdir) below(p string) string {
 	switch {
-	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown), len(p) > 1 && p[1] == ':':
+	case w.dir == "", p == "", p[0] == '/', p[0] == '~', p[0] == '\\', strings.HasPrefix(p, effect.Unknown),
+		len(p) > 1 && p[1] == ':':
 		return p
 	case strings.Contains(p, "..") && !effect.IsKnown(w.dir): // .. may leave what is not known
 		return effect.Unknown

@@ -105,7 +105,8 @@ func (c *condition) primary() truth {
 		inner := condition{t: c.t[c.at+1 : end], table: c.table, depth: c.depth}
 		v := inner.or()
 		after := min(end+1, len(c.t))
-		if inner.at >= len(inner.t) && (after == len(c.t) || c.t[after].is("and") || c.t[after].is("or") || c.t[after].is("&&") || c.t[after].is("||")) {
+		if inner.at >= len(inner.t) && (after == len(c.t) || c.t[after].is("and") || c.t[after].is("or") ||
+			c.t[after].is("&&") || c.t[after].is("||")) {
 			c.at = after
 			return v
 		}
@@ -152,7 +153,9 @@ func (c *condition) compare(t []token) truth {
 	}
 	// A column that always has a value has one in every row.
 	key := func(x token) bool {
-		return (x.kind == tWord || x.kind == tName) && (x.s == "id" || x.s == "rowid" || x.s == "_id" || x.s == "ctid" || x.s == "pk" || x.s == "uuid" || strings.HasSuffix(x.s, "_id") && strings.TrimSuffix(x.s, "s_id")+"s_id" == c.table+"_id")
+		return (x.kind == tWord || x.kind == tName) && (x.s == "id" || x.s == "rowid" || x.s == "_id" ||
+			x.s == "ctid" || x.s == "pk" || x.s == "uuid" || strings.HasSuffix(x.s, "_id") &&
+			strings.TrimSuffix(x.s, "s_id")+"s_id" == c.table+"_id")
 	}
 	for len(t) > 3 && t[1].is(".") { // a table's name before a column
 		t = t[2:]
@@ -196,7 +199,8 @@ func (c *condition) in(left, right []token) truth {
 	}
 	inner := right[1 : len(right)-1]
 	if inner[0].is("select") {
-		all := len(inner) >= 4 && inner[1].s == left[0].s && inner[2].is("from") && (inner[3].s == c.table || c.table == "")
+		all := len(inner) >= 4 && inner[1].s == left[0].s && inner[2].is("from") &&
+			(inner[3].s == c.table || c.table == "")
 		if all && len(inner) == 4 {
 			return yes
 		}
@@ -249,14 +253,17 @@ func order(op string, left, right []token, key func(token) bool) truth {
 		}
 		return no
 	}
-	if len(left) == 1 && len(right) == 1 && (left[0].kind == tNumber || left[0].kind == tText) && (right[0].kind == tNumber || right[0].kind == tText) {
+	if len(left) == 1 && len(right) == 1 && (left[0].kind == tNumber || left[0].kind == tText) &&
+		(right[0].kind == tNumber || right[0].kind == tText) {
 		return literals(op, left[0], right[0])
 	}
 	if len(left) == 1 && key(left[0]) && len(right) > 0 {
 		switch r := right[len(right)-1]; {
-		case (op == ">" || op == ">=") && (r.s == "0" || op == ">=" && r.s == "1" || len(right) == 2 && right[0].is("-") && r.kind == tNumber):
+		case (op == ">" || op == ">=") && (r.s == "0" || op == ">=" && r.s == "1" || len(right) == 2 &&
+			right[0].is("-") && r.kind == tNumber):
 			return yes
-		case (op == "<>" || op == "!=") && (r.s == "0" || r.kind == tText && r.s == "" || len(right) == 2 && right[0].is("-")):
+		case (op == "<>" || op == "!=") && (r.s == "0" || r.kind == tText && r.s == "" || len(right) == 2 &&
+			right[0].is("-")):
 			return yes
 		}
 	}

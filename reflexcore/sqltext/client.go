@@ -100,7 +100,9 @@ func (a *analysis) psqlCommand(line string) bool {
 		a.file(effect.Read, strings.Trim(arg, " '"), cmd)
 	case `\e`, `\edit`, `\ef`, `\ev`:
 		a.shell(effect.Shell, "$EDITOR "+arg, "the client's editor")
-	case `\setenv`, `\set`, `\pset`, `\echo`, `\qecho`, `\warn`, `\prompt`, `\if`, `\elif`, `\c`, `\connect`, `\cd`, `\password`, `\bind`, `\watch`, `\gset`, `\gexec`, `\d`, `\dt`, `\l`, `\q`, `\x`, `\timing`, `\h`, `\?`, `\z`, `\df`, `\dn`, `\du`, `\dp`, `\di`, `\dv`, `\ds`, `\G`, `\u`, `\r`, `\endif`, `\else`, `\p`, `\a`, `\t`, `\n`:
+	case `\setenv`, `\set`, `\pset`, `\echo`, `\qecho`, `\warn`, `\prompt`, `\if`, `\elif`, `\c`, `\connect`, `\cd`,
+		`\password`, `\bind`, `\watch`, `\gset`, `\gexec`, `\d`, `\dt`, `\l`, `\q`, `\x`, `\timing`, `\h`, `\?`, `\z`,
+		`\df`, `\dn`, `\du`, `\dp`, `\di`, `\dv`, `\ds`, `\G`, `\u`, `\r`, `\endif`, `\else`, `\p`, `\a`, `\t`, `\n`:
 		if cmd == `\gexec` {
 			a.add(effect.Effect{Kind: effect.Opaque, By: `\gexec`, Bits: effect.Partial})
 		}
@@ -139,7 +141,9 @@ func (a *analysis) copyArgs(t []token, arg string) {
 		}
 		file, _, _ := strings.Cut(strings.TrimSpace(arg[i+len(to):]), " ")
 		switch {
-		case file == "" || file[0] == '\'' || strings.EqualFold(file, "program") || strings.EqualFold(file, "stdin") || strings.EqualFold(file, "stdout") || strings.EqualFold(file, "pstdin") || strings.EqualFold(file, "pstdout"):
+		case file == "" || file[0] == '\'' || strings.EqualFold(file, "program") || strings.EqualFold(file, "stdin") ||
+			strings.EqualFold(file, "stdout") || strings.EqualFold(file, "pstdin") ||
+			strings.EqualFold(file, "pstdout"):
 		case to == " to ":
 			a.file(effect.Write, file, `\copy`)
 		default:

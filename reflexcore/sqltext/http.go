@@ -24,17 +24,20 @@ func HTTP(dst []effect.Effect, method, address, body string) []effect.Effect {
 		bits := effect.Bits(0)
 		first := strings.Trim(path, "/")
 		// The root, all indexes, a pattern, a list.
-		if first == "" || strings.HasPrefix(first, "_all") || strings.ContainsAny(first, "*,") || !effect.IsKnown(first) && strings.IndexByte(first, '/') < 0 {
+		if first == "" || strings.HasPrefix(first, "_all") || strings.ContainsAny(first, "*,") ||
+			!effect.IsKnown(first) && strings.IndexByte(first, '/') < 0 {
 			bits |= effect.Bulk
 		}
 		dst = append(dst, effect.Effect{Kind: effect.RemoteDelete, Target: address, By: by, Bits: bits})
 	case last == "_delete_by_query", last == "_bulk" && strings.Contains(body, `"delete"`):
 		bits := effect.Bits(0)
-		if body == "" || strings.Contains(body, "match_all") || !effect.IsKnown(body) || strings.Contains(path, "*") || strings.Contains(path, "_all") {
+		if body == "" || strings.Contains(body, "match_all") || !effect.IsKnown(body) || strings.Contains(path, "*") ||
+			strings.Contains(path, "_all") {
 			bits = effect.Bulk
 		}
 		dst = append(dst, effect.Effect{Kind: effect.RemoteDelete, Target: address, By: by + " " + last, Bits: bits})
-	case method == "POST" && (last == "_close" || last == "_forcemerge"), method == "PUT" && (last == "_settings" || strings.HasPrefix(last, "_security")):
+	case method == "POST" && (last == "_close" || last == "_forcemerge"), method == "PUT" &&
+		(last == "_settings" || strings.HasPrefix(last, "_security")):
 		dst = append(dst, effect.Effect{Kind: effect.Permission, Target: address, By: by})
 	}
 	return dst

@@ -58,7 +58,8 @@ func (l *lexer) next() (token, bool) {
 		switch {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
 			l.at++
-		case strings.HasPrefix(rest, "--") && (!l.q.dashes || len(rest) == 2 || rest[2] <= ' '), c == '#' && l.q.hash, l.q.slashes && strings.HasPrefix(rest, "//"):
+		case strings.HasPrefix(rest, "--") && (!l.q.dashes || len(rest) == 2 || rest[2] <= ' '), c == '#' && l.q.hash,
+			l.q.slashes && strings.HasPrefix(rest, "//"):
 			l.line()
 		case strings.HasPrefix(rest, "/*"):
 			l.comment()
@@ -92,7 +93,8 @@ func (l *lexer) next() (token, bool) {
 			return l.word()
 		default:
 			n := 1
-			if len(rest) > 1 && strings.ContainsRune("<>!:|=", rune(c)) && strings.ContainsRune("<>=|:", rune(rest[1])) {
+			if len(rest) > 1 && strings.ContainsRune("<>!:|=", rune(c)) &&
+				strings.ContainsRune("<>=|:", rune(rest[1])) {
 				n = 2
 			}
 			l.at += n

@@ -82,7 +82,8 @@ func (m *mongoText) call(method string, i int) {
 		m.add(effect.RemoteDelete, "indexes of "+name, method, 0)
 	case "shutdownserver", "killop", "fsynclock":
 		m.add(effect.Kill, "the server", method, 0)
-	case "createuser", "dropuser", "grantrolestouser", "updateuser", "createrole", "changeuserpassword", "dropallusers", "revokerolesfromuser", "grantprivilegestorole":
+	case "createuser", "dropuser", "grantrolestouser", "updateuser", "createrole", "changeuserpassword",
+		"dropallusers", "revokerolesfromuser", "grantprivilegestorole":
 		m.add(effect.Permission, "account", method, 0)
 	case "admincommand", "runcommand":
 		m.runCommand(method, args)

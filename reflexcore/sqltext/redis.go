@@ -125,7 +125,8 @@ func redisServer(c *redisCommand) {
 	switch verb, what := c.word(0), c.word(1); {
 	case verb == "CLIENT" && what == "KILL":
 		c.add(effect.Kill, "connection", 0)
-	case verb == "CLIENT" && what == "PAUSE", verb == "CLUSTER" && what == "RESET", verb == "DEBUG" && what != "OBJECT" && what != "JMAP":
+	case verb == "CLIENT" && what == "PAUSE", verb == "CLUSTER" && what == "RESET", verb == "DEBUG" &&
+		what != "OBJECT" && what != "JMAP":
 		c.add(effect.Kill, "the server", 0)
 	}
 }
@@ -171,7 +172,8 @@ func redisScript(c *redisCommand) {
 		c.add(effect.RemoteDelete, "all databases", effect.Bulk)
 	case strings.Contains(script, "keys") && (strings.Contains(script, "del") || strings.Contains(script, "unlink")):
 		c.add(effect.RemoteDelete, "keys", effect.Bulk)
-	case strings.Contains(script, "loadlib"), strings.Contains(script, "io.popen"), strings.Contains(script, "os.execute"):
+	case strings.Contains(script, "loadlib"), strings.Contains(script, "io.popen"),
+		strings.Contains(script, "os.execute"):
 		c.add(effect.Exec, "lua", 0)
 	case c.word(0) == "FUNCTION" && c.word(1) == "FLUSH":
 		c.add(effect.RemoteDelete, "functions", effect.Bulk)

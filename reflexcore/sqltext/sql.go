@@ -108,7 +108,9 @@ func (a *analysis) run(text string, q quirks, depth int) {
 
 // starters are words after which another statement can stand.
 var starters = map[string]bool{
-	"(": true, ")": true, "then": true, "else": true, "begin": true, "loop": true, "as": true, "analyze": true, "analyse": true, "verbose": true, "do": true, "atomic": true, "declare": true, "immediate": true, "transaction": true, "work": true, "query": true, "is": true, "execute": true, "materialized": true, "~~": true,
+	"(": true, ")": true, "then": true, "else": true, "begin": true, "loop": true, "as": true, "analyze": true,
+	"analyse": true, "verbose": true, "do": true, "atomic": true, "declare": true, "immediate": true,
+	"transaction": true, "work": true, "query": true, "is": true, "execute": true, "materialized": true, "~~": true,
 }
 
 // statementOf looks at one statement.
@@ -166,7 +168,8 @@ func (a *analysis) judgeVerb(t []token, i int, q quirks, depth int) {
 	case "kill":
 		a.say(Statement{Verb: "KILL", Object: "connection " + at(t, len(t)-1).s}, effect.Kill, 0)
 	case "reset", "purge":
-		if at(t, i+1).is("master") || at(t, i+1).is("binary") || at(t, i+1).is("replica") || at(t, i+1).is("slave") || at(t, i+1).is("recyclebin") {
+		if at(t, i+1).is("master") || at(t, i+1).is("binary") || at(t, i+1).is("replica") || at(t, i+1).is("slave") ||
+			at(t, i+1).is("recyclebin") {
 			a.say(Statement{Verb: strings.ToUpper(v.s), Object: "logs", Lost: true}, effect.Discard, effect.Bulk)
 		}
 	case "set":
@@ -209,7 +212,8 @@ func (a *analysis) fileVerb(t []token, i int) {
 	case "backup", "restore":
 		for k, x := range t {
 			if x.is("disk") && at(t, k+1).is("=") {
-				a.file(map[string]effect.Kind{"backup": effect.Write, "restore": effect.Read}[v.s], at(t, k+2).s, strings.ToUpper(v.s))
+				a.file(map[string]effect.Kind{"backup": effect.Write, "restore": effect.Read}[v.s], at(t, k+2).s,
+					strings.ToUpper(v.s))
 			}
 		}
 		if v.is("restore") {

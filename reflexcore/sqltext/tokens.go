@@ -46,7 +46,9 @@ func index(t []token, from int, w string) int {
 }
 
 // noise are words between a verb and what it is about.
-var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true, "ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true, "fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
+var noise = map[string]bool{"if": true, "exists": true, "not": true, "only": true, "low_priority": true, "quick": true,
+	"ignore": true, "concurrently": true, "from": true, "or": true, "replace": true, "rollback": true, "abort": true,
+	"fail": true, "table": true, "online": true, "offline": true, "public": true, "force": true}
 
 // object reads a name with its dots from i on.
 func object(t []token, i int) (name string, after int) {

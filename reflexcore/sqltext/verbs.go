@@ -15,7 +15,8 @@ func (a *analysis) drop(t []token, i int) {
 			next++
 		}
 		a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", effect.RemoteDelete, effect.Bulk|effect.Recursive)
-	case "table", "foreign", "external", "collection", "index", "view", "materialized", "column", "sequence", "type", "domain", "partition", "stream", "topic", "dictionary", "bucket", "graph", "measurement", "series":
+	case "table", "foreign", "external", "collection", "index", "view", "materialized", "column", "sequence", "type",
+		"domain", "partition", "stream", "topic", "dictionary", "bucket", "graph", "measurement", "series":
 		bits := effect.Bits(0)
 		switch what {
 		case "table", "foreign", "external", "materialized":
@@ -31,9 +32,11 @@ func (a *analysis) drop(t []token, i int) {
 	case "temporary", "temp": // a session's own
 	case "user", "role", "login", "group":
 		a.list(t, next, "DROP "+strings.ToUpper(what), what+" ", effect.Permission, 0)
-	case "policy", "trigger", "constraint", "rule", "extension", "publication", "subscription", "server", "function", "procedure", "aggregate", "event", "package", "routine", "masking", "audit":
+	case "policy", "trigger", "constraint", "rule", "extension", "publication", "subscription", "server", "function",
+		"procedure", "aggregate", "event", "package", "routine", "masking", "audit":
 		name, _ := object(t, next)
-		a.say(Statement{Verb: "DROP " + strings.ToUpper(what), Object: what + " " + name, Lost: true}, effect.RemoteDelete, 0)
+		a.say(Statement{Verb: "DROP " + strings.ToUpper(what), Object: what + " " + name, Lost: true},
+			effect.RemoteDelete, 0)
 	default:
 		if !effect.IsKnown(what) {
 			a.say(Statement{Verb: "DROP", Object: what, Lost: true}, effect.RemoteDelete, effect.Bulk)
@@ -140,14 +143,16 @@ func (a *analysis) alter(t []token, i int) {
 				continue
 			}
 			switch n := at(t, k+1); {
-			case n.is("constraint"), n.is("default"), n.is("not"), n.is("index"), n.is("key"), n.is("primary"), n.is("foreign"), n.is("check"), n.is("identity"), n.is("expression"):
+			case n.is("constraint"), n.is("default"), n.is("not"), n.is("index"), n.is("key"), n.is("primary"),
+				n.is("foreign"), n.is("check"), n.is("identity"), n.is("expression"):
 			default:
 				verb := "ALTER TABLE … DROP"
 				column, _ := object(t, k+2)
 				if !n.is("column") && !n.is("partition") {
 					column, _ = object(t, k+1)
 				}
-				a.say(Statement{Verb: verb, Object: "column " + name + "." + column, Lost: true}, effect.RemoteDelete, 0)
+				a.say(Statement{Verb: verb, Object: "column " + name + "." + column, Lost: true}, effect.RemoteDelete,
+					0)
 			}
 		}
 		if has(t, "disable") && (has(t, "trigger") || has(t, "security")) {
@@ -159,7 +164,9 @@ func (a *analysis) alter(t []token, i int) {
 // super is Bulk if an account gets everything.
 func super(t []token) effect.Bits {
 	for i, x := range t {
-		if x.is("superuser") || x.is("sysadmin") || x.is("all") && (at(t, i+1).is("privileges") || at(t, i+1).is("on")) || x.is("sysdba") || x.is("dba") || x.is("super") || x.is("bypassrls") || x.is("replication") {
+		if x.is("superuser") || x.is("sysadmin") || x.is("all") &&
+			(at(t, i+1).is("privileges") || at(t, i+1).is("on")) || x.is("sysdba") || x.is("dba") || x.is("super") ||
+			x.is("bypassrls") || x.is("replication") {
 			return effect.Bulk
 		}
 	}
@@ -181,14 +188,16 @@ func (a *analysis) grant(t []token, i int) {
 func (a *analysis) setting(t []token, i int) {
 	for k := i; k < len(t); k++ {
 		switch t[k].s {
-		case "archive_command", "restore_command", "archive_cleanup_command", "recovery_end_command", "ssl_passphrase_command":
+		case "archive_command", "restore_command", "archive_cleanup_command", "recovery_end_command",
+			"ssl_passphrase_command":
 			for _, x := range t[k+1:] {
 				if x.kind == tText {
 					a.add(effect.Effect{Kind: effect.Persist, Target: x.s, By: "ALTER SYSTEM"})
 					a.shell(effect.Shell, x.s, t[k].s+" of the server")
 				}
 			}
-		case "shared_preload_libraries", "session_preload_libraries", "local_preload_libraries", "dynamic_library_path", "plugin_dir", "init_file", "general_log_file", "slow_query_log_file":
+		case "shared_preload_libraries", "session_preload_libraries", "local_preload_libraries",
+			"dynamic_library_path", "plugin_dir", "init_file", "general_log_file", "slow_query_log_file":
 			a.add(effect.Effect{Kind: effect.Persist, Target: at(t, len(t)-1).s, By: t[k].s})
 		}
 	}
@@ -206,7 +215,10 @@ func (a *analysis) set(t []token, i int) {
 }
 
 // languages of server-side code that are not the database's own.
-var languages = map[string]string{"plpythonu": effect.Python, "plpython3u": effect.Python, "plpython2u": effect.Python, "plperlu": effect.Perl, "plperl": effect.Perl, "plsh": effect.Shell, "plrubyu": effect.Ruby, "plv8": effect.JavaScript, "pllua": effect.Lua, "javascript": effect.JavaScript, "python": effect.Python, "js": effect.JavaScript}
+var languages = map[string]string{"plpythonu": effect.Python, "plpython3u": effect.Python, "plpython2u": effect.Python,
+	"plperlu": effect.Perl, "plperl": effect.Perl, "plsh": effect.Shell, "plrubyu": effect.Ruby,
+	"plv8": effect.JavaScript, "pllua": effect.Lua, "javascript": effect.JavaScript, "python": effect.Python,
+	"js": effect.JavaScript}
 
 func language(t []token, i int) string {
 	if k := index(t, i, "language"); k >= 0 {
@@ -217,13 +229,15 @@ func language(t []token, i int) string {
 
 func (a *analysis) create(t []token, i int, q quirks, depth int) {
 	k := i + 1
-	for at(t, k).is("or") || at(t, k).is("replace") || at(t, k).is("aggregate") || at(t, k).is("trusted") || at(t, k).is("definer") {
+	for at(t, k).is("or") || at(t, k).is("replace") || at(t, k).is("aggregate") || at(t, k).is("trusted") ||
+		at(t, k).is("definer") {
 		k++
 	}
 	switch what := at(t, k).s; what {
 	case "user", "role", "login":
 		name, _ := object(t, k+1)
-		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, super(t))
+		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission,
+			super(t))
 	case "extension", "language", "plugin", "assembly", "library":
 		name, _ := object(t, k+1)
 		a.say(Statement{Verb: "CREATE " + strings.ToUpper(what), Object: what + " " + name}, effect.Permission, 0)
@@ -273,7 +287,8 @@ func dialectOf(q quirks) quirks { return q }
 // execute runs text: EXEC('…'), EXECUTE IMMEDIATE '…', PREPARE s FROM '…',
 // sp_executesql N'…', EXECUTE format('…').
 func (a *analysis) execute(t []token, i int, q quirks, depth int) {
-	if at(t, i+1).kind == tWord && strings.HasPrefix(strings.TrimPrefix(procedure(t, i+1), "sys."), "xp_") || strings.HasPrefix(procedure(t, i+1), "sp_oa") {
+	if at(t, i+1).kind == tWord && strings.HasPrefix(strings.TrimPrefix(procedure(t, i+1), "sys."), "xp_") ||
+		strings.HasPrefix(procedure(t, i+1), "sp_oa") {
 		return // calls knows it
 	}
 	found, joined := false, ""
@@ -295,7 +310,8 @@ func (a *analysis) execute(t []token, i int, q quirks, depth int) {
 		partial := a.partial
 		a.run(joined, dialectOf(q), depth-1)
 		a.partial = partial
-	case t[i].is("execute") && at(t, i+1).is("immediate"), at(t, i+1).is("(") && !t[i].is("prepare"), strings.HasPrefix(at(t, i+1).s, "@") && !t[i].is("call"):
+	case t[i].is("execute") && at(t, i+1).is("immediate"), at(t, i+1).is("(") && !t[i].is("prepare"),
+		strings.HasPrefix(at(t, i+1).s, "@") && !t[i].is("call"):
 		what := at(t, i+1)
 		if what.is("(") || what.is("immediate") {
 			what = at(t, i+2)

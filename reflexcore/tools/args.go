@@ -168,13 +168,9 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 			if err != nil {
 				return err
 			}
-			at := -1
+			at, up := -1, key
 			if t == '[' {
-				at = size
-			}
-			up := key
-			if t == '[' {
-				up = parent
+				at, up = size, parent
 			}
 			if err := in.value(d, v, inner, up, at, depth-1); err != nil {
 				return err
@@ -197,7 +193,8 @@ func (in *arguments) value(d *json.Decoder, t json.Token, key, parent string, it
 		}
 		in.args = append(in.args, arg{key: key, parent: parent, text: t, role: r, item: item})
 	case json.Number:
-		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: numberRole(key), item: item, number: true})
+		in.args = append(in.args, arg{key: key, parent: parent, text: t.String(), role: numberRole(key), item: item,
+			number: true})
 	case bool:
 		text := "false"
 		if t {
@@ -284,7 +281,8 @@ func isURL(s string) bool {
 	i := strings.Index(s, "://")
 	if i < 1 || i > 20 || strings.ContainsAny(s[:i], " \n/\"'(") {
 		low := strings.ToLower(s[:min(len(s), 12)])
-		return strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:text") || strings.HasPrefix(s, `\\`)
+		return strings.HasPrefix(low, "javascript:") || strings.HasPrefix(low, "data:text") ||
+			strings.HasPrefix(s, `\\`)
 	}
 	return !strings.ContainsAny(s, "\n")
 }
@@ -293,7 +291,8 @@ func isPath(s string) bool {
 	if len(s) < 2 || len(s) > 4096 || strings.ContainsAny(s, "\n<>") {
 		return false
 	}
-	if s[0] == '/' && s[1] != '/' || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "$HOME/") {
+	if s[0] == '/' && s[1] != '/' || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "../") ||
+		strings.HasPrefix(s, "./") || strings.HasPrefix(s, "$HOME/") {
 		return true
 	}
 	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
@@ -347,7 +346,8 @@ func (in *arguments) longest() int {
 	n := 0
 	for _, l := range in.lists {
 		switch l.key {
-		case "args", "arguments", "argv", "command", "edits", "messages", "columns", "fields", "steps", "lines", "options", "headers", "tags", "labels", "content", "todos", "cmd":
+		case "args", "arguments", "argv", "command", "edits", "messages", "columns", "fields", "steps", "lines",
+			"options", "headers", "tags", "labels", "content", "todos", "cmd":
 		default:
 			n = max(n, l.size)
 		}
@@ -386,5 +386,6 @@ func (in *arguments) replacements() []arg {
 // raw reports whether a value is JSON.
 func raw(s string) bool {
 	s = strings.TrimSpace(s)
-	return len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']') && json.Valid([]byte(s))
+	return len(s) > 1 && (s[0] == '{' && s[len(s)-1] == '}' || s[0] == '[' && s[len(s)-1] == ']') &&
+		json.Valid([]byte(s))
 }

@@ -48,7 +48,8 @@ func (j *judge) commands() {
 		case a.role == roleCode && (runs || j.meaning.verbs&verbWrite == 0):
 			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
 			given = true
-		case runs && (a.role == roleText || a.role == roleContent) && j.meaning.nouns&(nounShell|nounCode) != 0 && (a.key == "input" || a.key == "text" || a.key == "content"):
+		case runs && (a.role == roleText || a.role == roleContent) && j.meaning.nouns&(nounShell|nounCode) != 0 &&
+			(a.key == "input" || a.key == "text" || a.key == "content"):
 			j.payload(effect.Payload{Lang: j.language(a), Text: a.text, Why: a.key + " of " + j.tool})
 			given = true
 		}
@@ -89,7 +90,8 @@ func programOf(tool string) string {
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+2:]
 	}
-	for _, p := range [...]string{"kubectl", "docker", "podman", "helm", "terraform", "git", "gh", "aws", "gcloud", "az", "npm", "redis-cli", "psql"} {
+	for _, p := range [...]string{"kubectl", "docker", "podman", "helm", "terraform", "git", "gh", "aws", "gcloud",
+		"az", "npm", "redis-cli", "psql"} {
 		if name == p || name == "run_"+p || name == p+"_command" || name == "run_"+p+"_command" {
 			return p
 		}
@@ -143,7 +145,8 @@ func (j *judge) language(a arg) string {
 	switch {
 	case a.key == "python" || j.meaning.nouns&nounPython != 0:
 		return effect.Python
-	case a.key == "javascript" || a.key == "js" || a.key == "expression" || a.key == "function" || a.key == "pagefunction" || j.meaning.nouns&(nounBrowser|nounScript) != 0:
+	case a.key == "javascript" || a.key == "js" || a.key == "expression" || a.key == "function" ||
+		a.key == "pagefunction" || j.meaning.nouns&(nounBrowser|nounScript) != 0:
 		return effect.JavaScript
 	case j.meaning.nouns&nounPowerShell != 0:
 		return effect.PowerShell
@@ -159,15 +162,19 @@ func (j *judge) statements() {
 		switch {
 		case a.role == roleQuery && deletingMutation(a.text):
 			j.add(effect.RemoteDelete, j.subject(), j.bulk())
-		case a.role == roleSQL, a.role == roleQuery && (j.meaning.nouns&nounDatabase != 0 || j.meaning.verbs&verbQuery != 0 || j.meaning.verbs&verbExec != 0) && j.meaning.verbs&verbWeb == 0, a.role == roleQuery && j.meaning.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
+		case a.role == roleSQL, a.role == roleQuery && (j.meaning.nouns&nounDatabase != 0 ||
+			j.meaning.verbs&verbQuery != 0 || j.meaning.verbs&verbExec != 0) && j.meaning.verbs&verbWeb == 0,
+			a.role == roleQuery && j.meaning.verbs&(verbWeb|verbSearch) == 0 && looksSQL(a.text):
 			j.effects = sqltext.Effects(j.effects, databaseOf(j.call.Tool), a.text, j.lim.SQL, j.payload)
 		case a.role == roleDSN:
 			j.url(a.text, false)
 		}
 	}
-	if j.meaning.nouns&nounDatabase != 0 && j.meaning.verbs&verbDelete != 0 && !j.in.has(roleSQL) && !j.in.has(roleQuery) {
+	if j.meaning.nouns&nounDatabase != 0 && j.meaning.verbs&verbDelete != 0 && !j.in.has(roleSQL) &&
+		!j.in.has(roleQuery) {
 		for _, a := range j.in.args {
-			if (a.role == roleOther || a.role == roleText) && (a.key == "filter" || a.key == "where" || a.key == "condition") {
+			if (a.role == roleOther || a.role == roleText) &&
+				(a.key == "filter" || a.key == "where" || a.key == "condition") {
 				return
 			}
 		}
@@ -179,14 +186,16 @@ func (j *judge) statements() {
 func deletingMutation(s string) bool {
 	s = strings.ToLower(strings.TrimSpace(s))
 	_, body, found := strings.Cut(s, "{")
-	return found && strings.HasPrefix(s, "mutation") && (strings.Contains(body, "delete") || strings.Contains(body, "remove"))
+	return found && strings.HasPrefix(s, "mutation") && (strings.Contains(body, "delete") ||
+		strings.Contains(body, "remove"))
 }
 
 // looksSQL reports whether a text begins like a statement.
 func looksSQL(s string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(s, " \t\r\n(;/*-")), " ")
 	switch word {
-	case "drop", "delete", "truncate", "alter", "grant", "revoke", "update", "insert", "select", "with", "exec", "execute", "copy", "merge", "create", "attach":
+	case "drop", "delete", "truncate", "alter", "grant", "revoke", "update", "insert", "select", "with", "exec",
+		"execute", "copy", "merge", "create", "attach":
 		return strings.Contains(strings.TrimSpace(s), " ")
 	}
 	return false

@@ -72,7 +72,8 @@ func (j *judge) permission(p, mode string) {
 	}
 	paths, partial := j.locate(p)
 	for _, target := range paths {
-		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial, By: j.tool + " " + mode}
+		e := effect.Effect{Kind: effect.Permission, Target: target, What: what, Bits: bits | partial,
+			By: j.tool + " " + mode}
 		j.effects = append(j.effects, e)
 	}
 }
@@ -114,7 +115,8 @@ func (j *judge) move() {
 // they do not, or cannot be read.
 func (j *judge) loads(to string, from []string) bool {
 	paths, _ := j.locate(to)
-	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths, func(p string) bool { return content.Classify(j.as(p)).Prompts() }) {
+	if j.fs == nil || len(from) == 0 || !slices.ContainsFunc(paths,
+		func(p string) bool { return content.Classify(j.as(p)).Prompts() }) {
 		return false
 	}
 	if j.meaning.nouns&nounURL != 0 || strings.Contains(strings.ToLower(j.call.Tool), "link") {
@@ -161,7 +163,8 @@ func secretOf(p string) effect.Taint {
 
 // pattern is what a search looks for: names of files, or texts in them.
 func (j *judge) pattern(p string) {
-	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) || display.HoldsKey(p) {
+	if j.meaning.nouns&nounText != 0 || j.meaning.verbs&verbSearch != 0 && strings.ContainsAny(p, `\()+^$|"' `) ||
+		display.HoldsKey(p) {
 		if display.HoldsKey(p) {
 			j.addTainted(effect.Read, "texts that match "+p, effect.Glob, effect.Secret)
 		}
@@ -199,7 +202,8 @@ func (j *judge) written(p, text string, known bool) {
 		}
 	}
 	if j.meaning.nouns&nounNotebook != 0 && !strings.EqualFold(strings.Join(j.in.values("celltype"), ""), "markdown") {
-		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.in.values("newsource"), "\n"), Why: "a cell of a notebook", Path: p, Later: true})
+		j.payload(effect.Payload{Lang: effect.Python, Text: strings.Join(j.in.values("newsource"), "\n"),
+			Why: "a cell of a notebook", Path: p, Later: true})
 	}
 }
 
@@ -332,7 +336,9 @@ func patchLine(line string) (effect.Kind, string) {
 	for _, p := range [...]struct {
 		prefix string
 		kind   effect.Kind
-	}{{"*** Add File: ", effect.Write}, {"*** Update File: ", effect.Write}, {"*** Move to: ", effect.Write}, {"*** Delete File: ", effect.Delete}, {"+++ ", effect.Write}, {"rename to ", effect.Write}, {"copy to ", effect.Write}, {"rename from ", effect.Delete}} {
+	}{{"*** Add File: ", effect.Write}, {"*** Update File: ", effect.Write}, {"*** Move to: ", effect.Write},
+		{"*** Delete File: ", effect.Delete}, {"+++ ", effect.Write}, {"rename to ", effect.Write},
+		{"copy to ", effect.Write}, {"rename from ", effect.Delete}} {
 		if rest, ok := strings.CutPrefix(line, p.prefix); ok {
 			rest, _, _ = strings.Cut(rest, "\t")
 			if rest = strings.TrimSpace(rest); p.prefix == "+++ " {
@@ -349,7 +355,8 @@ func patchLine(line string) (effect.Kind, string) {
 // fileKind is what the verbs do to a path.
 func (what *meaning) fileKind(a arg, hasText bool) (effect.Kind, effect.Bits) {
 	switch v := what.verbs; {
-	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") || strings.HasPrefix(a.key, "out"):
+	case a.role == roleDestination, strings.HasPrefix(a.key, "output") || strings.HasPrefix(a.key, "save") ||
+		strings.HasPrefix(a.key, "out"):
 		return effect.Write, 0
 	case v&verbDelete != 0:
 		return effect.Delete, 0

@@ -71,7 +71,8 @@ func (j *judge) locate(p string) (paths []string, partial effect.Bits) {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok {
 		p = rest
 	}
-	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "$") && (len(p) < 3 || p[1] != ':') {
+	if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && !strings.HasPrefix(p, "$") &&
+		(len(p) < 3 || p[1] != ':') {
 		if !strings.HasPrefix(j.call.Dir, "/") {
 			if p == "" {
 				return []string{effect.Unknown}, 0

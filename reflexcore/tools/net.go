@@ -19,7 +19,8 @@ func (j *judge) requests() {
 			body, hasBody = body+a.text, true
 		}
 	}
-	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" || j.meaning.verbs&(verbSend|verbUpload|verbPublish) != 0
+	out := hasBody || method != "" && method != "GET" && method != "HEAD" && method != "OPTIONS" ||
+		j.meaning.verbs&(verbSend|verbUpload|verbPublish) != 0
 	for _, a := range j.in.args {
 		if a.role != roleURL {
 			continue
@@ -88,7 +89,8 @@ func (j *judge) messages() {
 	if j.meaning.verbs&(verbSend|verbPublish) == 0 {
 		return
 	}
-	if j.in.has(roleURL) && j.meaning.verbs&verbPublish == 0 || j.in.has(rolePath) && j.meaning.verbs&verbSend == 0 && j.meaning.verbs&verbPublish == 0 {
+	if j.in.has(roleURL) && j.meaning.verbs&verbPublish == 0 || j.in.has(rolePath) && j.meaning.verbs&verbSend == 0 &&
+		j.meaning.verbs&verbPublish == 0 {
 		return
 	}
 	var to []string
@@ -97,7 +99,10 @@ func (j *judge) messages() {
 		if a.role != roleRecipient {
 			continue
 		}
-		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+		for part := range strings.FieldsFuncSeq(a.text, func(r rune) bool {
+			return r == ',' || r == ';' ||
+				r == '\n'
+		}) {
 			part = strings.TrimSpace(part)
 			if part == "" {
 				continue
@@ -124,12 +129,14 @@ func (j *judge) messages() {
 			j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+d, j.bulk(), taint)
 		}
 	default:
-		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+strconv.Itoa(len(domains))+" domains", j.bulk(), taint)
+		j.addTainted(kind, strconv.Itoa(len(to))+" recipients at "+strconv.Itoa(len(domains))+" domains", j.bulk(),
+			taint)
 	}
 }
 
 // fields of a page that take a secret, or that ask for a person.
-var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number", "cardnumber", "credit card", "ssn", "one-time", "verification code", "pin code", "secret", "seed phrase"}
+var fields = [...]string{"password", "passwd", "otp", "2fa", "mfa", "totp", "captcha", "cvv", "cvc", "card number",
+	"cardnumber", "credit card", "ssn", "one-time", "verification code", "pin code", "secret", "seed phrase"}
 
 // browser looks at what is typed into pages and screens.
 func (j *judge) browser() {
@@ -153,29 +160,36 @@ func (j *judge) browser() {
 }
 
 // secretNames say that a variable or an entry is a credential.
-var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private", "credential", "_key", "_pat", "dsn", "database_url"}
+var secretNames = [...]string{"password", "passwd", "secret", "token", "apikey", "api_key", "access_key", "private",
+	"credential", "_key", "_pat", "dsn", "database_url"}
 
 // others is what verbs do to things that are neither files nor addresses.
 func (j *judge) others() {
 	switch v := j.meaning.verbs; {
-	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 && !j.in.has(roleURL):
+	case v&verbDelete != 0 && !j.in.has(rolePath) && !j.in.has(roleSource) && j.meaning.nouns&nounDatabase == 0 &&
+		!j.in.has(roleURL):
 		j.add(effect.RemoteDelete, j.subject(), j.bulk())
-	case v&verbGrant != 0 && !j.in.has(rolePath), v&verbWrite != 0 && j.meaning.nouns&nounAccess != 0 && !j.in.has(rolePath):
+	case v&verbGrant != 0 && !j.in.has(rolePath), v&verbWrite != 0 && j.meaning.nouns&nounAccess != 0 &&
+		!j.in.has(rolePath):
 		j.add(effect.Permission, j.subject(), j.bulk())
-	case v&verbKill != 0 && (j.meaning.nouns&nounHost != 0 || v&verbRead == 0 && j.toolHas("kill", "terminate", "shutdown", "reboot", "halt")):
+	case v&verbKill != 0 && (j.meaning.nouns&nounHost != 0 || v&verbRead == 0 &&
+		j.toolHas("kill", "terminate", "shutdown", "reboot", "halt")):
 		j.add(effect.Kill, j.subject(), j.bulk())
-	case v&verbInstall != 0 && j.meaning.nouns&nounPackage != 0 && !j.toolHas("extension", "plugin") && !strings.ContainsAny(j.subject(), ":/@"):
+	case v&verbInstall != 0 && j.meaning.nouns&nounPackage != 0 && !j.toolHas("extension", "plugin") &&
+		!strings.ContainsAny(j.subject(), ":/@"):
 		j.add(effect.NetIn, j.subject(), 0) // by its name from the registry, as npm install does
 	case v&verbInstall != 0:
 		j.addTainted(effect.Exec, j.subject(), 0, effect.Network)
 	case v&verbSchedule != 0 && v&verbRead == 0:
 		j.add(effect.Persist, j.subject(), 0)
 	}
-	if j.meaning.verbs&verbPay != 0 && (j.in.has(roleMoney) || j.meaning.nouns&nounMoney != 0) || j.meaning.nouns&nounMoney != 0 && j.in.has(roleMoney) && j.meaning.verbs&(verbRead|verbSearch) == 0 {
+	if j.meaning.verbs&verbPay != 0 && (j.in.has(roleMoney) || j.meaning.nouns&nounMoney != 0) ||
+		j.meaning.nouns&nounMoney != 0 && j.in.has(roleMoney) && j.meaning.verbs&(verbRead|verbSearch) == 0 {
 		j.add(effect.Publish, "money: "+j.subject(), j.bulk())
 	}
 	if j.meaning.nouns&(nounEnv|nounSecret) != 0 && j.meaning.verbs&(verbRead|verbSearch) != 0 {
-		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret", "id")
+		names := j.in.values("name", "key", "variable", "var", "names", "keys", "secretid", "secretname", "secret",
+			"id")
 		for _, n := range names {
 			low := strings.ToLower(n)
 			secret := j.meaning.nouns&nounSecret != 0
@@ -235,9 +249,11 @@ func (in *arguments) secretHeader() bool {
 			continue
 		}
 		switch k := a.key; {
-		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"), strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
+		case k == "authorization", k == "cookie", k == "cookies", strings.Contains(k, "token"),
+			strings.Contains(k, "apikey"), strings.Contains(k, "secret"), k == "xauthkey":
 			return true
-		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"), strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
+		case strings.HasPrefix(strings.ToLower(a.text), "authorization:"),
+			strings.HasPrefix(strings.ToLower(a.text), "cookie:"):
 			return true
 		}
 	}

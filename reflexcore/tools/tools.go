@@ -39,7 +39,8 @@ type Limits struct {
 
 // DefaultLimits suit a hook.
 func DefaultLimits() Limits {
-	return Limits{Bytes: 1 << 20, Args: 4096, Depth: 16, Paths: 64, Bulk: 20, File: 1 << 20, Content: content.DefaultLimits(), SQL: sqltext.DefaultLimits()}
+	return Limits{Bytes: 1 << 20, Args: 4096, Depth: 16, Paths: 64, Bulk: 20, File: 1 << 20,
+		Content: content.DefaultLimits(), SQL: sqltext.DefaultLimits()}
 }
 
 // A Result is what a call would do.
@@ -189,4 +190,5 @@ func (j *judge) actions() {
 	}
 }
 
-var editorWords = map[string]bool{"view": true, "create": true, "str_replace": true, "insert": true, "undo_edit": true, "append": true, "delete": true}
+var editorWords = map[string]bool{"view": true, "create": true, "str_replace": true, "insert": true, "undo_edit": true,
+	"append": true, "delete": true}

@@ -190,7 +190,8 @@ func (what *meaning) mean(name string) {
 		case !letter:
 			word(i)
 			start = i + 1
-		case c >= 'A' && c <= 'Z' && i > start && (name[i-1] >= 'a' && name[i-1] <= 'z' || i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z'):
+		case c >= 'A' && c <= 'Z' && i > start && (name[i-1] >= 'a' && name[i-1] <= 'z' || i+1 < len(name) &&
+			name[i+1] >= 'a' && name[i+1] <= 'z'):
 			word(i)
 			start = i
 		}
@@ -205,7 +206,8 @@ func (what *meaning) mean(name string) {
 // databaseOf is the database that a tool or its server is named after.
 func databaseOf(tool string) string {
 	name := strings.ToLower(tool)
-	for _, d := range [...]string{"postgres", "mysql", "mariadb", "sqlite", "mssql", "sqlserver", "oracle", "redis", "mongo", "psql", "duckdb"} {
+	for _, d := range [...]string{"postgres", "mysql", "mariadb", "sqlite", "mssql", "sqlserver", "oracle", "redis",
+		"mongo", "psql", "duckdb"} {
 		if strings.Contains(name, d) {
 			return d
 		}

@@ -27,7 +27,8 @@ func (m *machine) readsInput() (value, bool) {
 	default:
 		return value{}, false
 	}
-	whole := m.in.i > 0 && m.in.toks[m.in.i-1].kind == tkOp && m.in.toks[m.in.i-1].text == "(" && m.in.i > 1 && m.in.toks[m.in.i-2].text == "while"
+	whole := m.in.i > 0 && m.in.toks[m.in.i-1].kind == tkOp && m.in.toks[m.in.i-1].text == "(" && m.in.i > 1 &&
+		m.in.toks[m.in.i-2].text == "while"
 	m.in.i += n
 	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands
 		return unknown(effect.File), true
