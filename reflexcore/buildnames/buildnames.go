@@ -13,6 +13,7 @@ import (
 // in it, and can make it again.
 type Certainty uint8
 
+// How sure a name is.
 const (
 	ByHand Certainty = iota
 	Maybe            // source in one project, output in the next

@@ -14,6 +14,7 @@ import (
 	"approver.example/reflexcore/tools"
 )
 
+// Bounds of one look.
 const (
 	MaxUp     = 64   // folders above one that are looked at
 	MaxListed = 8192 // names of a folder that are read
@@ -176,6 +177,7 @@ func Below(p, dir string) bool {
 	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
 }
 
+// IsMissing reports whether an error says that nothing is there.
 func IsMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -110,6 +110,7 @@ func decodeEntry(b []byte, last string, version uint32) (e entry, n int, ok bool
 	return e, n, n <= len(b) && fs.ValidPath(e.name)
 }
 
+// MaxPath is the longest path, in bytes, that is read from git's own files.
 const MaxPath = 4096
 
 // offset is git's number of several bytes; used is 0 if there is none.

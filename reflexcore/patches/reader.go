@@ -28,6 +28,7 @@ type Reader struct {
 	Paths   *places.Cache
 }
 
+// Bounds of what is read.
 const (
 	MaxBytes = 1 << 20 // bytes of a difference that is read
 	Max      = 16      // of one call

@@ -24,6 +24,7 @@ type remembered struct {
 // maxRemembered is the longest path that is kept.
 const maxRemembered = 256
 
+// NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{seed: maphash.MakeSeed()} }
 
 // Classify is [content.Classify].
@@ -40,4 +41,5 @@ func (m *Cache) Classify(path string) content.Sink {
 	return sink
 }
 
+// Secret reports whether a path holds a credential.
 func (m *Cache) Secret(path string) bool { return m.Classify(path).Secret }

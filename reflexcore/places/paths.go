@@ -162,6 +162,7 @@ func isFilled(p string, e *effect.Effect) bool {
 	return e.Bits&effect.Filled != 0 && e.Bits&effect.Recursive != 0 && !strings.Contains(p, "/.")
 }
 
+// Path is the place of a path on this machine, by its words alone.
 func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	switch {
 	case isRoot(p) && (effect.IsKnown(p) || e.Kind == effect.Permission || e.Kind == effect.Delete && !isFilled(p, e)):

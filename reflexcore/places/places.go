@@ -34,6 +34,8 @@ const (
 	Content
 )
 
+// URL is the first of the flags of package urls; Content the first of the kinds of package
+// content: shift it by a kind.
 const URL = Content << 17
 
 // byName are the words of rules for places.

@@ -114,6 +114,7 @@ func IsOwn(p string) bool {
 	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") || strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") || strings.HasPrefix(p, "/var/run/approver")
 }
 
+// IsOwnProgram reports whether a name is that of one of approver's programs.
 func IsOwnProgram(base string) bool { return base == "approver" || base == "approver-hook" }
 
 // OnlyPerhaps reports whether a path is one of approver's only if its wildcards, or what
@@ -122,6 +123,7 @@ func OnlyPerhaps(p string) bool {
 	return (!effect.IsKnown(p) || strings.ContainsAny(p, "*?[")) && !strings.Contains(strings.ToLower(p), "approver")
 }
 
+// InBin reports whether a path lies in a folder of programs.
 func InBin(p string) bool {
 	dir := path.Base(path.Dir(p))
 	return dir == "bin" || dir == "sbin"
@@ -132,6 +134,7 @@ var guardWords = map[string]bool{
 	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true, "sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true, "vectimus": true, "dippy": true, "agentshield": true,
 }
 
+// IsGuard reports whether a program's name says that it guards others.
 func IsGuard(name string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 		if guardWords[word] {
