@@ -74,8 +74,8 @@ func (c approveCmd) Run(ctx context.Context) error {
 		if err := c.operate(ctx, opShow, requestID{c.Which}, &shown); err != nil {
 			return err
 		}
-		shown.printTo(os.Stderr, screenWidth(os.Stderr))
-		if err := shown.refuses(c.Which, os.Geteuid() == 0); err != nil {
+		printRequest(os.Stderr, screenWidth(os.Stderr), shown)
+		if err := notByID(shown, c.Which, os.Geteuid() == 0); err != nil {
 			return err
 		}
 		if !typedYes(os.Stdin, os.Stderr, "Approve this?") {
@@ -85,9 +85,9 @@ func (c approveCmd) Run(ctx context.Context) error {
 	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
 }
 
-// refuses says why a request is not approved by its id, and what does it instead. Root gets
+// notByID says why a request is not approved by its id, and what does it instead. Root gets
 // here only where somebody on a list can answer: then it answers as they do.
-func (s shownRequest) refuses(which string, root bool) error {
+func notByID(s shownRequest, which string, root bool) error {
 	switch {
 	case s.Severity != approver.High && root:
 		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: type the code of its card, " +

@@ -75,20 +75,6 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 	return json.Marshal(askedDoc{Approved: v.Decision == approver.Allow, Reason: v.Reason})
 }
 
-// shellLine writes words so that a shell would read the same words.
-func shellLine(argv []string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
-	}
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		if words[i] = w; w == "" || strings.TrimFunc(w, plain) != "" {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 type askCmd struct {
 	Config   string   `help:"Configuration file." short:"c" placeholder:"FILE"`
 	JSON     bool     `help:"Print one JSON object."`

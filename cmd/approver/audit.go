@@ -237,22 +237,6 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	}
 }
 
-// counted is a number with its noun.
-func counted(n uint64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// were is counted as the subject of a sentence.
-func were(n uint64, noun string) string {
-	if n == 1 {
-		return counted(n, noun) + " was"
-	}
-	return counted(n, noun) + " were"
-}
-
 // head asks the store where the log ends, or the daemon that holds the store.
 func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, string) {
 	if c.Dir != "" {

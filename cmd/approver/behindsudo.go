@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -427,7 +428,7 @@ func (s sudoer) load(named string) (configs.Config, error) {
 		}
 	}
 	if as != nil {
-		if err := become(*as, firstText(path, t.home)); err != nil {
+		if err := become(*as, cmp.Or(path, t.home)); err != nil {
 			return configs.Config{}, err
 		}
 	}

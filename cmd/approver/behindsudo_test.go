@@ -290,7 +290,7 @@ func TestADaemonsWordsAreMadeVisible(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	shownRequest{Severity: approver.High, Command: "ls\x1b[2J", Agent: "a\x1b[1A", Result: "r\rx"}.printTo(&out, 0)
+	printRequest(&out, 0, shownRequest{Severity: approver.High, Command: "ls\x1b[2J", Agent: "a\x1b[1A", Result: "r\rx"})
 	if got := out.String(); strings.ContainsAny(got, "\x1b\r") || !strings.Contains(got, "ls⟨U+001B⟩[2J") {
 		t.Errorf("%q", got)
 	}

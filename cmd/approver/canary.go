@@ -37,7 +37,7 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 	if err := c.install(); err != nil || !c.HookTest {
 		return err
 	}
-	f := c.try(ctx)
+	f := tryHook(ctx, c.claudeFile)
 	switch f.Result {
 	case ok:
 		printed(0, "%s\n", f.Text)
@@ -55,12 +55,12 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 // canary is doctor's check of the same: for people it is the hook test.
 func (c doctorCmd) canary(ctx context.Context, d *doctor) {
 	if c.Agent != "" {
-		d.found = append(d.found, c.try(ctx))
+		d.found = append(d.found, tryHook(ctx, c.claudeFile))
 	}
 }
 
-// try starts Claude Code where these settings count.
-func (c claudeFile) try(ctx context.Context) finding {
+// tryHook starts Claude Code where these settings count.
+func tryHook(ctx context.Context, c claudeFile) finding {
 	f := finding{Check: "hook-test", Result: warn}
 	if c.File != "" {
 		f.Text = "the hook was not tried: claude does not read " + c.File + " by itself"

@@ -110,7 +110,7 @@ func (d *desk) channelStates(trouble string) (all []channelStatus) {
 	for _, c := range d.channels {
 		state := d.people.ChannelState(c.Name())
 		watchers, others := d.watchersOf(c)
-		s := statusOf(c.Name(), state, watchers).known(state, trouble, d.shared)
+		s := known(statusOf(c.Name(), state, watchers), state, trouble, d.shared)
 		s.Others = others
 		all = append(all, s)
 	}
@@ -119,7 +119,7 @@ func (d *desk) channelStates(trouble string) (all []channelStatus) {
 
 // known is a status of what is known: nobody receives elsewhere under a lease that the
 // store does not grant, of which trouble is why.
-func (s channelStatus) known(now approver.ChannelState, trouble string, shared bool) channelStatus {
+func known(s channelStatus, now approver.ChannelState, trouble string, shared bool) channelStatus {
 	switch away := now.Solo && !now.Leads && now.Ended == nil; {
 	case away && trouble != "":
 		s.Elsewhere, s.Error = false, "the store does not say which daemon receives"

@@ -109,7 +109,7 @@ func TestWhoReceivesElsewhere(t *testing.T) {
 		"it receives here":              {here, "", true, false, "slack receives since"},
 		"here, and the store is away":   {here, "no quorum", false, false, "slack receives since"},
 	} {
-		s := statusOf("slack", tt.state, nil).known(tt.state, tt.trouble, tt.shared)
+		s := known(statusOf("slack", tt.state, nil), tt.state, tt.trouble, tt.shared)
 		if s.fails() != tt.fails || !strings.Contains(s.receiving(), tt.want) {
 			t.Errorf("%s: fails %v, says %q", name, s.fails(), s.receiving())
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,7 @@ func (p claudePlaces) beside(sources []claudesettings.Source, want claudesetting
 	for _, s := range sources {
 		found = append(found, claudesettings.Servers(s)...)
 	}
-	homes := append([]string{firstText(p.home, p.config)}, p.users...)
+	homes := append([]string{cmp.Or(p.home, p.config)}, p.users...)
 	for _, project := range p.projects {
 		homes = append(homes, filepath.Join(project, ".claude"))
 		found = append(found, claudesettings.Servers(read(claudesettings.Project, filepath.Join(project, ".mcp.json")))...)

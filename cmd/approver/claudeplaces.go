@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func (p claudePlaces) sources() []claudesettings.Source {
 	if p.home != "" {
 		add(claudesettings.User, filepath.Join(p.home, "settings.json"))
 	}
-	for _, path := range globalFiles(firstText(p.home, p.config)) {
+	for _, path := range globalFiles(cmp.Or(p.home, p.config)) {
 		add(claudesettings.Global, path)
 	}
 	for _, home := range p.users {
@@ -205,7 +206,7 @@ func readableBy(path string, uid uint32) error {
 	if why != nil {
 		return why
 	}
-	return fmt.Errorf("uid %d cannot read %s: %s: Claude Code runs without the hook there", uid, path, firstText(strings.TrimSpace(told.String()), err.Error()))
+	return fmt.Errorf("uid %d cannot read %s: %s: Claude Code runs without the hook there", uid, path, cmp.Or(strings.TrimSpace(told.String()), err.Error()))
 }
 
 // readableByMode names the first place on the way that keeps a user out. It knows no

@@ -29,10 +29,10 @@ func typedYes(in io.Reader, out io.Writer, question string) bool {
 	return false
 }
 
-// printTo writes the whole request beside the question. On a terminal of that width, wide
+// printRequest writes the whole request beside the question. On a terminal of that width, wide
 // lines are broken. What goes on is indented, so that no line of a command looks like the
 // label of another text.
-func (s shownRequest) printTo(w io.Writer, width int) {
+func printRequest(w io.Writer, width int, s shownRequest) {
 	to := &terminal.Folder{W: w, Width: width}
 	for _, line := range [][2]string{
 		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},

@@ -162,8 +162,6 @@ type statusDoc struct {
 	AuditChanged bool `json:"audit_changed,omitempty"`
 
 	Root bool `json:"runs_as_root,omitempty"`
-
-	state string // down, silent or not seen, for people; empty of a daemon that answered
 }
 
 func (d *desk) status(ctx context.Context) (statusDoc, error) {

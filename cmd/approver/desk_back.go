@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,7 +74,7 @@ func (d *desk) restore(ctx context.Context, peer approver.Peer, req personReques
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
 	return controlDoc{Done: true, Text: fmt.Sprintf("%s is back; what counts of them here: %s. What they had approved before stays void",
-		approver.OneLine(gone.Person), firstNonEmpty(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
+		approver.OneLine(gone.Person), cmp.Or(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
 }
 
 // backText is what the return of somebody lets count.

@@ -228,13 +228,6 @@ func accountNames(ids []approver.Identity) string {
 	return strings.Join(names, ", ")
 }
 
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // anyRequest is which requests, where nobody can approve one.
 const anyRequest = "ANY request"
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -205,15 +206,6 @@ func (c doctorCmd) examine(ctx context.Context, d *doctor) {
 	}
 }
 
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // files looks at the policy and at modes, and at what else serve looks at before it
 // starts.
 func (d *doctor) files(whole bool) {
@@ -222,7 +214,7 @@ func (d *doctor) files(whole bool) {
 	case err == nil && why != "":
 		d.say("policy", warn, why, unheededCure)
 	default:
-		d.judge("policy", err, firstText(d.cfg.Policy, "the built-in one"), "mend the file: approver check")
+		d.judge("policy", err, cmp.Or(d.cfg.Policy, "the built-in one"), "mend the file: approver check")
 	}
 	d.rules()
 	if whole {
@@ -373,7 +365,7 @@ func (d *doctor) platformClocks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	ask := func(whose, url, usual string) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodHead, firstText(url, usual), nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodHead, cmp.Or(url, usual), nil)
 		if err != nil {
 			return // the configuration's fault, which is told elsewhere
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func (s statusDoc) modeCure() string {
 // people says where nobody can approve, by the daemon or else by the configuration, and
 // who was removed and still stands in the configuration.
 func (d *doctor) people() {
-	if why := firstText(d.status.Nobody, nobodyApproves(d.cfg)); why != "" {
+	if why := cmp.Or(d.status.Nobody, nobodyApproves(d.cfg)); why != "" {
 		text, cure, said := strings.Cut(why, ". ") // a daemon ends with the way out
 		if !said {
 			cure = d.peopleCure()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,18 +68,18 @@ func (d *doctor) hook(which claudeFile) {
 	good := sure
 	for _, f := range found {
 		if f.Harmless {
-			d.say("hook", warn, f.String(), firstText(f.Fix, which.cure(f.Path)))
+			d.say("hook", warn, f.String(), cmp.Or(f.Fix, which.cure(f.Path)))
 			continue
 		}
 		good = false
-		d.say("hook", fail, f.String(), firstText(f.Fix, which.cure(firstText(f.Path, path))))
+		d.say("hook", fail, f.String(), cmp.Or(f.Fix, which.cure(cmp.Or(f.Path, path))))
 	}
 	for _, s := range sources {
 		if s.Place == claudesettings.Managed && !s.Missing {
 			if err := readableBy(s.Path, submitterUID(d.cfg)); err != nil {
 				good = false
 				_, chmod, _ := strings.Cut(err.Error(), ": chmod ")
-				d.say("hook", fail, err.Error(), firstText(strings.TrimSuffix("chmod "+chmod, "chmod "), which.cure(s.Path)))
+				d.say("hook", fail, err.Error(), cmp.Or(strings.TrimSuffix("chmod "+chmod, "chmod "), which.cure(s.Path)))
 			}
 		}
 	}
@@ -166,14 +167,6 @@ func (c claudeFile) cure(path string) string {
 	return cure
 }
 
-// shellWord writes a text so that a shell takes it for one word.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // singleStarts says what no settings of a user can stop, and which holes managed
 // settings with the hooks leave open.
 func (d *doctor) singleStarts(sources []claudesettings.Source) {
@@ -234,7 +227,7 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 	who, err := d.cfg.Sockets.Submitters()
 	if err == nil {
 		var s claudesettings.Settings
-		_, s, err = wantedHooks(d.cfg, who, firstText(program, "/usr/local/bin/approver-hook"))
+		_, s, err = wantedHooks(d.cfg, who, cmp.Or(program, "/usr/local/bin/approver-hook"))
 		want.Hooks = s.Hooks
 	}
 	if err != nil {
@@ -278,7 +271,7 @@ func hookIn(sources []claudesettings.Source, path string) (first claudesettings.
 // hookFinds checks that the hook asks where the daemon listens. A pin decides
 // over everything else.
 func (d *doctor) hookFinds(h claudesettings.Entry) error {
-	file := firstText(d.pin, socketpath.PinFile)
+	file := cmp.Or(d.pin, socketpath.PinFile)
 	pin, pinned, err := socketpath.ReadPin(file, 0)
 	asks := pin.Socket
 	if err == nil && !pinned {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,7 @@ func (d *doctor) outside(c doctorCmd, why error) {
 	d.unseen("config", "the configuration, and what it names: "+why.Error(), c.Config)
 	home, _ := os.UserHomeDir() // Dir tells what is missing
 	dir, err := socketpath.Dir(home)
-	pin, pinned, pinErr := socketpath.ReadPin(firstText(d.pin, socketpath.PinFile), 0)
+	pin, pinned, pinErr := socketpath.ReadPin(cmp.Or(d.pin, socketpath.PinFile), 0)
 	switch {
 	case pinErr != nil:
 		d.say("socket", fail, pinErr.Error(), "")
@@ -265,7 +266,7 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	}
 	said, err := e.Health(ctx)
 	if theirs := d.status.Shield; theirs != nil && d.status.Up && theirs.Evaluator != e.String() {
-		d.say("evaluator", theirs.elseThan(), fmt.Sprintf("the daemon asks %s, and the configuration says %s", firstText(theirs.Evaluator, "none"), e),
+		d.say("evaluator", elseThan(theirs), fmt.Sprintf("the daemon asks %s, and the configuration says %s", cmp.Or(theirs.Evaluator, "none"), e),
 			"restart the daemon, which asks those who approve where the change loosens")
 	} else if err == nil && theirs.fails() {
 		d.say("evaluator", fail, fmt.Sprintf("the daemon's last evaluation failed at %s; it answers now, and the daemon will see that at the next call, or within %v",
@@ -280,4 +281,12 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	default:
 		d.say("evaluator", ok, e.String()+": it answers as it must", "")
 	}
+}
+
+// elseThan is how bad it is that the daemon asks another evaluator than the file names.
+func elseThan(s *shieldStatus) result {
+	if s.fails() {
+		return fail
+	}
+	return warn
 }

@@ -51,8 +51,8 @@ func holdFlow(record sealed, live *liveFlow, audit approver.Recorder, log *slog.
 
 // startFlow puts the policy of the configuration in force, unless that loosens the
 // one that was in force last.
-func startFlow(ctx context.Context, base *ground, live *liveFlow, log *slog.Logger) (*inForce[*flow.Policy], error) {
-	record, err := newSealed(base.cfg, base.store, "flow", base.trust.mark)
+func startFlow(ctx context.Context, base judgeDeps, live *liveFlow, log *slog.Logger) (*inForce[*flow.Policy], error) {
+	record, err := newSealed(base.cfg, base.store, "flow", base.mark)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func startFlow(ctx context.Context, base *ground, live *liveFlow, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	standing := holdFlow(record, live, base.records, log)
+	standing := holdFlow(record, live, base.audit, log)
 	return standing, standing.start(ctx, file)
 }
 

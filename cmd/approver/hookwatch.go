@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ func (w *hookWatch) weakness(in installed, all installs) ([]string, error) {
 	}
 	for _, f := range append(claudesettings.Compare(sources, want), beside...) {
 		if !f.Harmless {
-			weak = append(weak, f.String()+fixMark+firstText(f.Fix, cure.cure(in.Path)))
+			weak = append(weak, f.String()+fixMark+cmp.Or(f.Fix, cure.cure(in.Path)))
 		}
 	}
 	if err := w.program(in, all); unseen(err) {

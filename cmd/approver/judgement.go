@@ -56,17 +56,27 @@ type judgement struct {
 	flows    *inForce[*flow.Policy]
 }
 
+// judgeDeps are what the judges stand on.
+type judgeDeps struct {
+	cfg   configs.Config
+	store approver.KV
+	audit approver.Recorder
+	older bool                  // the audit has records of before this start
+	mark  *approver.ControlMark // counts the changes of what is in force
+	doubt func(format string, args ...any)
+}
+
 // openJudgement puts in force what the files say, or what was in force before where
 // they say less.
-func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *slog.Logger) (j *judgement, err error) {
-	cfg, records := base.cfg, base.records
+func openJudgement(ctx context.Context, base judgeDeps, files ruleFilesRead, log *slog.Logger) (j *judgement, err error) {
+	cfg, records := base.cfg, base.audit
 	j = &judgement{policy: &shieldcore.Live{}}
-	record, err := newSealed(cfg, base.store, "policy", base.trust.mark)
+	record, err := newSealed(cfg, base.store, "policy", base.mark)
 	if err != nil {
 		return nil, err
 	}
 	j.policies = holdPolicy(record, j.policy, records, log.With("part", "policy"))
-	j.policies.older, j.policies.doubt = base.older, base.trust.doubt
+	j.policies.older, j.policies.doubt = base.older, base.doubt
 	if err := j.policies.start(ctx, files.policy); err != nil {
 		return nil, err
 	}
@@ -74,7 +84,7 @@ func openJudgement(ctx context.Context, base *ground, files ruleFilesRead, log *
 	if j.reflex, err = files.reflex(); err != nil {
 		return nil, err
 	}
-	if record, err = newSealed(cfg, base.store, "rules", base.trust.mark); err != nil {
+	if record, err = newSealed(cfg, base.store, "rules", base.mark); err != nil {
 		return nil, err
 	}
 	j.ruling = &liveRules{engine: j.reflex}

@@ -208,7 +208,7 @@ func TestNoMarkIsMarkedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout = w
-	statusDoc{Up: true, Held: []approver.Hold{{Who: approver.Who{Session: once}, Freeze: approver.Freeze{Reason: once}}}, Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}.print()
+	printStatus(statusDoc{Up: true, Held: []approver.Hold{{Who: approver.Who{Session: once}, Freeze: approver.Freeze{Reason: once}}}, Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}, "")
 	os.Stdout = was
 	_ = w.Close()
 	shown, err := io.ReadAll(r)

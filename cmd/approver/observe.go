@@ -35,13 +35,7 @@ func (s *span) Decode(ctx *kong.DecodeContext) error {
 }
 
 // String writes whole days as days.
-func (s span) String() string {
-	d := time.Duration(s)
-	if days := d / (24 * time.Hour); days > 0 && d%(24*time.Hour) == 0 {
-		return counted(uint64(days), "day")
-	}
-	return d.String()
-}
+func (s span) String() string { return days(time.Duration(s)) }
 
 type observeCmd struct {
 	operatorCmd
@@ -101,7 +95,7 @@ func (c enforceCmd) Run(ctx context.Context) error {
 // observe puts observe mode before people, and begins it.
 func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlRequest, by string) (controlDoc, error) {
 	if req.For < approver.MinObserve || req.For > approver.MaxObserve {
-		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, span(approver.MaxObserve))
+		return controlDoc{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, days(approver.MaxObserve))
 	}
 	c, _, err := d.people.Controls(ctx)
 	switch {
@@ -133,8 +127,6 @@ func (d *desk) enforce(ctx context.Context, by string) (controlDoc, error) {
 	}
 	return doc, err
 }
-
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // An observer keeps observe mode from being forgotten: it counts what was let go
 // and says so, at the start, each hour and at the end.

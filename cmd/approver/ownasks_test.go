@@ -160,7 +160,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 				err = json.Unmarshal(raw, &shown)
 			}
 			var text strings.Builder
-			shown.printTo(&text, 0)
+			printRequest(&text, 0, shown)
 			if err != nil || !strings.Contains(text.String(), "notice: 3 identical calls wait: a yes runs each of them once.") {
 				t.Fatalf("%v: %s", err, text.String())
 			}

@@ -31,7 +31,7 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	case c.Yes:
 		return true, errors.New("root approves with a typed code only: leave out --yes")
 	}
-	doc.Shown.printTo(tty, screenWidth(tty))
+	printRequest(tty, screenWidth(tty), doc.Shown)
 	printedOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it once, type %s: ", visibly(doc.Code))
 	line, _ := bufio.NewReader(tty).ReadString('\n') // no answer is a no
 	if strings.TrimSpace(line) == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func knows(ctx context.Context, client httpapi.ResolveClient, file string) error
 		return err
 	case doc.Config != file && !sameFile(doc.Config, file):
 		return fmt.Errorf("the file does not say where its daemon listens, and the one on %s was started with %s: name the socket with --socket, or mend the file",
-			client.Socket, firstText(doc.Config, "no configuration"))
+			client.Socket, cmp.Or(doc.Config, "no configuration"))
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func serve(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error
 		return err
 	}
 	defer closing(&err, "shield", tier2.close)
-	rules, err := openJudgement(ctx, base, files, log)
+	rules, err := openJudgement(ctx, judgeDeps{base.cfg, base.store, base.records, base.older, base.trust.mark, base.trust.doubt}, files, log)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
 	s := &shield{name: e.String(), asks: e, failMode: configs.FailClosed, log: slog.New(slog.NewTextHandler(&log, nil))}
 	said := func() string {
 		var b strings.Builder
-		s.status(t.Context()).print(func(name, format string, args ...any) {
+		printShield(s.status(t.Context()), func(name, format string, args ...any) {
 			fmt.Fprintf(&b, name+" "+format+"\n", args...)
 		})
 		return b.String()

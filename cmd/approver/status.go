@@ -43,6 +43,7 @@ Example:
 // Run prints the status.
 func (c statusCmd) Run(ctx context.Context) error {
 	var doc statusDoc
+	var state string // of a daemon that did not answer
 	c.told = &toldOf{keep: c.JSON}
 	err := c.operate(ctx, opStatus, struct{}{}, &doc)
 	if refused := errors.Is(err, httpapi.ErrRefused); refused || errors.Is(err, fs.ErrPermission) {
@@ -54,11 +55,11 @@ func (c statusCmd) Run(ctx context.Context) error {
 		case refused && !up:
 			return err
 		case !up:
-			doc.failed(downErr)
+			state = notSeen(&doc, downErr)
 		}
 	} else if err != nil {
 		doc = statusDoc{}
-		doc.failed(err)
+		state = notSeen(&doc, err)
 	}
 	if trouble := c.told.trouble; trouble != nil {
 		doc.ConfigError = spoiled(trouble)
@@ -68,7 +69,7 @@ func (c statusCmd) Run(ctx context.Context) error {
 			return err
 		}
 	} else {
-		doc.print()
+		printStatus(doc, state)
 	}
 	if !doc.well() {
 		return errSaid
@@ -76,17 +77,17 @@ func (c statusCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// failed notes why the daemon could not be asked. It is down only if nobody listens.
-func (s *statusDoc) failed(err error) {
+// notSeen notes why the daemon could not be asked, and returns what it is called then. It
+// is down only if nobody listens.
+func notSeen(s *statusDoc, err error) (state string) {
 	s.Error, s.Silent = err.Error(), errors.Is(err, httpapi.ErrSilent)
 	switch {
 	case s.Silent:
-		s.state = "SILENT"
+		return "SILENT"
 	case isDown(err) || errors.Is(err, fs.ErrNotExist):
-		s.state = "down"
-	default:
-		s.state = "NOT SEEN"
+		return "down"
 	}
+	return "NOT SEEN"
 }
 
 // submitAnswers reports whether a daemon answers where this user's agents ask, where that
@@ -136,7 +137,8 @@ func (s statusDoc) well() bool {
 	return s.Up && s.SubmitRefused == "" && len(s.troubles()) == 0
 }
 
-func (s statusDoc) print() {
+// printStatus is the status for people. state is what a daemon is called that did not answer.
+func printStatus(s statusDoc, state string) {
 	line := func(name, format string, args ...any) {
 		printed(10, "%-9s %s\n", name, approver.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
@@ -152,7 +154,7 @@ func (s statusDoc) print() {
 		return
 	}
 	if !s.Up {
-		line("daemon", "%s: %s", s.state, s.Error)
+		line("daemon", "%s: %s", state, s.Error)
 		return
 	}
 	line("daemon", "up since %s, pid %d, version %s", s.Started.Format(time.DateTime+" UTC"), s.PID, s.Version)
@@ -222,7 +224,7 @@ func (s statusDoc) print() {
 		}
 	}
 	if s.Shield != nil {
-		s.Shield.print(line)
+		printShield(s.Shield, line)
 	}
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func (s statusDoc) troubles() (all []trouble) {
 		if strings.HasPrefix(why, cannotLook) {
 			what = ""
 		}
-		all = append(all, trouble{ofHooks, what, why, firstText(cure, "approver install claude")})
+		all = append(all, trouble{ofHooks, what, why, cmp.Or(cure, "approver install claude")})
 	}
 	if s.Freeze != nil && s.Freeze.By == "approver" { // until people look into it
 		all = append(all, trouble{ofMode, "", s.modeText(), s.modeCure()})
@@ -115,12 +116,4 @@ func (s *shieldStatus) troubles() (all []trouble) {
 		all = append(all, trouble{ofBudget, "the budget of evaluations cannot be read, so nothing is evaluated", s.QuotaErr, "approver doctor tells more of the store"})
 	}
 	return all
-}
-
-// elseThan is how bad it is that the daemon asks another evaluator than the file names.
-func (s *shieldStatus) elseThan() result {
-	if s.fails() {
-		return fail
-	}
-	return warn
 }

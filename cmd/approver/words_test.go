@@ -26,7 +26,7 @@ func TestTheWholeRequestFitsTheTerminal(t *testing.T) {
 	}
 	for _, width := range []int{40, 80, 132} {
 		var out strings.Builder
-		shown.printTo(&out, width)
+		printRequest(&out, width, shown)
 		for line := range strings.Lines(out.String()) {
 			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > width {
 				t.Errorf("%d columns of %d: %s", n, width, line)
@@ -61,19 +61,19 @@ func TestOnlyTheWholeYesCounts(t *testing.T) {
 // asked about all the same.
 func TestApproveSaysWhatWorks(t *testing.T) {
 	catastrophic := shownRequest{Severity: approver.Catastrophic}
-	if err := catastrophic.refuses("id", true); err == nil || strings.Contains(err.Error(), "sudo") || !strings.Contains(err.Error(), "approver approve CODE") {
+	if err := notByID(catastrophic, "id", true); err == nil || strings.Contains(err.Error(), "sudo") || !strings.Contains(err.Error(), "approver approve CODE") {
 		t.Error(err)
 	}
-	if err := catastrophic.refuses("id", false); err == nil || !strings.Contains(err.Error(), "sudo approver approve id") {
+	if err := notByID(catastrophic, "id", false); err == nil || !strings.Contains(err.Error(), "sudo approver approve id") {
 		t.Error(err)
 	}
-	if err := (shownRequest{Severity: approver.High, NotTaken: "not here"}).refuses("id", false); err == nil || err.Error() != "not here" {
+	if err := notByID(shownRequest{Severity: approver.High, NotTaken: "not here"}, "id", false); err == nil || err.Error() != "not here" {
 		t.Error(err)
 	}
-	if err := (shownRequest{Severity: approver.High}).refuses("id", false); err != nil {
+	if err := notByID(shownRequest{Severity: approver.High}, "id", false); err != nil {
 		t.Error(err)
 	}
-	if err := (shownRequest{}).refuses("id", false); err == nil { // the zero severity
+	if err := notByID(shownRequest{}, "id", false); err == nil { // the zero severity
 		t.Error("a request without a severity is approved by its id")
 	}
 }

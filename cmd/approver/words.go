@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// counted is a number with its noun.
+func counted(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// were is counted as the subject of a sentence.
+func were(n uint64, noun string) string {
+	if n == 1 {
+		return counted(n, noun) + " was"
+	}
+	return counted(n, noun) + " were"
+}
+
+// days writes whole days as days.
+func days(d time.Duration) string {
+	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
+		return counted(uint64(n), "day")
+	}
+	return d.String()
+}
+
+// minute is a time without its seconds.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// shellWord writes a text so that a shell takes it for one word.
+func shellWord(s string) string { return quotedUnless(s, "/._-+:@%") }
+
+// shellLine writes words so that a shell would read the same words.
+func shellLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = quotedUnless(w, "/._-+=:,@%")
+	}
+	return strings.Join(words, " ")
+}
+
+// quotedUnless quotes a word unless it has letters, digits and these signs alone.
+func quotedUnless(s, plain string) string {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(plain, r)
+	}
+	if s != "" && !strings.ContainsFunc(s, odd) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
