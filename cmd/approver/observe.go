@@ -104,7 +104,7 @@ func (d *desk) observe(ctx context.Context, peer approver.Peer, req controlReque
 	case c.Frozen():
 		return controlDoc{}, approver.ErrFrozen
 	}
-	who, err := d.ask(ctx, peer, opObserve, req.args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", span(req.For)))
+	who, err := d.ask(ctx, peer, opObserve, req.args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", days(req.For)))
 	if err != nil {
 		return controlDoc{}, err
 	}

@@ -121,11 +121,11 @@ func (s *shield) run(ctx context.Context) error {
 	return s.model.Run(ctx)
 }
 
-// How long after a failed evaluation the evaluator is asked by itself, at first and at most.
-const (
-	probeFirst = time.Minute
-	probeMost  = 10 * time.Minute
-)
+// probeFirst is how long after a failed evaluation the evaluator is asked by itself.
+const probeFirst = time.Minute
+
+// probeMost is the longest time between two such questions.
+const probeMost = 10 * time.Minute
 
 // probe asks an evaluator that fails about a plain ls, ever more rarely: else it would count
 // as failing until a call needs it, for hours.
