@@ -31,9 +31,9 @@ func digestOf(op, text string, detail ...any) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// stands fails unless the yes of a request is for what has this digest, or for whatever
-// there is.
-func (r personRequest) stands(digest string) error {
+// sameAsShown fails unless the yes of a request is for what has this digest, or for
+// whatever there is.
+func sameAsShown(r personRequest, digest string) error {
 	if r.Seen == digest && !r.Unseen || r.Unseen && r.Seen == "" {
 		return nil
 	}
@@ -99,7 +99,7 @@ func shownFirst(op string, req personRequest, text string, detail ...any) (contr
 	case req.Show:
 		return controlDoc{Text: text, Seen: digest}, nil
 	}
-	return controlDoc{}, req.stands(digest)
+	return controlDoc{}, sameAsShown(req, digest)
 }
 
 // channelsBegin is how long a chat may take to receive after the start. Nobody but root uses

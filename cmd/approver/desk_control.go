@@ -219,7 +219,7 @@ func (r controlRequest) args(which string) map[string]any {
 		}
 	}
 	if r.For > 0 {
-		args["for"] = fmt.Sprint(span(r.For))
+		args["for"] = days(r.For)
 	}
 	return args
 }

@@ -51,9 +51,15 @@ func (r *room) Update(_ context.Context, _ approver.Ref, c approver.Card) error 
 	return nil
 }
 
+// A placeStore is a store that can be closed.
+type placeStore interface {
+	approver.KV
+	Close() error
+}
+
 // A place is a real store whose whole content can be copied and put back.
 type place struct {
-	open func(t *testing.T, dir string) store
+	open func(t *testing.T, dir string) placeStore
 	snap func(t *testing.T, dir string) any
 	put  func(t *testing.T, dir string, was any)
 }
@@ -61,7 +67,7 @@ type place struct {
 func boltPlace() place {
 	db := func(dir string) string { return filepath.Join(dir, "approver.db") }
 	return place{
-		open: func(t *testing.T, dir string) store {
+		open: func(t *testing.T, dir string) placeStore {
 			s, err := boltstore.Open(boltstore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +111,7 @@ func redisPlaceOn(t *testing.T, config ...string) (place, *redistest.Server) {
 		}
 	}
 	return place{
-		open: func(t *testing.T, _ string) store {
+		open: func(t *testing.T, _ string) placeStore {
 			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
 			must(t, err)
 			return s

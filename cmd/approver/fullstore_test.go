@@ -36,7 +36,7 @@ func TestFreezeWithAFullStore(t *testing.T) {
 	p := boltPlace()
 	disk := &full{}
 	bolt := p.open
-	p.open = func(t *testing.T, dir string) store { disk.Store = bolt(t, dir).(*boltstore.Store); return disk }
+	p.open = func(t *testing.T, dir string) placeStore { disk.Store = bolt(t, dir).(*boltstore.Store); return disk }
 	l := startRoom(t, p, t.TempDir())
 	defer l.stop()
 	log := slog.New(slog.DiscardHandler)

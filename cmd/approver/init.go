@@ -270,7 +270,11 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(&err, "store", kv.Close)
+	defer func() {
+		if closeErr := kv.Close(); closeErr != nil {
+			err = errors.Join(err, fmt.Errorf("close the store: %w", closeErr))
+		}
+	}()
 	o, err := approver.BeginObserving(context.Background(), kv, approver.DefaultObserve, "approver init")
 	if err != nil {
 		return err

@@ -204,7 +204,7 @@ func honestLife(t *testing.T, dir, redis string) {
 		if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p.open = func(t *testing.T, _ string) store {
+		p.open = func(t *testing.T, _ string) placeStore {
 			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{redis}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 // printedStatus is what status prints, in one line.
 func printedStatus(t *testing.T, doc statusDoc) string {
 	t.Helper()
-	return strings.Join(strings.Fields(printedOut(t, doc.print)), " ")
+	return strings.Join(strings.Fields(printedOut(t, func() { printStatus(doc, "") })), " ")
 }
 
 // printedOut is what a function prints, which is short.
