@@ -111,10 +111,17 @@ func ownSystem(t *testing.T) system {
 			return approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command}.Text()
 		},
 		runs: func() bool {
-			g := &approver.Gate{Stages: []approver.Stage{atLeast{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
+			g := &approver.Gate{Stages: []approver.Stage{verdictStage{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
 			return g.Decide(context.Background(), push()).Decision != approver.Deny
 		},
 	}
+}
+
+// verdictStage always has the same verdict.
+type verdictStage approver.Verdict
+
+func (v verdictStage) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict(v), nil
 }
 
 // strangerPresses lets somebody write to the bot and press the button of a card that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -171,16 +172,16 @@ func TestANewNameIsNoFirstStart(t *testing.T) {
 func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
 	audit, said := &memAudit{}, &bytes.Buffer{}
 	f := testInForce(t, openKV(t), audit, slog.New(slog.NewTextHandler(said, nil)))
-	found := &trust{}
-	f.older, f.doubt = true, found.doubt
+	var doubts []string
+	f.older, f.doubt = true, func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	if err := f.start(t.Context(), policyOf(t, policyLoose)); err != nil {
 		t.Fatal(err)
 	}
 	if notes := audit.notes(); strings.Contains(notes, "first") || !strings.Contains(notes, "NO FORMER POLICY") || !strings.Contains(said.String(), "level=ERROR") {
 		t.Errorf("the audit: %s\nthe log: %s", notes, said)
 	}
-	if len(found.doubts) != 1 {
-		t.Errorf("the store is trusted all the same: %q", found.doubts)
+	if len(doubts) != 1 {
+		t.Errorf("the store is trusted all the same: %q", doubts)
 	}
 }
 

@@ -25,9 +25,9 @@ func (h *hashed) Record(ctx context.Context, r approver.Record) (string, error) 
 	return "hash", err
 }
 
-// openDesk is a desk whose people sit at an isolated terminal, where they may
-// approve what is CATASTROPHIC. answer gets each card.
-func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk, approver.Peer) {
+// openPeople are people who sit at an isolated terminal, where they may approve what is
+// CATASTROPHIC. answer gets each card.
+func openPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*approver.Broadcaster, approver.Peer) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, log)
@@ -95,6 +95,13 @@ func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk,
 			t.Error(err)
 		}
 	})
+	return people, me
+}
+
+// openDesk is a desk with such people.
+func openDesk(t *testing.T, answer func(terminal.Event) terminal.Answer) (*desk, approver.Peer) {
+	log := slog.New(slog.DiscardHandler)
+	people, me := openPeople(t, answer)
 	return &desk{people: people, observer: &observer{people: people, log: log}, log: log}, me
 }
 

@@ -137,19 +137,20 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 		want  int
 	}{"shown": {opShow, true, 3}, "not shown, as with --yes": {opShow, false, 1}} {
 		t.Run(name, func(t *testing.T) {
-			d, me := openDesk(t, func(terminal.Event) terminal.Answer { return terminal.Answer{} })
+			people, me := openPeople(t, func(terminal.Event) terminal.Answer { return terminal.Answer{} })
+			d := &desk{people: people}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			verdicts := make(chan approver.Verdict, 3)
 			for i := range 3 {
 				go func() {
-					verdicts <- d.people.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
+					verdicts <- people.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
 						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 				}()
 			}
 			var open []approver.Request
 			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-				open, _ = d.people.Requests(ctx)
+				open, _ = people.Requests(ctx)
 			}
 			if len(open) != 1 {
 				t.Fatalf("%d requests", len(open))
@@ -170,7 +171,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			}
 			body, err := json.Marshal(answer)
 			if err == nil {
-				raw, err = d.people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
+				raw, err = people.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
 			}
 			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "3 identical calls") != c.shown {
 				t.Errorf("told %s, %v", raw, err)

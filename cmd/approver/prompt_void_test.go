@@ -68,13 +68,12 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			desk, _ := openDesk(t, func(e terminal.Event) terminal.Answer {
+			people, _ := openPeople(t, func(e terminal.Event) terminal.Answer {
 				asked++
 				return terminal.Answer{Request: e.Card.Request, Message: e.Message, Code: e.Card.Code.Reveal(), Approve: asked == 1}
 			})
 			l := &ledger{}
 			log := slog.New(slog.DiscardHandler)
-			people := desk.people
 			d := &decider{
 				gate: &approver.Gate{
 					Stages: []approver.Stage{approver.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l, Log: log,

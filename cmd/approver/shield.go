@@ -283,8 +283,8 @@ func (s *shield) status(ctx context.Context) *shieldStatus {
 // fails reports an evaluator whose last evaluation ended without a valid answer.
 func (s *shieldStatus) fails() bool { return s != nil && !s.Answers && !s.Since.IsZero() }
 
-// printShield is the status of the tiers for people.
-func printShield(s *shieldStatus, line func(name, format string, args ...any)) {
+// lines writes the status of the tiers for people, a line each.
+func (s *shieldStatus) lines(line func(name, format string, args ...any)) {
 	if s.FailMode != configs.FailClosed {
 		line("FAIL OPEN", "fail_mode is %s: %s went on that could not be judged", s.FailMode, counted(s.FailedOpen, "call"))
 	}

@@ -44,7 +44,7 @@ func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
 	s := &shield{name: e.String(), asks: e, failMode: configs.FailClosed, log: slog.New(slog.NewTextHandler(&log, nil))}
 	said := func() string {
 		var b strings.Builder
-		printShield(s.status(t.Context()), func(name, format string, args ...any) {
+		s.status(t.Context()).lines(func(name, format string, args ...any) {
 			fmt.Fprintf(&b, name+" "+format+"\n", args...)
 		})
 		return b.String()

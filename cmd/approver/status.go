@@ -224,7 +224,7 @@ func printStatus(s statusDoc, state string) {
 		}
 	}
 	if s.Shield != nil {
-		printShield(s.Shield, line)
+		s.Shield.lines(line)
 	}
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
