@@ -28,7 +28,7 @@ type claudeFile struct {
 	File    string `help:"A settings file by its path." placeholder:"FILE"`
 	// Managed is the folder of managed settings; empty: the machine's.
 	Managed string `kong:"-"`
-	config  string // the configuration that was named, for the cures that are told
+	config  string `kong:"-"` // the configuration that was named, for the cures that are told
 }
 
 func (c claudeFile) managed() string {

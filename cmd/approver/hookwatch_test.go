@@ -41,7 +41,8 @@ func newClaudeMachine(t *testing.T) *claudeMachine {
 	cfg, err := configs.LoadOrDefault("")
 	m.must(err)
 	m.cfg = cfg
-	d, l, _ := newDecider()
+	l, log := &ledger{}, slog.New(slog.DiscardHandler)
+	d := &decider{gate: &approver.Gate{Audit: l, Log: log}, audit: l, log: log}
 	m.ledger, m.decide = l, d
 	m.watch = &hookWatch{cfg: cfg, managed: filepath.Join(dir, "managed"), audit: l, log: slog.New(slog.DiscardHandler)}
 	d.hooks = m.watch

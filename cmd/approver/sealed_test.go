@@ -13,6 +13,9 @@ import (
 	"approver.example/store/redisstore"
 )
 
+// A linesRecord is some record.
+type linesRecord struct{ Lines []string }
+
 // The story: a machine on a shared Redis got another name. Its records of whose answers
 // count and of the policy in force are kept under the name, so that they seemed to be
 // gone: every daemon was frozen. Now they move along. Back under the former name, what
@@ -39,13 +42,13 @@ func TestSealedRecordsMoveWithTheName(t *testing.T) {
 	}
 	save := func(id, name, line string) {
 		t.Helper()
-		if err := record(id, name).save(t.Context(), keptAuthority{Lines: []string{line}}); err != nil {
+		if err := record(id, name).save(t.Context(), linesRecord{Lines: []string{line}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	has := func(id, name, want string) {
 		t.Helper()
-		var k keptAuthority
+		var k linesRecord
 		err := record(id, name).load(t.Context(), &k)
 		if want == "" && errors.Is(err, approver.ErrNotFound) {
 			return
