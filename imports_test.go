@@ -38,7 +38,8 @@ var layers = []struct {
 	{"store/", 2},    // each store by itself
 	{"httpapi", 2},
 	{"configs", 3},
-	{"cmd/", 4},
+	{"daemon", 4},
+	{"cmd/", 5},
 }
 
 // place returns the layer of a package and the folder that is its unit there.
@@ -82,9 +83,9 @@ func TestImportDirection(t *testing.T) {
 			to, toUnit := place(t, imp)
 			switch {
 			case to < layer, unit == toUnit, shared(unit, toUnit):
-			case layer == 4 && to == 4: // commands share their parts
+			case layer == 5 && to == 5: // commands share their parts
 			default:
-				t.Errorf("%s imports %s: imports go tokens <- approver <- {agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- cmd, never sideways", pkg, imp)
+				t.Errorf("%s imports %s: imports go tokens <- approver <- {agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- daemon <- cmd, never sideways", pkg, imp)
 			}
 		}
 	}

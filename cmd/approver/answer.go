@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"approver.example"
 	"approver.example/channels/terminal"
-	"approver.example/httpapi"
+	"approver.example/daemon/adminapi"
 	"approver.example/tokens"
 )
 
@@ -69,9 +67,9 @@ func (c approveCmd) Run(ctx context.Context) error {
 	if done, err := c.asOwner(ctx); done {
 		return err
 	}
-	var shown shownRequest
+	var shown adminapi.Shown
 	if !c.Yes {
-		if err := c.operate(ctx, opShow, requestID{c.Which}, &shown); err != nil {
+		if err := c.operate(ctx, adminapi.OpShow, adminapi.RequestID{Request: c.Which}, &shown); err != nil {
 			return err
 		}
 		printRequest(os.Stderr, screenWidth(os.Stderr), shown)
@@ -87,7 +85,7 @@ func (c approveCmd) Run(ctx context.Context) error {
 
 // notByID says why a request is not approved by its id, and what does it instead. Root gets
 // here only where somebody on a list can answer: then it answers as they do.
-func notByID(s shownRequest, which string, root bool) error {
+func notByID(s adminapi.Shown, which string, root bool) error {
 	switch {
 	case s.Severity != approver.High && root:
 		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: type the code of its card, " +
@@ -124,52 +122,4 @@ func (c denyCmd) Validate() error {
 // Run denies.
 func (c denyCmd) Run(ctx context.Context) error {
 	return c.answer(ctx, terminal.Answer{Request: c.ID}, "denied")
-}
-
-// answer sends an answer the way of the terminal channel, and prints what became
-// of it. It fails unless that is one of good.
-func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...string) error {
-	client, err := c.client(ctx)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	if err := hears(ctx, client); err != nil {
-		return err
-	}
-	asks, cancel := context.WithTimeout(ctx, toChange)
-	defer cancel()
-	raw, err := client.Answer(asks, body)
-	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
-		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set channels.terminal in the configuration")
-	} else if err != nil && asks.Err() != nil && ctx.Err() == nil {
-		return &silentError{client.Socket, true}
-	} else if err != nil {
-		return notRunning(err)
-	}
-	var out terminal.Answered
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return err
-	}
-	stands := false
-	for _, kind := range good {
-		stands = stands || out.Kind == kind
-	}
-	switch {
-	case c.JSON:
-		if err := printJSON(out); err != nil {
-			return err
-		}
-	case stands:
-		say(out.Text)
-	default:
-		return errors.New(out.Text)
-	}
-	if !stands {
-		return errSaid
-	}
-	return nil
 }

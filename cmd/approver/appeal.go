@@ -2,41 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"time"
 
-	"approver.example"
-	"approver.example/httpapi/wire"
+	"approver.example/daemon/adminapi"
 )
-
-// An appealDoc names a call that was denied.
-type appealDoc struct {
-	Call   string `json:"call"` // 32 hex digits
-	Reason string `json:"reason,omitempty"`
-}
-
-// An appealedDoc is the answer: people are being asked.
-type appealedDoc struct {
-	Request string    `json:"request"`
-	Until   time.Time `json:"until"` // the last moment in which a yes lets the call run
-}
-
-// appeal is httpapi.Submit's Appeal.
-func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-	var doc appealDoc
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return nil, err
-	}
-	if !wire.IsCall(doc.Call) {
-		return nil, errors.New("an appeal needs the 32 hex digits of the call, which its denial names")
-	}
-	r, err := a.gate.Appeal(ctx, peer, doc.Call, doc.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(appealedDoc{Request: r.ID, Until: r.TakeBy})
-}
 
 type appealCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
@@ -63,8 +31,8 @@ func (c appealCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var out appealedDoc
-	if err := client.Appeal(ctx, appealDoc{Call: c.Call, Reason: c.Reason}, &out); err != nil {
+	var out adminapi.Appealed
+	if err := client.Appeal(ctx, adminapi.Appeal{Call: c.Call, Reason: c.Reason}, &out); err != nil {
 		return notRunning(err)
 	}
 	if c.JSON {

@@ -4,76 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
 
-	"approver.example"
+	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
-	"approver.example/shieldcore"
 )
-
-// An askDoc is what a script asks on the submit socket.
-type askDoc struct {
-	ID       string            `json:"id"` // 32 hex digits, the same when the command comes back
-	Argv     []string          `json:"argv"`
-	Dir      string            `json:"dir"`
-	Severity approver.Severity `json:"severity"`
-	Reason   string            `json:"reason,omitempty"`
-	TTL      time.Duration     `json:"ttl,omitempty"`
-}
-
-// An askedDoc is the answer.
-type askedDoc struct {
-	Approved bool   `json:"approved"`
-	Reason   string `json:"reason"`
-}
-
-// An asker puts actions of scripts before people. Rules judge them as they judge
-// an agent's: one that denies is heard first, and one that is stricter holds.
-type asker struct{ gate approver.Gate }
-
-// atLeast is a stage that asks.
-type atLeast approver.Verdict
-
-func (v atLeast) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
-	return approver.Verdict(v), nil
-}
-
-// ask is httpapi.Submit's Ask.
-func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-	var doc askDoc
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return nil, err
-	}
-	if !wire.IsCall(doc.ID) || len(doc.Argv) == 0 || doc.Argv[0] == "" {
-		return nil, errors.New("the question needs an id of 32 hex digits and a command")
-	}
-	if doc.TTL != 0 && (doc.TTL < shieldcore.MinTTL || doc.TTL > shieldcore.MaxTTL) {
-		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
-	}
-	command := shellLine(doc.Argv)
-	args, err := json.Marshal(map[string]string{"command": command}) // as a shell tool's, so that a card shows it once
-	if err != nil {
-		return nil, err
-	}
-	gate := a.gate
-	// A script that asks wants people's word: a pause or observe mode does not give it.
-	gate.Paused, gate.Observe = nil, nil
-	// First, so that its time holds unless a rule is stricter.
-	gate.Stages = append([]approver.Stage{atLeast{
-		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",
-	}}, gate.Stages...)
-	v := gate.Decide(ctx, approver.ToolCall{
-		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: command, Args: args, Dir: doc.Dir, Claimed: doc.Reason,
-		Peer: peer, At: time.Now(),
-	})
-	return json.Marshal(askedDoc{Approved: v.Decision == approver.Allow, Reason: v.Reason})
-}
 
 type askCmd struct {
 	Config   string   `help:"Configuration file." short:"c" placeholder:"FILE"`
@@ -105,7 +44,7 @@ func (c askCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := askDoc{Argv: c.Words, Reason: c.Reason, TTL: time.Duration(c.TTL)}
+	doc := adminapi.Ask{Argv: c.Words, Reason: c.Reason, TTL: time.Duration(c.TTL)}
 	if err := doc.Severity.UnmarshalText([]byte(c.Severity)); err != nil {
 		return err
 	}
@@ -120,7 +59,7 @@ func (c askCmd) Run(ctx context.Context) error {
 	}
 	doc.Dir = dir
 	said := sayWaiting(ctx, c.JSON || c.Quiet, c.waits)
-	var out askedDoc
+	var out adminapi.Asked
 	err = askAgain(ctx, client, doc, &out)
 	said()
 	if err != nil && ctx.Err() != nil {
@@ -167,8 +106,8 @@ func sayWaiting(ctx context.Context, quiet bool, text func(context.Context) stri
 // nobody can answer, where this user may learn that.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
-	var now statusDoc
-	if c.Socket == "" && (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).operate(ctx, opStatus, struct{}{}, &now) == nil && c.futile(now) {
+	var now adminapi.Status
+	if c.Socket == "" && (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).operate(ctx, adminapi.OpStatus, struct{}{}, &now) == nil && c.futile(now) {
 		on = now.Nobody + "\napprover: this waits all the same"
 	}
 	if c.TTL > 0 {
@@ -178,13 +117,13 @@ func (c askCmd) waits(ctx context.Context) string {
 }
 
 // futile reports whether nobody can approve what is asked.
-func (c askCmd) futile(now statusDoc) bool {
-	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+anyRequest))
+func (c askCmd) futile(now adminapi.Status) bool {
+	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+adminapi.AnyRequest))
 }
 
 // askAgain asks, and comes back with the same question when the daemon restarts
 // while it waits.
-func askAgain(ctx context.Context, client httpapi.SubmitClient, doc askDoc, out *askedDoc) error {
+func askAgain(ctx context.Context, client httpapi.SubmitClient, doc adminapi.Ask, out *adminapi.Asked) error {
 	const patience = 15 * time.Second
 	var lost time.Time
 	for {

@@ -17,6 +17,9 @@ import (
 
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/words"
 	"approver.example/store/boltstore"
 )
 
@@ -220,20 +223,20 @@ func (c auditVerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit
 	}
 	alarms := "no alarms"
 	if r.Alarms > 0 {
-		alarms = fmt.Sprintf("%s, %d of loss", counted(r.Alarms, "alarm"), r.Losses.Count)
+		alarms = fmt.Sprintf("%s, %d of loss", words.Count(r.Alarms, "alarm"), r.Losses.Count)
 	}
 	switch {
 	case broken != nil:
-		printedOn(os.Stderr, 0, "BROKEN: %v (%s before it, %s)\n", broken, counted(r.Lines, "whole line"), alarms)
+		printedOn(os.Stderr, 0, "BROKEN: %v (%s before it, %s)\n", broken, words.Count(r.Lines, "whole line"), alarms)
 	case len(fresh) > 0:
 		printedOn(os.Stderr, 0, "The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went on. When you have looked into it: "+
-			"approver audit verify --accept-alarms %d\n", counted(r.Records, "record"), fresh[len(fresh)-1].Seq)
+			"approver audit verify --accept-alarms %d\n", words.Count(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
 		if r.First > 1 {
 			printed(0, "complete from seq %d on: retention removed what was before\n", r.First)
 		}
-		printed(0, "ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", counted(r.Records, "record"),
-			counted(r.Checkpoints, "signature"), counted(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
+		printed(0, "ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", words.Count(r.Records, "record"),
+			words.Count(r.Checkpoints, "signature"), words.Count(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
 	}
 }
 
@@ -242,11 +245,11 @@ func (c auditVerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.He
 	if c.Dir != "" {
 		return nil, "its end was not compared with a store"
 	}
-	store, err := openStore(ctx, cfg, slog.New(slog.DiscardHandler))
+	store, err := daemon.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler))
 	if errors.Is(err, boltstore.ErrLocked) {
-		var doc statusDoc
+		var doc adminapi.Status
 		client := newSudoer().own(cfg)
-		if client.Operate(ctx, opStatus, struct{}{}, &doc) == nil && doc.Audit != nil {
+		if client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) == nil && doc.Audit != nil {
 			return doc.Audit, "its end is where the daemon says"
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/daemon/adminapi"
 )
 
 // A sudoMachine has two users' homes and the folders of an isolated install, all below one.
@@ -290,7 +291,7 @@ func TestADaemonsWordsAreMadeVisible(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	printRequest(&out, 0, shownRequest{Severity: approver.High, Command: "ls\x1b[2J", Agent: "a\x1b[1A", Result: "r\rx"})
+	printRequest(&out, 0, adminapi.Shown{Severity: approver.High, Command: "ls\x1b[2J", Agent: "a\x1b[1A", Result: "r\rx"})
 	if got := out.String(); strings.ContainsAny(got, "\x1b\r") || !strings.Contains(got, "ls⟨U+001B⟩[2J") {
 		t.Errorf("%q", got)
 	}

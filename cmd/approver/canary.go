@@ -8,11 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
-	"approver.example"
-	"approver.example/agents"
 	"approver.example/agents/canary"
+	"approver.example/daemon/claudehooks"
 )
 
 // canaryHelp is what both commands say of it.
@@ -37,7 +35,7 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 	if err := c.install(); err != nil || !c.HookTest {
 		return err
 	}
-	f := tryHook(ctx, c.claudeFile)
+	f := tryHook(ctx, c.Target)
 	switch f.Result {
 	case ok:
 		printed(0, "%s\n", f.Text)
@@ -55,12 +53,12 @@ func (c installClaudeCmd) Run(ctx context.Context) error {
 // canary is doctor's check of the same: for people it is the hook test.
 func (c doctorCmd) canary(ctx context.Context, d *doctor) {
 	if c.Agent != "" {
-		d.found = append(d.found, tryHook(ctx, c.claudeFile))
+		d.found = append(d.found, tryHook(ctx, c.Target))
 	}
 }
 
 // tryHook starts Claude Code where these settings count.
-func tryHook(ctx context.Context, c claudeFile) finding {
+func tryHook(ctx context.Context, c claudehooks.Target) finding {
 	f := finding{Check: "hook-test", Result: warn}
 	if c.File != "" {
 		f.Text = "the hook was not tried: claude does not read " + c.File + " by itself"
@@ -127,24 +125,4 @@ func canaryFinding(r canary.Report) finding {
 		f.Result, f.Text = ok, "claude made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
 	}
 	return f
-}
-
-// isOf reports whether the record of what an agent was told is one of the canary that
-// ran, or there is none: under the id of another call, the form of a canary is what
-// that call was changed into.
-func isOf(was use, ev agents.Event) bool {
-	return was.outcome == 0 || was.outcome < taken && was.outcome != permitted && was.content == ev.Content
-}
-
-// canaryRan records that a canary ran. It did nothing, and whoever started it is told
-// that the hook does not work: nobody is alarmed, and nothing is frozen.
-func (d *decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	d.log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
-	rec := approver.Record{
-		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
-		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
-	}
-	if _, err := d.audit.Record(ctx, rec); err != nil {
-		d.log.Error("audit failed", "error", err)
-	}
 }

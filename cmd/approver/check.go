@@ -13,6 +13,11 @@ import (
 	"approver.example"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/words"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -88,25 +93,25 @@ func (c checkCmd) look(ctx context.Context) checked {
 	if known {
 		doc := daemonSays(ctx, c.Config)
 		out.Warnings = append(out.Warnings, nobodyNow(cfg, doc)...)
-		out.Warnings = append(out.Warnings, outOfReach(cfg, runsAs(cfg.Dir))...)
+		out.Warnings = append(out.Warnings, daemon.OutOfReach(cfg, runsAs(cfg.Dir))...)
 		for _, gone := range doc.Removed {
-			if strings.Contains(gone, stillListed) {
+			if strings.Contains(gone, adminapi.StillListed) {
 				out.Warnings = append(out.Warnings, gone)
 			}
 		}
 		for _, waits := range doc.Waiting {
-			out.Warnings = append(out.Warnings, waitsLine(waits)+": "+waitsCure(doc.Nobody))
+			out.Warnings = append(out.Warnings, adminapi.WaitsLine(waits)+": "+waitsCure(doc.Nobody))
 		}
 		for _, u := range doc.NotInForce {
 			out.Warnings = append(out.Warnings, u.String())
 		}
 		out.rules(cfg)
-		elsewhere, here := apartElsewhere(standing(cfg))
+		elsewhere, here := apartElsewhere(daemon.CheckStart(cfg))
 		out.problem(here)
 		for _, err := range elsewhere {
 			out.Warnings = append(out.Warnings, notHere(err, doc))
 		}
-		out.problem(limping(cfg))
+		out.problem(daemon.CheckParts(cfg))
 		out.hooks(cfg, c.Config)
 		if mode := approver.OneLine(doc.Control); mode != "" {
 			out.Warnings = append(out.Warnings, mode)
@@ -137,14 +142,14 @@ func apartElsewhere(err error) (elsewhere []error, rest error) {
 
 // notHere says of a secret that only the daemon's environment has what the daemon that runs
 // makes of it.
-func notHere(err error, doc statusDoc) string {
+func notHere(err error, doc adminapi.Status) string {
 	text := "not checked here, where the daemon's environment is not: " + err.Error()
 	if !doc.Up {
 		return text + "; no daemon runs that could be asked"
 	}
 	for _, c := range doc.Channels {
 		if strings.HasPrefix(err.Error(), "channel "+c.Name+":") {
-			return text + "; the daemon that runs has it, and says: " + c.receiving()
+			return text + "; the daemon that runs has it, and says: " + c.Receiving()
 		}
 	}
 	return text + "; the daemon that runs has started with it"
@@ -164,14 +169,14 @@ func (out *checked) rules(cfg configs.Config) {
 
 // hooks finds hooks that were installed for a shorter ttl, with the eyes of doctor.
 func (out *checked) hooks(cfg configs.Config, config string) {
-	which := claudeFile{config: config}
-	path, err := which.path()
+	which := claudehooks.Target{ConfigFile: config}
+	path, err := which.Path()
 	if err != nil {
 		return // without a home there are none
 	}
-	sources := doctorPlaces(which, path, false).sources()
+	sources := doctorPlaces(which, path, false).Sources()
 	for _, f := range claudesettings.Short(sources, waitingFor(cfg)) {
-		out.Problems = append(out.Problems, f.String()+": "+which.cure(f.Path))
+		out.Problems = append(out.Problems, f.String()+": "+which.Cure(f.Path))
 	}
 }
 
@@ -187,7 +192,7 @@ func projectProblems(cfg configs.Config) (out []string) {
 			out = append(out, problem.Error())
 			return
 		}
-		out = append(out, projectProblem(file, problem))
+		out = append(out, judges.ProjectProblem(file, problem))
 	}}
 	p.For(dir)
 	return out
@@ -195,7 +200,7 @@ func projectProblems(cfg configs.Config) (out []string) {
 
 // nobodyNow says who can approve nothing: by the configuration, and by what a daemon that
 // runs adds to that.
-func nobodyNow(cfg configs.Config, doc statusDoc) (all []string) {
+func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
 	file := nobodyApproves(cfg)
 	if file != "" {
 		all = append(all, file)
@@ -229,11 +234,11 @@ func isolated(cfg configs.Config) bool {
 }
 
 // daemonSays is the status of the daemon that runs; zero if none answers.
-func daemonSays(ctx context.Context, config string) (doc statusDoc) {
+func daemonSays(ctx context.Context, config string) (doc adminapi.Status) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if (operatorCmd{daemonAt: daemonAt{Config: config}}).operate(ctx, opStatus, struct{}{}, &doc) != nil {
-		return statusDoc{}
+	if (operatorCmd{daemonAt: daemonAt{Config: config}}).operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
+		return adminapi.Status{}
 	}
 	return doc
 }
@@ -268,5 +273,5 @@ func (out *checked) print() {
 			printed(0, "%s\n", rest)
 		}
 	}
-	printed(0, "%s, %s\n", counted(uint64(len(out.Problems)), "problem"), counted(uint64(len(out.Warnings)), "warning"))
+	printed(0, "%s, %s\n", words.Count(uint64(len(out.Problems)), "problem"), words.Count(uint64(len(out.Warnings)), "warning"))
 }

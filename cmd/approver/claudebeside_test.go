@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"approver.example/daemon/claudehooks"
 )
 
 // The story: the installed command stood once more in the front matter of a user's agent,
@@ -41,20 +43,20 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 	} {
 		m.write(c.path, c.text)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
 		d.has(t, "hook", c.r, strings.ReplaceAll(c.says, "takes the place", "can take the place"))
-		m.watch.look(t.Context())
-		if weak := strings.Join(m.watch.now(), "\n"); strings.Contains(weak, filepath.Base(c.path)) != c.watched {
+		m.watch.Look(t.Context())
+		if weak := strings.Join(m.watch.Now(), "\n"); strings.Contains(weak, filepath.Base(c.path)) != c.watched {
 			t.Errorf("%s: watched: %s", c.path, weak)
 		}
 		m.write(c.path, map[bool]string{true: "{}", false: "---\nname: x\n---\n"}[filepath.Ext(c.path) == ".json"])
-		m.watch.look(t.Context())
-		if weak := m.watch.now(); len(weak) > 0 {
+		m.watch.Look(t.Context())
+		if weak := m.watch.Now(); len(weak) > 0 {
 			t.Errorf("%s: still weak: %s", c.path, weak)
 		}
 	}
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
 	d.has(t, "hook", ok, m.settings)
 }
 
@@ -70,10 +72,10 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	look := func(want string) {
 		t.Helper()
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
 		d.has(t, "hook", fail, want)
-		m.watch.look(t.Context())
-		if len(m.watch.now()) == 0 {
+		m.watch.Look(t.Context())
+		if len(m.watch.Now()) == 0 {
 			t.Errorf("the watch says nothing of %s", want)
 		}
 		if err := os.RemoveAll(agents); err != nil {
@@ -96,7 +98,7 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	link(filepath.Join(agents, "sub"), elsewhere)
 	link(filepath.Join(elsewhere, "round"), agents) // Claude Code comes to an end with it
 	look("another hook of approver")
-	for i := range maxBeside {
+	for i := range claudehooks.MaxBeside {
 		m.write(filepath.Join(agents, fmt.Sprintf("a%04d.md", i)), "---\nname: x\n---\n")
 	}
 	m.write(filepath.Join(agents, "zz.md"), double)
@@ -110,7 +112,7 @@ func TestDoctorKnowsTheVariableOfAStart(t *testing.T) {
 	t.Chdir(filepath.Join(m.dir, "project"))
 	t.Setenv("CLAUDE_CODE_USE_COWORK_PLUGINS", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
 	d.has(t, "hook", warn, "CLAUDE_CODE_USE_COWORK_PLUGINS is set here")
 	for _, start := range []string{"--worktree", "--managed-settings", "--agents", "claude mcp serve"} {
 		d.has(t, "hook", warn, start)

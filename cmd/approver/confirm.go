@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example/channels/terminal"
+	"approver.example/daemon/adminapi"
 )
 
 // typedYes asks for the whole word yes. Somebody who types y meant it, and is told once
@@ -32,7 +33,7 @@ func typedYes(in io.Reader, out io.Writer, question string) bool {
 // printRequest writes the whole request beside the question. On a terminal of that width, wide
 // lines are broken. What goes on is indented, so that no line of a command looks like the
 // label of another text.
-func printRequest(w io.Writer, width int, s shownRequest) {
+func printRequest(w io.Writer, width int, s adminapi.Shown) {
 	to := &terminal.Folder{W: w, Width: width}
 	for _, line := range [][2]string{
 		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},

@@ -14,6 +14,8 @@ import (
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
+	"approver.example/daemon/judges"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/evaluator/evaluatortest"
@@ -63,7 +65,7 @@ func ownSystem(t *testing.T) system {
 			if err != nil {
 				t.Fatal(err)
 			}
-			screens, err := loadScreens()
+			screens, err := judges.LoadScreens()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +113,7 @@ func ownSystem(t *testing.T) system {
 			return approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command}.Text()
 		},
 		runs: func() bool {
-			g := &approver.Gate{Stages: []approver.Stage{verdictStage{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
+			g := &approver.Gate{Stages: []approver.Stage{verdictStage{Decision: approver.Ask, Severity: approver.High}}, Audit: &daemontest.Ledger{}, Log: slog.New(slog.DiscardHandler)}
 			return g.Decide(context.Background(), push()).Decision != approver.Deny
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 )
 
@@ -95,16 +96,16 @@ func TestDoctorTellsAFreezeOnce(t *testing.T) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 	agent := approver.Hold{Freeze: approver.Freeze{At: at, By: "approver", Reason: "it ran although it was denied"}, Who: approver.Who{Agent: "claude", Project: "/repo"}}
 	for name, tt := range map[string]struct {
-		doc       statusDoc
+		doc       adminapi.Status
 		text, fix string
 	}{
-		"by a person":   {statusDoc{Control: "FROZEN by uid 7", Freeze: &approver.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
-		"by approver":   {statusDoc{Control: "FROZEN because the store is older", Freeze: &approver.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because", "The store is not believed"},
-		"one agent":     {statusDoc{Control: "FROZEN: claude", Held: []approver.Hold{agent}}, "claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied", "Lifting the freeze of one agent"},
-		"two agents":    {statusDoc{Control: "FROZEN: claude", Held: []approver.Hold{agent, agent}}, "because it ran", "Lifting the freeze of one agent"},
-		"paused":        {statusDoc{Control: "PAUSED until", Pause: &approver.Pause{}}, "PAUSED", "approver pause --end"},
-		"observed":      {statusDoc{Control: "OBSERVING"}, "OBSERVING", "approver enforce"},
-		"rules as ever": {statusDoc{}, "", ""},
+		"by a person":   {adminapi.Status{Control: "FROZEN by uid 7", Freeze: &approver.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
+		"by approver":   {adminapi.Status{Control: "FROZEN because the store is older", Freeze: &approver.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because", "The store is not believed"},
+		"one agent":     {adminapi.Status{Control: "FROZEN: claude", Held: []approver.Hold{agent}}, "claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied", "Lifting the freeze of one agent"},
+		"two agents":    {adminapi.Status{Control: "FROZEN: claude", Held: []approver.Hold{agent, agent}}, "because it ran", "Lifting the freeze of one agent"},
+		"paused":        {adminapi.Status{Control: "PAUSED until", Pause: &approver.Pause{}}, "PAUSED", "approver pause --end"},
+		"observed":      {adminapi.Status{Control: "OBSERVING"}, "OBSERVING", "approver enforce"},
+		"rules as ever": {adminapi.Status{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d doctor
@@ -173,11 +174,11 @@ func TestNobodyApprovesByTheConfiguration(t *testing.T) {
 	if why := nobodyApproves(cfg); !strings.HasPrefix(why, "nobody can approve ANY request: no channel") {
 		t.Error(why)
 	}
-	daemon := statusDoc{Nobody: "nobody can approve ANY request: of terminal no approver counts. Pair a chat"}
+	daemon := adminapi.Status{Nobody: "nobody can approve ANY request: of terminal no approver counts. Pair a chat"}
 	if all := nobodyNow(cfg, daemon); len(all) != 1 {
 		t.Errorf("told twice: %q", all)
 	}
-	if all := nobodyNow(cfg, statusDoc{Nobody: "nobody can approve a CATASTROPHIC request: x"}); len(all) != 2 {
+	if all := nobodyNow(cfg, adminapi.Status{Nobody: "nobody can approve a CATASTROPHIC request: x"}); len(all) != 2 {
 		t.Errorf("%q", all)
 	}
 }

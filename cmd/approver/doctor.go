@@ -20,12 +20,17 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/words"
 	"approver.example/store/redisstore"
 )
 
 type doctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
-	claudeFile
+	claudehooks.Target
 	canaryOf
 	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
 	Offline      bool   `help:"Ask no chat platform and no model provider."`
@@ -88,10 +93,10 @@ type doctor struct {
 	pin   string // the file that pins couriers; empty: the machine's
 	found []finding
 
-	asked    bool      // whether the daemon was asked
-	listener uint32    // the uid that answered
-	status   statusDoc // what it said; zero where it did not
-	err      error     // why not
+	asked    bool            // whether the daemon was asked
+	listener uint32          // the uid that answered
+	status   adminapi.Status // what it said; zero where it did not
+	err      error           // why not
 }
 
 func (d *doctor) say(check string, r result, text, fix string) {
@@ -112,7 +117,7 @@ func (c doctorCmd) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	d := doctor{pin: c.pin}
-	c.config = c.Config
+	c.ConfigFile = c.Config
 	c.examine(ctx, &d)
 	c.canary(ctx, &d)
 	failed := false
@@ -167,7 +172,7 @@ func (c doctorCmd) examine(ctx context.Context, d *doctor) {
 	// First, while this may still be root: the settings are read as agents read them.
 	hooks := doctor{cfg: cfg, pin: d.pin}
 	if d.sealed() {
-		hooks.hook(c.claudeFile)
+		hooks.hook(c.Target)
 	}
 	if err := become(runsAs(cfg.Dir), cfg.Dir); err != nil {
 		d.say("user", fail, err.Error(), "")
@@ -194,7 +199,7 @@ func (c doctorCmd) examine(ctx context.Context, d *doctor) {
 		}
 	}
 	if !d.sealed() {
-		hooks.hook(c.claudeFile)
+		hooks.hook(c.Target)
 	}
 	d.found = append(d.found, hooks.found...)
 	d.path()
@@ -218,11 +223,11 @@ func (d *doctor) files(whole bool) {
 	}
 	d.rules()
 	if whole {
-		elsewhere, here := apartElsewhere(standing(d.cfg))
+		elsewhere, here := apartElsewhere(daemon.CheckStart(d.cfg))
 		for _, err := range elsewhere {
 			d.say("start", ok, notHere(err, d.status), "")
 		}
-		d.judge("start", errors.Join(here, limping(d.cfg)), "the daemon would take all files, keys and folders", "")
+		d.judge("start", errors.Join(here, daemon.CheckParts(d.cfg)), "the daemon would take all files, keys and folders", "")
 	}
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
 		d.say("permissions", warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
@@ -254,7 +259,7 @@ func (d *doctor) rules() {
 		layers += ", with " + s.File
 	}
 	if d.unheeded("rule set") == "" {
-		d.say("rules", ok, counted(uint64(len(lib.Rules().List())), "rule")+layers, "")
+		d.say("rules", ok, words.Count(uint64(len(lib.Rules().List())), "rule")+layers, "")
 	}
 	if why := d.unheeded("information flow"); why != "" {
 		d.say("flow", warn, why, unheededCure)
@@ -285,7 +290,7 @@ func (d *doctor) isolation() {
 func (d *doctor) store(ctx context.Context) {
 	if d.cfg.Store.Redis == nil {
 		path := d.cfg.Bolt().Path
-		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && canMake(d.cfg.Dir, "") == nil {
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && daemon.CanMake(d.cfg.Dir, "") == nil {
 			d.say("store", warn, "there is none yet", "start the daemon once")
 			return
 		}
@@ -332,16 +337,7 @@ func writable(path string) error {
 	if err := syscall.Access(path, w); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
-	return roomFor(path, 16)
-}
-
-// roomFor reports that a disk has less than so many MiB left.
-func roomFor(path string, mib uint64) error {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(path, &st); err == nil && st.Bavail*uint64(st.Bsize) < mib<<20 {
-		return fmt.Errorf("less than %d MiB are left on the disk of %s", mib, path)
-	}
-	return nil
+	return daemon.RoomFor(path, 16)
 }
 
 // maxSkew is how far a clock may be off before codes' times confuse people.
@@ -399,7 +395,7 @@ func named(channel string, err error) error {
 
 // channels asks each platform whether it knows the token.
 func (d *doctor) channels(ctx context.Context, offline bool) {
-	all, _, _ := openChannels(d.cfg, false, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
+	all, _, _ := daemon.OpenChannels(d.cfg, false, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
 		switch {
@@ -434,9 +430,9 @@ func (d *doctor) audit(ctx context.Context, accepted uint64) {
 			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
 		return
 	}
-	said := counted(report.Records, "record") + " in order, with " + counted(report.Checkpoints, "signature")
+	said := words.Count(report.Records, "record") + " in order, with " + words.Count(report.Checkpoints, "signature")
 	if last := newest(report.Others); err == nil && last.Seq > accepted {
-		d.say("audit", warn, fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, counted(report.Others.Count, "alarm"), last.Kind, last.Seq, last.What),
+		d.say("audit", warn, fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, words.Count(report.Others.Count, "alarm"), last.Kind, last.Seq, last.What),
 			fmt.Sprintf("approver audit verify lists them; when you have looked into them, approver doctor --accept-alarms %d", last.Seq))
 		return
 	}
@@ -457,4 +453,13 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
+}
+
+// output says what becomes of what tools return.
+func (d *doctor) output() {
+	if text := d.cfg.OutputOptOut(); text != "" {
+		d.say("output", warn, text, "take shield.output_sanitization out of the configuration, or set it to auto")
+		return
+	}
+	d.say("output", ok, hooks.OutputLine(d.cfg), "")
 }

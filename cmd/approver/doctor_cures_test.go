@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"approver.example/daemon/claudehooks"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 func TestDoctorsCuresCure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(m *claudeMachine)
-		which func(m *claudeMachine) claudeFile
+		which func(m *claudeMachine) claudehooks.Target
 	}{
 		"no settings":            {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }},
 		"no hooks":               {spoil: func(m *claudeMachine) { m.write(m.settings, `{"model":"opus"}`) }},
@@ -55,19 +57,19 @@ func TestDoctorsCuresCure(t *testing.T) {
 		"a broken file of the system": {spoil: func(m *claudeMachine) { m.write(m.managed("managed-settings.json"), `{`) }},
 		"the system, none":            {spoil: func(*claudeMachine) {}, which: ofSystem},
 		"the system, a file of our own": {spoil: func(m *claudeMachine) {
-			m.must(installClaudeCmd{claudeFile: claudeFile{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")}, Hook: m.hook}.install())
+			m.must(installClaudeCmd{Target: claudehooks.Target{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")}, Hook: m.hook}.install())
 			m.edit(m.managed("managed-settings.d/50-approver.json"), `"*"`, `"Write"`)
 		}, which: ofSystem},
 		"a project, hooks of the user": {spoil: func(*claudeMachine) {}, which: inProject},
 		"a project and its user, none": {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }, which: inProject},
 		"a project's own, spoiled": {spoil: func(m *claudeMachine) {
-			m.must(installClaudeCmd{claudeFile: inProject(m), Hook: m.hook}.install())
+			m.must(installClaudeCmd{Target: inProject(m), Hook: m.hook}.install())
 			m.edit(m.project("settings.json"), `"*"`, `"Write"`)
 		}, which: inProject},
 		"a file by its path": {
 			spoil: func(m *claudeMachine) { m.write(filepath.Join(m.dir, "a b", "it's.json"), `{}`) },
-			which: func(m *claudeMachine) claudeFile {
-				return claudeFile{File: filepath.Join(m.dir, "a b", "it's.json"), Managed: m.managed("")}
+			which: func(m *claudeMachine) claudehooks.Target {
+				return claudehooks.Target{File: filepath.Join(m.dir, "a b", "it's.json"), Managed: m.managed("")}
 			},
 		},
 		"a variable of this shell": {spoil: func(m *claudeMachine) { m.t.Setenv("CLAUDE_CODE_SIMPLE", "1") }},
@@ -80,9 +82,9 @@ func TestDoctorsCuresCure(t *testing.T) {
 			for dir := m.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 				m.must(os.Chmod(dir, 0o755)) // managed settings are for everybody
 			}
-			m.watch.look(t.Context())
+			m.watch.Look(t.Context())
 			t.Chdir(filepath.Join(m.dir, "project"))
-			which := claudeFile{Managed: m.managed("")}
+			which := claudehooks.Target{Managed: m.managed("")}
 			if tt.which != nil {
 				which = tt.which(m)
 			}
@@ -110,20 +112,20 @@ func TestDoctorsCuresCure(t *testing.T) {
 				}
 			}
 			d.has(t, "hook", ok, "")
-			m.watch.look(t.Context())
-			if weak := m.watch.now(); len(weak) > 0 {
+			m.watch.Look(t.Context())
+			if weak := m.watch.Now(); len(weak) > 0 {
 				t.Errorf("the daemon still says %q", weak)
 			}
 		})
 	}
 }
 
-func ofSystem(m *claudeMachine) claudeFile {
-	return claudeFile{System: true, Managed: m.managed("")}
+func ofSystem(m *claudeMachine) claudehooks.Target {
+	return claudehooks.Target{System: true, Managed: m.managed("")}
 }
 
-func inProject(m *claudeMachine) claudeFile {
-	return claudeFile{Project: filepath.Join(m.dir, "project"), Managed: m.managed("")}
+func inProject(m *claudeMachine) claudehooks.Target {
+	return claudehooks.Target{Project: filepath.Join(m.dir, "project"), Managed: m.managed("")}
 }
 
 func (m *claudeMachine) project(name string) string {
@@ -214,7 +216,7 @@ func (m *claudeMachine) command(line string) {
 	if len(args) < 3 || args[0] != "approver" || args[2] != "claude" {
 		m.t.Fatalf("not a command of approver: %q", line)
 	}
-	which := claudeFile{Managed: m.managed("")}
+	which := claudehooks.Target{Managed: m.managed("")}
 	for rest := args[3:]; len(rest) > 0; rest = rest[1:] {
 		switch rest[0] {
 		case "--system":
@@ -229,9 +231,9 @@ func (m *claudeMachine) command(line string) {
 	}
 	switch args[1] {
 	case "install":
-		m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.install())
+		m.must(installClaudeCmd{Target: which, Hook: m.hook}.install())
 	case "uninstall":
-		m.must(uninstallClaudeCmd{claudeFile: which}.Run())
+		m.must(uninstallClaudeCmd{Target: which}.Run())
 	default:
 		m.t.Fatalf("the command %q", line)
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/words"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 )
@@ -16,14 +19,14 @@ import (
 // This file is what doctor learns from the daemon that runs.
 
 // ask asks the daemon for its status, once.
-func (d *doctor) ask(ctx context.Context) (statusDoc, error) {
+func (d *doctor) ask(ctx context.Context) (adminapi.Status, error) {
 	if !d.asked {
 		socket := d.cfg.Sockets.Resolve
 		client := httpapi.ResolveClient{Socket: socket, Trust: func(uid uint32) error {
 			d.listener = uid
 			return socketpath.Trust(socket, uid)
 		}}
-		d.err = operateOn(ctx, client, opStatus, struct{}{}, &d.status)
+		d.err = operateOn(ctx, client, adminapi.OpStatus, struct{}{}, &d.status)
 		d.asked = true
 	}
 	return d.status, d.err
@@ -32,7 +35,7 @@ func (d *doctor) ask(ctx context.Context) (statusDoc, error) {
 // beside says what became of the daemon whose configuration cannot be taken: it may run.
 func (d *doctor) beside(ctx context.Context, config string) {
 	asks := operatorCmd{daemonAt: daemonAt{Config: config, told: &toldOf{keep: true}}}
-	switch err := asks.operate(ctx, opStatus, struct{}{}, &d.status); {
+	switch err := asks.operate(ctx, adminapi.OpStatus, struct{}{}, &d.status); {
 	case err == nil:
 		d.say("daemon", warn, fmt.Sprintf("version %s runs, pid %d: it goes on with what it read at its start, and does not start again with this file", d.status.Version, d.status.PID),
 			"mend the file before the daemon is restarted: approver check")
@@ -75,8 +78,8 @@ func (d *doctor) daemon(ctx context.Context) {
 	case err != nil:
 		d.say("daemon", fail, err.Error(), "run this as the daemon's user, or restart the daemon")
 		return
-	case doc.Version != buildVersion():
-		d.say("daemon", warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, buildVersion()), "restart the daemon")
+	case doc.Version != adminapi.BuildVersion():
+		d.say("daemon", warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, adminapi.BuildVersion()), "restart the daemon")
 	default:
 		d.say("daemon", ok, fmt.Sprintf("version %s, of uid %d on %s", doc.Version, d.listener, d.cfg.Sockets.Resolve), "")
 	}
@@ -86,58 +89,25 @@ func (d *doctor) daemon(ctx context.Context) {
 // troubles are those that status fails for, and what holds besides the rules. That nobody
 // can approve is a warning: a terminal that nobody watches now is no mistake in what doctor
 // looks at.
-func (d *doctor) troubles(doc statusDoc) {
-	for _, t := range doc.troubles() {
-		switch t.of {
-		case ofMode, ofPeople: // told by mode and people
+func (d *doctor) troubles(doc adminapi.Status) {
+	for _, t := range doc.Troubles() {
+		switch t.Part {
+		case adminapi.PartMode, adminapi.PartPeople: // told by mode and people
 		default:
-			d.say("daemon", fail, t.text(), t.cure)
+			d.say("daemon", fail, t.Text(), t.Cure)
 		}
 	}
 	d.mode(doc)
 }
 
 // mode says whether something besides the rules holds, and why, in one finding.
-func (d *doctor) mode(doc statusDoc) {
-	switch alarms := doc.troublesOf(ofMode); {
+func (d *doctor) mode(doc adminapi.Status) {
+	switch alarms := doc.TroublesOf(adminapi.PartMode); {
 	case len(alarms) > 0:
-		d.say(ofMode, fail, alarms[0].text(), alarms[0].cure)
+		d.say(adminapi.PartMode, fail, alarms[0].Text(), alarms[0].Cure)
 	case doc.Control != "":
-		d.say(ofMode, warn, doc.modeText(), doc.modeCure())
+		d.say(adminapi.PartMode, warn, doc.ModeText(), doc.ModeCure())
 	}
-}
-
-// rootCannot is why root's commands are no way out of an installation that is not isolated.
-const rootCannot = "root of this machine cannot, because the daemon runs as root"
-
-// modeText is what holds besides the rules, and why.
-func (s statusDoc) modeText() string {
-	text := s.Control
-	if s.Freeze != nil && s.Freeze.Reason != "" && !strings.Contains(text, s.Freeze.Reason) {
-		text += "; the reason given: " + s.Freeze.Reason
-	}
-	for _, h := range s.Held {
-		text += "\n" + heldLine(h)
-	}
-	return text
-}
-
-// modeCure is what ends what holds besides the rules.
-func (s statusDoc) modeCure() string {
-	const lift = "find out why, then approver unfreeze; where nobody can approve that, as root: "
-	switch {
-	case s.Freeze != nil && s.Freeze.By != "approver" && s.Root && !s.Isolated, s.Freeze == nil && len(s.Held) > 0 && s.Root && !s.Isolated:
-		return "find out why, then approver unfreeze, and approve that in a chat (approver pair telegram): " + rootCannot + ". docs/nobody.md"
-	case s.Freeze != nil && s.Freeze.By == "approver":
-		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not believed", "An agent went around the gate"`
-	case s.Freeze != nil:
-		return lift + approver.AsRoot("unfreeze")
-	case len(s.Held) > 0:
-		return lift + `docs/operations.md, "Lifting the freeze of one agent"`
-	case s.Pause != nil:
-		return "approver pause --end"
-	}
-	return "approver enforce"
 }
 
 // people says where nobody can approve, by the daemon or else by the configuration, and
@@ -150,22 +120,19 @@ func (d *doctor) people() {
 		}
 		d.say("people", warn, text, cure)
 	}
-	for _, kept := range outOfReach(d.cfg, runsAs(d.cfg.Dir)) {
+	for _, kept := range daemon.OutOfReach(d.cfg, runsAs(d.cfg.Dir)) {
 		text, cure, _ := strings.Cut(kept, ". ")
 		d.say("people", warn, text, cure)
 	}
 	for _, waits := range d.status.Waiting {
-		d.say("people", warn, waitsLine(waits), waitsCure(d.status.Nobody))
+		d.say("people", warn, adminapi.WaitsLine(waits), waitsCure(d.status.Nobody))
 	}
 	for _, gone := range d.status.Removed {
-		if strings.Contains(gone, stillListed) {
+		if strings.Contains(gone, adminapi.StillListed) {
 			d.say("people", warn, gone, "take them out of the approver lists in "+d.cfg.File+", and restart; approver people restore brings them back")
 		}
 	}
 }
-
-// waitsLine says that a line of the configuration does not count, in the words of status.
-func waitsLine(line string) string { return "does not count until people approve it: " + line }
 
 // waitsCure is what lets it count: people, and where nobody can, root.
 func waitsCure(nobody string) string {
@@ -179,7 +146,7 @@ func waitsCure(nobody string) string {
 func (d *doctor) peopleCure() string {
 	pair := "approver pair telegram --token-file FILE"
 	if isolated(d.cfg) {
-		pair = approver.AsRoot("pair telegram --config ") + shellWord(d.cfg.File) + " --token-file FILE"
+		pair = approver.AsRoot("pair telegram --config ") + words.ShellWord(d.cfg.File) + " --token-file FILE"
 	}
 	if t := d.cfg.Channels.Terminal; t != nil && !t.AllowAnswers {
 		pair += "; or channels.terminal.allow_answers: true in " + d.cfg.File + ", to answer in approver watch"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"approver.example/agents"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
 	"approver.example/httpapi/socketpath"
 )
 
@@ -26,60 +26,60 @@ var hookSocketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
 
 // hook looks whether Claude Code asks us, with all the settings that it merges, and
 // whether it waits long enough.
-func (d *doctor) hook(which claudeFile) {
-	path, err := which.path()
+func (d *doctor) hook(which claudehooks.Target) {
+	path, err := which.Path()
 	if err != nil {
 		d.say("hook", fail, err.Error(), "")
 		return
 	}
-	all, err := readInstalls(d.cfg.Dir)
+	all, err := claudehooks.ReadInstalls(d.cfg.Dir)
 	if err != nil {
 		d.say("hook", warn, err.Error(), "")
 	}
 	ofAgents := d.sealed() && !d.submits() && which.File == "" && which.Project == ""
 	if ofAgents {
 		which.System = true // neither this user's settings nor root's are those of an agent
-		path, _ = which.path()
+		path, _ = which.Path()
 	}
 	places := doctorPlaces(which, path, ofAgents)
-	sources := places.sources()
+	sources := places.Sources()
 	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == path }) {
-		sources = append(sources, readSource(claudesettings.User, path))
+		sources = append(sources, claudehooks.ReadSource(claudesettings.User, path))
 	}
-	if !ofAgents && which.elsewhere(sources, path) {
+	if !ofAgents && which.Elsewhere(sources, path) {
 		which.System = true // the managed settings have the hooks, and need no second ones
 	}
-	path = which.holder(sources, path)
+	path = which.Holder(sources, path)
 	want, sure := d.wanted(sources, path, which, all)
-	if which.names(path) {
+	if which.Names(path) {
 		want.In = path
 	}
-	beside, err := places.beside(sources, want)
-	if err = errors.Join(err, firstUnseen(sources)); err != nil {
+	beside, err := places.Beside(sources, want)
+	if err = errors.Join(err, claudehooks.FirstUnseen(sources)); err != nil {
 		d.say("hook", fail, "nobody can say whether the hooks hold: "+err.Error(), "run it again when the machine has room")
 		return
 	}
 	found := append(claudesettings.Compare(sources, want), beside...)
 	found = append(found, claudesettings.Environment(os.Environ(), false)...)
 	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
-		d.say("hook", warn, weak[0], which.cure(path))
+		d.say("hook", warn, weak[0], which.Cure(path))
 		return
 	}
 	good := sure
 	for _, f := range found {
 		if f.Harmless {
-			d.say("hook", warn, f.String(), cmp.Or(f.Fix, which.cure(f.Path)))
+			d.say("hook", warn, f.String(), cmp.Or(f.Fix, which.Cure(f.Path)))
 			continue
 		}
 		good = false
-		d.say("hook", fail, f.String(), cmp.Or(f.Fix, which.cure(cmp.Or(f.Path, path))))
+		d.say("hook", fail, f.String(), cmp.Or(f.Fix, which.Cure(cmp.Or(f.Path, path))))
 	}
 	for _, s := range sources {
 		if s.Place == claudesettings.Managed && !s.Missing {
-			if err := readableBy(s.Path, submitterUID(d.cfg)); err != nil {
+			if err := claudehooks.ReadableBy(s.Path, claudehooks.SubmitterUID(d.cfg)); err != nil {
 				good = false
 				_, chmod, _ := strings.Cut(err.Error(), ": chmod ")
-				d.say("hook", fail, err.Error(), cmp.Or(strings.TrimSuffix("chmod "+chmod, "chmod "), which.cure(s.Path)))
+				d.say("hook", fail, err.Error(), cmp.Or(strings.TrimSuffix("chmod "+chmod, "chmod "), which.Cure(s.Path)))
 			}
 		}
 	}
@@ -97,74 +97,6 @@ func (d *doctor) submits() bool {
 	}
 	in, err := who.Has(uint32(os.Geteuid()))
 	return err == nil && in
-}
-
-// elsewhere reports that no file was named, and that the managed settings have the hooks
-// and those of the user have none.
-func (c claudeFile) elsewhere(sources []claudesettings.Source, path string) bool {
-	if c.File != "" || c.Project != "" || c.System {
-		return false
-	}
-	managed := false
-	for _, s := range sources {
-		_, has := hookIn([]claudesettings.Source{s}, s.Path)
-		if has && s.Path == path {
-			return false
-		}
-		managed = managed || has && s.Place == claudesettings.Managed
-	}
-	return managed
-}
-
-// holder is the file that is looked at for the hooks: the one that was named, but of
-// the managed settings the one that has them, and of a project those of its user where
-// it has none itself.
-func (c claudeFile) holder(sources []claudesettings.Source, path string) string {
-	has := func(s claudesettings.Source) bool {
-		_, there := hookIn([]claudesettings.Source{s}, s.Path)
-		return there
-	}
-	for _, s := range sources {
-		if c.System && s.Place == claudesettings.Managed && has(s) {
-			return s.Path
-		}
-		if s.Path == path && has(s) {
-			return path
-		}
-	}
-	if c.Project != "" {
-		for _, s := range sources {
-			if s.Place == claudesettings.User {
-				return s.Path
-			}
-		}
-	}
-	return path
-}
-
-// names reports whether the file is one that has to hold the hooks itself.
-func (c claudeFile) names(path string) bool {
-	named, err := c.path()
-	return c.File != "" || c.System || c.Project != "" && (err != nil || path == named)
-}
-
-// cure is the command that puts the hooks into a file.
-func (c claudeFile) cure(path string) string {
-	user, _ := claudeFile{}.path() // without a home there is none
-	cure := "approver install claude"
-	switch {
-	case path == user || path == "":
-	case path == filepath.Join(c.managed(), "managed-settings.json"):
-		cure += " --system"
-	case filepath.Base(path) == "settings.json" && filepath.Base(filepath.Dir(path)) == ".claude":
-		cure += " --project " + shellWord(filepath.Dir(filepath.Dir(path)))
-	default:
-		cure += " --file " + shellWord(path)
-	}
-	if c.config != "" {
-		cure += " --config " + shellWord(c.config)
-	}
-	return cure
 }
 
 // singleStarts says what no settings of a user can stop, and which holes managed
@@ -186,20 +118,20 @@ func (d *doctor) singleStarts(sources []claudesettings.Source) {
 
 // doctorPlaces are the folders that a Claude Code started here reads.
 // With managedOnly they are those of the machine.
-func doctorPlaces(which claudeFile, path string, managedOnly bool) claudePlaces {
-	p := claudePlaces{managed: which.managed()}
+func doctorPlaces(which claudehooks.Target, path string, managedOnly bool) claudehooks.Places {
+	p := claudehooks.Places{Managed: which.ManagedDir()}
 	if managedOnly {
 		return p
 	}
-	p.home, _ = claudeHome() // without one there is none
+	p.Home, _ = claudehooks.Home() // without one there is none
 	switch {
 	case which.Project != "":
-		p.projects = []string{filepath.Dir(filepath.Dir(path))}
+		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
 	case which.File != "" && filepath.Base(path) == "settings.json":
-		p.projects = []string{filepath.Dir(filepath.Dir(path))}
+		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
 	default:
 		if dir, err := os.Getwd(); err == nil {
-			p.projects = []string{dir}
+			p.Projects = []string{dir}
 		}
 	}
 	return p
@@ -207,18 +139,18 @@ func doctorPlaces(which claudeFile, path string, managedOnly bool) claudePlaces 
 
 // wanted is what has to stand in the settings, for the program that stands there if it
 // is the courier of this approver.
-func (d *doctor) wanted(sources []claudesettings.Source, path string, which claudeFile, all installs) (want claudesettings.Want, sure bool) {
+func (d *doctor) wanted(sources []claudesettings.Source, path string, which claudehooks.Target, all claudehooks.Installs) (want claudesettings.Want, sure bool) {
 	want = waitingFor(d.cfg)
-	program, sure := sibling(), true
-	if h, there := hookIn(sources, path); there {
-		known, err := genuine(h.Program(), all)
+	program, sure := claudehooks.Sibling(), true
+	if h, there := claudehooks.HookIn(sources, path); there {
+		known, err := claudehooks.Genuine(h.Program(), all)
 		err = errors.Join(err, d.hookFinds(h))
 		switch {
 		case err != nil:
 			sure = false
-			d.say("hook", fail, err.Error(), which.cure(path))
+			d.say("hook", fail, err.Error(), which.Cure(path))
 		case !known:
-			d.say("hook", warn, "nothing here says whether "+h.Program()+" is the program of this approver", which.cure(path))
+			d.say("hook", warn, "nothing here says whether "+h.Program()+" is the program of this approver", which.Cure(path))
 		}
 		if filepath.IsAbs(h.Program()) {
 			program = h.Program()
@@ -227,7 +159,7 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 	who, err := d.cfg.Sockets.Submitters()
 	if err == nil {
 		var s claudesettings.Settings
-		_, s, err = wantedHooks(d.cfg, who, cmp.Or(program, "/usr/local/bin/approver-hook"))
+		_, s, err = claudehooks.WantedHooks(d.cfg, who, cmp.Or(program, "/usr/local/bin/approver-hook"))
 		want.Hooks = s.Hooks
 	}
 	if err != nil {
@@ -241,31 +173,6 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 func waitingFor(cfg configs.Config) claudesettings.Want {
 	evaluating := cfg.Evaluating()
 	return claudesettings.Want{TTL: cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
-}
-
-// hookIn returns the hook before tools of a file, or else the first of any.
-func hookIn(sources []claudesettings.Source, path string) (first claudesettings.Entry, there bool) {
-	for _, s := range sources {
-		settings, err := claudesettings.Read(s.Path, s.Text)
-		if s.Missing || s.Err != nil || err != nil {
-			continue
-		}
-		for _, m := range settings.Hooks["PreToolUse"] {
-			for _, raw := range m.Hooks {
-				var h claudesettings.Entry
-				if !claudesettings.Ours(raw) || json.Unmarshal(raw, &h) != nil {
-					continue
-				}
-				if s.Path == path {
-					return h, true
-				}
-				if !there {
-					first, there = h, true
-				}
-			}
-		}
-	}
-	return first, there
 }
 
 // hookFinds checks that the hook asks where the daemon listens. A pin decides

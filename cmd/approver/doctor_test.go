@@ -23,6 +23,9 @@ import (
 	"approver.example/channels/slack/slacktest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/safefile"
 	"approver.example/httpapi"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
@@ -132,7 +135,7 @@ func TestDoctorClock(t *testing.T) {
 type otherVersion struct{}
 
 func (otherVersion) Operate(context.Context, approver.Peer, string, json.RawMessage) (json.RawMessage, error) {
-	return json.Marshal(statusDoc{Up: true, Version: "v0.0.1", Trouble: "disk full", Channels: []channelStatus{{Name: "slack", Error: "away"}}})
+	return json.Marshal(adminapi.Status{Up: true, Version: "v0.0.1", Trouble: "disk full", Channels: []adminapi.Channel{{Name: "slack", Error: "away"}}})
 }
 
 func TestDoctorAsksTheDaemon(t *testing.T) {
@@ -274,7 +277,7 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &doctor{cfg: d.cfg, pin: d.pin}
-		d.hook(claudeFile{File: settings, Managed: dir})
+		d.hook(claudehooks.Target{File: settings, Managed: dir})
 		return d
 	}
 	fits("").has(t, "hook", fail, "no such file")
@@ -332,7 +335,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
-			d.hook(claudeFile{File: path, Managed: dir})
+			d.hook(claudehooks.Target{File: path, Managed: dir})
 			if want == "" {
 				d.has(t, "hook", ok, path)
 				return
@@ -341,7 +344,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 			if strings.Contains(want, "type\"") && !strings.Contains(want, "of type") || strings.Contains(want, "must be") {
 				return // nothing to install into
 			}
-			if err := (installClaudeCmd{claudeFile: claudeFile{File: path}, Hook: hook}).install(); err != nil {
+			if err := (installClaudeCmd{Target: claudehooks.Target{File: path}, Hook: hook}).install(); err != nil {
 				t.Fatal(err)
 			}
 			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Count(string(text), "async") != 1 { // PostToolBatch's own
@@ -360,7 +363,7 @@ func TestChangedFilesKeepTheirOwner(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("a"), 0o640), os.Chown(path, 0, daemonUID)); err != nil {
 		t.Fatal(err)
 	}
-	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte("b"), nil })
+	backup, changed, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return []byte("b"), nil })
 	if err != nil || !changed {
 		t.Fatal(changed, err)
 	}

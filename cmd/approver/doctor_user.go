@@ -20,6 +20,9 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/words"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 	"approver.example/shieldcore/evaluator"
@@ -87,7 +90,7 @@ func groupOf(path string) int {
 			return int(st.Gid)
 		}
 	}
-	return nobody
+	return claudehooks.Nobody
 }
 
 // isDaemon reports that this user is the one whom the daemon runs as.
@@ -106,7 +109,7 @@ func (d *doctor) sealed() bool {
 func (d *doctor) unseen(check, what, config string) {
 	fix := approver.AsRoot("doctor")
 	if config != "" {
-		fix += " --config " + shellWord(config)
+		fix += " --config " + words.ShellWord(config)
 	}
 	d.say(check, warn, fmt.Sprintf("not checked as this user (uid %d): %s", os.Geteuid(), what), fix)
 }
@@ -139,7 +142,7 @@ func (d *doctor) outside(c doctorCmd, why error) {
 			d.say("socket", ok, "submit: the daemon answers on "+submit, "")
 		}
 	}
-	d.hookOutside(c.claudeFile, refused && !operates(d.cfg.Sockets.Submit))
+	d.hookOutside(c.Target, refused && !operates(d.cfg.Sockets.Submit))
 	d.path()
 	d.service(c.units())
 }
@@ -151,14 +154,14 @@ func operates(submit string) bool {
 
 // hookOutside looks at the hook as far as that shows without the configuration. refused
 // says that the daemon takes no calls of this user.
-func (d *doctor) hookOutside(which claudeFile, refused bool) {
-	path, err := which.path()
+func (d *doctor) hookOutside(which claudehooks.Target, refused bool) {
+	path, err := which.Path()
 	if err != nil {
 		d.say("hook", fail, err.Error(), "")
 		return
 	}
-	sources := doctorPlaces(which, path, false).sources()
-	h, there := hookIn(sources, path)
+	sources := doctorPlaces(which, path, false).Sources()
+	h, there := claudehooks.HookIn(sources, path)
 	if !there {
 		d.say("hook", warn, "no settings that this user's Claude Code reads have a hook of approver", approver.AsRoot("install claude --system"))
 		return
@@ -268,9 +271,9 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	if theirs := d.status.Shield; theirs != nil && d.status.Up && theirs.Evaluator != e.String() {
 		d.say("evaluator", elseThan(theirs), fmt.Sprintf("the daemon asks %s, and the configuration says %s", cmp.Or(theirs.Evaluator, "none"), e),
 			"restart the daemon, which asks those who approve where the change loosens")
-	} else if err == nil && theirs.fails() {
+	} else if err == nil && theirs.Fails() {
 		d.say("evaluator", fail, fmt.Sprintf("the daemon's last evaluation failed at %s; it answers now, and the daemon will see that at the next call, or within %v",
-			theirs.LastFailure.Format(time.DateTime+" UTC"), probeMost), "")
+			theirs.LastFailure.Format(time.DateTime+" UTC"), adminapi.ProbeMost), "")
 		return
 	}
 	switch {
@@ -284,8 +287,8 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 }
 
 // elseThan is how bad it is that the daemon asks another evaluator than the file names.
-func elseThan(s *shieldStatus) result {
-	if s.fails() {
+func elseThan(s *adminapi.Shield) result {
+	if s.Fails() {
 		return fail
 	}
 	return warn

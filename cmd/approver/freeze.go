@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"approver.example/httpapi"
+	"approver.example/daemon/adminapi"
 )
 
 type freezeCmd struct {
@@ -27,7 +25,7 @@ Example:
 
 // Run freezes.
 func (c freezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opFreeze, controlRequest{Reason: c.Reason})
+	return c.control(ctx, adminapi.OpFreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type unfreezeCmd struct {
@@ -46,7 +44,7 @@ Example:
 
 // Run lifts the freeze.
 func (c unfreezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opUnfreeze, controlRequest{Reason: c.Reason})
+	return c.control(ctx, adminapi.OpUnfreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type pauseCmd struct {
@@ -78,76 +76,8 @@ func (c pauseCmd) Validate() error {
 
 // Run pauses, or ends a pause.
 func (c pauseCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opPause, controlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
-}
-
-// control asks for one operation and prints what became of it.
-func (c operatorCmd) control(ctx context.Context, op string, req controlRequest) error {
-	var doc controlDoc
-	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
-		return err
-	}
-	if c.JSON {
-		return printJSON(doc)
-	}
-	say(doc.Text)
-	return nil
+	return c.control(ctx, adminapi.OpPause, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
 }
 
 // askedAfter is how long an operation takes at most that nobody is asked about.
 const askedAfter = 700 * time.Millisecond
-
-// operateSaying is operate for what may wait for people: while it does, it says so, and
-// at once whether there is anybody who could say yes.
-func (c operatorCmd) operateSaying(ctx context.Context, op string, req, doc any) error {
-	if c.told == nil {
-		c.told = new(toldOf)
-	}
-	if c.JSON {
-		return c.operate(ctx, op, req, doc)
-	}
-	waits, done := context.WithCancel(ctx)
-	said := make(chan bool, 1)
-	go func() {
-		select {
-		case <-waits.Done():
-			said <- false
-		case <-time.After(askedAfter):
-			said <- c.sayWaiting(waits)
-		}
-	}()
-	err := c.operate(ctx, op, req, doc)
-	done()
-	told := <-said
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return errTakenBack
-	case errors.Is(err, httpapi.ErrRefused) && !told:
-		// Refused at once: whoever is stuck learns what is left.
-		if nobody := c.nobody(ctx); nobody != "" {
-			return fmt.Errorf("%w\n%s", err, nobody)
-		}
-	}
-	return err
-}
-
-// sayWaiting says what an operation waits for, unless it is over, and reports that.
-func (c operatorCmd) sayWaiting(ctx context.Context) (said bool) {
-	text := "this waits for people to approve it; Ctrl-C withdraws it"
-	if nobody := c.nobody(ctx); ctx.Err() != nil {
-		return false
-	} else if nobody != "" {
-		text = nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
-	}
-	printedOn(os.Stderr, 10, "approver: %s\n", visibly(text))
-	return true
-}
-
-// nobody is what status says where nobody can approve, or nothing.
-func (c operatorCmd) nobody(ctx context.Context) string {
-	var now statusDoc
-	if c.operate(ctx, opStatus, struct{}{}, &now) != nil {
-		return ""
-	}
-	return now.Nobody
-}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"approver.example/agents/claudesettings"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookwatch"
 )
 
 // What Claude Code notes of a user is read beside ~/.claude and in the folder that
@@ -24,8 +26,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := home == ".claude" || !strings.HasPrefix(name, "..")
-			for _, p := range []claudePlaces{{managed: "/nowhere", home: dir}, {managed: "/nowhere", config: dir}} {
-				found := claudesettings.Compare(p.sources(), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
+			for _, p := range []claudehooks.Places{{Managed: "/nowhere", Home: dir}, {Managed: "/nowhere", Config: dir}} {
+				found := claudesettings.Compare(p.Sources(), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
 				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool {
 					return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE")
 				})
@@ -33,8 +35,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 					t.Errorf("%s in %s: found %v", name, home, found)
 				}
 			}
-			in := installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
-			lines, err := (&hookWatch{managed: "/nowhere"}).weakness(in, installs{})
+			in := claudehooks.Installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
+			lines, err := (&hookwatch.Watch{Managed: "/nowhere"}).Weakness(in, claudehooks.Installs{})
 			weak := strings.Join(lines, "\n")
 			if got := strings.Contains(weak, "CLAUDE_CODE_SIMPLE"); got != want || err != nil {
 				t.Errorf("%s in %s: the watch says %s", name, home, weak)
@@ -52,10 +54,10 @@ func TestTheWatchOfManagedSettingsReadsUsersFiles(t *testing.T) {
 	for dir := m.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 		m.must(os.Chmod(dir, 0o755))
 	}
-	m.must(installClaudeCmd{claudeFile: claudeFile{System: true, Managed: m.managed("")}, Hook: m.hook}.install())
+	m.must(installClaudeCmd{Target: claudehooks.Target{System: true, Managed: m.managed("")}, Hook: m.hook}.install())
 	m.must(uninstallClaudeCmd{}.Run())
 	home := filepath.Join(m.dir, "agent", ".claude")
-	m.watch.homes = []string{home}
+	m.watch.Homes = []string{home}
 	settings, global := filepath.Join(home, "settings.json"), filepath.Join(m.dir, "agent", ".claude.json")
 	for _, tt := range []struct{ path, text, want string }{
 		{settings, `{}`, ""},
@@ -71,8 +73,8 @@ func TestTheWatchOfManagedSettingsReadsUsersFiles(t *testing.T) {
 		{global, `{"numStartups":3}`, ""},
 	} {
 		m.write(tt.path, tt.text)
-		m.watch.look(t.Context())
-		got := strings.Join(m.watch.now(), "\n")
+		m.watch.Look(t.Context())
+		got := strings.Join(m.watch.Now(), "\n")
 		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %s: the watch says %q", tt.path, tt.text, got)
 		}

@@ -4,59 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	"approver.example"
+	"approver.example/daemon/adminapi"
 )
-
-// The operations on grants.
-const (
-	opGrants  = "grants"
-	opPropose = "propose"
-	opRevoke  = "revoke"
-)
-
-// A grantsDoc is the answer of opGrants.
-type grantsDoc struct {
-	Now     time.Time  `json:"now"` // by the store's clock
-	Grants  []grantDoc `json:"grants"`
-	Trouble string     `json:"store_error,omitempty"` // why others may be missing
-}
-
-// A grantDoc is one yes that waits for calls.
-type grantDoc struct {
-	ID    string    `json:"id"`
-	Kind  string    `json:"kind"` // once, session, or a time such as 15m
-	Push  string    `json:"push"`
-	By    string    `json:"by"`
-	Until time.Time `json:"until"`
-	Agent string    `json:"agent,omitempty"`
-	Dir   string    `json:"dir,omitempty"`
-}
-
-func (d *desk) grants(ctx context.Context) (grantsDoc, error) {
-	now, err := d.people.Store.Now(ctx)
-	if err != nil {
-		return grantsDoc{}, err
-	}
-	grants, err := d.people.Grants(ctx)
-	doc := grantsDoc{Now: now.UTC(), Grants: []grantDoc{}}
-	for _, g := range grants {
-		doc.Grants = append(doc.Grants, grantDoc{
-			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: approver.OneLine(g.Agent), Dir: approver.OneLine(g.Dir),
-		})
-	}
-	if errors.Is(err, approver.ErrIncomplete) {
-		doc.Trouble, err = incomplete(err), nil
-	}
-	return doc, err
-}
-
-// revoke needs nobody's yes: it only tightens.
-func (d *desk) revoke(ctx context.Context, peer approver.Peer, which requestID) (controlDoc, error) {
-	err := d.people.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
-	return controlDoc{Done: err == nil, Text: "revoked"}, err
-}
 
 type grantsCmd struct {
 	List    grantsListCmd    `cmd:"" default:"withargs" help:"List what may run without being asked again."`
@@ -88,8 +38,8 @@ Example:
 
 // Run prints the list.
 func (c grantsListCmd) Run(ctx context.Context) error {
-	var doc grantsDoc
-	if err := c.operate(ctx, opGrants, struct{}{}, &doc); err != nil {
+	var doc adminapi.Grants
+	if err := c.operate(ctx, adminapi.OpGrants, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -118,8 +68,8 @@ Example:
 
 // Run revokes.
 func (c grantsRevokeCmd) Run(ctx context.Context) error {
-	var doc controlDoc
-	if err := c.operate(ctx, opRevoke, requestID{c.ID}, &doc); err != nil {
+	var doc adminapi.ControlAnswer
+	if err := c.operate(ctx, adminapi.OpRevoke, adminapi.RequestID{Request: c.ID}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -15,6 +15,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/hooks"
 	"approver.example/reflexcore"
 )
 
@@ -25,9 +26,12 @@ type below struct {
 	root string
 }
 
-func (b below) Readlink(p string) (string, error)         { return b.OS.Readlink(b.root + p) }
-func (b below) ReadFile(p string, n int) ([]byte, error)  { return b.OS.ReadFile(b.root+p, n) }
-func (b below) Lstat(p string) (fs.FileInfo, error)       { return b.OS.Lstat(b.root + p) }
+func (b below) Readlink(p string) (string, error) { return b.OS.Readlink(b.root + p) }
+
+func (b below) ReadFile(p string, n int) ([]byte, error) { return b.OS.ReadFile(b.root+p, n) }
+
+func (b below) Lstat(p string) (fs.FileInfo, error) { return b.OS.Lstat(b.root + p) }
+
 func (b below) ReadDir(p string, n int) ([]string, error) { return b.OS.ReadDir(b.root+p, n) }
 
 // shopFiles are what the repository of the honest calls tracks.
@@ -206,7 +210,7 @@ func TestHonestDeletesAreSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := &approver.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
+	gate := &approver.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)}
 	f, err := os.Open("../../reflexcore/testdata/honest.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,10 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/daemontest"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/hookwatch"
 	"approver.example/httpapi"
 )
 
@@ -24,9 +28,9 @@ type claudeMachine struct {
 	settings string
 	hook     string
 	cfg      configs.Config
-	ledger   *ledger
-	watch    *hookWatch
-	decide   *decider
+	ledger   *daemontest.Ledger
+	watch    *hookwatch.Watch
+	decide   *hooks.Decider
 }
 
 func newClaudeMachine(t *testing.T) *claudeMachine {
@@ -41,11 +45,11 @@ func newClaudeMachine(t *testing.T) *claudeMachine {
 	cfg, err := configs.LoadOrDefault("")
 	m.must(err)
 	m.cfg = cfg
-	l, log := &ledger{}, slog.New(slog.DiscardHandler)
-	d := &decider{gate: &approver.Gate{Audit: l, Log: log}, audit: l, log: log}
+	l, log := &daemontest.Ledger{}, slog.New(slog.DiscardHandler)
+	d := &hooks.Decider{Gate: &approver.Gate{Audit: l, Log: log}, Audit: l, Log: log}
 	m.ledger, m.decide = l, d
-	m.watch = &hookWatch{cfg: cfg, managed: filepath.Join(dir, "managed"), audit: l, log: slog.New(slog.DiscardHandler)}
-	d.hooks = m.watch
+	m.watch = &hookwatch.Watch{Config: cfg, Managed: filepath.Join(dir, "managed"), Audit: l, Log: slog.New(slog.DiscardHandler)}
+	d.Hooks = m.watch
 	m.install()
 	return m
 }
@@ -78,13 +82,13 @@ func (m *claudeMachine) install() {
 // changed sends what Claude Code sends when a file of its settings changed.
 func (m *claudeMachine) changed(file string) httpapi.HookAnswer {
 	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl","cwd":"%[1]s/project","hook_event_name":"ConfigChange","source":"user_settings","file_path":%[2]q}`, m.dir, file)
-	return m.decide.hook(m.t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)})
+	return m.decide.Hook(m.t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)})
 }
 
 func (m *claudeMachine) alarms() (n int) {
-	m.ledger.mu.Lock()
-	defer m.ledger.mu.Unlock()
-	for _, r := range m.ledger.records {
+	m.ledger.Mu.Lock()
+	defer m.ledger.Mu.Unlock()
+	for _, r := range m.ledger.Records {
 		if r.Event == approver.EventAlarm {
 			n++
 		}
@@ -174,16 +178,16 @@ func TestARefusedChangeIsNotTakenWithAnother(t *testing.T) {
 // no record, a file that it may not read, an audit that fails.
 func TestSettingsThatCannotBeLookedAt(t *testing.T) {
 	m := newClaudeMachine(t)
-	m.decide.hooks = nil
+	m.decide.Hooks = nil
 	if a := m.changed(m.settings); a.ExitZero {
 		t.Error("without eyes")
 	}
-	m.decide.hooks = m.watch
-	m.decide.audit = failingAudit{}
+	m.decide.Hooks = m.watch
+	m.decide.Audit = failingAudit{}
 	if a := m.changed(m.settings); a.ExitZero {
 		t.Error("unrecorded")
 	}
-	m.decide.audit = m.ledger
+	m.decide.Audit = m.ledger
 	if a := m.changed(m.settings); !a.ExitZero {
 		t.Fatalf("%s", a.Stderr)
 	}
@@ -199,7 +203,7 @@ func TestSettingsThatCannotBeLookedAt(t *testing.T) {
 	}
 	m.must(os.Remove(m.settings))
 	m.install()
-	m.write(installsFile(m.cfg.Dir), "{")
+	m.write(claudehooks.InstallsFile(m.cfg.Dir), "{")
 	if a := m.changed(m.settings); a.ExitZero {
 		t.Error("a broken record")
 	}
@@ -220,9 +224,9 @@ func TestTheDaemonWatchesTheHooks(t *testing.T) {
 	good := m.read()
 	look := func(alarms int, weak string) {
 		t.Helper()
-		m.watch.look(t.Context())
-		m.watch.look(t.Context())
-		if got := strings.Join(m.watch.now(), "\n"); m.alarms() != alarms || (weak == "") != (got == "") || !strings.Contains(got, weak) {
+		m.watch.Look(t.Context())
+		m.watch.Look(t.Context())
+		if got := strings.Join(m.watch.Now(), "\n"); m.alarms() != alarms || (weak == "") != (got == "") || !strings.Contains(got, weak) {
 			t.Errorf("%d alarms, %q; want %d, %q", m.alarms(), got, alarms, weak)
 		}
 	}
@@ -247,7 +251,7 @@ func TestTheDaemonWatchesTheHooks(t *testing.T) {
 	look(4, "")
 	m.must(uninstallClaudeCmd{}.Run())
 	look(4, "")
-	if all, err := readInstalls(m.cfg.Dir); err != nil || len(all.Installs) != 0 {
+	if all, err := claudehooks.ReadInstalls(m.cfg.Dir); err != nil || len(all.Installs) != 0 {
 		t.Errorf("still recorded: %+v, %v", all, err)
 	}
 }
@@ -259,7 +263,7 @@ func TestDoctorKnowsTheProgram(t *testing.T) {
 	m := newClaudeMachine(t)
 	look := func() *doctor {
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
 		return d
 	}
 	look().has(t, "hook", ok, m.settings)
@@ -286,7 +290,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	} {
 		look := func() *doctor {
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(claudeFile{Managed: managed})
+			d.hook(claudehooks.Target{Managed: managed})
 			return d
 		}
 		look().has(t, "hook", ok, m.settings)
@@ -296,7 +300,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	}
 	t.Setenv("CLAUDE_CODE_SIMPLE", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudeFile{Managed: managed})
+	d.hook(claudehooks.Target{Managed: managed})
 	d.has(t, "hook", warn, "CLAUDE_CODE_SIMPLE is set here")
 }
 
@@ -312,7 +316,7 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 		m.must(os.Chmod(dir, 0o755))
 	}
 	managed := filepath.Join(m.dir, "etc", "claude-code")
-	which := claudeFile{System: true, Managed: managed}
+	which := claudehooks.Target{System: true, Managed: managed}
 	path := filepath.Join(managed, "managed-settings.json")
 	asAgent := func() error {
 		cmd := exec.Command("/bin/cat", path)
@@ -326,23 +330,23 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 	}
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
-	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.install())
+	m.must(installClaudeCmd{Target: which, Hook: m.hook}.install())
 	m.must(asAgent())
 	look().has(t, "hook", ok, path)
 
 	m.must(os.Chmod(path, 0o600))
 	look().has(t, "hook", fail, `chmod a+r "`+path+`"`)
-	m.must(installClaudeCmd{claudeFile: which, Hook: m.hook}.install())
+	m.must(installClaudeCmd{Target: which, Hook: m.hook}.install())
 	m.must(asAgent())
 
 	m.must(os.Chmod(managed, 0o700))
 	look().has(t, "hook", fail, `chmod a+x "`+managed+`"`)
-	if err := (installClaudeCmd{claudeFile: which, Hook: m.hook}).install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
+	if err := (installClaudeCmd{Target: which, Hook: m.hook}).install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
 		t.Errorf("install into a closed folder: %v", err)
 	}
 	own := filepath.Join(managed, "managed-settings.d", "50-approver.json")
 	m.must(os.Chmod(managed, 0o755))
-	m.must(installClaudeCmd{claudeFile: claudeFile{File: own, Managed: managed}, Hook: m.hook}.install())
+	m.must(installClaudeCmd{Target: claudehooks.Target{File: own, Managed: managed}, Hook: m.hook}.install())
 	path = own
 	m.must(asAgent())
 }

@@ -16,6 +16,8 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/safefile"
+	"approver.example/daemon/words"
 	"approver.example/store/boltstore"
 )
 
@@ -71,7 +73,7 @@ func (c initCmd) Run() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	err = writeNew(path, []byte(text), 0o600)
+	err = safefile.WriteNew(path, []byte(text), 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already: change it by hand, or move it away first", path)
 	}
@@ -279,7 +281,7 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	printed(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", minute(o.Until))
+	printed(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", words.Minute(o.Until))
 	// Root makes it for the daemon's user, whose folder this is.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 
@@ -14,8 +12,41 @@ import (
 	"approver.example/agents/blocking"
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/safefile"
 	"approver.example/httpapi/socketpath"
 )
+
+// missingFolders returns the folders above a path that are not there.
+func missingFolders(path string) (missing []string) {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return missing
+		}
+		missing = append(missing, dir)
+	}
+}
+
+// publish makes managed settings readable for everybody, whatever the umask is, and
+// looks whether another user can read them.
+func publish(path string, made []string, agent uint32) error {
+	for _, dir := range made {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o444 != 0o444 {
+		if err := os.Chmod(path, mode|0o444); err != nil {
+			return err
+		}
+		printed(0, "made %s readable for everybody: managed settings hold only for those who can read them\n", path)
+	}
+	return claudehooks.ReadableBy(path, agent)
+}
 
 type installCmd struct {
 	Claude installClaudeCmd `cmd:"" help:"Put the hook into Claude Code's settings."`
@@ -38,7 +69,7 @@ func (uninstallCmd) Help() string {
 }
 
 type installClaudeCmd struct {
-	claudeFile
+	claudehooks.Target
 	withCanary
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
 	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
@@ -77,7 +108,7 @@ func (c installClaudeCmd) install() error {
 	if err != nil {
 		return err
 	}
-	program, err := hookProgram(c.Hook)
+	program, err := claudehooks.HookProgram(c.Hook)
 	if err != nil {
 		return err
 	}
@@ -85,11 +116,11 @@ func (c installClaudeCmd) install() error {
 	if err != nil {
 		return err
 	}
-	text, want, err := wantedHooks(cfg, who, program)
+	text, want, err := claudehooks.WantedHooks(cfg, who, program)
 	if err != nil {
 		return err
 	}
-	path, err := c.path()
+	path, err := c.Path()
 	if err != nil {
 		return err
 	}
@@ -97,8 +128,8 @@ func (c installClaudeCmd) install() error {
 	if _, err := edit(path, want, text); err != nil {
 		return err
 	}
-	if c.ofMachine(path) {
-		if err := publish(path, made, submitterUID(cfg)); err != nil {
+	if c.OfMachine(path) {
+		if err := publish(path, made, claudehooks.SubmitterUID(cfg)); err != nil {
 			return err
 		}
 	}
@@ -114,45 +145,17 @@ func (c installClaudeCmd) install() error {
 	return pin(c.Pin, cfg)
 }
 
-// wantedHooks are the hooks that have to stand in Claude Code's settings, as text and
-// as what it means.
-func wantedHooks(cfg configs.Config, who configs.Submitters, program string) (text []byte, want claudesettings.Settings, err error) {
-	if text, err = (agents.Claude{}).HookConfig(program, hookSocket(cfg, who), cfg.Hold(agents.Claude{}.Name())); err == nil {
-		err = json.Unmarshal(text, &want)
-	}
-	return text, want, err
-}
-
 // remember tells the daemon which file to watch.
 func remember(cfg configs.Config, path, program string, want claudesettings.Settings) error {
-	sum, err := hashOf(program)
+	sum, err := claudehooks.HashOf(program)
 	if err != nil {
 		return err
 	}
-	return changeInstalls(cfg.Dir, installed{Path: path, Program: program, SHA256: sum, Hooks: want.Hooks})
-}
-
-// submitterUID is a user whom agents run as.
-func submitterUID(cfg configs.Config) uint32 {
-	if len(cfg.Sockets.SubmitUIDs) > 0 {
-		return cfg.Sockets.SubmitUIDs[0]
-	}
-	return nobody
-}
-
-// hookSocket is the socket that the hook has to be told: none for an isolated
-// daemon, whose place is pinned, and none if the hook looks there by itself.
-func hookSocket(cfg configs.Config, who configs.Submitters) string {
-	home, _ := os.UserHomeDir() // without one nothing is usual
-	dir, err := socketpath.Dir(home)
-	if who.Named() || err == nil && cfg.Sockets.Submit == filepath.Join(dir, socketpath.Submit) {
-		return ""
-	}
-	return cfg.Sockets.Submit
+	return claudehooks.ChangeInstalls(cfg.Dir, claudehooks.Installed{Path: path, Program: program, SHA256: sum, Hooks: want.Hooks})
 }
 
 type uninstallClaudeCmd struct {
-	claudeFile
+	claudehooks.Target
 	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`
 }
 
@@ -169,18 +172,18 @@ Example:
 
 // Run uninstalls.
 func (c uninstallClaudeCmd) Run() error {
-	path, err := c.path()
+	path, err := c.Path()
 	if err != nil {
 		return err
 	}
 	cfg, err := configs.LoadOrDefault(c.Config)
-	var all installs
+	var all claudehooks.Installs
 	if err == nil {
-		all, err = readInstalls(cfg.Dir)
+		all, err = claudehooks.ReadInstalls(cfg.Dir)
 	}
-	in, watched := all.of(path)
+	in, watched := all.Of(path)
 	if watched { // first, or the daemon would raise an alarm
-		err = changeInstalls(cfg.Dir, installed{Path: path})
+		err = claudehooks.ChangeInstalls(cfg.Dir, claudehooks.Installed{Path: path})
 	}
 	if err != nil {
 		printed(0, "the daemon may still watch %s: %v\n", path, err)
@@ -188,7 +191,7 @@ func (c uninstallClaudeCmd) Run() error {
 	changed, removing := removeHooks(path)
 	if removing != nil {
 		if watched {
-			removing = errors.Join(removing, changeInstalls(cfg.Dir, in))
+			removing = errors.Join(removing, claudehooks.ChangeInstalls(cfg.Dir, in))
 		}
 		return removing
 	}
@@ -202,7 +205,7 @@ func (c uninstallClaudeCmd) Run() error {
 // the text of a new file; without one there are no hooks to be had.
 func edit(path string, want claudesettings.Settings, whole []byte) (changed bool, err error) {
 	fresh := false
-	backup, changed, err := changeFile(path, func(old []byte) ([]byte, error) {
+	backup, changed, err := safefile.ChangeFile(path, func(old []byte) ([]byte, error) {
 		if fresh = old == nil; fresh {
 			return whole, nil
 		}
@@ -226,32 +229,6 @@ func edit(path string, want claudesettings.Settings, whole []byte) (changed bool
 	return changed, nil
 }
 
-// hookProgram finds approver-hook.
-func hookProgram(named string) (string, error) {
-	if named == "" {
-		if self, err := os.Executable(); err == nil {
-			named = filepath.Join(filepath.Dir(self), "approver-hook")
-		}
-		if _, err := os.Stat(named); err != nil {
-			if named, err = exec.LookPath("approver-hook"); err != nil {
-				return "", errors.New("approver-hook is neither beside this program nor in PATH: install it, or name it with --hook")
-			}
-		}
-	}
-	path, err := filepath.Abs(named)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("the hook program: %w", err)
-	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
-		return "", fmt.Errorf("the hook program %s is not a program", path)
-	}
-	return path, nil
-}
-
 // pin writes which socket and user couriers trust. The daemon's user is the
 // owner of its data folder.
 func pin(file string, cfg configs.Config) error {
@@ -267,7 +244,7 @@ func pin(file string, cfg configs.Config) error {
 		}
 		return nil
 	}
-	_, changed, err := changeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
+	_, changed, err := safefile.ChangeFile(file, func([]byte) ([]byte, error) { return []byte(want), nil })
 	if err == nil && changed {
 		err = os.Chmod(file, 0o644)
 		printed(0, "pinned couriers in %s to %s of uid %d\n", file, cfg.Sockets.Submit, owner)

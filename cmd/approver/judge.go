@@ -16,6 +16,7 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/configs"
+	"approver.example/daemon/hooks"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
@@ -155,7 +156,7 @@ type judge struct {
 
 func newJudge(agent string, stages ...approver.Stage) (*judge, error) {
 	j := &judge{
-		gate: &approver.Gate{Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)},
+		gate: &approver.Gate{Stages: stages, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)},
 		peer: caller(), env: map[string]string{"HOME": os.Getenv("HOME")},
 	}
 	j.dir, _ = os.Getwd() // without one, relative paths are asked about

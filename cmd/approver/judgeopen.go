@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"time"
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/judges"
 	"approver.example/reflexcore"
 	"approver.example/reflexcore/loop"
 	"approver.example/reflexcore/memory"
@@ -30,7 +33,7 @@ func (f policyFlags) openJudge(agent string, evaluate bool) (*judge, error) {
 		return nil, err
 	}
 	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
-	screens, err := loadScreens()
+	screens, err := judges.LoadScreens()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func reflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newReflex(cfg, lib)
+	e, err := judges.NewReflex(cfg, lib)
 	if err != nil {
 		return nil, err
 	}
@@ -104,3 +107,16 @@ func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
 		return m
 	}
 }
+
+// notEvaluated stands where the evaluator would: nothing is sent to anybody.
+type notEvaluated struct{}
+
+// Judge says that people would decide if the evaluator does not.
+func (notEvaluated) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict{
+		Decision: approver.Ask, Severity: approver.High, By: evaluator.By, Tier: approver.TierEvaluation, Rule: "not_asked",
+		Reason: "the evaluator would be asked: give --evaluate to ask it",
+	}, nil
+}
+
+var errNoEvaluator = errors.New("--evaluate: no evaluator is configured: shield.evaluator in docs/config.md")

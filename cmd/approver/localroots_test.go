@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/daemon/claudehooks"
 	"approver.example/httpapi"
 )
 
@@ -53,21 +54,23 @@ func TestLocalSettingsOfTheRepositoryCount(t *testing.T) {
 			m.write(at, `{"disableAllHooks":true}`)
 			t.Chdir(filepath.Join(m.dir, tt.from))
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(claudeFile{Managed: m.managed("")})
+			d.hook(claudehooks.Target{Managed: m.managed("")})
 			said := fmt.Sprint(d.found)
 			if got := strings.Contains(said, "disableAllHooks"); got != tt.read {
 				t.Errorf("doctor says %s", said)
 			}
 			payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl","cwd":%[2]q,"hook_event_name":"ConfigChange","source":"user_settings","file_path":"%[1]s/.claude/settings.json"}`, m.dir, filepath.Join(m.dir, tt.from))
-			if a := m.decide.hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)}); tt.read == a.ExitZero {
+			if a := m.decide.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)}); tt.read == a.ExitZero {
 				t.Errorf("the changed settings: %+v", a)
 			}
 		})
 	}
 }
 
-func plain(m *claudeMachine, repo, _ string)    { m.must(os.Mkdir(filepath.Join(repo, ".git"), 0o700)) }
-func none(*claudeMachine, string, string)       {}
+func plain(m *claudeMachine, repo, _ string) { m.must(os.Mkdir(filepath.Join(repo, ".git"), 0o700)) }
+
+func none(*claudeMachine, string, string) {}
+
 func nonsense(m *claudeMachine, _, tree string) { m.write(filepath.Join(tree, ".git"), "something") }
 
 func own(m *claudeMachine, repo, tree string) {
@@ -134,7 +137,7 @@ func submodule(m *claudeMachine, repo, tree string) {
 // is not taken and doctor fails.
 func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 	for name, text := range map[string]string{
-		"too long": "gitdir: " + strings.Repeat("x", maxGitFile),
+		"too long": "gitdir: " + strings.Repeat("x", claudehooks.MaxGitFile),
 		"a folder": "gitdir: private\n",
 	} {
 		m := newClaudeMachine(t)
@@ -143,7 +146,7 @@ func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 		m.must(os.MkdirAll(filepath.Join(tree, "private", "commondir"), 0o700))
 		t.Chdir(tree)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudeFile{Managed: m.managed("")})
+		d.hook(claudehooks.Target{Managed: m.managed("")})
 		if d.has(t, "hook", fail, "cannot be read"); t.Failed() {
 			t.Error(name)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"approver.example/agents"
 	"approver.example/cmd/approver-hook/courier"
+	"approver.example/daemon/adminapi"
 )
 
 // Exit codes of the commands. `approver hook` has the agent's own instead.
@@ -97,7 +98,7 @@ func run(args []string) int {
 	var c cli
 	parser, err := kong.New(&c, kong.Name("approver"), kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{"version": "approver " + buildVersion()})
+		kong.Vars{"version": "approver " + adminapi.BuildVersion()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "approver:", err)
 		return exitFail

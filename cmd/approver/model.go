@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example/configs"
+	"approver.example/daemon/words"
 	"approver.example/shieldcore/modeldir"
 	"approver.example/shieldcore/sidecar"
 )
@@ -216,7 +217,7 @@ func (c modelVerifyCmd) verify(ctx context.Context, dir string) modelDoc {
 		doc.Error = err.Error()
 		return doc
 	}
-	doc.Scores = fmt.Sprintf("%s as in the manifest", counted(uint64(len(m.Manifest.Golden)), "score"))
+	doc.Scores = fmt.Sprintf("%s as in the manifest", words.Count(uint64(len(m.Manifest.Golden)), "score"))
 	if len(m.Manifest.Golden) == 0 {
 		doc.Scores = "the manifest has no golden texts; the program loads the model"
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"approver.example/daemon/adminapi"
 )
 
 // asOwner approves as root what nobody else can. The whole card and a code of its own are
@@ -20,8 +22,8 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	if ttyErr == nil {
 		defer tty.Close()
 	}
-	var doc ownerDoc
-	switch err := c.operate(ctx, opOwnerShow, ownerRequest{Request: c.Which}, &doc); {
+	var doc adminapi.OwnerAnswer
+	switch err := c.operate(ctx, adminapi.OpOwnerShow, adminapi.OwnerRequest{Request: c.Which}, &doc); {
 	case err != nil:
 		return true, err
 	case doc.Code == "":
@@ -37,7 +39,7 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	if strings.TrimSpace(line) == "" {
 		return true, errors.New("nothing was approved")
 	}
-	if err := c.operate(ctx, opOwnerApprove, ownerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
+	if err := c.operate(ctx, adminapi.OpOwnerApprove, adminapi.OwnerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
 		return true, err
 	}
 	if c.JSON {

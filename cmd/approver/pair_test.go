@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"approver.example/channels/slack/slacktest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
 )
 
 // A chatApp is one of the platforms, with three people and a room.
@@ -141,7 +141,7 @@ func (m pairMachine) command(ctx context.Context, args ...string) *exec.Cmd {
 func (m pairMachine) serve() (stop func()) {
 	m.Helper()
 	c := m.command(context.Background(), "serve", "--config", m.config)
-	var log safeBuffer
+	var log daemontest.SafeBuffer
 	c.Stderr = &log
 	if err := c.Start(); err != nil {
 		m.Fatal(err)
@@ -175,7 +175,7 @@ func (m pairMachine) pair(answer string, act func(code string), args ...string) 
 	defer cancel()
 	c := m.command(ctx, append([]string{"pair"}, args...)...)
 	c.Stdin = strings.NewReader(answer)
-	var both safeBuffer
+	var both daemontest.SafeBuffer
 	c.Stdout, c.Stderr = &both, &both
 	if err := c.Start(); err != nil {
 		m.Fatal(err)
@@ -345,27 +345,6 @@ func TestPairAsksThoseWhoAreThere(t *testing.T) {
 	out, ok = m.pair("yes\n", func(string) {}, append([]string{"telegram", "--config", m.config}, app.flags...)...)
 	if m.unchanged(); ok || !strings.Contains(out, "with its own bot") {
 		t.Errorf("it says\n%s", out)
-	}
-}
-
-// The story: an agent under the daemon's own user asks the daemon to add an
-// approver, and writes what people shall believe into the fields that stand in
-// approver's own words on the card. Only names of platforms and their ids get there.
-func TestAnAdmissionTellsNoStory(t *testing.T) {
-	b := newAuthorityBench(t)
-	d := &desk{authority: b.start(b.lists("", "1")), log: slog.New(slog.DiscardHandler)} // isolated, so nobody is asked of what passes
-	for name, req := range map[string]admitRequest{
-		"":                       {Channel: "telegram", Who: approver.Paired{ID: "10042"}},
-		"a story in the id":      {Channel: "telegram", Who: approver.Paired{ID: "10042 is Ada's new phone. Nothing"}},
-		"a line break":           {Channel: "slack", Who: approver.Paired{ID: "U1\n"}},
-		"a story in the channel": {Channel: "a test of the alarm, not telegram", Who: approver.Paired{ID: "10042"}},
-		"the terminal":           {Channel: "terminal", Who: approver.Paired{ID: "0"}},
-	} {
-		req.Diff = []string{"+x"}
-		_, err := d.admit(t.Context(), approver.Peer{Known: true, UID: 1}, req)
-		if (err == nil) != (name == "") || err != nil && !strings.Contains(err.Error(), "by the id that the platform gave") {
-			t.Errorf("%q: %v", name, err)
-		}
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/safefile"
 	"approver.example/httpapi"
 	"approver.example/tokens"
 )
@@ -174,8 +176,8 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 		if !daemon {
 			return nil
 		}
-		var done controlDoc
-		err := client.Operate(ctx, opAdmit, admitRequest{Channel: p.name, Who: who, Person: c.Person, File: at.path, Diff: diff}, &done)
+		var done adminapi.ControlAnswer
+		err := client.Operate(ctx, adminapi.OpAdmit, adminapi.AdmitRequest{Channel: p.name, Who: who, Person: c.Person, File: at.path, Diff: diff}, &done)
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
@@ -186,8 +188,8 @@ func (c pairFlags) run(ctx context.Context, at configText, p platform) error {
 
 // daemonOn reports whether a daemon runs, and whether it receives for a channel.
 func daemonOn(ctx context.Context, client httpapi.ResolveClient, channel string) (runs, receives bool, err error) {
-	var doc statusDoc
-	err = client.Operate(ctx, opStatus, struct{}{}, &doc)
+	var doc adminapi.Status
+	err = client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
 	switch {
 	case err != nil && (errors.Is(err, os.ErrNotExist) || isRefused(err)) && !errors.Is(err, httpapi.ErrRefused):
 		return false, false, nil
@@ -224,7 +226,7 @@ func chatApprovers(cfg configs.Config) []approver.Approver {
 func (c pairFlags) listen(ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code) (func() (approver.Paired, error), error) {
 	if receives {
 		return func() (who approver.Paired, err error) {
-			err = client.Operate(ctx, opPair, pairRequest{Channel: p.name, Code: code.Reveal()}, &who)
+			err = client.Operate(ctx, adminapi.OpPair, adminapi.PairRequest{Channel: p.name, Code: code.Reveal()}, &who)
 			return who, lateIn(ctx, err)
 		}, nil
 	}
@@ -286,7 +288,7 @@ func addTo(ctx context.Context, at configText, add pairing, who approver.Paired,
 	if err := allow(diff); err != nil {
 		return err
 	}
-	_, _, err = changeFile(at.path, func(old []byte) ([]byte, error) {
+	_, _, err = safefile.ChangeFile(at.path, func(old []byte) ([]byte, error) {
 		if !bytes.Equal(old, at.text) {
 			return nil, fmt.Errorf("%s was changed meanwhile", at.path)
 		}

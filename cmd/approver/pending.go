@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/daemon/adminapi"
 )
 
 type pendingCmd struct{ operatorCmd }
@@ -24,8 +25,8 @@ Example:
 
 // Run prints the list.
 func (c pendingCmd) Run(ctx context.Context) error {
-	var doc pendingDoc
-	if err := c.operate(ctx, opPending, struct{}{}, &doc); err != nil {
+	var doc adminapi.Pending
+	if err := c.operate(ctx, adminapi.OpPending, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -49,7 +50,7 @@ func missing(trouble string) error {
 }
 
 // whose says who wants to run a call, and where.
-func whose(r openRequest) string {
+func whose(r adminapi.OpenRequest) string {
 	text := approver.OneLine(r.Agent)
 	if r.Session != "" {
 		text += " · session " + approver.OneLine(r.Session)

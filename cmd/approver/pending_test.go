@@ -14,13 +14,15 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/daemon"
+	"approver.example/daemon/daemontest"
 	"approver.example/httpapi"
 )
 
 // A record that cannot be read hides no other: what waits is listed, and one
 // line and the exit code say that there is more.
 func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
-	people, _ := openPeople(t, func(terminal.Event) terminal.Answer {
+	people, _ := daemontest.OpenPeople(t, func(terminal.Event) terminal.Answer {
 		<-t.Context().Done() // nobody answers
 		return terminal.Answer{}
 	})
@@ -34,7 +36,7 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.Resolve{Operator: &desk{people: people}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
+	server := httpapi.Resolve{Operator: &daemon.Admin{People: people}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ends sync.WaitGroup
 	t.Cleanup(func() { cancel(); ends.Wait() })

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"approver.example"
+	"approver.example/daemon/adminapi"
 )
 
 type peopleCmd struct {
@@ -37,8 +36,8 @@ Example:
 
 // Run prints the list.
 func (c peopleListCmd) Run(ctx context.Context) error {
-	var doc peopleDoc
-	if err := c.operate(ctx, opPeople, struct{}{}, &doc); err != nil {
+	var doc adminapi.People
+	if err := c.operate(ctx, adminapi.OpPeople, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -84,7 +83,7 @@ Example:
 
 // Run removes.
 func (c peopleRemoveCmd) Run(ctx context.Context) error {
-	return c.change(ctx, opRemove, personRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
+	return c.change(ctx, adminapi.OpRemove, adminapi.PersonRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
 }
 
 type peopleRestoreCmd struct {
@@ -106,41 +105,7 @@ Example:
 
 // Run restores.
 func (c peopleRestoreCmd) Run(ctx context.Context) error {
-	return c.afterLook(ctx, opRestore, personRequest{Person: c.Person, Reason: c.Reason}, c.Yes)
-}
-
-// afterLook shows what an operation would let count, and does it if that is confirmed and
-// still so. Where people are asked, they are the ones to look.
-func (c operatorCmd) afterLook(ctx context.Context, op string, req personRequest, unseen bool) error {
-	c.told = new(toldOf)
-	if req.Unseen = unseen; unseen {
-		return c.change(ctx, op, req)
-	}
-	var doc controlDoc
-	look := req
-	look.Show = true
-	if err := c.operate(ctx, op, look, &doc); err != nil {
-		return err
-	}
-	if req.Seen = doc.Seen; doc.Seen != "" {
-		printedOn(os.Stderr, 2, "%s\n", visibly(doc.Text))
-		if !typedYes(os.Stdin, os.Stderr, "Shall this count, by your word alone?") {
-			return errors.New("not confirmed: nothing was changed")
-		}
-	}
-	return c.change(ctx, op, req)
-}
-
-func (c operatorCmd) change(ctx context.Context, op string, req personRequest) error {
-	var doc controlDoc
-	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
-		return err
-	}
-	if c.JSON {
-		return printJSON(doc)
-	}
-	say(doc.Text)
-	return nil
+	return c.afterLook(ctx, adminapi.OpRestore, adminapi.PersonRequest{Person: c.Person, Reason: c.Reason}, c.Yes)
 }
 
 type peopleRecoverCmd struct {
@@ -161,5 +126,5 @@ Example:
 
 // Run recovers.
 func (c peopleRecoverCmd) Run(ctx context.Context) error {
-	return c.afterLook(ctx, opRecover, personRequest{}, c.Yes)
+	return c.afterLook(ctx, adminapi.OpRecover, adminapi.PersonRequest{}, c.Yes)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/daemon/words"
 	"approver.example/shieldcore/strictyaml"
 )
 
@@ -103,7 +104,7 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%s, %d failed\n", counted(uint64(len(cases)), "case"), failed)
+		fmt.Printf("%s, %d failed\n", words.Count(uint64(len(cases)), "case"), failed)
 	}
 	if failed > 0 {
 		return errSaid

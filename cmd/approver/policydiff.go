@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
+	"approver.example/daemon/words"
 	"approver.example/shieldcore"
 )
 
@@ -130,7 +131,7 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule, audit.Summary(ch.Summary))
 	}
 	if !c.JSON {
-		fmt.Printf("%s, %d different, %d changed\n", counted(uint64(calls), "call"), len(seen), len(order))
+		fmt.Printf("%s, %d different, %d changed\n", words.Count(uint64(calls), "call"), len(seen), len(order))
 	}
 	return nil
 }

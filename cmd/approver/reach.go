@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 )
@@ -29,63 +30,8 @@ const (
 
 // limits are the operations that wait for nobody. All others wait for people.
 var limits = map[string]time.Duration{
-	opStatus: toLook, opPending: toLook, opShow: toLook, opPeople: toLook, opGrants: toLook, opOwnerShow: toLook,
-	opFreeze: toChange, opRemove: toChange, opRevoke: toChange, opEnforce: toChange, opOwnerApprove: toChange,
-}
-
-// client finds the daemon.
-func (c daemonAt) client(ctx context.Context) (httpapi.ResolveClient, error) {
-	root := newSudoer()
-	if c.told == nil {
-		c.told = new(toldOf)
-	}
-	root.told = c.told
-	if c.Socket != "" {
-		path, err := filepath.Abs(c.Socket)
-		return root.at(path, nil), err
-	}
-	if root.euid == 0 {
-		if client, ok, err := root.client(c.Config); ok || err != nil && !errors.Is(err, errSpoiled) {
-			return client, err
-		}
-	}
-	cfg, err := configs.LoadOrDefault(c.Config)
-	if err != nil {
-		return c.despite(ctx, root, err)
-	}
-	return root.own(cfg), nil
-}
-
-// despite finds the daemon of a configuration that cannot be taken: it may run, and stopping
-// it and everything must stay possible. The place that the file names is taken only if nobody
-// else can have written it. Otherwise it is the usual one, where whoever listens must know
-// the file, and root speaks to root alone.
-func (c daemonAt) despite(ctx context.Context, root sudoer, trouble error) (none httpapi.ResolveClient, err error) {
-	path := c.Config
-	if path == "" {
-		if path, err = configs.DefaultPath(); err != nil {
-			return none, trouble
-		}
-	}
-	if owner, err := ownerOf(path); errors.Is(trouble, fs.ErrPermission) && (err != nil || owner != uint32(root.euid)) {
-		return none, outsider(trouble, filepath.Join(socketpath.SystemDir, socketpath.Resolve))
-	}
-	at, err := configs.PlaceOf(path)
-	if err != nil {
-		return none, trouble
-	}
-	var only *uint32
-	if !at.Sure {
-		only = new(uint32)
-	}
-	client := root.at(at.Socket, only)
-	if !at.Sure {
-		if err := knows(ctx, client, at.File); err != nil {
-			return none, fmt.Errorf("%w; %w", trouble, err)
-		}
-	}
-	c.told.despite(root, at.Socket, trouble)
-	return client, nil
+	adminapi.OpStatus: toLook, adminapi.OpPending: toLook, adminapi.OpShow: toLook, adminapi.OpPeople: toLook, adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook,
+	adminapi.OpFreeze: toChange, adminapi.OpRemove: toChange, adminapi.OpRevoke: toChange, adminapi.OpEnforce: toChange, adminapi.OpOwnerApprove: toChange,
 }
 
 // usual is where the daemon listens that root means, if no configuration says it: root has
@@ -109,8 +55,8 @@ var errSpoiled = errors.New("name the daemon's socket with --socket")
 
 // knows fails unless whoever listens was started with that configuration.
 func knows(ctx context.Context, client httpapi.ResolveClient, file string) error {
-	var doc statusDoc
-	err := operateOn(ctx, client, opStatus, struct{}{}, &doc)
+	var doc adminapi.Status
+	err := operateOn(ctx, client, adminapi.OpStatus, struct{}{}, &doc)
 	switch {
 	case isDown(err):
 		return fmt.Errorf("the file does not say where its daemon listens, and nobody does on %s: name its socket with --socket, or mend the file", client.Socket)
@@ -138,19 +84,6 @@ func (t *toldOf) despite(root sudoer, socket string, trouble error) {
 // spoiled is the warning of a configuration that cannot be taken.
 func spoiled(trouble error) string {
 	return trouble.Error() + "\n" + sinceStart + ", and does not start again with this file: approver check"
-}
-
-// operate asks the daemon for one operation.
-func (c operatorCmd) operate(ctx context.Context, op string, body, out any) error {
-	client, err := c.client(ctx)
-	if err != nil {
-		return err
-	}
-	err = operateOn(ctx, client, op, body, out)
-	if down := (*downError)(nil); errors.As(err, &down) && c.Config == "" && c.Socket == "" {
-		down.cure = c.cure()
-	}
-	return err
 }
 
 // operateOn is operate for a daemon that was found.

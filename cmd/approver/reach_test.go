@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"approver.example/daemon/adminapi"
 )
 
 // newUsualMachine runs a daemon with the configuration at the usual place.
@@ -211,12 +213,12 @@ func TestADaemonThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 
 // What waits for people goes on waiting: the deadline is for a daemon that is silent.
 func TestWhatWaitsForPeopleHasNoDeadline(t *testing.T) {
-	for _, op := range []string{opUnfreeze, opPause, opObserve, opRestore, opRecover, opPropose, opAdmit, opPair} {
+	for _, op := range []string{adminapi.OpUnfreeze, adminapi.OpPause, adminapi.OpObserve, adminapi.OpRestore, adminapi.OpRecover, adminapi.OpPropose, adminapi.OpAdmit, adminapi.OpPair} {
 		if limits[op] != 0 {
 			t.Errorf("%s ends after %v", op, limits[op])
 		}
 	}
-	for _, op := range []string{opStatus, opPending, opShow, opPeople, opGrants, opFreeze, opRemove, opRevoke} {
+	for _, op := range []string{adminapi.OpStatus, adminapi.OpPending, adminapi.OpShow, adminapi.OpPeople, adminapi.OpGrants, adminapi.OpFreeze, adminapi.OpRemove, adminapi.OpRevoke} {
 		if limits[op] == 0 {
 			t.Errorf("%s never ends", op)
 		}

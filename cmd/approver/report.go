@@ -16,6 +16,7 @@ import (
 	"approver.example/agents/canary"
 	"approver.example/audit"
 	"approver.example/configs"
+	"approver.example/daemon/words"
 )
 
 type reportCmd struct {
@@ -382,7 +383,7 @@ func observedInALine(ctx context.Context, config string, since time.Time) (strin
 	if err != nil {
 		return "", err
 	}
-	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", minute(since), counted(uint64(r.Asks), "call"), r.Denies)
+	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", words.Minute(since), words.Count(uint64(r.Asks), "call"), r.Denies)
 	if len(r.Rules) > 0 {
 		line += ". Most by " + r.Rules[0].name()
 	}

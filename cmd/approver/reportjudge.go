@@ -10,6 +10,8 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/audit"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/words"
 	"approver.example/shieldcore"
 )
 
@@ -42,14 +44,14 @@ func callAgain(l audit.Line) recordedCall {
 // explain is the command that says what becomes of the call, and why. byUID says that a
 // rule depends on whose the call is.
 func (c recordedCall) explain(by string, byUID bool) string {
-	cwd := " --cwd " + shellLine([]string{c.dir})
+	cwd := " --cwd " + words.ShellLine([]string{c.dir})
 	if c.peer.Known && (byUID || c.peer != caller()) {
 		cwd = fmt.Sprintf(" --uid %d%s", c.peer.UID, cwd)
 	}
 	if by == shieldcore.By || strings.HasPrefix(c.text, "{") {
-		return "approver policy explain" + cwd + " -- " + shellLine([]string{c.text})
+		return "approver policy explain" + cwd + " -- " + words.ShellLine([]string{c.text})
 	}
-	return "approver judge --explain" + cwd + " --command " + shellLine([]string{c.text})
+	return "approver judge --explain" + cwd + " --command " + words.ShellLine([]string{c.text})
 }
 
 // again judges the calls that are shown once more, each by itself, as the
@@ -107,7 +109,7 @@ func (r *report) goesOn(ctx context.Context, c *commandReport, old, next approve
 	}
 	stages[at] = next
 	gate := &approver.Gate{
-		Stages: stages, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler),
+		Stages: stages, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler),
 		Evaluator: r.judge.gate.Evaluator, Tiers: r.judge.gate.Tiers, Weak: r.judge.gate.Weak,
 	}
 	own := *r.judge

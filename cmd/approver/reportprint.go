@@ -17,6 +17,8 @@ import (
 	"approver.example/audit"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/words"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore"
 )
@@ -47,7 +49,7 @@ func ruleName(by, rule string) string {
 // print writes the report for people. mode is what holds besides the rules.
 func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	w := bufio.NewWriter(to)
-	fmt.Fprintf(w, "%s to %s\n", minute(r.From), minute(r.To))
+	fmt.Fprintf(w, "%s to %s\n", words.Minute(r.From), words.Minute(r.To))
 	if mode != "" {
 		fmt.Fprintln(w, mode)
 	}
@@ -55,8 +57,8 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 		r.printNone(w)
 		return w.Flush()
 	}
-	fmt.Fprintf(w, "\n%s in %s\n", counted(uint64(r.Calls), "call"), counted(uint64(len(r.Sessions)), "session"))
-	fmt.Fprintf(w, "  people asked  %5d   %.2f an hour: there were calls in %s\n  denied        %5d\n", r.Asks, r.PerHour, counted(uint64(r.Hours), "hour"), r.Denies)
+	fmt.Fprintf(w, "\n%s in %s\n", words.Count(uint64(r.Calls), "call"), words.Count(uint64(len(r.Sessions)), "session"))
+	fmt.Fprintf(w, "  people asked  %5d   %.2f an hour: there were calls in %s\n  denied        %5d\n", r.Asks, r.PerHour, words.Count(uint64(r.Hours), "hour"), r.Denies)
 	if r.Changes > 0 {
 		fmt.Fprintf(w, "  changed       %5d\n", r.Changes)
 	}
@@ -85,7 +87,7 @@ func (r *report) printNone(w io.Writer) {
 	if names := slices.Sorted(maps.Keys(r.names)); len(names) > 0 {
 		more := ""
 		if n := len(names) - maxNamed; n > 0 {
-			names, more = names[:maxNamed], fmt.Sprintf(", and %s", counted(uint64(n), "other"))
+			names, more = names[:maxNamed], fmt.Sprintf(", and %s", words.Count(uint64(n), "other"))
 		}
 		fmt.Fprintf(w, "Rules that asked or denied something in this time: %s%s\n", strings.Join(names, ", "), more)
 	}
@@ -111,7 +113,7 @@ func (r *report) printRules(w io.Writer) {
 		fmt.Fprintln(w, "\nNo rule asked or denied anything.")
 		return
 	}
-	fmt.Fprintf(w, "\nBy rule: %s, each under the one rule that decided\n", counted(uint64(r.found()), "call"))
+	fmt.Fprintf(w, "\nBy rule: %s, each under the one rule that decided\n", words.Count(uint64(r.found()), "call"))
 	wide := 0
 	for _, rule := range r.Rules {
 		wide = max(wide, utf8.RuneCountInString(rule.name()))
@@ -159,7 +161,7 @@ func (r *report) printSessions(w io.Writer) {
 	if len(r.Sessions) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nBy session: %d asked, %d denied of %s\n", r.Asks, r.Denies, counted(uint64(r.Calls), "call"))
+	fmt.Fprintf(w, "\nBy session: %d asked, %d denied of %s\n", r.Asks, r.Denies, words.Count(uint64(r.Calls), "call"))
 	most := slices.MaxFunc(r.Sessions, func(a, b *sessionReport) int { return a.Asks - b.Asks }).Asks
 	for _, s := range r.Sessions[:min(shownSessions, len(r.Sessions))] {
 		id := approver.OneLine(cmp.Or(s.Session, "none"))
@@ -170,7 +172,7 @@ func (r *report) printSessions(w io.Writer) {
 			approver.OneLine(s.Agent), approver.OneLine(s.Dir))
 	}
 	if more := len(r.Sessions) - shownSessions; more > 0 {
-		fmt.Fprintf(w, "  and %s with less: approver report --json\n", counted(uint64(more), "session"))
+		fmt.Fprintf(w, "  and %s with less: approver report --json\n", words.Count(uint64(more), "session"))
 	}
 	if r.Unnamed > 0 {
 		fmt.Fprintf(w, "  counted and not named, because there were too many: %d\n", r.Unnamed)
@@ -276,7 +278,7 @@ func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport)
 	if err != nil {
 		return ""
 	}
-	engine, err := newReflex(r.cfg, lib)
+	engine, err := judges.NewReflex(r.cfg, lib)
 	if err != nil {
 		return ""
 	}

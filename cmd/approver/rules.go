@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/words"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/strictyaml"
 )
@@ -142,7 +143,7 @@ func (c rulesListCmd) Run() error {
 	for _, d := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()), d.Confidence, d.Layer, d.state())
 	}
-	fmt.Fprintf(w, "%s\n", counted(uint64(len(all)), "rule"))
+	fmt.Fprintf(w, "%s\n", words.Count(uint64(len(all)), "rule"))
 	return w.Flush()
 }
 
@@ -155,7 +156,7 @@ func (d ruleDoc) state() (text string) {
 		text += ", in shadow"
 	}
 	if len(d.Allow) > 0 {
-		text += ", " + counted(uint64(len(d.Allow)), "exception")
+		text += ", " + words.Count(uint64(len(d.Allow)), "exception")
 	}
 	if !d.Expires.IsZero() {
 		text += ", until " + d.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly)
@@ -329,7 +330,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		err = printJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
-		_, err = fmt.Printf("%s, %s, %d failed\n", counted(uint64(len(own)), "rule"), counted(uint64(examples), "example"), failed)
+		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
 		return errSaid
@@ -439,7 +440,7 @@ func (c rulesLintCmd) Run() error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%s, %s\n", counted(uint64(len(own)), "rule"), counted(uint64(len(problems.Problems)+len(remarks)), "remark"))
+		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
 	}
 	if len(problems.Problems)+len(remarks) > 0 {
 		return errSaid

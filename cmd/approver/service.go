@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/safefile"
 )
 
 type serviceCmd struct {
@@ -97,7 +98,7 @@ func (c serviceInstallCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	backup, changed, err := changeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
+	backup, changed, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
 	if errors.Is(err, fs.ErrPermission) && !c.User {
 		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, approver.AsRoot("service install"))
 	} else if err != nil {

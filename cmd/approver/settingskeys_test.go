@@ -8,6 +8,7 @@ import (
 
 	"approver.example/agents/claudesettings"
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
 )
 
 // The story: an agent writes settings that approver reads as if its hook were
@@ -58,7 +59,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 				t.Errorf("install: %v", err)
 			}
 			d := doctor{cfg: configs.Default()}
-			d.hook(claudeFile{File: path, Managed: t.TempDir()})
+			d.hook(claudehooks.Target{File: path, Managed: t.TempDir()})
 			d.has(t, "hook", fail, tt.want)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example/configs"
+	"approver.example/daemon"
 	"approver.example/store/boltstore"
 )
 
@@ -246,7 +247,7 @@ func (s site) serve(path string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, cfg, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.Run(ctx, cfg, slog.New(slog.DiscardHandler)) }()
 	for {
 		select {
 		case err := <-ended:
@@ -283,7 +284,7 @@ func TestCheckTakesWhatServeStartsWith(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, cfg, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.Run(ctx, cfg, slog.New(slog.DiscardHandler)) }()
 	for range 500 {
 		if _, err := os.Stat(cfg.Sockets.Resolve); err == nil {
 			break

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/words"
 	"approver.example/httpapi"
 )
 
@@ -42,13 +44,13 @@ Example:
 
 // Run prints the status.
 func (c statusCmd) Run(ctx context.Context) error {
-	var doc statusDoc
+	var doc adminapi.Status
 	var state string // of a daemon that did not answer
 	c.told = &toldOf{keep: c.JSON}
-	err := c.operate(ctx, opStatus, struct{}{}, &doc)
+	err := c.operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
 	if refused := errors.Is(err, httpapi.ErrRefused); refused || errors.Is(err, fs.ErrPermission) {
 		up, socket, downErr := c.submitAnswers()
-		doc = statusDoc{Up: up, Unseen: up, Submit: socket, Error: err.Error()}
+		doc = adminapi.Status{Up: up, Unseen: up, Submit: socket, Error: err.Error()}
 		switch {
 		case errors.Is(downErr, errTurnedAway):
 			doc.Up, doc.Unseen, doc.SubmitRefused = true, true, fmt.Sprintf("it does not admit uid %d", os.Geteuid())
@@ -58,7 +60,7 @@ func (c statusCmd) Run(ctx context.Context) error {
 			state = notSeen(&doc, downErr)
 		}
 	} else if err != nil {
-		doc = statusDoc{}
+		doc = adminapi.Status{}
 		state = notSeen(&doc, err)
 	}
 	if trouble := c.told.trouble; trouble != nil {
@@ -71,7 +73,7 @@ func (c statusCmd) Run(ctx context.Context) error {
 	} else {
 		printStatus(doc, state)
 	}
-	if !doc.well() {
+	if !doc.Well() {
 		return errSaid
 	}
 	return nil
@@ -79,7 +81,7 @@ func (c statusCmd) Run(ctx context.Context) error {
 
 // notSeen notes why the daemon could not be asked, and returns what it is called then. It
 // is down only if nobody listens.
-func notSeen(s *statusDoc, err error) (state string) {
+func notSeen(s *adminapi.Status, err error) (state string) {
 	s.Error, s.Silent = err.Error(), errors.Is(err, httpapi.ErrSilent)
 	switch {
 	case s.Silent:
@@ -117,28 +119,8 @@ func (c statusCmd) submitAnswers() (up bool, socket string, why error) {
 	return false, client.Socket, &downError{cure: c.cure(), err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
 }
 
-// heldLine says since when one agent is frozen, and why.
-func heldLine(h approver.Hold) string {
-	text := fmt.Sprintf("%s: since %s by %s", h.Who, h.At.UTC().Format(time.DateTime+" UTC"), h.By)
-	if h.Reason != "" {
-		text += ", because " + h.Reason
-	}
-	return text
-}
-
-// mute reports that every call that needs people is denied, because nobody can approve
-// one. In observe mode nobody needs to.
-func (s statusDoc) mute() bool {
-	return strings.HasPrefix(s.Nobody, "nobody can approve "+anyRequest) && s.Observe == nil
-}
-
-// well reports that the daemon works, as far as it can tell.
-func (s statusDoc) well() bool {
-	return s.Up && s.SubmitRefused == "" && len(s.troubles()) == 0
-}
-
 // printStatus is the status for people. state is what a daemon is called that did not answer.
-func printStatus(s statusDoc, state string) {
+func printStatus(s adminapi.Status, state string) {
 	line := func(name, format string, args ...any) {
 		printed(10, "%-9s %s\n", name, approver.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
@@ -161,19 +143,19 @@ func printStatus(s statusDoc, state string) {
 	if s.Notice != "" {
 		line("warning", "%s", s.Notice)
 	}
-	for _, t := range s.troublesOf(ofSocket) {
-		line("SOCKET", "LOST, so that nobody can connect: %s", t.why)
+	for _, t := range s.TroublesOf(adminapi.PartSocket) {
+		line("SOCKET", "LOST, so that nobody can connect: %s", t.Why)
 	}
 	line("store", "%s", s.Store)
-	for _, t := range s.troublesOf(ofStore) {
-		line("", "FAILS: %s", t.why)
+	for _, t := range s.TroublesOf(adminapi.PartStore) {
+		line("", "FAILS: %s", t.Why)
 	}
 	if s.Output != "" {
 		line("output", "%s", s.Output)
 	}
 	for _, c := range s.Channels {
-		line("channel", "%s", c.receiving())
-		if posting := c.posting(); posting != "" {
+		line("channel", "%s", c.Receiving())
+		if posting := c.Posting(); posting != "" {
 			line("", "%s", posting)
 		}
 	}
@@ -194,13 +176,13 @@ func printStatus(s statusDoc, state string) {
 	}
 	for _, weak := range s.Hooks {
 		said := "WEAKENED: "
-		if strings.HasPrefix(weak, cannotLook) {
+		if strings.HasPrefix(weak, adminapi.CannotLook) {
 			said = ""
 		}
 		line("HOOKS", "%s%s", said, weak)
 	}
 	for _, waits := range s.Waiting {
-		line("WAITING", "%s", waitsLine(waits))
+		line("WAITING", "%s", adminapi.WaitsLine(waits))
 	}
 	if s.Control != "" {
 		line("CALLS", "%s", s.Control)
@@ -208,7 +190,7 @@ func printStatus(s statusDoc, state string) {
 			line("", "%s", s.Freeze.Reason)
 		}
 		for _, h := range s.Held {
-			line("", "%s", heldLine(h))
+			line("", "%s", adminapi.HeldLine(h))
 		}
 		if s.Observe != nil {
 			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce", s.Observe.WouldAsk, s.Observe.WouldDeny)
@@ -216,21 +198,21 @@ func printStatus(s statusDoc, state string) {
 	}
 	line("open", "%d", s.Open)
 	if n := s.Asks.Refused; n > 0 {
-		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute", were(uint64(n), "call"))
+		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute", words.CountWere(uint64(n), "call"))
 	}
 	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
 		if n := s.OverBudget[part]; n > 0 {
-			line("slow", "%s asked about, because they took more than the budget %s", were(uint64(n), "call"), part)
+			line("slow", "%s asked about, because they took more than the budget %s", words.CountWere(uint64(n), "call"), part)
 		}
 	}
 	if s.Shield != nil {
-		s.Shield.lines(line)
+		s.Shield.Lines(line)
 	}
 	if s.Audit != nil {
 		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
 	}
-	for _, t := range s.troublesOf(ofAudit) {
-		line("", "FAILS, and every call is denied: %s", t.why)
-		line("", "to mend it: %s", t.cure)
+	for _, t := range s.TroublesOf(adminapi.PartAudit) {
+		line("", "FAILS, and every call is denied: %s", t.Why)
+		line("", "to mend it: %s", t.Cure)
 	}
 }

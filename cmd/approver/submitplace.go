@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"approver.example/configs"
+	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 )
@@ -47,8 +48,8 @@ func askPlace(ctx context.Context, config, named string) (none httpapi.SubmitCli
 	if err != nil {
 		return none, err
 	}
-	var doc statusDoc
-	if err := operateOn(ctx, people, opStatus, struct{}{}, &doc); err != nil {
+	var doc adminapi.Status
+	if err := operateOn(ctx, people, adminapi.OpStatus, struct{}{}, &doc); err != nil {
 		return none, fmt.Errorf("%w; %w", trouble, err)
 	}
 	if doc.Submit == "" { // an older daemon does not say it

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"approver.example/agents/claudesettings"
+	"approver.example/daemon/safefile"
 )
 
 // removeHooks takes approver's hooks out of settings. If nothing else was changed since
@@ -14,7 +15,7 @@ import (
 // there before is removed. Otherwise all but the hooks stays as it is now. It reports
 // whether there were any.
 func removeHooks(path string) (changed bool, err error) {
-	real, err := realFile(path)
+	real, err := safefile.RealFile(path)
 	if err != nil {
 		return false, err
 	}
@@ -26,9 +27,9 @@ func removeHooks(path string) (changed bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	former := backupsOf(real)
+	former := safefile.BackupsOf(real)
 	for _, b := range former {
-		if claudesettings.MadeOf(real, text, b.text) {
+		if claudesettings.MadeOf(real, text, b.Text) {
 			return true, restore(real, b)
 		}
 	}
@@ -51,14 +52,14 @@ func removeHooks(path string) (changed bool, err error) {
 
 // restore brings a file back to what it was before install. Its mode stays, unless it
 // is the one that install gave to managed settings.
-func restore(path string, was backup) error {
-	kept, _, err := changeFile(path, func([]byte) ([]byte, error) { return was.text, nil })
+func restore(path string, was safefile.Backup) error {
+	kept, _, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return was.Text, nil })
 	if err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
-	if err == nil && info.Mode().Perm() == was.mode|0o444 {
-		err = os.Chmod(path, was.mode)
+	if err == nil && info.Mode().Perm() == was.Mode|0o444 {
+		err = os.Chmod(path, was.Mode)
 	}
 	if err == nil {
 		printed(0, "changed %s: it is what it was before approver was installed\nwhat it was is in %s\n", path, kept)

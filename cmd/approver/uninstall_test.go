@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
 )
 
 // installHere puts the hooks into a file, as install does with a ttl.
@@ -19,7 +20,7 @@ func installHere(t *testing.T, path, program string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, want, err := wantedHooks(cfg, who, program)
+	text, want, err := claudehooks.WantedHooks(cfg, who, program)
 	if err != nil {
 		t.Fatal(err)
 	}

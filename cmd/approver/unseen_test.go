@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/logging"
 )
 
 // withoutFiles does something while the process can open no file any more.
@@ -42,13 +44,13 @@ func withoutFiles(t *testing.T, do func()) {
 func TestNoFilesIsNoWeakHook(t *testing.T) {
 	m := newClaudeMachine(t)
 	var log bytes.Buffer
-	m.watch.log = newLog(&log, configs.Log{})
+	m.watch.Log = logging.New(&log, configs.Log{})
 	good := m.read()
 	weak := strings.Replace(good, "290s", "290s || true", 1)
 	look := func(alarms int, said ...string) {
 		t.Helper()
-		m.watch.look(t.Context())
-		got := strings.Join(m.watch.now(), "\n")
+		m.watch.Look(t.Context())
+		got := strings.Join(m.watch.Now(), "\n")
 		if m.alarms() != alarms || len(said) == 0 && got != "" {
 			t.Errorf("%d alarms, want %d: %s", m.alarms(), alarms, got)
 		}
@@ -78,12 +80,12 @@ func TestNoFilesIsNoWeakHook(t *testing.T) {
 		t.Errorf("%d alarms in the log: %s", n, &log)
 	}
 	// What says something of the file is an alarm as before: here the record.
-	m.write(installsFile(m.cfg.Dir), "{")
+	m.write(claudehooks.InstallsFile(m.cfg.Dir), "{")
 	look(2, "the record of what was installed")
 	if strings.Contains(log.String(), "no longer watched") {
 		t.Errorf("a broken record is no uninstall: %s", &log)
 	}
-	m.must(os.Remove(installsFile(m.cfg.Dir)))
+	m.must(os.Remove(claudehooks.InstallsFile(m.cfg.Dir)))
 	look(2)
 	if !strings.Contains(log.String(), "no longer watched") {
 		t.Errorf("a record that is gone: %s", &log)
@@ -111,7 +113,7 @@ func TestNoFilesTakeNoSettings(t *testing.T) {
 func TestDoctorWithoutFiles(t *testing.T) {
 	m := newClaudeMachine(t)
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	withoutFiles(t, func() { d.hook(claudeFile{Managed: filepath.Join(m.dir, "managed")}) })
+	withoutFiles(t, func() { d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")}) })
 	d.has(t, "hook", fail, "nobody can say whether the hooks hold")
 }
 
@@ -122,11 +124,11 @@ func TestUnseen(t *testing.T) {
 		syscall.ENOENT: false, syscall.EACCES: false, syscall.EPERM: false, syscall.ENOTDIR: false, syscall.ELOOP: false, syscall.EISDIR: false, syscall.ENAMETOOLONG: false,
 		syscall.ENXIO: false, syscall.EINVAL: false, fs.ErrNotExist: false, fs.ErrPermission: false, errors.New("x"): false,
 	} {
-		if got := unseen(fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "/x", Err: err})); got != want {
+		if got := claudehooks.Unseen(fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "/x", Err: err})); got != want {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
-	if unseen(nil) || blindness(fs.ErrPermission) != nil {
+	if claudehooks.Unseen(nil) || claudehooks.Blindness(fs.ErrPermission) != nil {
 		t.Error("no error is none")
 	}
 }

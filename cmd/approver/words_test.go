@@ -2,17 +2,14 @@ package main
 
 import (
 	"io"
-	"log/slog"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"approver.example"
 	"approver.example/agents/canary"
-	"approver.example/channels/terminal"
-	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/daemontest"
 )
 
 // Root was asked to read all of a request before typing its code, and its lines had up to
@@ -20,7 +17,7 @@ import (
 // look like the label of another text.
 func TestTheWholeRequestFitsTheTerminal(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("several words ", 60))
-	shown := shownRequest{
+	shown := adminapi.Shown{
 		Severity: approver.Catastrophic, Command: "rm -rf /srv\nwhy: harmless\n" + long, Why: long, Rule: long, Claimed: long, Agent: "claude", Session: long,
 		Dir: long, Host: long, Env: long, Notice: long, Until: long, Result: long,
 	}
@@ -60,20 +57,20 @@ func TestOnlyTheWholeYesCounts(t *testing.T) {
 // approver approve ID". And where the terminal takes no answers, the request was shown and
 // asked about all the same.
 func TestApproveSaysWhatWorks(t *testing.T) {
-	catastrophic := shownRequest{Severity: approver.Catastrophic}
+	catastrophic := adminapi.Shown{Severity: approver.Catastrophic}
 	if err := notByID(catastrophic, "id", true); err == nil || strings.Contains(err.Error(), "sudo") || !strings.Contains(err.Error(), "approver approve CODE") {
 		t.Error(err)
 	}
 	if err := notByID(catastrophic, "id", false); err == nil || !strings.Contains(err.Error(), "sudo approver approve id") {
 		t.Error(err)
 	}
-	if err := notByID(shownRequest{Severity: approver.High, NotTaken: "not here"}, "id", false); err == nil || err.Error() != "not here" {
+	if err := notByID(adminapi.Shown{Severity: approver.High, NotTaken: "not here"}, "id", false); err == nil || err.Error() != "not here" {
 		t.Error(err)
 	}
-	if err := notByID(shownRequest{Severity: approver.High}, "id", false); err != nil {
+	if err := notByID(adminapi.Shown{Severity: approver.High}, "id", false); err != nil {
 		t.Error(err)
 	}
-	if err := notByID(shownRequest{}, "id", false); err == nil { // the zero severity
+	if err := notByID(adminapi.Shown{}, "id", false); err == nil { // the zero severity
 		t.Error("a request without a severity is approved by its id")
 	}
 }
@@ -86,7 +83,7 @@ func TestReportTakesTheNamesThatItPrints(t *testing.T) {
 	was := approver.Record{Event: approver.EventVerdict, At: at, Call: approver.ToolCall{ID: "1", Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force"}}
 	was.Verdict = approver.Verdict{Decision: approver.Ask, Severity: approver.High, By: "reflex", Rule: "git_force_push"}
 	own := was
-	own.Call.ID, own.Call.Command = "2", canaryCommand
+	own.Call.ID, own.Call.Command = "2", daemontest.CanaryCommand
 	own.Verdict = approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: canary.By}
 	dir := recorded(t, was, own)
 	for rule, want := range map[string]int{
@@ -106,71 +103,3 @@ func TestReportTakesTheNamesThatItPrints(t *testing.T) {
 		}
 	}
 }
-
-// After people remove, status advised to pair a chat. What brings somebody back stands
-// there now, for each of those who were removed.
-func TestTheWayOutFitsTheCause(t *testing.T) {
-	l := startRoom(t, boltPlace(), t.TempDir())
-	defer l.stop()
-	b := newAuthorityBench(t)
-	b.kv = l.store
-	h := b.start(b.lists("", "1"))
-	d := &desk{people: l.people, authority: h, log: slog.New(slog.DiscardHandler)}
-	if got := d.backAgain(t.Context()); len(got) != 0 {
-		t.Errorf("nobody is away and nothing waits: %q", got)
-	}
-	d.authority = b.start(b.lists("", "1", "2"))
-	if got := d.backAgain(t.Context()); len(got) != 1 || !strings.HasPrefix(got[0], "sudo approver people recover") {
-		t.Errorf("one waits: %q", got)
-	}
-	if got := (&desk{people: l.people, channels: []approver.Channel{aChat{}}}).wayOut(t.Context()); strings.Contains(strings.ToLower(got), "pair a chat") {
-		t.Errorf("a chat is there: %s", got)
-	}
-}
-
-// The story: everybody was removed, and status advised sudo approver approve ID. No request
-// waits where no answer counts: each call is denied at once. It is advised where it works.
-func TestRootApprovesWhatWaits(t *testing.T) {
-	l := startRoom(t, boltPlace(), t.TempDir())
-	defer l.stop()
-	unwatched, err := terminal.New(terminal.Config{Approvers: []approver.Approver{{ID: "7"}}}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{people: l.people, authority: newAuthorityBench(t).start(configs.Default()), log: slog.New(slog.DiscardHandler)}
-	want := func(what string, channels []approver.Channel, commands ...string) {
-		t.Helper()
-		d.channels = channels
-		if got := d.rootApproves(t.Context()); !slices.Equal(got, commands) {
-			t.Errorf("%s: %q", what, got)
-		}
-		way := d.wayOut(t.Context())
-		if strings.HasPrefix(way, ";") || os.Getuid() != 0 && strings.Contains(way, "approve ID") != (len(commands) > 0) || !strings.Contains(way, "daemon runs as root") && !strings.Contains(way, "sudo approver unfreeze") {
-			t.Errorf("%s: %q", what, way)
-		}
-	}
-	chat := []approver.Channel{aChat{}}
-	l.people.SetPeople(approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"}, {Channel: "telegram", ID: "2"}: {ID: "bob"}})
-	want("a chat", chat, "sudo approver approve ID")
-	want("a terminal that nobody watches", []approver.Channel{unwatched}, "sudo approver approve ID (while approver watch is open)")
-	want("no channel", nil)
-	remove := func(person string) {
-		t.Helper()
-		if _, err := l.people.Remove(t.Context(), approver.Removal{Person: person, ByRoot: true}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	remove("ada")
-	want("one is left", chat, "sudo approver approve ID")
-	remove("terminal:0")
-	want("root is away", chat, "sudo approver people restore terminal:0 (root was removed)", "sudo approver approve ID")
-	remove("bob")
-	want("everybody is away", chat)
-	l.people.SetPeople(approver.People{})
-	want("nobody counts", chat)
-}
-
-// aChat is a channel that has a name and nothing else.
-type aChat struct{ approver.Channel }
-
-func (aChat) Name() string { return "telegram" }

@@ -1,0 +1,126 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/daemon/adminapi"
+	"approver.example/tokens"
+)
+
+// challenges are codes that root was shown, each good for one try. The zero value has
+// none.
+type challenges struct {
+	mu  sync.Mutex
+	all map[string]challenge // by request
+}
+
+type challenge struct {
+	code tokens.Code
+	upto int // which identical calls root was shown with it
+	due  time.Time
+}
+
+// Bounds of challenges.
+const (
+	challengeFor    = 2 * time.Minute
+	maxChallenges   = 64
+	challengeLength = 8
+)
+
+// mint makes a new code for a request of which root is shown the calls up to that one; a
+// former code is void.
+func (c *challenges) mint(request string, upto int, now time.Time) (tokens.Code, error) {
+	code, err := tokens.Mint(challengeLength)
+	if err != nil {
+		return code, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, old := range c.all {
+		if !now.Before(old.due) {
+			delete(c.all, id)
+		}
+	}
+	if c.all == nil {
+		c.all = map[string]challenge{}
+	}
+	if len(c.all) >= maxChallenges {
+		return tokens.Code{}, errors.New("too many requests are shown to root at once: wait two minutes")
+	}
+	c.all[request] = challenge{code, upto, now.Add(challengeFor)}
+	return code, nil
+}
+
+// take reports whether this is the code for the request, and what was shown with it. It is
+// void then, right or wrong.
+func (c *challenges) take(request, typed string, now time.Time) (upto int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was, ok := c.all[request]
+	delete(c.all, request)
+	code, err := tokens.Parse(typed)
+	return was.upto, ok && err == nil && now.Before(was.due) && code.Equal(was.code)
+}
+
+// ownerAnswers lets root, whom the kernel names, approve what nobody else can. An agent
+// under the daemon's own user cannot: that is why only root may, and not if the daemon is
+// root as well.
+func (d *Admin) ownerAnswers(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (any, error) {
+	var req adminapi.OwnerRequest
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, err
+	}
+	if !peer.Known || peer.UID != 0 {
+		return nil, errors.New("only root may approve here what nobody else can: run it with sudo")
+	}
+	r, err := d.People.Request(ctx, req.Request)
+	if errors.Is(err, approver.ErrNotFound) && op == adminapi.OpOwnerShow {
+		return adminapi.OwnerAnswer{}, nil // as everybody is told
+	}
+	if errors.Is(err, approver.ErrNotFound) {
+		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open", approver.OneLine(req.Request))
+	} else if err != nil {
+		return nil, err
+	}
+	if r.State.Settled() {
+		return nil, errors.New("the request is over: " + d.People.Card(r).Result)
+	}
+	why := d.People.OwnerMay(ctx, r)
+	if os.Getuid() == 0 {
+		why = "the daemon runs as root, so root may be an agent here and its yes proves nothing: " +
+			"give the daemon a user of its own (docs/isolated.md), or pair a chat"
+	}
+	if why != "" {
+		if op == adminapi.OpOwnerShow && d.takesHere(r.Verdict.Severity) {
+			return adminapi.OwnerAnswer{}, nil
+		}
+		return nil, errors.New("root cannot approve it: " + why)
+	}
+	if op == adminapi.OpOwnerShow {
+		return d.ownerShow(ctx, r)
+	}
+	upto, ok := d.owner.take(r.ID, req.Code, time.Now())
+	if !ok {
+		d.log.Warn("root typed a wrong code", "request", r.ID)
+		return nil, errors.New("that was not the code, and it is void: nothing was approved. Run it again for another")
+	}
+	out := d.People.OwnerApproves(context.WithoutCancel(ctx), r.ID, upto)
+	good := out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded
+	return adminapi.OwnerAnswer{Done: good, Text: out.Text}, nil
+}
+
+func (d *Admin) ownerShow(ctx context.Context, r approver.Request) (adminapi.OwnerAnswer, error) {
+	shown, err := d.show(ctx, adminapi.RequestID{Request: r.ID})
+	if err != nil {
+		return adminapi.OwnerAnswer{}, err
+	}
+	code, err := d.owner.mint(r.ID, shown.Upto, time.Now())
+	return adminapi.OwnerAnswer{Shown: shown, Code: code.Reveal()}, err
+}
