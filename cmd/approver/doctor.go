@@ -35,7 +35,7 @@ type doctorCmd struct {
 	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
 	Offline      bool   `help:"Ask no chat platform and no model provider."`
 	JSON         bool   `help:"Print one JSON object per check."`
-	pin          string // the file that pins couriers; empty: the machine's
+	pin          string `kong:"-"` // the file that pins couriers; empty: the machine's
 }
 
 // Help is the long text.

@@ -360,7 +360,7 @@ func TestChangedFilesKeepTheirOwner(t *testing.T) {
 		t.Skip("NOT RUN: another owner needs root; .ci/run as root runs it")
 	}
 	path := filepath.Join(t.TempDir(), "approver.yaml")
-	if err := errors.Join(os.WriteFile(path, []byte("a"), 0o640), os.Chown(path, 0, daemonUID)); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte("a"), 0o640), os.Chown(path, 0, 61001)); err != nil {
 		t.Fatal(err)
 	}
 	backup, changed, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return []byte("b"), nil })
@@ -372,7 +372,7 @@ func TestChangedFilesKeepTheirOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 || st.Gid != daemonUID || info.Mode().Perm() != 0o640 {
+		if st := info.Sys().(*syscall.Stat_t); st.Uid != 0 || st.Gid != 61001 || info.Mode().Perm() != 0o640 {
 			t.Errorf("%s is of %d:%d, mode %v", file, st.Uid, st.Gid, info.Mode())
 		}
 	}

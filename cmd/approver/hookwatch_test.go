@@ -320,7 +320,7 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 	path := filepath.Join(managed, "managed-settings.json")
 	asAgent := func() error {
 		cmd := exec.Command("/bin/cat", path)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: agentUID, Gid: agentUID}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61002, Gid: 61002}}
 		return cmd.Run()
 	}
 	look := func() *doctor {

@@ -63,7 +63,7 @@ type policyFlags struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	Policy string `help:"Policy file, or preset:default, preset:strict, preset:permissive, instead of the configured one." placeholder:"FILE"`
 
-	told *toldOf // as of [operatorCmd]
+	told *toldOf `kong:"-"` // as of [operatorCmd]
 }
 
 // config returns the configuration with the policy that is meant. Without a

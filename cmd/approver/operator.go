@@ -80,7 +80,7 @@ type daemonAt struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE" xor:"where"`
 	Socket string `help:"The daemon's resolve socket, for a user who cannot read the configuration." placeholder:"PATH" xor:"where"`
 
-	told *toldOf // nil: each connection of root says whom it speaks to
+	told *toldOf `kong:"-"` // nil: each connection of root says whom it speaks to
 }
 
 // cure is what to do where no daemon is at the usual place.

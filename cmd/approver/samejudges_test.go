@@ -45,7 +45,7 @@ func exampleLines(t *testing.T) (lines []string) {
 // A verdictSeen is what each way has to say of a call.
 type verdictSeen struct{ Decision, Severity, By, Rule string }
 
-func (j *judge) lineOut(t *testing.T, line string) string {
+func lineOut(t *testing.T, j *judge, line string) string {
 	t.Helper()
 	var out bytes.Buffer
 	if bad, err := j.stream(t.Context(), strings.NewReader(line), &out); bad > 0 || err != nil {
@@ -89,11 +89,11 @@ func TestEveryWayHasTheSameVerdict(t *testing.T) {
 		decisions, tiers := map[string]int{}, map[uint8]int{}
 		for _, line := range lines {
 			j.explain, j.asJSON = false, false
-			plain := findingIn(t, []byte(j.lineOut(t, line)))
+			plain := findingIn(t, []byte(lineOut(t, j, line)))
 			j.explain = true
-			text := verdictLine(j.lineOut(t, line))
+			text := verdictLine(lineOut(t, j, line))
 			j.asJSON = true
-			explainedJSON := findingIn(t, []byte(j.lineOut(t, line)))
+			explainedJSON := findingIn(t, []byte(lineOut(t, j, line)))
 
 			x, err := j.explained(t.Context(), line)
 			if err != nil {
