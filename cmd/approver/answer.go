@@ -10,6 +10,8 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 	"approver.example/tokens"
 )
@@ -19,7 +21,7 @@ const localRules = `Your uid, as the kernel names it, must be on the terminal's 
 `
 
 type approveCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
 	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
@@ -31,7 +33,7 @@ func (approveCmd) Help() string {
 (with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed code only, and while agents
 run under the daemon's own user it is never approved on this machine: answer in a chat. Where nobody can, as without a chat, root may:
 sudo approver approve ID shows the whole request and a code to type, unless the daemon, or the agent that asks, is root as well.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
   approver approve CONFIRM-7KQ4MX
@@ -56,31 +58,31 @@ func (c approveCmd) Validate() error {
 
 // Run approves.
 func (c approveCmd) Run(ctx context.Context) error {
-	c.told = new(toldOf)
+	c.Told = new(adminclient.Told)
 	if uuid.Validate(c.Which) != nil {
 		code, err := tokens.Parse(c.Which)
 		if err != nil {
 			return err
 		}
-		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
+		return c.Answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
 	}
 	if done, err := c.asOwner(ctx); done {
 		return err
 	}
 	var shown adminapi.Shown
 	if !c.Yes {
-		if err := c.operate(ctx, adminapi.OpShow, adminapi.RequestID{Request: c.Which}, &shown); err != nil {
+		if err := c.Operate(ctx, adminapi.OpShow, adminapi.RequestID{Request: c.Which}, &shown); err != nil {
 			return err
 		}
-		printRequest(os.Stderr, screenWidth(os.Stderr), shown)
+		adminclient.PrintRequest(os.Stderr, term.Width(os.Stderr), shown)
 		if err := notByID(shown, c.Which, os.Geteuid() == 0); err != nil {
 			return err
 		}
-		if !typedYes(os.Stdin, os.Stderr, "Approve this?") {
+		if !term.TypedYes(os.Stdin, os.Stderr, "Approve this?") {
 			return errors.New("nothing was approved")
 		}
 	}
-	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
+	return c.Answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
 }
 
 // notByID says why a request is not approved by its id, and what does it instead. Root gets
@@ -100,13 +102,13 @@ func notByID(s adminapi.Shown, which string, root bool) error {
 }
 
 type denyCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	ID string `arg:"" help:"The request's id, from approver pending."`
 }
 
 // Help is the long text.
 func (denyCmd) Help() string {
-	return localRules + exitCodes + `
+	return localRules + term.ExitCodes + `
 Example:
   approver deny 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
@@ -121,5 +123,5 @@ func (c denyCmd) Validate() error {
 
 // Run denies.
 func (c denyCmd) Run(ctx context.Context) error {
-	return c.answer(ctx, terminal.Answer{Request: c.ID}, "denied")
+	return c.Answer(ctx, terminal.Answer{Request: c.ID}, "denied")
 }

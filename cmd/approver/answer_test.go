@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/daemon"
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/daemontest"
@@ -49,7 +50,7 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 				err = json.Unmarshal(raw, &shown)
 			}
 			var text strings.Builder
-			printRequest(&text, 0, shown)
+			adminclient.PrintRequest(&text, 0, shown)
 			if err != nil || !strings.Contains(text.String(), "notice: 3 identical calls wait: a yes runs each of them once.") {
 				t.Fatalf("%v: %s", err, text.String())
 			}

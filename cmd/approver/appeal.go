@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 )
 
@@ -27,17 +29,17 @@ Example:
 
 // Run appeals.
 func (c appealCmd) Run(ctx context.Context) error {
-	client, err := askPlace(ctx, c.Config, c.Socket)
+	client, err := adminclient.AskPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
 	var out adminapi.Appealed
 	if err := client.Appeal(ctx, adminapi.Appeal{Call: c.Call, Reason: c.Reason}, &out); err != nil {
-		return notRunning(err)
+		return adminclient.NotRunning(err)
 	}
 	if c.JSON {
-		return printJSON(out)
+		return term.PrintJSON(out)
 	}
-	printed(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
+	term.Print(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", term.Visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
 	return nil
 }

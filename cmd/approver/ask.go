@@ -9,20 +9,23 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/flags"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
 )
 
 type askCmd struct {
-	Config   string   `help:"Configuration file." short:"c" placeholder:"FILE"`
-	JSON     bool     `help:"Print one JSON object."`
-	Severity string   `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
-	Reason   string   `help:"Why; people see it as claimed." placeholder:"TEXT"`
-	Quiet    bool     `help:"Do not say that it waits." short:"q"`
-	TTL      howLong  `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
-	Socket   string   `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
-	Words    []string `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
+	Config   string        `help:"Configuration file." short:"c" placeholder:"FILE"`
+	JSON     bool          `help:"Print one JSON object."`
+	Severity string        `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
+	Reason   string        `help:"Why; people see it as claimed." placeholder:"TEXT"`
+	Quiet    bool          `help:"Do not say that it waits." short:"q"`
+	TTL      flags.HowLong `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
+	Socket   string        `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
+	Words    []string      `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
 }
 
 // Help is the long text.
@@ -40,7 +43,7 @@ Example:
 
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
-	client, err := askPlace(ctx, c.Config, c.Socket)
+	client, err := adminclient.AskPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
@@ -58,23 +61,23 @@ func (c askCmd) Run(ctx context.Context) error {
 		return err
 	}
 	doc.Dir = dir
-	said := sayWaiting(ctx, c.JSON || c.Quiet, c.waits)
+	said := adminclient.SayWaiting(ctx, c.JSON || c.Quiet, c.waits)
 	var out adminapi.Asked
 	err = askAgain(ctx, client, doc, &out)
 	said()
 	if err != nil && ctx.Err() != nil {
-		return errTakenBack
+		return adminclient.ErrTakenBack
 	}
 	if err != nil {
-		return notRunning(err)
+		return adminclient.NotRunning(err)
 	}
 	switch {
 	case c.JSON:
-		err = printJSON(out)
+		err = term.PrintJSON(out)
 	case out.Approved:
-		say(takenText(out.Reason))
+		term.Say(takenText(out.Reason))
 	default:
-		printedOn(os.Stderr, 10, "approver: %s\n", visibly(out.Reason))
+		term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(out.Reason))
 	}
 	if err == nil && !out.Approved {
 		return exitError(exitDenied)
@@ -87,27 +90,12 @@ func takenText(reason string) string {
 	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] + ". approver ran nothing: the command is yours to run now, once"
 }
 
-// sayWaiting says on standard error that a command waits, once it does. What it returns
-// ends that.
-func sayWaiting(ctx context.Context, quiet bool, text func(context.Context) string) (done func()) {
-	if quiet {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	t := time.AfterFunc(time.Second, func() {
-		if said := text(ctx); ctx.Err() == nil {
-			printedOn(os.Stderr, 10, "approver: %s\n", visibly(said))
-		}
-	})
-	return func() { t.Stop(); cancel() }
-}
-
 // waits says that people are asked, and for how long where that is known here; or that
 // nobody can answer, where this user may learn that.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
 	var now adminapi.Status
-	if c.Socket == "" && (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).operate(ctx, adminapi.OpStatus, struct{}{}, &now) == nil && c.futile(now) {
+	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &now) == nil && c.futile(now) {
 		on = now.Nobody + "\napprover: this waits all the same"
 	}
 	if c.TTL > 0 {
@@ -141,9 +129,6 @@ func askAgain(ctx context.Context, client httpapi.SubmitClient, doc adminapi.Ask
 		time.Sleep(200 * time.Millisecond)
 	}
 }
-
-// errTakenBack is said to whoever ends a command that waits for people.
-var errTakenBack = errors.New("stopped: the daemon withdraws the question, and nothing was approved")
 
 // exitDenied is the exit code of approver ask for a no.
 const exitDenied = 2

@@ -13,6 +13,7 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/cmd/approver/internal/judging"
 	"approver.example/configs"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/judges"
@@ -61,7 +62,7 @@ func ownSystem(t *testing.T) system {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reflex, err := reflexOf(cfg)
+			reflex, err := judging.ReflexOf(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/flags"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 )
 
 type freezeCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Reason string `help:"Why; agents and people are told." placeholder:"TEXT"`
 }
 
@@ -18,18 +21,18 @@ func (freezeCmd) Help() string {
 	return `Stops everything, on every daemon that shares the store: each new call is denied with the reason, open requests are denied, what was
 approved and not yet released does not run, grants and pauses end. Nobody is asked first.
 If the store does not take it, it holds in this daemon until a restart or until the store takes it, and this fails and says why.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver freeze --reason runaway`
 }
 
 // Run freezes.
 func (c freezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, adminapi.OpFreeze, adminapi.ControlRequest{Reason: c.Reason})
+	return c.Control(ctx, adminapi.OpFreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type unfreezeCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Reason string `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
@@ -37,22 +40,22 @@ type unfreezeCmd struct {
 func (unfreezeCmd) Help() string {
 	return `Lifts a freeze, and those of single agents that approver has made by itself: status names them. While agents run under the daemon's own user this is put before people as CATASTROPHIC, and waits for them; root may
 lift it at once, if the daemon itself is not root. What was denied or burned stays so.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver unfreeze --reason false-alarm`
 }
 
 // Run lifts the freeze.
 func (c unfreezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, adminapi.OpUnfreeze, adminapi.ControlRequest{Reason: c.Reason})
+	return c.Control(ctx, adminapi.OpUnfreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type pauseCmd struct {
-	operatorCmd
-	For          howLong `arg:"" optional:"" help:"How long, 1m to 60m."`
-	End          bool    `help:"End a pause now. Nobody is asked."`
-	Catastrophic bool    `help:"Let CATASTROPHIC calls through too."`
-	Reason       string  `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
+	adminclient.Cmd
+	For          flags.HowLong `arg:"" optional:"" help:"How long, 1m to 60m."`
+	End          bool          `help:"End a pause now. Nobody is asked."`
+	Catastrophic bool          `help:"Let CATASTROPHIC calls through too."`
+	Reason       string        `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
 // Help is the long text.
@@ -60,7 +63,7 @@ func (pauseCmd) Help() string {
 	return `For a while, calls that would be put before people go on to the agent's own permission flow instead: HIGH ones, and with
 --catastrophic every one. Calls that a rule denies stay denied. A pause is itself put before people as CATASTROPHIC, and is told by
 approver status, by cards and, for each call, by the audit.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver pause 15m --reason release
   approver pause --end`
@@ -76,8 +79,5 @@ func (c pauseCmd) Validate() error {
 
 // Run pauses, or ends a pause.
 func (c pauseCmd) Run(ctx context.Context) error {
-	return c.control(ctx, adminapi.OpPause, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
+	return c.Control(ctx, adminapi.OpPause, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
 }
-
-// askedAfter is how long an operation takes at most that nobody is asked about.
-const askedAfter = 700 * time.Millisecond

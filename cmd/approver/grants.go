@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 )
 
@@ -24,13 +26,13 @@ Example:
   approver grants revoke 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
 
-type grantsListCmd struct{ operatorCmd }
+type grantsListCmd struct{ adminclient.Cmd }
 
 // Help is the long text.
 func (grantsListCmd) Help() string {
 	return `Lists the grants of every daemon that shares the store.
 What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver grants list
   approver grants list --json`
@@ -39,29 +41,29 @@ Example:
 // Run prints the list.
 func (c grantsListCmd) Run(ctx context.Context) error {
 	var doc adminapi.Grants
-	if err := c.operate(ctx, adminapi.OpGrants, struct{}{}, &doc); err != nil {
+	if err := c.Operate(ctx, adminapi.OpGrants, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
-		return errors.Join(printJSON(doc), missing(doc.Trouble))
+		return errors.Join(term.PrintJSON(doc), missing(doc.Trouble))
 	}
 	if len(doc.Grants) == 0 && doc.Trouble == "" {
-		printed(0, "there are no grants\n")
+		term.Print(0, "there are no grants\n")
 	}
 	for _, g := range doc.Grants {
-		say(fmt.Sprintf("%s  %s  %s\n    %s · %s · approved by %s · %s", g.ID, g.Kind, g.Push, g.Agent, g.Dir, g.By, left(g.Until, doc.Now)))
+		term.Say(fmt.Sprintf("%s  %s  %s\n    %s · %s · approved by %s · %s", g.ID, g.Kind, g.Push, g.Agent, g.Dir, g.By, left(g.Until, doc.Now)))
 	}
 	return missing(doc.Trouble)
 }
 
 type grantsRevokeCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	ID string `arg:"" help:"The grant's id, from approver grants."`
 }
 
 // Help is the long text.
 func (grantsRevokeCmd) Help() string {
-	return "Takes a grant back: the call is asked anew when it comes. Nobody is asked first.\n" + exitCodes + `
+	return "Takes a grant back: the call is asked anew when it comes. Nobody is asked first.\n" + term.ExitCodes + `
 Example:
   approver grants revoke 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
@@ -69,12 +71,12 @@ Example:
 // Run revokes.
 func (c grantsRevokeCmd) Run(ctx context.Context) error {
 	var doc adminapi.ControlAnswer
-	if err := c.operate(ctx, adminapi.OpRevoke, adminapi.RequestID{Request: c.ID}, &doc); err != nil {
+	if err := c.Operate(ctx, adminapi.OpRevoke, adminapi.RequestID{Request: c.ID}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(doc)
+		return term.PrintJSON(doc)
 	}
-	say(doc.Text)
+	term.Say(doc.Text)
 	return nil
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/policies"
 	"approver.example/configs"
 	"approver.example/daemon/hooks"
 	"approver.example/reflexcore"
@@ -202,11 +204,11 @@ func shop(t *testing.T) below {
 // Honest work is not interrupted: hundreds of deletes and overwrites as people's
 // agents do them every day, on the default preset.
 func TestHonestDeletesAreSilent(t *testing.T) {
-	reflex, err := reflexOf(configs.Default())
+	reflex, err := judging.ReflexOf(configs.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := loadPolicy("preset:default")
+	policy, err := policies.LoadPolicy("preset:default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,9 @@ import (
 	"syscall"
 
 	"approver.example"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/safefile"
 	"approver.example/daemon/words"
@@ -50,7 +53,7 @@ func (c initCmd) Run() error {
 	path := c.Config
 	if path == "" {
 		var err error
-		if path, err = usualConfig(); err != nil {
+		if path, err = adminclient.UsualConfig(); err != nil {
 			return err
 		}
 	}
@@ -85,9 +88,9 @@ func (c initCmd) Run() error {
 		flag = " --config " + path
 	}
 	if len(c.SubmitUID) > 0 {
-		printed(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
 	} else {
-		printed(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
 	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
@@ -95,7 +98,7 @@ func (c initCmd) Run() error {
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		printed(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(runsAs(filepath.Dir(path)) == 0))
+		term.Print(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(asuser.RunsAs(filepath.Dir(path)) == 0))
 	}
 	return nil
 }
@@ -281,7 +284,7 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	printed(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", words.Minute(o.Until))
+	term.Print(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", words.Minute(o.Until))
 	// Root makes it for the daemon's user, whose folder this is.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/cmd/approver/internal/checks"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/words"
 	"approver.example/reflexcore"
@@ -38,7 +41,7 @@ type rulesFlags struct {
 // library is the rules as the daemon would have them. Without a home there is no
 // configuration, and the built-in rules count.
 func (f rulesFlags) library() (*configs.Library, error) {
-	cfg, err := policyFlags{Config: f.Config}.config()
+	cfg, err := judging.Flags{Config: f.Config}.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func (c rulesListCmd) Run() error {
 	})
 	if c.JSON {
 		for _, d := range all {
-			if err := printJSON(d); err != nil {
+			if err := term.PrintJSON(d); err != nil {
 				return err
 			}
 		}
@@ -198,7 +201,7 @@ func (c rulesShowCmd) Run() error {
 		return fmt.Errorf("there is no rule %q: approver rules list has them all", c.ID)
 	}
 	if c.JSON {
-		return printJSON(all[i])
+		return term.PrintJSON(all[i])
 	}
 	all[i].print(os.Stdout)
 	return nil
@@ -319,7 +322,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 			}
 			failed++
 			if c.JSON {
-				if err := printJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
+				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
 					return err
 				}
 				continue
@@ -328,12 +331,12 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 		}
 	}
 	if c.JSON {
-		err = printJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
+		err = term.PrintJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
 		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
-		return errSaid
+		return term.ErrSaid
 	}
 	return err
 }
@@ -401,12 +404,12 @@ Example:
 // Run lints.
 func (c rulesLintCmd) Run() error {
 	all, own, err := c.rules(c.Files)
-	var problems checked
-	problems.problem(err)
+	var problems checks.Checked
+	problems.Problem(err)
 	var remarks []reflexcore.Remark
 	if err == nil {
 		_, err = reflexcore.Compile(all)
-		problems.problem(err)
+		problems.Problem(err)
 		mine := map[string]bool{}
 		for _, r := range own {
 			mine[r.ID] = true
@@ -443,7 +446,7 @@ func (c rulesLintCmd) Run() error {
 		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
 	}
 	if len(problems.Problems)+len(remarks) > 0 {
-		return errSaid
+		return term.ErrSaid
 	}
 	return nil
 }

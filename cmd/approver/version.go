@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 )
 
@@ -33,6 +34,6 @@ func (c versionCmd) Run() error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(out)
 	}
-	printed(0, "approver %s %s %s\n", out.Version, out.Revision, out.Go)
+	term.Print(0, "approver %s %s %s\n", out.Version, out.Revision, out.Go)
 	return nil
 }
