@@ -76,7 +76,7 @@ func TestFirstWeekShowsTheReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a page is followed by the long tests; the race detector runs the short ones")
 	}
-	page, err := os.ReadFile("../../docs/first-week.md")
+	page, err := os.ReadFile("../../../../docs/first-week.md")
 	if err != nil {
 		t.Fatal(err)
 	}

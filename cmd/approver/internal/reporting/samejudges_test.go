@@ -223,7 +223,7 @@ func TestReportSaysWhatIsNowJudgedOtherwise(t *testing.T) {
 // The first thing that the quick start has a newcomer try asks wherever they are: the
 // one before it passed without a word on a branch of their own.
 func TestTheFirstTryAlwaysAsks(t *testing.T) {
-	page, err := os.ReadFile("../../docs/quickstart.md")
+	page, err := os.ReadFile("../../../../docs/quickstart.md")
 	if err != nil {
 		t.Fatal(err)
 	}
