@@ -9,7 +9,7 @@ import (
 	"approver.example/daemon/adminapi"
 )
 
-func (d *Admin) grants(ctx context.Context) (adminapi.Grants, error) {
+func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 	now, err := d.People.Store.Now(ctx)
 	if err != nil {
 		return adminapi.Grants{}, err

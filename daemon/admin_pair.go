@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync"
 
 	"approver.example"
 	"approver.example/channels/discord"
@@ -14,33 +13,7 @@ import (
 	"approver.example/channels/telegram"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
-	"approver.example/tokens"
 )
-
-// pair waits on the daemon's own connection: two cannot receive for one bot.
-func (d *Admin) pair(ctx context.Context, which adminapi.PairRequest) (approver.Paired, error) {
-	code, err := tokens.Parse(which.Code)
-	if err != nil {
-		return approver.Paired{}, err
-	}
-	for _, c := range d.channels {
-		if c.Name() != which.Channel {
-			continue
-		}
-		p, can := c.(approver.Pairer)
-		if !can {
-			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
-		}
-		if err := d.People.Deaf(c.Name()); err != nil {
-			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
-		}
-		d.log.Info("somebody is being paired", "channel", which.Channel)
-		ctx, done := d.pairs.begin(ctx)
-		defer done()
-		return p.Pair(ctx, code)
-	}
-	return approver.Paired{}, fmt.Errorf("the daemon has no channel %s", which.Channel)
-}
 
 // What opAdmit takes for a channel and for a user's id, as every platform writes it.
 var (
@@ -97,39 +70,3 @@ func (d *Admin) notRemoved(ctx context.Context, req adminapi.AdmitRequest) error
 	}
 	return nil
 }
-
-// pairings are those under way. The zero value has none.
-type pairings struct {
-	mu  sync.Mutex
-	all map[*context.CancelCauseFunc]bool
-}
-
-// begin notes a pairing; done must be called.
-func (p *pairings) begin(ctx context.Context) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all == nil {
-		p.all = map[*context.CancelCauseFunc]bool{}
-	}
-	p.all[&cancel] = true
-	return ctx, func() {
-		cancel(nil)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.all, &cancel)
-	}
-}
-
-// end voids all of them.
-func (p *pairings) end(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for cancel := range p.all {
-		(*cancel)(why)
-	}
-}
-
-// chats reports whether any chat is connected, and so whether there is anybody
-// who could be asked.
-func (d *Admin) chats() bool { return len(d.besideTerminal()) > 0 }

@@ -17,6 +17,17 @@ import (
 	"approver.example/daemon/adminapi"
 )
 
+func accountNames(ids []approver.Identity) string {
+	if len(ids) == 0 {
+		return "by the name of the person alone"
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = approver.OneLine(approver.SelfPerson(id.Channel, id.ID))
+	}
+	return strings.Join(names, ", ")
+}
+
 // This file lets people count by the word of one operator: somebody who was removed, and
 // what waits in the configuration. Between two requests the daemon may have another
 // configuration, so the yes says what was shown, and holds for that alone.

@@ -56,7 +56,7 @@ func (b *authorityBench) try(cfg configs.Config) (*authority, error) {
 		b.Fatal(err)
 	}
 	h := &authority{
-		Record: sealed.Record{Name: "approvers", Store: b.kv, Codec: codec, ID: "here", Where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).doubt,
+		Record: sealed.Record{Name: "approvers", Store: b.kv, Codec: codec, ID: "here", Where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).distrust,
 		audit: b.audit, log: slog.New(slog.NewTextHandler(&b.log, nil)), admitted: func(p approver.People) { b.counts = p },
 	}
 	err = h.start(b.Context())

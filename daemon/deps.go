@@ -23,7 +23,7 @@ type deps struct {
 	// cfg has no fail mode and no shield setting that people have not granted.
 	cfg       configs.Config
 	isolation isolation
-	store     store
+	store     closableStore
 	records   *audit.Log
 	older     bool // records had something before this start
 	trust     *trust
@@ -83,8 +83,8 @@ func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error)
 // inForce is the configuration with nothing in it that waits for people.
 func (g *deps) inForce() configs.Config { return g.cfg.HeldTo(g.authority.counting()) }
 
-// people are those whose answers count now.
-func (g *deps) people() approver.People { return g.cfg.PeopleHeldTo(g.authority.counting()) }
+// answering are those whose answers count now.
+func (g *deps) answering() approver.People { return g.cfg.PeopleHeldTo(g.authority.counting()) }
 
 // close closes what is open, and joins what goes wrong to err.
 func (g *deps) close(ctx context.Context, err *error) {
@@ -104,7 +104,7 @@ func holdAuthority(ctx context.Context, g *deps, log *slog.Logger) (*authority, 
 	if err != nil {
 		return nil, err
 	}
-	h := &authority{Record: record, cfg: g.cfg, isolated: g.isolation.Isolated, audit: g.records, older: g.older, doubt: g.trust.doubt, log: log}
+	h := &authority{Record: record, cfg: g.cfg, isolated: g.isolation.Isolated, audit: g.records, older: g.older, doubt: g.trust.distrust, log: log}
 	return h, h.start(ctx)
 }
 

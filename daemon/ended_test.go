@@ -22,7 +22,7 @@ type roomLife struct {
 	t       *testing.T
 	dir     string
 	room    *daemontest.Room
-	store   store
+	store   closableStore
 	records *audit.Log
 	people  *approver.Broadcaster
 	trust   *trust

@@ -2,51 +2,13 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"approver.example"
 	"approver.example/daemon/adminapi"
-	"approver.example/daemon/words"
 )
-
-// observe puts observe mode before people, and begins it.
-func (d *Admin) observe(ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string) (adminapi.ControlAnswer, error) {
-	if req.For < approver.MinObserve || req.For > approver.MaxObserve {
-		return adminapi.ControlAnswer{}, fmt.Errorf("observing lasts %v to %v", approver.MinObserve, words.Days(approver.MaxObserve))
-	}
-	c, _, err := d.People.Controls(ctx)
-	switch {
-	case err != nil:
-		return adminapi.ControlAnswer{}, err
-	case c.Frozen():
-		return adminapi.ControlAnswer{}, approver.ErrFrozen
-	}
-	who, err := d.ask(ctx, peer, adminapi.OpObserve, req.Args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", words.Days(req.For)))
-	if err != nil {
-		return adminapi.ControlAnswer{}, err
-	}
-	if err := d.stillAs(ctx, c); err != nil {
-		return adminapi.ControlAnswer{}, err
-	}
-	o, err := d.People.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
-	return adminapi.ControlAnswer{Done: true, Until: o.Until.UTC(), Text: "observing until " + words.Minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
-}
-
-// enforce ends observe mode.
-func (d *Admin) enforce(ctx context.Context, by string) (adminapi.ControlAnswer, error) {
-	last, ended, err := d.People.Enforce(context.WithoutCancel(ctx), by)
-	doc := adminapi.ControlAnswer{Done: true, Since: last.Since, Text: "rules were enforced already, and nothing was changed"}
-	if ended {
-		doc.Text, doc.Ended = "observe mode is over: rules are enforced", true
-	}
-	if nobody := d.nobody(ctx); nobody != "" {
-		doc.Text += "\nWARNING: " + nobody
-	}
-	return doc, err
-}
 
 // An observer keeps observe mode from being forgotten: it counts what was let go
 // and says so, at the start, each hour and at the end.

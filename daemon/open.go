@@ -19,13 +19,13 @@ import (
 	"approver.example/store/redisstore"
 )
 
-// A store is a KV that can be closed.
-type store interface {
+// A closableStore is a KV that can be closed.
+type closableStore interface {
 	approver.KV
 	Close() error
 }
 
-func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (store, error) {
+func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (closableStore, error) {
 	if cfg.Store.Redis != nil {
 		return redisstore.Open(ctx, *cfg.Store.Redis, log.With("part", "redis"))
 	}

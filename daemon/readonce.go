@@ -38,8 +38,8 @@ func (r *ReadOnce) Add(what string, paths ...string) {
 	}
 }
 
-// Changed are the files that are not what was read.
-func (r ReadOnce) Changed() (out []adminapi.NotInForce) {
+// Outdated are the files that are not what was read.
+func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
 	for _, f := range r {
 		sum, at, err := sumOf(f.path)
 		why, refused := "", error(nil)

@@ -47,7 +47,7 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	}
 	if found.Lost != "" {
 		t.lost = true
-		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost+t.shared(found.Head))
+		t.doubts = append(t.doubts, "the audit is not what the store knows: "+found.Lost+t.sharedStore(found.Head))
 	}
 	if found.Older != "" {
 		t.doubts = append(t.doubts, found.Older)
@@ -76,8 +76,8 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	return approver.BeginControls(ctx, store)
 }
 
-// shared names another cause of an audit that is not what the store knows.
-func (t *trust) shared(head *audit.Head) string {
+// sharedStore names another cause of an audit that is not what the store knows.
+func (t *trust) sharedStore(head *audit.Head) string {
 	if t.survives || head == nil {
 		return ""
 	}
@@ -108,7 +108,7 @@ func (t *trust) lacks(missing []approver.Told) {
 		t.missing = append(t.missing, missing...)
 		return
 	}
-	t.doubt("the store is older than the audit: it does not know of %d requests how far they came, such as %s, which was %s", len(missing), first.Request, first.Event)
+	t.distrust("the store is older than the audit: it does not know of %d requests how far they came, such as %s, which was %s", len(missing), first.Request, first.Event)
 }
 
 // reopened looks whether the store has open again what people took back.
@@ -147,8 +147,8 @@ func (t *trust) note() string {
 	return "; the first record of freezes was written: " + t.first
 }
 
-// doubt notes one more reason.
-func (t *trust) doubt(format string, args ...any) {
+// distrust notes one more reason.
+func (t *trust) distrust(format string, args ...any) {
 	if t != nil {
 		t.doubts = append(t.doubts, fmt.Sprintf(format, args...))
 	}

@@ -2,9 +2,6 @@ package hooks
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"time"
 
 	"approver.example"
 	"approver.example/agents"
@@ -31,70 +28,6 @@ func (d *Decider) over(ctx context.Context, ev agents.Event, call approver.ToolC
 			d.Log.Warn("it could not be noted that a call did not run", "use", id, "error", err)
 		}
 	}
-}
-
-// hasRun has cards say that a call ran that people let go, if they say something else.
-func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
-	if d.Became == nil || was.outcome != permitted || was.asked == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usePatience)
-	defer cancel()
-	if err := d.Became(ctx, peer, was.asked, approver.DidRun); err != nil {
-		d.Log.Warn("it could not be noted that a call ran", "call", was.asked, "error", err)
-	}
-}
-
-// notKept notes that a call may have run of which the end of its turn will not know that.
-func (d *Decider) notKept() {
-	if d.Missed != nil {
-		d.Missed()
-	}
-}
-
-// promptWait is how long after a yes the agent asks its own user about the same call.
-const promptWait = time.Minute
-
-// A promptYes is a yes that a prompt about the same call may be left without.
-type promptYes struct {
-	at    time.Time
-	to    approver.Yes
-	rules string // their version
-}
-
-// promptKey stands for one content of one session, where and with what it runs.
-func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
-	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
-		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
-}
-
-// yes notes that people let a call go.
-func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
-	if c == (agents.Content{}) {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
-		o.prompts = map[useKey]promptYes{}
-	}
-	o.prompts[promptKey(ev, call, c)] = y
-}
-
-// said is the yes by which people have just let this very call go.
-func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	y, ok = o.prompts[promptKey(ev, call, ev.Content)]
-	return y, ok && call.At.Sub(y.at) < promptWait && ev.Content != (agents.Content{})
-}
-
-// rulesNow is the version of the rules in force.
-func (d *Decider) rulesNow() string {
-	if d.Rules == nil {
-		return ""
-	}
-	return d.Rules()
 }
 
 // stillSaid reports whether people have said yes to this very call a moment ago, and that

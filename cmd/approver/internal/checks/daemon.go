@@ -137,14 +137,6 @@ func (d *doctor) people() {
 	}
 }
 
-// waitsCure is what lets it count: people, and where nobody can, root.
-func waitsCure(nobody string) string {
-	if nobody != "" {
-		return approver.AsRoot("people recover") + ", where nobody is left who could approve it; docs/nobody.md"
-	}
-	return "approve it in a chat, or restart the daemon, which asks again"
-}
-
 // peopleCure is the way out that no daemon says, because none answers.
 func (d *doctor) peopleCure() string {
 	pair := "approver pair telegram --token-file FILE"

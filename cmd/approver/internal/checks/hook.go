@@ -92,16 +92,6 @@ func (d *doctor) hook(which claudehooks.Target) {
 	d.singleStarts(sources)
 }
 
-// submits reports that this user is one whom agents run as.
-func (d *doctor) submits() bool {
-	who, err := d.cfg.Sockets.Submitters()
-	if err != nil {
-		return false
-	}
-	in, err := who.Has(uint32(os.Geteuid()))
-	return err == nil && in
-}
-
 // singleStarts says what no settings of a user can stop, and which holes managed
 // settings with the hooks leave open.
 func (d *doctor) singleStarts(sources []claudesettings.Source) {

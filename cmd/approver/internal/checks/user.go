@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"approver.example"
 	"approver.example/cmd/approver/internal/adminclient"
-	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/services"
 	"approver.example/daemon/adminapi"
@@ -24,18 +22,6 @@ import (
 	"approver.example/httpapi/socketpath"
 	"approver.example/shieldcore/evaluator"
 )
-
-// isDaemon reports that this user is the one whom the daemon runs as.
-func (d *doctor) isDaemon() bool {
-	owner, err := asuser.OwnerOf(d.cfg.Dir)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && owner == uint32(os.Geteuid())
-}
-
-// sealed reports that agents have users of their own.
-func (d *doctor) sealed() bool {
-	who, err := d.cfg.Sockets.Submitters()
-	return err == nil && who.Named()
-}
 
 // unseen says what this user may not see. That is as it should be.
 func (d *doctor) unseen(check, what, config string) {

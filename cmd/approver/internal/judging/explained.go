@@ -97,11 +97,3 @@ func (x policyView) Write(to io.Writer) error {
 	}
 	return w.Flush()
 }
-
-// InWords is a verdict as cases write it: deny, ask high, ask catastrophic, …
-func InWords(v approver.Verdict) string {
-	if v.Decision == approver.Ask {
-		return "ask " + strings.ToLower(v.Severity.String())
-	}
-	return v.Decision.String()
-}

@@ -121,7 +121,7 @@ func BenchmarkJudge(b *testing.B) {
 	line := []byte(`{"id":1,"tool":"Bash","command":"git commit -m \"mend the parser\""}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := j.line(b.Context(), line); err != nil {
+		if _, err := j.judgeLine(b.Context(), line); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func BenchmarkJudgeLong(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := j.line(b.Context(), line); err != nil {
+				if _, err := j.judgeLine(b.Context(), line); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -10,6 +10,14 @@ import (
 	"approver.example/reflexcore"
 )
 
+// InWords is a verdict as cases write it: deny, ask high, ask catastrophic, …
+func InWords(v approver.Verdict) string {
+	if v.Decision == approver.Ask {
+		return "ask " + strings.ToLower(v.Severity.String())
+	}
+	return v.Decision.String()
+}
+
 // This file shows verdicts to people.
 
 // explained is a call shown as text.

@@ -9,8 +9,6 @@ import (
 
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/cmd/approver/internal/term"
-	"approver.example/configs"
-	"approver.example/shieldcore"
 )
 
 type Cmd struct {
@@ -22,13 +20,6 @@ type Cmd struct {
 // Help is the long text.
 func (Cmd) Help() string {
 	return "Example:\n  approver policy explain -- git push --force\n  approver policy test"
-}
-
-// LoadPolicy loads a policy by its file or preset.
-func LoadPolicy(name string) (*shieldcore.Policy, error) {
-	c := configs.Default()
-	c.Policy = name
-	return c.LoadPolicy()
 }
 
 type policyExplainCmd struct {

@@ -34,18 +34,6 @@ func bar(n, most int) string {
 	return strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full)
 }
 
-// name is the rule as the policy names it; of another stage it says which.
-func (r *ruleReport) name() string {
-	return ruleName(r.By, r.Rule)
-}
-
-func ruleName(by, rule string) string {
-	if by == "policy" && rule != "" {
-		return approver.OneLine(rule)
-	}
-	return approver.OneLine(strings.Trim(by+"/"+rule, "/"))
-}
-
 // print writes the report for people. mode is what holds besides the rules.
 func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 	w := bufio.NewWriter(to)

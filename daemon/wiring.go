@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/codekeys"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/hookwatch"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/shield"
+	"approver.example/fingerprint"
+	"approver.example/shieldcore/quota"
+)
+
+// newGate judges what both doors let in, and puts before people what needs them.
+func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *approver.Broadcaster, watching *observer, log *slog.Logger) *approver.Gate {
+	cfg := base.cfg
+	return &approver.Gate{
+		Stages: rules.Stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
+		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
+		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.PausedFor, Rewrite: hooks.Rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
+		Appeals: &approver.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
+	}
+}
+
+// newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
+func newDecide(base *deps, rules *judges.Judges, gate *approver.Gate, people *approver.Broadcaster, log *slog.Logger) (*hooks.Decider, error) {
+	cfg, records := base.cfg, base.records
+	d := &hooks.Decider{
+		Gate: gate, Calls: base.calls, Reports: approver.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log), Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
+		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Hold, Became: people.Became, Missed: people.Missed, Began: people.Began,
+		Stands: people.Stands, Rules: rules.Version,
+		Hooks: &hookwatch.Watch{Config: cfg, Managed: claudehooks.Target{}.ManagedDir(), Audit: records, Log: log.With("part", "hooks")},
+	}
+	var err error
+	if d.Former, err = base.trust.released(records); err != nil {
+		return nil, err
+	}
+	if cfg.FreezeOnBypass {
+		d.Freeze = people.Freeze
+	}
+	d.Outputs, err = hooks.NewOutputs(base.inForce(), rules.Reflex.Told, records, log.With("part", "output"))
+	if d.Outputs != nil {
+		d.Outputs.Turns = d.Reports
+	}
+	return d, err
+}
+
+// limit counts questions to people. notice is what cards say of the installation.
+func limit(asks *quota.Asks, notice string, project func(dir string) string) func(context.Context, string, approver.ToolCall) error {
+	return func(ctx context.Context, question string, call approver.ToolCall) error {
+		switch {
+		case call.Control != "" && noAgent(notice, call.Peer):
+			return nil
+		case call.Control != "":
+			return asks.TakeOwn(ctx, call.Peer, question)
+		}
+		return asks.Take(ctx, quota.Asker{Who: quota.Who{Peer: call.Peer, Agent: call.Agent}, Project: project(call.Dir)}, question)
+	}
+}
+
+// newBroadcaster asks those whose answers count. What they approve is bound to the
+// version of the rules.
+func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger) (*approver.Broadcaster, error) {
+	cfg := base.cfg
+	codeKeys, err := codekeys.OpenCodeKeys(cfg)
+	if err != nil {
+		return nil, err
+	}
+	binder := fingerprint.New(rules.Reflex)
+	b, err := approver.NewBroadcaster(approver.Options{
+		Store: base.store, Audit: learner{base.told(log), rules.Reflex, log.With("part", "precedents")}, People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
+			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
+				return approver.Binding{}, err
+			}
+			defer base.calls.Give(call.Peer.UID)
+			return binder.Of(ctx, call, rules.Version())
+		},
+		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
+		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
+		Mark: base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	base.authority.admitted = b.SetPeople
+	return b, nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown host"
+	}
+	return name
+}
