@@ -15,16 +15,35 @@ import (
 
 	"approver.example/configs"
 	"approver.example/daemon/codekeys"
-	"approver.example/daemon/hooks"
 	"approver.example/daemon/judges"
 	"approver.example/daemon/shield"
 	"approver.example/shieldcore/quota"
 )
 
-// Run is the one place where the parts meet: what everything stands on, what judges,
-// who is asked, and the doors.
-func Run(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) {
-	started := time.Now()
+// A Daemon is the approval service of one configuration.
+type Daemon struct {
+	cfg   configs.Config
+	log   *slog.Logger
+	ready chan struct{}
+}
+
+// New returns a daemon that has touched nothing yet. Its store, its sockets and its audit
+// are those of the configuration.
+func New(cfg configs.Config, log *slog.Logger) *Daemon {
+	return &Daemon{cfg: cfg, log: log, ready: make(chan struct{})}
+}
+
+// Ready is closed when both sockets take connections. It never is if the start fails.
+func (d *Daemon) Ready() <-chan struct{} { return d.ready }
+
+// Run runs the daemon, once, until ctx ends or a part of it fails. It returns when all of
+// its parts have ended.
+func (d *Daemon) Run(ctx context.Context) error { return diskCure(d.run(ctx)) }
+
+// run is the one place where the parts meet: what everything stands on, what judges, who
+// is asked, and the sockets.
+func (d *Daemon) run(ctx context.Context) (err error) {
+	cfg, log, started := d.cfg, d.log, time.Now()
 	var read ReadOnce
 	read.Add("configuration", cfg.File)
 	read.Add("secret", cfg.ReadOnce()...)
@@ -78,12 +97,10 @@ func Run(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) 
 	if cfg.Store.Redis == nil {
 		read.Add("key", codekeys.CodeKeyFile(cfg))
 	}
-	desk := &Admin{
-		read:   read,
-		People: people, channels: base.channels, authority: base.authority, audit: records, observer: watching, budgets: gate.Budgets, shield: tier2, asks: asks, rules: rules,
-		config: cfg.File, store: storeName(cfg), storeFile: storeFile(cfg), shared: cfg.Store.Redis != nil, notice: base.isolation.Notice(), policy: cfg.Policy, started: started, output: hooks.OutputLine(base.inForce()), hooks: decide.Hooks, log: log.With("part", "desk"),
-	}
-	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, base.local, desk, log)
+	admin := newAdmin(base, people, log)
+	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets
+	admin.shield, admin.asks, admin.rules, admin.hooks = tier2, asks, rules, decide.Hooks
+	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, base.local, admin, log)
 	if err != nil {
 		return err
 	}
@@ -91,5 +108,6 @@ func Run(ctx context.Context, cfg configs.Config, log *slog.Logger) (err error) 
 	note := base.isolation.note() + watching.note(ctx) + base.trust.note()
 	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
 	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records))
+	close(d.ready)
 	return runAll(ctx, base, started, note, log, append(run, rules.Runs(cfg, people.Ask)...))
 }

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// DiskCure says what helps against an error of the disk, which by itself names
+// diskCure says what helps against an error of the disk, which by itself names
 // only the place. What is said already is not said twice.
-func DiskCure(err error) error {
+func diskCure(err error) error {
 	cure := ""
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), "make room"):

@@ -12,11 +12,11 @@ import (
 )
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local *terminal.Channel, desk *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.Hook, Ack: desk.People.Acknowledge, Missed: desk.People.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
-	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: doorkeeper{desk, local}, Log: log.With("part", "resolve")}
+func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local *terminal.Channel, admin *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
+	submit := &httpapi.Submit{Hook: decide.Hook, Ack: admin.People.Acknowledge, Missed: admin.People.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: doorkeeper{admin, local}, Log: log.With("part", "resolve")}
 	if local != nil {
-		resolve.Resolver = doorkeeper{desk, local}
+		resolve.Resolver = doorkeeper{admin, local}
 	}
 	if err := h.reachable(at.Submit); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask ask
 	if err != nil {
 		return nil, errors.Join(err, submitOn.Close())
 	}
-	desk.doors = []*httpapi.Listener{submitOn, resolveOn}
+	admin.doors = []*httpapi.Listener{submitOn, resolveOn}
 	kept := func(l *httpapi.Listener) func(context.Context) error {
 		return func(ctx context.Context) error { l.Keep(ctx, log); return nil }
 	}

@@ -25,7 +25,7 @@ func CheckStart(cfg configs.Config) error {
 	var errs []error
 	add := func(err error) {
 		if err != nil {
-			errs = append(errs, DiskCure(err))
+			errs = append(errs, diskCure(err))
 		}
 	}
 	_, err := cfg.Sockets.Submitters()

@@ -54,6 +54,16 @@ func newDecide(base *deps, rules *judges.Judges, gate *approver.Gate, people *ap
 	return d, err
 }
 
+// newAdmin is what operators ask, as far as it depends on the configuration alone.
+func newAdmin(base *deps, people *approver.Broadcaster, log *slog.Logger) *Admin {
+	cfg := base.cfg
+	return &Admin{
+		People: people, channels: base.channels, authority: base.authority, audit: base.records,
+		config: cfg.File, policy: cfg.Policy, store: storeName(cfg), storeFile: storeFile(cfg), shared: cfg.Store.Redis != nil,
+		notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
+	}
+}
+
 // limit counts questions to people. notice is what cards say of the installation.
 func limit(asks *quota.Asks, notice string, project func(dir string) string) func(context.Context, string, approver.ToolCall) error {
 	return func(ctx context.Context, question string, call approver.ToolCall) error {

@@ -39,5 +39,5 @@ func (c serveCmd) Run(ctx context.Context) error {
 	}
 	log := logging.New(os.Stderr, cfg.Log)
 	logging.FromLibraries(log)
-	return daemon.DiskCure(daemon.Run(ctx, cfg, log))
+	return daemon.New(cfg, log).Run(ctx)
 }

@@ -204,7 +204,7 @@ func (s site) serve(path string) error {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, cfg, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.New(cfg, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	for {
 		select {
 		case err := <-ended:
@@ -241,7 +241,7 @@ func TestCheckTakesWhatServeStartsWith(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, cfg, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- daemon.New(cfg, slog.New(slog.DiscardHandler)).Run(ctx) }()
 	for range 500 {
 		if _, err := os.Stat(cfg.Sockets.Resolve); err == nil {
 			break
