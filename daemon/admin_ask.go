@@ -35,17 +35,6 @@ func noAgent(notice string, peer approver.Peer) bool {
 	return peer.Known && (notice == "" || peer.UID == 0 && os.Getuid() != 0)
 }
 
-// ownCommand is the command behind an operation that people are asked about.
-func ownCommand(op string) string {
-	switch op {
-	case adminapi.OpRestore:
-		return "people restore"
-	case adminapi.OpAdmit:
-		return "pair"
-	}
-	return op
-}
-
 // notHeldUp adds to the refusal of a question that root is not held up. An agent may have
 // the uid of the owner, and then what it asks is counted as the owner's.
 func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {

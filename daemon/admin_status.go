@@ -103,16 +103,16 @@ func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Sh
 	}, nil
 }
 
-// storeName says where requests are kept.
-func storeName(cfg configs.Config) string {
+// whereStored says where requests are kept.
+func whereStored(cfg configs.Config) string {
 	if r := cfg.Store.Redis; r != nil {
 		return "redis " + strings.Join(r.Addrs, ",")
 	}
 	return "embedded " + cfg.Bolt().Path
 }
 
-// storeFile is the file of the embedded store.
-func storeFile(cfg configs.Config) string {
+// embeddedFile is the file of the embedded store.
+func embeddedFile(cfg configs.Config) string {
 	if cfg.Store.Redis != nil {
 		return ""
 	}

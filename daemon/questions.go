@@ -5,7 +5,19 @@ import (
 	"sync"
 
 	"approver.example"
+	"approver.example/daemon/adminapi"
 )
+
+// ownCommand is the command behind an operation that people are asked about.
+func ownCommand(op string) string {
+	switch op {
+	case adminapi.OpRestore:
+		return "people restore"
+	case adminapi.OpAdmit:
+		return "pair"
+	}
+	return op
+}
 
 // questions are those about approver itself that people are asked at this moment, by
 // operation and uid. The zero value has none.

@@ -3,62 +3,86 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
-	"strings"
-	"sync"
 	"time"
 
-	"approver.example"
+	"approver.example/daemon/codekeys"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/shield"
+	"approver.example/shieldcore/quota"
 )
 
-// runAll runs all parts until ctx ends, or one fails, and records start and stop. Who is told
-// to stop while starting still stops in order.
-func runAll(ctx context.Context, base *deps, started time.Time, note string, log *slog.Logger, run []func(context.Context) error) error {
-	record := func(e approver.Event, at time.Time, note string) error {
-		_, err := base.records.Record(context.WithoutCancel(ctx), approver.Record{Event: e, At: at, Note: note})
+// Run runs the daemon, once, until ctx ends or a part of it fails. It returns when all of
+// its parts have ended.
+func (d *Daemon) Run(ctx context.Context) error { return diskCure(d.run(ctx)) }
+
+// run is the one place where the parts meet: what everything stands on, what judges, who
+// is asked, and the sockets.
+func (d *Daemon) run(ctx context.Context) (err error) {
+	cfg, log, started := d.cfg, d.log, time.Now()
+	var read ReadOnce
+	read.Add("configuration", cfg.File)
+	read.Add("secret", cfg.ReadOnce()...)
+	// First what may be wrong in the configuration, then what leaves traces.
+	files, err := judges.ReadFiles(cfg, log)
+	if err = errors.Join(err, CheckStart(cfg)); err != nil {
 		return err
 	}
-	if err := record(approver.EventStarted, started, note); err != nil {
-		return fmt.Errorf("the audit: %w", err)
+	if err := CheckParts(cfg); err != nil {
+		log.Error("a configured part will not work, so calls are blocked that need it", "error", err)
 	}
-	log.Info("ready", "isolated", base.isolation.Isolated, "submit", base.cfg.Sockets.Submit, "resolve", base.cfg.Sockets.Resolve,
-		"channels", channelNames(base.channels), "took_ms", time.Since(started).Milliseconds())
-	debug.FreeOSMemory() // what was only needed to start
-	err := together(ctx, run...)
-	log.Info("stopped", "ran", time.Since(started).Round(time.Second))
-	return errors.Join(err, record(approver.EventStopped, time.Now(), ""))
-}
+	base, err := openDeps(ctx, cfg, log)
+	defer base.close(ctx, &err)
+	if err != nil {
+		return err
+	}
+	cfg, records := base.cfg, base.records
 
-// together runs all until ctx ends, or one fails, and waits for every one.
-func together(ctx context.Context, run ...func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var all sync.WaitGroup
-	errs := make([]error, len(run))
-	for i, f := range run {
-		all.Go(func() {
-			if errs[i] = f(ctx); errs[i] != nil {
-				cancel(errs[i])
-			}
-		})
+	tier2, err := shield.OpenShield(cfg, base.store, records, log.With("part", "shield"))
+	if err != nil {
+		return err
 	}
-	all.Wait()
-	return errors.Join(errs...)
-}
+	defer closing(&err, "shield", tier2.Close)
+	rules, err := judges.Open(ctx, judges.Deps{Config: base.cfg, Store: base.store, Audit: base.records, Older: base.older, Mark: base.trust.mark, Doubt: base.trust.distrust}, files, log)
+	if err != nil {
+		return err
+	}
+	asks, err := quota.NewAsks(base.store, cfg.AsksPerMinute)
+	if err != nil {
+		return err
+	}
+	defer asks.Close()
+	people, err := newBroadcaster(base, rules, asks, log)
+	if err == nil {
+		err = base.trust.settle(ctx, people, records)
+	}
+	if err == nil {
+		tier2.Model, err = judges.AddModel(cfg.Shield.Sidecar, rules.Screens)
+	}
+	if err != nil {
+		return err
+	}
 
-// closing closes a part and joins its error to that of the whole.
-func closing(err *error, name string, f func() error) {
-	if closeErr := f(); closeErr != nil {
-		*err = errors.Join(*err, fmt.Errorf("close the %s: %w", name, closeErr))
+	watching := &observer{people: people, log: log.With("part", "observe")}
+	gate := newGate(base, rules, tier2, people, watching, log)
+	decide, err := newDecide(base, rules, gate, people, log)
+	if err != nil {
+		return err
 	}
-}
+	read.Add("key", cfg.AuditKey())
+	if cfg.Store.Redis == nil {
+		read.Add("key", codekeys.CodeKeyFile(cfg))
+	}
+	admin := newAdmin(base, people, log)
+	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets
+	admin.shield, admin.asks, admin.rules, admin.hooks = tier2, asks, rules, decide.Hooks
+	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, base.local, admin, log)
+	if err != nil {
+		return err
+	}
 
-func channelNames(channels []approver.Channel) string {
-	var out []string
-	for _, c := range channels {
-		out = append(out, c.Name())
-	}
-	return strings.Join(out, ",")
+	note := base.isolation.note() + watching.note(ctx) + base.trust.note()
+	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
+	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records))
+	close(d.ready)
+	return runAll(ctx, base, started, note, log, append(run, rules.Runs(cfg, people.Ask)...))
 }

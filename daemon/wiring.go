@@ -59,7 +59,7 @@ func newAdmin(base *deps, people *approver.Broadcaster, log *slog.Logger) *Admin
 	cfg := base.cfg
 	return &Admin{
 		People: people, channels: base.channels, authority: base.authority, audit: base.records,
-		config: cfg.File, policy: cfg.Policy, store: storeName(cfg), storeFile: storeFile(cfg), shared: cfg.Store.Redis != nil,
+		config: cfg.File, policy: cfg.Policy, store: whereStored(cfg), storeFile: embeddedFile(cfg), shared: cfg.Store.Redis != nil,
 		notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
 	}
 }
