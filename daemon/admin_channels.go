@@ -9,7 +9,7 @@ func (d *Admin) channelStates(trouble string) (all []adminapi.Channel) {
 	for _, c := range d.channels {
 		state := d.People.ChannelState(c.Name())
 		watchers, others := d.watchersOf(c)
-		s := adminapi.Known(adminapi.ChannelOf(c.Name(), state, watchers), state, trouble, d.shared)
+		s := adminapi.WithStoreTrouble(adminapi.ChannelOf(c.Name(), state, watchers), state, trouble, d.shared)
 		s.Others = others
 		all = append(all, s)
 	}

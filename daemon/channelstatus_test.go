@@ -110,7 +110,7 @@ func TestWhoReceivesElsewhere(t *testing.T) {
 		"it receives here":              {here, "", true, false, "slack receives since"},
 		"here, and the store is away":   {here, "no quorum", false, false, "slack receives since"},
 	} {
-		s := adminapi.Known(adminapi.ChannelOf("slack", tt.state, nil), tt.state, tt.trouble, tt.shared)
+		s := adminapi.WithStoreTrouble(adminapi.ChannelOf("slack", tt.state, nil), tt.state, tt.trouble, tt.shared)
 		if s.Fails() != tt.fails || !strings.Contains(s.Receiving(), tt.want) {
 			t.Errorf("%s: fails %v, says %q", name, s.Fails(), s.Receiving())
 		}

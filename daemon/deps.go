@@ -23,7 +23,7 @@ type deps struct {
 	// cfg has no fail mode and no shield setting that people have not granted.
 	cfg       configs.Config
 	isolation isolation
-	store     closableStore
+	store     ClosableKV
 	records   *audit.Log
 	older     bool // records had something before this start
 	trust     *trust

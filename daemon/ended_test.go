@@ -22,7 +22,7 @@ type roomLife struct {
 	t       *testing.T
 	dir     string
 	room    *daemontest.Room
-	store   closableStore
+	store   ClosableKV
 	records *audit.Log
 	people  *approver.Broadcaster
 	trust   *trust

@@ -19,13 +19,14 @@ import (
 	"approver.example/store/redisstore"
 )
 
-// A closableStore is a KV that can be closed.
-type closableStore interface {
+// A ClosableKV is a KV that can be closed.
+type ClosableKV interface {
 	approver.KV
 	Close() error
 }
 
-func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (closableStore, error) {
+// OpenStore opens the configured store.
+func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (ClosableKV, error) {
 	if cfg.Store.Redis != nil {
 		return redisstore.Open(ctx, *cfg.Store.Redis, log.With("part", "redis"))
 	}

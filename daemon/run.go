@@ -37,7 +37,7 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 	}
 	cfg, records := base.cfg, base.records
 
-	tier2, err := shield.OpenShield(cfg, base.store, records, log.With("part", "shield"))
+	tier2, err := shield.Open(cfg, base.store, records, log.With("part", "shield"))
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 	}
 	read.Add("key", cfg.AuditKey())
 	if cfg.Store.Redis == nil {
-		read.Add("key", codekeys.CodeKeyFile(cfg))
+		read.Add("key", codekeys.File(cfg))
 	}
 	admin := newAdmin(base, people, log)
 	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets

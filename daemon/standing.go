@@ -61,7 +61,7 @@ func checkStore(cfg configs.Config) error {
 		}
 	}
 	err := boltstore.CheckFile(path)
-	if _, keyErr := codekeys.LoadKeys(codekeys.CodeKeyFile(cfg)); !errors.Is(keyErr, fs.ErrNotExist) {
+	if _, keyErr := codekeys.Load(codekeys.File(cfg)); !errors.Is(keyErr, fs.ErrNotExist) {
 		err = errors.Join(err, keyErr)
 	}
 	return err

@@ -81,7 +81,7 @@ func limit(asks *quota.Asks, notice string, project func(dir string) string) fun
 // version of the rules.
 func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger) (*approver.Broadcaster, error) {
 	cfg := base.cfg
-	codeKeys, err := codekeys.OpenCodeKeys(cfg)
+	codeKeys, err := codekeys.Open(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	cfg.FailMode, cfg.Shield.Quota = mode, x.quota
 	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: approver.NewSecret(x.provider.Key()), Deadline: time.Second}
 	records := &daemontest.Ledger{}
-	tier2, err := shield.OpenShield(cfg, x.kv, records, log)
+	tier2, err := shield.Open(cfg, x.kv, records, log)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestAnObjectionHoldsInTheDaemon(t *testing.T) {
 	x := newTable(t)
 	cfg := configs.Default()
 	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: approver.NewSecret(x.provider.Key())}
-	tier2, err := shield.OpenShield(cfg, x.kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
+	tier2, err := shield.Open(cfg, x.kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

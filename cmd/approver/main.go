@@ -1,8 +1,8 @@
 // Command approver is the approval service for AI agents: the daemon, and the
 // commands around it.
 //
-// main is a table of commands; each is one file. serve.go is the only place
-// that wires the parts together.
+// commands.go is the table of them. A command is one file here; what needs several is a
+// package below internal, and so is what commands share. The daemon is package daemon.
 package main
 
 import (

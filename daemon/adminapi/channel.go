@@ -94,9 +94,9 @@ func ChannelOf(name string, c approver.ChannelState, watchers *int) Channel {
 	return s
 }
 
-// Known is a status of what is known: nobody receives elsewhere under a lease that the
+// WithStoreTrouble is a status of what is known: nobody receives elsewhere under a lease that the
 // store does not grant, of which trouble is why.
-func Known(s Channel, now approver.ChannelState, trouble string, shared bool) Channel {
+func WithStoreTrouble(s Channel, now approver.ChannelState, trouble string, shared bool) Channel {
 	switch away := now.Solo && !now.Leads && now.Ended == nil; {
 	case away && trouble != "":
 		s.Elsewhere, s.Error = false, "the store does not say which daemon receives"

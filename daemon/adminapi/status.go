@@ -24,6 +24,7 @@ const (
 	OpShow    = "show"
 )
 
+// A RequestID names the request that an operation is about.
 type RequestID struct {
 	Request string `json:"request"`
 }

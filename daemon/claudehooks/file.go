@@ -27,6 +27,7 @@ type Target struct {
 	ConfigFile string `kong:"-"` // the configuration that was named, for the cures that are told
 }
 
+// ManagedDir is the folder of the managed settings.
 func (c Target) ManagedDir() string {
 	switch {
 	case c.Managed != "":
@@ -37,6 +38,7 @@ func (c Target) ManagedDir() string {
 	return "/etc/claude-code"
 }
 
+// Path is the file that is meant.
 func (c Target) Path() (string, error) {
 	switch {
 	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:

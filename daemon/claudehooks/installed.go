@@ -29,6 +29,7 @@ type Installs struct {
 	Installs []Installed `json:"installs"`
 }
 
+// InstallsFile is where a data folder says what was installed.
 func InstallsFile(dir string) string { return filepath.Join(dir, "installed.json") }
 
 // ReadInstalls reads the record; none is an empty one.

@@ -103,6 +103,7 @@ func AgentHomes(uids []uint32) (homes []string) {
 	return homes
 }
 
+// ReadSource reads one settings file. Why it cannot be read is part of what it returns.
 func ReadSource(place claudesettings.Place, path string) claudesettings.Source {
 	s := claudesettings.Source{Place: place, Path: path}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us

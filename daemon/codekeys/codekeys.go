@@ -16,12 +16,12 @@ import (
 	"approver.example/daemon/safefile"
 )
 
-// OpenCodeKeys returns the keys under which codes are hashed: the current one,
+// Open returns the keys under which codes are hashed: the current one,
 // and then those that it replaced. Replicas that share a Redis must share them,
 // so they are derived from the hub keys there.
-func OpenCodeKeys(cfg configs.Config) ([][]byte, error) {
+func Open(cfg configs.Config) ([][]byte, error) {
 	if cfg.Store.Redis == nil {
-		return loadOrCreateKeys(CodeKeyFile(cfg))
+		return loadOrCreateKeys(File(cfg))
 	}
 	hub, err := approver.SecretFrom("hub_key", approver.Secret{}, cfg.Store.Redis.HubKeyFile)
 	if err != nil {
@@ -39,12 +39,12 @@ func OpenCodeKeys(cfg configs.Config) ([][]byte, error) {
 	return keys, nil
 }
 
-// CodeKeyFile is where an embedded store has its code key.
-func CodeKeyFile(cfg configs.Config) string { return filepath.Join(cfg.Dir, "code.key") }
+// File is where an embedded store has its code key.
+func File(cfg configs.Config) string { return filepath.Join(cfg.Dir, "code.key") }
 
 // loadOrCreateKeys reads a key file, or makes one with 32 random bytes.
 func loadOrCreateKeys(path string) ([][]byte, error) {
-	keys, err := LoadKeys(path)
+	keys, err := Load(path)
 	if errors.Is(err, os.ErrNotExist) {
 		key, err := createKey(path)
 		return [][]byte{key}, err
@@ -52,8 +52,8 @@ func loadOrCreateKeys(path string) ([][]byte, error) {
 	return keys, err
 }
 
-// LoadKeys reads a key file, a key a line.
-func LoadKeys(path string) ([][]byte, error) {
+// Load reads a key file, a key a line.
+func Load(path string) ([][]byte, error) {
 	text, err := approver.SecretFrom("code_key", approver.Secret{}, path)
 	if err != nil {
 		return nil, err

@@ -25,8 +25,10 @@ type Room struct {
 	Cards []approver.Card        // as they were shown, and shown again
 }
 
+// Name implements [approver.Channel].
 func (*Room) Name() string { return "room" }
 
+// Run implements [approver.Channel].
 func (r *Room) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	r.Reply = reply
 	close(r.Ready)
@@ -34,6 +36,7 @@ func (r *Room) Run(ctx context.Context, reply approver.ReplyFunc) error {
 	return nil
 }
 
+// Post implements [approver.Channel].
 func (r *Room) Post(_ context.Context, to approver.Destination, c approver.Card) (approver.Ref, error) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -42,6 +45,7 @@ func (r *Room) Post(_ context.Context, to approver.Destination, c approver.Card)
 	return approver.Ref{Destination: to, Message: c.Request}, nil
 }
 
+// Update implements [approver.Channel].
 func (r *Room) Update(_ context.Context, _ approver.Ref, c approver.Card) error {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -62,6 +66,7 @@ type Place struct {
 	Put  func(t *testing.T, dir string, was any)
 }
 
+// BoltPlace is an embedded store.
 func BoltPlace() Place {
 	db := func(dir string) string { return filepath.Join(dir, "approver.db") }
 	return Place{
@@ -87,17 +92,19 @@ func BoltPlace() Place {
 	}
 }
 
+// RedisPlace is a Redis of its own.
 func RedisPlace(t *testing.T) Place {
 	p, _ := RedisPlaceOn(t)
 	return p
 }
 
+// RedisPlaceOn is RedisPlace with lines of configuration, and the server.
 func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 	server, err := redistest.Start(t.Context(), redistest.Options{Config: config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { server.Close() })
+	t.Cleanup(func() { _ = server.Close() })
 	hub := filepath.Join(t.TempDir(), "hub.key")
 	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ func (s *SafeBuffer) String() string {
 	return s.b.String()
 }
 
+// Eventually waits until something is so.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for give := time.Now().Add(time.Minute); time.Now().Before(give); time.Sleep(2 * time.Millisecond) {

@@ -93,7 +93,7 @@ func TestEachAlarmOfTheDaemonIsTold(t *testing.T) {
 		}
 	})
 	lines(t, "could not be checked", func(d *Decider, log *slog.Logger) {
-		o := &outputs{audit: d.Audit, log: log}
+		o := &Outputs{audit: d.Audit, log: log}
 		adapter, ok := agents.For("claude")
 		if !ok {
 			t.Fatal("there is no adapter")

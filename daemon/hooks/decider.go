@@ -37,7 +37,7 @@ type Decider struct {
 	// Remember, when set, takes what became of a call that was permitted.
 	Remember func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
 	// Outputs, when set, looks at what a call returned before the model reads it.
-	Outputs *outputs
+	Outputs *Outputs
 	// Hold, when set, freezes the agent of a call that went around the gate, in the
 	// project that a directory is in.
 	Hold    func(ctx context.Context, who approver.Who, by, reason string) (denied int, err error)

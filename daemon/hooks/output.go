@@ -21,8 +21,8 @@ import (
 	"approver.example/shieldcore/sanitize"
 )
 
-// outputs makes what calls returned fit to be read, before a model reads it.
-type outputs struct {
+// Outputs makes what calls returned fit to be read, before a model reads it.
+type Outputs struct {
 	sanitizer sanitize.Sanitizer
 	// told takes what a result demands, so that a later call that does it is asked
 	// about.
@@ -33,7 +33,7 @@ type outputs struct {
 }
 
 // NewOutputs returns nil if the configuration has no sanitization.
-func NewOutputs(cfg configs.Config, told func(context.Context, approver.ToolCall, []string) error, audit approver.Recorder, log *slog.Logger) (*outputs, error) {
+func NewOutputs(cfg configs.Config, told func(context.Context, approver.ToolCall, []string) error, audit approver.Recorder, log *slog.Logger) (*Outputs, error) {
 	if text := cfg.OutputOptOut(); text != "" {
 		log.Warn(text)
 	}
@@ -44,7 +44,7 @@ func NewOutputs(cfg configs.Config, told func(context.Context, approver.ToolCall
 	if err != nil {
 		return nil, fmt.Errorf("shield.output_sanitization: %w", err)
 	}
-	return &outputs{sanitizer: s, told: told, audit: audit, log: log}, nil
+	return &Outputs{sanitizer: s, told: told, audit: audit, log: log}, nil
 }
 
 // OutputLine says for status what becomes of what tools return.
@@ -100,7 +100,7 @@ func (d ruleDetector) Detect(_ context.Context, text string) ([]sanitize.Span, e
 const lookWithin = 4 * time.Second
 
 // answer is what the agent is told of a call that ran.
-func (o *outputs) answer(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) (a agents.Answer) {
+func (o *Outputs) answer(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) (a agents.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.log.Error("a panic in the output sanitization", "what", p, "stack", string(debug.Stack()))
@@ -130,7 +130,7 @@ func (o *outputs) answer(ctx context.Context, adapter agents.Adapter, ev agents.
 }
 
 // look searches a result in the turn of its user.
-func (o *outputs) look(ctx context.Context, ev agents.Event, call approver.ToolCall, reading agents.Reading, origin sanitize.Origin) (sanitize.Result, error) {
+func (o *Outputs) look(ctx context.Context, ev agents.Event, call approver.ToolCall, reading agents.Reading, origin sanitize.Origin) (sanitize.Result, error) {
 	if err := o.Turns.Take(ctx, call.Peer.UID); err != nil {
 		return sanitize.Result{}, fmt.Errorf("approver was too busy: %w", err)
 	}
@@ -209,7 +209,7 @@ func countOf(result sanitize.Result, k sanitize.Kind) (n int) {
 
 // withhold keeps a result from the model that could not be looked at, where the
 // protocol lets it, and says so.
-func (o *outputs) withhold(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, cause error) agents.Answer {
+func (o *Outputs) withhold(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall, cause error) agents.Answer {
 	o.log.Error("what a call returned could not be checked", "what", cause.Error(), "tool", call.Tool, "use", ev.UseID)
 	rec := approver.Record{
 		Event: approver.EventAlarm, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": what it returned could not be checked: " + cause.Error(),
@@ -231,7 +231,7 @@ const outputBy = "output"
 
 // record puts into the audit what was found. What is sure to speak to a model is an
 // alarm.
-func (o *outputs) record(ctx context.Context, ev agents.Event, call approver.ToolCall, result sanitize.Result) {
+func (o *Outputs) record(ctx context.Context, ev agents.Event, call approver.ToolCall, result sanitize.Result) {
 	if len(result.Findings) == 0 {
 		return
 	}
@@ -261,7 +261,7 @@ func (o *outputs) record(ctx context.Context, ev agents.Event, call approver.Too
 	o.write(ctx, rec)
 }
 
-func (o *outputs) write(ctx context.Context, rec approver.Record) {
+func (o *Outputs) write(ctx context.Context, rec approver.Record) {
 	if _, err := o.audit.Record(context.WithoutCancel(ctx), rec); err != nil {
 		o.log.Error("audit failed", "error", err)
 	}

@@ -32,7 +32,7 @@ func findsEvil(text string) ([]sanitize.Span, error) {
 // looking is a decider of which the results are looked at.
 func looking(d detector, told func(context.Context, approver.ToolCall, []string) error) (*Decider, *daemontest.Ledger) {
 	dec, l, _ := newDecider()
-	dec.Outputs = &outputs{sanitizer: sanitize.Sanitizer{Detectors: []sanitize.Detector{d}}, told: told, audit: l, log: slog.New(slog.DiscardHandler)}
+	dec.Outputs = &Outputs{sanitizer: sanitize.Sanitizer{Detectors: []sanitize.Detector{d}}, told: told, audit: l, log: slog.New(slog.DiscardHandler)}
 	return dec, l
 }
 

@@ -34,6 +34,7 @@ type reloader[V versioned] struct {
 	done    chan struct{}           // closed when it has ended
 }
 
+// Asking puts a call before people, as the Broadcaster's Ask does.
 type Asking = func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict
 
 const (

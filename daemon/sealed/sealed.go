@@ -33,8 +33,9 @@ const (
 	sealedKeep = 10 * 365 * 24 * time.Hour
 )
 
+// New returns the record of that name, of the installation that the configuration is of.
 func New(cfg configs.Config, store approver.KV, name string, mark *approver.ControlMark) (Record, error) {
-	keys, err := codekeys.OpenCodeKeys(cfg)
+	keys, err := codekeys.Open(cfg)
 	if err != nil {
 		return Record{}, err
 	}
@@ -52,13 +53,13 @@ func New(cfg configs.Config, store approver.KV, name string, mark *approver.Cont
 	return s, nil
 }
 
-// Names are the records that are kept for each installation.
-func Names() []string { return []string{"approvers", "policy", "rules", "flow"} }
+// recordNames are the records that are kept for each installation.
+func recordNames() []string { return []string{"approvers", "policy", "rules", "flow"} }
 
 // Carry makes what was in force under the former id of an installation its own. A
 // record of its own from an earlier time is no longer in force.
 func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former string) error {
-	for _, name := range Names() {
+	for _, name := range recordNames() {
 		s, err := New(cfg, store, name, nil)
 		if err != nil {
 			return err
@@ -85,8 +86,10 @@ func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former st
 	return nil
 }
 
+// Key is the record's key in the store.
 func (s Record) Key() string { return approver.Key(s.Name, s.ID) }
 
+// What names the record to the codec that seals it.
 func (s Record) What() string { return s.Name + " in force of " + s.ID }
 
 // Cure says what else can have made it disappear, for people.

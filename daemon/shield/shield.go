@@ -39,8 +39,8 @@ type Shield struct {
 	saidAt time.Time // when a trouble was last logged
 }
 
-// OpenShield makes the evaluator. It connects to nothing.
-func OpenShield(cfg configs.Config, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*Shield, error) {
+// Open makes the evaluator. It connects to nothing.
+func Open(cfg configs.Config, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*Shield, error) {
 	s := &Shield{failMode: cfg.FailMode, audit: audit, log: log}
 	if cfg.FailMode == configs.FailOpen {
 		log.Warn("FAIL OPEN: fail_mode is open, so calls go on that the shield cannot judge, where docs/shield.md says so")
@@ -105,6 +105,7 @@ func (s *Shield) probe(ctx context.Context, first, most time.Duration) {
 	}
 }
 
+// Close gives back what is leased of the budget.
 func (s *Shield) Close() error {
 	if s.quota == nil {
 		return nil
@@ -192,6 +193,7 @@ func (s *Shield) alarm(ctx context.Context, call approver.ToolCall, note string)
 	}
 }
 
+// Status is what `approver status` tells of it.
 func (s *Shield) Status(ctx context.Context) *adminapi.Shield {
 	out := &adminapi.Shield{
 		FailMode: s.failMode, FailedOpen: s.opened.Load(), Evaluator: s.name, Allowed: s.allowed.Load(), Blocked: s.blocked.Load(),

@@ -72,6 +72,7 @@ func (s *SilentError) Error() string {
 // Unwrap is for errors.Is.
 func (*SilentError) Unwrap() error { return httpapi.ErrSilent }
 
+// SilentCure is what helps against a daemon that listens and does not answer.
 const SilentCure = "look at its process (a T in the state that ps shows: somebody stopped it, kill -CONT lets it go on), at memory and disk, and at its log; if it stays so, restart it"
 
 // IsDown reports that nobody listens.

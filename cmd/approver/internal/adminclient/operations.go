@@ -187,6 +187,7 @@ func (c Cmd) AfterLook(ctx context.Context, op string, req adminapi.PersonReques
 	return c.Change(ctx, op, req)
 }
 
+// Change has the daemon change something about people, and prints what came of it.
 func (c Cmd) Change(ctx context.Context, op string, req adminapi.PersonRequest) error {
 	var doc adminapi.ControlAnswer
 	if err := c.operateSaying(ctx, op, req, &doc); err != nil {

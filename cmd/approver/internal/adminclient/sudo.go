@@ -48,6 +48,7 @@ type Told struct {
 	Keep    bool  // whoever made this tells the trouble
 }
 
+// NewSudo is this process, as the system says who runs it.
 func NewSudo() Sudo {
 	return Sudo{configs.SystemFolder, socketpath.SystemDir, 0, os.Geteuid(), os.Getenv("SUDO_UID"), homeOf, term.Folded(os.Stderr, 10), nil}
 }

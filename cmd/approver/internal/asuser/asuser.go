@@ -13,6 +13,7 @@ import (
 	"approver.example/daemon/claudehooks"
 )
 
+// SameFile reports whether two paths lead to one file.
 func SameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

@@ -45,6 +45,7 @@ type Folder struct {
 	Dir    string `help:"Folder of the audit, instead of the configured one." placeholder:"DIR"`
 }
 
+// Resolve returns the configuration and the folder of the audit.
 func (d Folder) Resolve() (configs.Config, string, error) {
 	cfg, err := configs.LoadOrDefault(d.Config)
 	if err != nil {
@@ -135,6 +136,7 @@ func (c auditShowCmd) Run(ctx context.Context) error {
 	return WithCure(term.FoldInto(16, func(w io.Writer) error { return audit.Show(ctx, dir, c.What, w, audit.Human) }), dir)
 }
 
+// VerifyCmd is audit verify.
 type VerifyCmd struct {
 	Folder
 	Key          string   `help:"Public key file to trust, instead of the one beside the configured key." placeholder:"FILE"`

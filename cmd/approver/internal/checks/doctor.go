@@ -31,6 +31,7 @@ func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
 	}
 }
 
+// DoctorCmd is the command doctor.
 type DoctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
 	claudehooks.Target

@@ -21,6 +21,7 @@ type Finding struct {
 // A Result is one of fail, warn and ok.
 type Result uint8
 
+// The results, the worst first.
 const (
 	Fail Result = iota
 	Warn
@@ -30,6 +31,7 @@ const (
 // MarshalText returns the word.
 func (r Result) MarshalText() ([]byte, error) { return []byte(r.Word()), nil }
 
+// Word is the result for people.
 func (r Result) Word() string {
 	switch r {
 	case OK:

@@ -45,6 +45,7 @@ func (c ClaudeCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// InstallCmd is the command install.
 type InstallCmd struct {
 	Claude ClaudeCmd `cmd:"" help:"Put the hook into Claude Code's settings."`
 }
@@ -55,6 +56,7 @@ func (InstallCmd) Help() string {
   approver install claude`
 }
 
+// ClaudeCmd is install claude.
 type ClaudeCmd struct {
 	claudehooks.Target
 	withCanary

@@ -8,6 +8,7 @@ import (
 	"approver.example/daemon/claudehooks"
 )
 
+// UninstallCmd is the command uninstall.
 type UninstallCmd struct {
 	Claude UninstallClaudeCmd `cmd:"" help:"Take the hook out of Claude Code's settings."`
 }
@@ -18,6 +19,7 @@ func (UninstallCmd) Help() string {
   approver uninstall claude`
 }
 
+// UninstallClaudeCmd is uninstall claude.
 type UninstallClaudeCmd struct {
 	claudehooks.Target
 	Config string `help:"Configuration file, for the daemon that watches the settings." short:"c" placeholder:"FILE"`

@@ -15,6 +15,7 @@ import (
 	"approver.example/cmd/approver/internal/term"
 )
 
+// Cmd is the command judge.
 type Cmd struct {
 	Flags
 	UIDFlag

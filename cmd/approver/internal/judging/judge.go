@@ -37,6 +37,7 @@ type Judge struct {
 	ran func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
 }
 
+// New returns a judge with these stages, of native payloads if an agent is named.
 func New(agent string, stages ...approver.Stage) (*Judge, error) {
 	j := &Judge{
 		Gate: &approver.Gate{Stages: stages, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)},

@@ -20,6 +20,7 @@ import (
 	"approver.example/daemon/safefile"
 )
 
+// Cmd is the command service.
 type Cmd struct {
 	Install   serviceInstallCmd   `cmd:"" help:"Write the unit and say how to start it."`
 	Uninstall serviceUninstallCmd `cmd:"" help:"Remove the unit."`
@@ -39,6 +40,7 @@ type Unit struct {
 	Path    string `help:"The file; left out, where the service manager looks." placeholder:"FILE"`
 }
 
+// System is the service manager of the unit.
 func (u Unit) System() string {
 	switch {
 	case u.Manager != "":
@@ -52,6 +54,7 @@ func (u Unit) System() string {
 // label is the name that launchd knows the daemon by.
 const label = "example.approver"
 
+// Place is the path of its file.
 func (u Unit) Place() (string, error) {
 	if u.Path != "" {
 		return filepath.Abs(u.Path)
@@ -120,6 +123,7 @@ func (c serviceInstallCmd) Run() error {
 	return nil
 }
 
+// Start is the command that starts it.
 func (u Unit) Start(path string) string {
 	switch launchd := u.System() == "launchd"; {
 	case launchd && u.User:

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 )
 
+// Flag is the flag that means this unit, with a space in front.
 func (u Unit) Flag() string {
 	if u.User {
 		return " --user"

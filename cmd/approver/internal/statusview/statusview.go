@@ -20,6 +20,7 @@ import (
 	"approver.example/httpapi"
 )
 
+// Cmd is the command status.
 type Cmd struct{ adminclient.Cmd }
 
 // Help is the long text.

@@ -19,6 +19,7 @@ func PrintJSON(doc any) error {
 	return err
 }
 
+// ExitCodes is what the help of most commands says of them.
 const ExitCodes = `
 Exit codes: 0 it was done, 1 it failed, 2 the command line is not understood.
 `

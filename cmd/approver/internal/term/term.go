@@ -30,6 +30,7 @@ func Folded(f *os.File, hang int) *terminal.Folder {
 // Print prints whole lines, as [folded] does.
 func Print(hang int, format string, args ...any) { PrintOn(os.Stdout, hang, format, args...) }
 
+// PrintOn is [Print] for another file.
 func PrintOn(f *os.File, hang int, format string, args ...any) {
 	to := Folded(f, hang)
 	fmt.Fprintf(to, format, args...)
