@@ -13,7 +13,7 @@ import (
 	"approver.example/shieldcore/quota"
 )
 
-// A Admin is the daemon's side of the operator's commands: httpapi.Operator on
+// An Admin is the daemon's side of the operator's commands: httpapi.Operator on
 // the resolve socket. It holds no rule of its own; answers go the way of every
 // other answer, through the terminal channel.
 type Admin struct {

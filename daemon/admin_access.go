@@ -21,7 +21,7 @@ import (
 
 // A doorkeeper stands between the resolve socket and what is behind it.
 type doorkeeper struct {
-	desk  *Admin
+	admin *Admin
 	local httpapi.Resolver // nil without a terminal: then there is nothing to watch
 }
 
@@ -38,11 +38,11 @@ func (p doorkeeper) Operate(ctx context.Context, peer approver.Peer, op string, 
 		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", approver.OneLine(cutOp(op)), n, maxOperation)
 	}
 	if op != adminapi.OpStatus && op != adminapi.OpFreeze {
-		if err := p.desk.admits(ctx, peer, op); err != nil {
+		if err := p.admin.admits(ctx, peer, op); err != nil {
 			return nil, err
 		}
 	}
-	return p.desk.Operate(ctx, peer, op, body)
+	return p.admin.Operate(ctx, peer, op, body)
 }
 
 // opWatch is what the log calls a watch.
@@ -54,7 +54,7 @@ const goneEvery = 250 * time.Millisecond
 // Watch implements [httpapi.Resolver]. A stream ends with the removal of whoever reads it:
 // before the next card, and without one as soon as this process knows of it.
 func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
-	if err := p.desk.admits(ctx, peer, opWatch); err != nil {
+	if err := p.admin.admits(ctx, peer, opWatch); err != nil {
 		return err
 	}
 	ctx, end := context.WithCancelCause(ctx)
@@ -68,7 +68,7 @@ func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(jso
 				return
 			case <-tick.C:
 			}
-			if gone, away := p.desk.knownGone(peer); away {
+			if gone, away := p.admin.knownGone(peer); away {
 				end(goneFrom(gone))
 				return
 			}
@@ -77,7 +77,7 @@ func (p doorkeeper) Watch(ctx context.Context, peer approver.Peer, emit func(jso
 	defer looking.Wait()
 	defer end(nil)
 	err := p.local.Watch(ctx, peer, func(event json.RawMessage) error {
-		if err := p.desk.admits(ctx, peer, opWatch); errors.Is(err, errGone) { // that it is not known ends nobody's watch
+		if err := p.admin.admits(ctx, peer, opWatch); errors.Is(err, errGone) { // that it is not known ends nobody's watch
 			return err
 		}
 		return emit(event)

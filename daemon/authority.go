@@ -17,7 +17,7 @@ import (
 	"approver.example/daemon/sealed"
 )
 
-// A authority keeps in the store whose answers count, so that neither an edit
+// An authority keeps in the store whose answers count, so that neither an edit
 // of the configuration nor a restart adds an approver unasked. What the
 // configuration adds waits until those who count have approved it; what it takes
 // away is gone at once.

@@ -13,7 +13,7 @@ import (
 	"approver.example/httpapi"
 )
 
-// A isolation is who may come in by which door, and whether that keeps agents from
+// An isolation is who may come in by which door, and whether that keeps agents from
 // the daemon's own things.
 type isolation struct {
 	configs.Isolation

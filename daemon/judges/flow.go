@@ -36,7 +36,7 @@ func (l *activeFlow) Version() string {
 // holdFlow keeps the policy of information flow. What was never in force before is
 // compared with the default.
 func holdFlow(record sealed.Record, live *activeFlow, audit approver.Recorder, log *slog.Logger) *inForce[*flow.Policy] {
-	return &inForce[*flow.Policy]{Record: record, active: live, audit: audit, Log: log, unused: new(unusedReason), spec: spec[*flow.Policy]{
+	return &inForce[*flow.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*flow.Policy]{
 		noun: "information flow", tool: "change_flow", rule: "flow_loosened", current: live.policy.Load, compare: configs.CompareFlow,
 		keep: func(p *flow.Policy) (stored, error) { return stored{p.Version(), "reflex.flow", p.Text()}, nil },
 		load: func(k stored) (*flow.Policy, error) {

@@ -12,7 +12,7 @@ import (
 
 // holdPolicy keeps the policy.
 func holdPolicy(record sealed.Record, live *shieldcore.Live, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
-	return &inForce[*shieldcore.Policy]{Record: record, active: live, audit: audit, Log: log, unused: new(unusedReason), spec: spec[*shieldcore.Policy]{
+	return &inForce[*shieldcore.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*shieldcore.Policy]{
 		noun: "policy", tool: "change_policy", rule: "policy_loosened", current: live.Policy, compare: shieldcore.Compare,
 		keep: func(p *shieldcore.Policy) (stored, error) {
 			name, text := p.Source()

@@ -94,27 +94,27 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	case err != nil:
 		r.withdraw(approver.ErrOutdated)
 		r.unused.set(adminapi.BrokenFiles + err.Error())
-		r.Log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.active.Version()), "problems", err.Error())
+		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.active.Version()), "problems", err.Error())
 		return err.Error()
 	}
 	r.withdraw(approver.ErrOutdated)
 	if next.Version() == r.active.Version() {
 		r.unused.set("")
-		r.Log.Info("the " + noun + " file is again the one in force")
+		r.log.Info("the " + noun + " file is again the one in force")
 		return next.Version()
 	}
 	for _, w := range r.warnings(next) {
-		r.Log.Warn("the "+noun+" has what does nothing, or not for long", "what", w.Pos.String()+": "+w.Text)
+		r.log.Warn("the "+noun+" has what does nothing, or not for long", "what", w.Pos.String()+": "+w.Text)
 	}
 	change := r.spec.compare(r.spec.current(), next)
 	if !change.Loosens() {
-		r.Log.Info("a new "+noun+" is in force: it tightens, or changes no verdict", "version", brief(next.Version()))
+		r.log.Info("a new "+noun+" is in force: it tightens, or changes no verdict", "version", brief(next.Version()))
 		if err := r.tighten(ctx, next); err != nil {
-			r.Log.Error("the new "+noun+" is in force, and that is not recorded", "error", err)
+			r.log.Error("the new "+noun+" is in force, and that is not recorded", "error", err)
 		}
 		return next.Version()
 	}
-	r.Log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()), "why", strings.Join(change.Why, "; "))
+	r.log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()), "why", strings.Join(change.Why, "; "))
 	r.unused.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
 	r.propose(ctx, next, change)
 	return next.Version()
@@ -135,7 +135,7 @@ func (r *reloader[V]) withdraw(why error) {
 func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Change) {
 	call, why, err := r.proposal(next, change)
 	if err != nil {
-		r.Log.Error("the looser "+r.spec.noun+" could not be put before people, so it is refused", "error", err)
+		r.log.Error("the looser "+r.spec.noun+" could not be put before people, so it is refused", "error", err)
 		return
 	}
 	ctx, r.pending = context.WithCancelCause(ctx)
@@ -144,20 +144,20 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 		defer close(done)
 		v := r.ask(ctx, call, why)
 		if v.Decision != approver.Allow && errors.Is(context.Cause(ctx), approver.ErrOutdated) {
-			r.Log.Info("the question about the looser "+r.spec.noun+" is over: its file was changed again", "version", brief(next.Version()))
+			r.log.Info("the question about the looser "+r.spec.noun+" is over: its file was changed again", "version", brief(next.Version()))
 			return
 		}
 		if v.Decision != approver.Allow {
 			r.unused.set("they loosen what is in force, and people did not approve the change (" + v.Reason + "): a change of them asks anew, and so does a restart")
-			r.Log.Warn("the looser "+r.spec.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)
+			r.log.Warn("the looser "+r.spec.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)
 			return
 		}
 		if err := r.put(ctx, next, v.Reason); err != nil {
 			r.unused.set("people approved the change, which cannot be put in force: " + err.Error())
-			r.Log.Error("people approved the looser "+r.spec.noun+", which cannot be put in force", "error", err)
+			r.log.Error("people approved the looser "+r.spec.noun+", which cannot be put in force", "error", err)
 			return
 		}
-		r.Log.Warn("people approved the looser "+r.spec.noun+": it is in force", "version", brief(next.Version()))
+		r.log.Warn("people approved the looser "+r.spec.noun+": it is in force", "version", brief(next.Version()))
 	}(r.done)
 }
 

@@ -38,7 +38,7 @@ func (l *activeRules) Version() string {
 // holdRules keeps the layers over the built-in rules. What was never in force
 // before is compared with the built-in rules alone.
 func holdRules(record sealed.Record, live *activeRules, audit approver.Recorder, log *slog.Logger) *inForce[*configs.Library] {
-	return &inForce[*configs.Library]{Record: record, active: live, audit: audit, Log: log, unused: new(unusedReason), spec: spec[*configs.Library]{
+	return &inForce[*configs.Library]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*configs.Library]{
 		noun: "rule set", tool: "change_rules", rule: "rules_loosened", current: live.set.Load, compare: configs.CompareLibraries,
 		keep: func(lib *configs.Library) (stored, error) {
 			text, err := json.Marshal(lib.Source())

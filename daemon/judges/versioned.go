@@ -13,13 +13,13 @@ import (
 	"approver.example/shieldcore"
 )
 
-// A versioned is one state of what only people may loosen: the policy, or the rule
-// set of the reflex engine.
+// A versioned is one state of what only people may loosen: the policy, the rule set of the
+// reflex engine, or the information flow.
 type versioned interface{ Version() string }
 
-// An inForce keeps the standard in force in the store, so that a restart is no way
-// around the people who have to approve a looser one. The record is sealed under
-// a key that is not in the store.
+// An inForce keeps the version in force in the store, so that a restart is no way around
+// the people who have to approve a looser one. The record is sealed under a key that is not
+// in the store.
 type inForce[V versioned] struct {
 	sealed.Record
 	spec   spec[V]
@@ -27,17 +27,18 @@ type inForce[V versioned] struct {
 	audit  approver.Recorder
 	older  bool                             // the audit has records of before this start, so it is not the first
 	doubt  func(format string, args ...any) // of the store
-	Log    *slog.Logger
-	unused *unusedReason // whether the files say something else
+	log    *slog.Logger
+	unused *unusedReason // why the files are not in force, if they are not
 }
 
-// An active is where a standard is in force. Its version is empty before there is one.
+// An active holds the version that judges. Its version is empty before there is one.
 type active[V versioned] interface {
 	Set(V)
 	Version() string
 }
 
-// A spec is what has to be known of a standard.
+// A spec describes what has versions: how people are asked about it, how it is stored and
+// compared.
 type spec[V versioned] struct {
 	noun    string                  // such as policy
 	tool    string                  // what people are asked about, such as change_policy
@@ -50,7 +51,7 @@ type spec[V versioned] struct {
 	first func() (V, error)
 }
 
-// A stored is a standard as it is stored.
+// A stored is a version as the store has it.
 type stored struct {
 	Version string `json:"version"`
 	Name    string `json:"name"` // of its file
@@ -65,7 +66,7 @@ func brief(version string) string {
 	return version[:min(12, len(version))]
 }
 
-// start puts a standard in force: the one of the file, unless that loosens the one
+// start puts a version in force: the one of the file, unless that loosens the one
 // that was in force last. Then that one goes on, and the reloader asks people.
 func (f *inForce[V]) start(ctx context.Context, file V) error {
 	var was stored
@@ -79,7 +80,7 @@ func (f *inForce[V]) start(ctx context.Context, file V) error {
 		return f.unless(ctx, first, file)
 	case errors.Is(err, approver.ErrNotFound) && f.older:
 		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want it%[2]s", f.spec.noun, f.Cure())
-		f.Log.Error("the store has no "+f.spec.noun+" that was in force before, although the audit is older: the "+f.spec.noun+" file is taken as it stands, so look whether it is as you want it",
+		f.log.Error("the store has no "+f.spec.noun+" that was in force before, although the audit is older: the "+f.spec.noun+" file is taken as it stands, so look whether it is as you want it",
 			"version", brief(file.Version()), "lost_from", f.Where)
 		return f.put(ctx, file, "NO FORMER "+strings.ToUpper(f.spec.noun)+" is in the store, although the audit is older: the "+f.spec.noun+" file is taken as it stands")
 	case errors.Is(err, approver.ErrNotFound):
@@ -107,7 +108,7 @@ func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 	case change.Loosens():
 		f.active.Set(last)
 		f.unused.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
-		f.Log.Warn("the "+f.spec.noun+" file loosens the "+f.spec.noun+" that was in force, which stays in force until people approve the change",
+		f.log.Warn("the "+f.spec.noun+" file loosens the "+f.spec.noun+" that was in force, which stays in force until people approve the change",
 			"in_force", brief(last.Version()), "file", brief(file.Version()), "why", strings.Join(change.Why, "; "))
 		return nil
 	case last.Version() == file.Version():

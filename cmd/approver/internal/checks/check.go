@@ -109,7 +109,7 @@ func (c CheckCmd) look(ctx context.Context) Checked {
 			out.Warnings = append(out.Warnings, u.String())
 		}
 		out.rules(cfg)
-		elsewhere, here := apartElsewhere(daemon.CheckStart(cfg))
+		elsewhere, here := withoutElsewhere(daemon.CheckStart(cfg))
 		out.Problem(here)
 		for _, err := range elsewhere {
 			out.Warnings = append(out.Warnings, notHere(err, doc))

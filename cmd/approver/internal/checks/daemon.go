@@ -149,9 +149,9 @@ func (d *doctor) peopleCure() string {
 	return pair + "; docs/nobody.md"
 }
 
-// unheeded says why the files of a standard are not in force, as the daemon says; empty
+// notInForce says why the files of a standard are not in force, as the daemon says; empty
 // if they are, or none answers.
-func (d *doctor) unheeded(what string) string {
+func (d *doctor) notInForce(what string) string {
 	for _, u := range d.status.NotInForce {
 		if u.What == what {
 			return u.String()

@@ -24,13 +24,6 @@ type canaryOf struct {
 	Agent string `help:"Also start this agent once, to see whether the hook stops a call: claude." enum:",claude" default:"" placeholder:"NAME"`
 }
 
-// canary is doctor's check of the same: for people it is the hook test.
-func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
-	if c.Agent != "" {
-		d.found = append(d.found, tryhook.Try(ctx, c.Target))
-	}
-}
-
 // DoctorCmd is the command doctor.
 type DoctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
@@ -137,5 +130,12 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 		d.audit(ctx, c.AcceptAlarms)
 	} else {
 		d.unseen("user", "tokens, keys, store, chats, daemon and audit", c.Config)
+	}
+}
+
+// canary is doctor's check of the same: for people it is the hook test.
+func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
+	if c.Agent != "" {
+		d.found = append(d.found, tryhook.Try(ctx, c.Target))
 	}
 }

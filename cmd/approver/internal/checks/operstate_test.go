@@ -48,13 +48,13 @@ func TestASecretOfTheDaemonsEnvironmentIsNoProblemElsewhere(t *testing.T) {
 	for file, elsewhere := range map[string]bool{"env:NOT_HERE": true, "credential:token": true, "/no/such/file": false} {
 		_, err := approver.SecretFrom("token", approver.Secret{}, file)
 		for depth, err := range []error{err, fmt.Errorf("channel telegram: %w", err), errors.Join(fmt.Errorf("channel telegram: %w", errors.Join(err)))} {
-			told, rest := apartElsewhere(err)
+			told, rest := withoutElsewhere(err)
 			if (rest == nil) != elsewhere || (len(told) == 1) != elsewhere {
 				t.Errorf("%s, %d: %v, %v", file, depth, rest, told)
 			}
 		}
 		other := errors.New("another problem")
-		told, rest := apartElsewhere(errors.Join(fmt.Errorf("channel telegram: %w", err), other))
+		told, rest := withoutElsewhere(errors.Join(fmt.Errorf("channel telegram: %w", err), other))
 		if !errors.Is(rest, other) || (len(told) == 1) != elsewhere {
 			t.Errorf("%s: beside another problem: %v, %v", file, rest, told)
 		}

@@ -29,15 +29,15 @@ import (
 // starts.
 func (d *doctor) files(whole bool) {
 	_, err := d.cfg.LoadPolicy()
-	switch why := d.unheeded("policy"); {
+	switch why := d.notInForce("policy"); {
 	case err == nil && why != "":
-		d.say("policy", finding.Warn, why, unheededCure)
+		d.say("policy", finding.Warn, why, notInForceCure)
 	default:
 		d.judge("policy", err, cmp.Or(d.cfg.Policy, "the built-in one"), "mend the file: approver check")
 	}
 	d.rules()
 	if whole {
-		elsewhere, here := apartElsewhere(daemon.CheckStart(d.cfg))
+		elsewhere, here := withoutElsewhere(daemon.CheckStart(d.cfg))
 		for _, err := range elsewhere {
 			d.say("start", finding.OK, notHere(err, d.status), "")
 		}
@@ -55,8 +55,8 @@ func (d *doctor) files(whole bool) {
 	}
 }
 
-// unheededCure ends that a file is not in force.
-const unheededCure = "approve the change where it is asked, or take it back in the file: approver pending, approver policy diff"
+// notInForceCure ends that a file is not in force.
+const notInForceCure = "approve the change where it is asked, or take it back in the file: approver pending, approver policy diff"
 
 // rules looks at the layers of rules, and at those of the project of this folder.
 func (d *doctor) rules() {
@@ -65,18 +65,18 @@ func (d *doctor) rules() {
 		d.say("rules", finding.Fail, err.Error(), "mend the file: approver check; a daemon that runs goes on with what it read last, and none starts")
 		return
 	}
-	if why := d.unheeded("rule set"); why != "" {
-		d.say("rules", finding.Warn, why, unheededCure)
+	if why := d.notInForce("rule set"); why != "" {
+		d.say("rules", finding.Warn, why, notInForceCure)
 	}
 	layers := ""
 	for _, s := range lib.Source() {
 		layers += ", with " + s.File
 	}
-	if d.unheeded("rule set") == "" {
+	if d.notInForce("rule set") == "" {
 		d.say("rules", finding.OK, words.Count(uint64(len(lib.Rules().List())), "rule")+layers, "")
 	}
-	if why := d.unheeded("information flow"); why != "" {
-		d.say("flow", finding.Warn, why, unheededCure)
+	if why := d.notInForce("information flow"); why != "" {
+		d.say("flow", finding.Warn, why, notInForceCure)
 	}
 	for _, w := range lib.Warnings() {
 		d.say("rules", finding.Warn, w.String(), "")

@@ -13,8 +13,8 @@ import (
 	"approver.example/shieldcore/strictyaml"
 )
 
-// apartElsewhere takes out of what standing says what only the daemon's environment has.
-func apartElsewhere(err error) (elsewhere []error, rest error) {
+// withoutElsewhere takes out of what standing says what only the daemon's environment has.
+func withoutElsewhere(err error) (elsewhere []error, rest error) {
 	all := []error{err}
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		all = several.Unwrap()
@@ -22,7 +22,7 @@ func apartElsewhere(err error) (elsewhere []error, rest error) {
 	var here []error
 	for _, one := range all {
 		if several, is := one.(interface{ Unwrap() []error }); is && !approver.OnlyElsewhere(one) {
-			more, inner := apartElsewhere(errors.Join(several.Unwrap()...))
+			more, inner := withoutElsewhere(errors.Join(several.Unwrap()...))
 			here, elsewhere = append(here, inner), append(elsewhere, more...)
 		} else if approver.OnlyElsewhere(one) {
 			elsewhere = append(elsewhere, one)

@@ -6,10 +6,8 @@ import (
 	"approver.example"
 )
 
-// This file tells people that a file says something else than what calls are judged by:
-// one that is broken, or that loosens and waits for people.
-
-// unusedReason is why the files of a standard are not in force. The zero value: they are.
+// An unusedReason is why files are not in force: they are broken, or they loosen and wait
+// for people. The zero value: they are in force.
 type unusedReason struct{ why atomic.Pointer[string] }
 
 // set notes why; empty is that they are in force.

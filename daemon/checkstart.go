@@ -52,7 +52,7 @@ func CheckStart(cfg configs.Config) error {
 	return errors.Join(unique(errs)...)
 }
 
-// checkStore is standing for the embedded store and its key.
+// checkStore is CheckStart for the embedded store and its key.
 func checkStore(cfg configs.Config) error {
 	path := cfg.Bolt().Path
 	if dir := filepath.Dir(path); dir != cfg.Dir {

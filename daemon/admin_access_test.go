@@ -72,7 +72,7 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 			l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 			defer l.stop()
 			d := gateDesk(t, l, tt.lists)
-			p := doorkeeper{desk: d}
+			p := doorkeeper{admin: d}
 			if _, err := l.people.Freeze(t.Context(), "uid 1", "something to lift"); err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +329,7 @@ func (twoCards) Answer(context.Context, approver.Peer, json.RawMessage) (json.Ra
 func TestOperationsAreShort(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	p := doorkeeper{desk: gateDesk(t, l, `[{id: "61004", person: ada}]`)}
+	p := doorkeeper{admin: gateDesk(t, l, `[{id: "61004", person: ada}]`)}
 	long := strings.Repeat("<", 60_000)
 	for _, o := range everyOp {
 		_, err := p.Operate(t.Context(), approver.Peer{Known: true}, o.op, fmt.Appendf(nil, `{"reason":%q,"request":"x","person":"ada"}`, long))
@@ -353,7 +353,7 @@ func TestFewStrangersAreRemoved(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	d.notice = "NOT ISOLATED"
 	remove := func(uid uint32, person string) error {
-		_, err := doorkeeper{desk: d}.Operate(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRemove, fmt.Appendf(nil, `{"person":%q,"unlisted":true}`, person))
+		_, err := doorkeeper{admin: d}.Operate(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRemove, fmt.Appendf(nil, `{"person":%q,"unlisted":true}`, person))
 		return err
 	}
 	me := uint32(os.Getuid())
