@@ -14,22 +14,6 @@ import (
 	"approver.example/shieldcore"
 )
 
-// appeal is httpapi.Submit's Appeal.
-func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-	var doc adminapi.Appeal
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return nil, err
-	}
-	if !wire.IsCall(doc.Call) {
-		return nil, errors.New("an appeal needs the 32 hex digits of the call, which its denial names")
-	}
-	r, err := a.gate.Appeal(ctx, peer, doc.Call, doc.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(adminapi.Appealed{Request: r.ID, Until: r.TakeBy})
-}
-
 // An asker puts actions of scripts before people. Rules judge them as they judge
 // an agent's: one that denies is heard first, and one that is stricter holds.
 type asker struct{ gate approver.Gate }
@@ -70,4 +54,20 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 		Peer: peer, At: time.Now(),
 	})
 	return json.Marshal(adminapi.Asked{Approved: v.Decision == approver.Allow, Reason: v.Reason})
+}
+
+// appeal is httpapi.Submit's Appeal.
+func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
+	var doc adminapi.Appeal
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return nil, err
+	}
+	if !wire.IsCall(doc.Call) {
+		return nil, errors.New("an appeal needs the 32 hex digits of the call, which its denial names")
+	}
+	r, err := a.gate.Appeal(ctx, peer, doc.Call, doc.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(adminapi.Appealed{Request: r.ID, Until: r.TakeBy})
 }

@@ -15,14 +15,6 @@ import (
 	"approver.example/reflexcore"
 )
 
-// rulesNow is the version of the rules in force.
-func (d *Decider) rulesNow() string {
-	if d.Rules == nil {
-		return ""
-	}
-	return d.Rules()
-}
-
 // A Decider turns what a courier brings into the agent's own answer: decode,
 // Gate.Decide, encode.
 type Decider struct {
@@ -92,4 +84,12 @@ func (d *Decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter age
 		return answer(blocking.For(h.Agent, "", v.Reason))
 	}
 	return answer(adapter.Encode(agents.Event{}, v))
+}
+
+// rulesNow is the version of the rules in force.
+func (d *Decider) rulesNow() string {
+	if d.Rules == nil {
+		return ""
+	}
+	return d.Rules()
 }

@@ -14,43 +14,6 @@ import (
 	"approver.example/agents"
 )
 
-// promptWait is how long after a yes the agent asks its own user about the same call.
-const promptWait = time.Minute
-
-// A promptYes is a yes that a prompt about the same call may be left without.
-type promptYes struct {
-	at    time.Time
-	to    approver.Yes
-	rules string // their version
-}
-
-// promptKey stands for one content of one session, where and with what it runs.
-func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
-	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
-		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
-}
-
-// yes notes that people let a call go.
-func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
-	if c == (agents.Content{}) {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
-		o.prompts = map[useKey]promptYes{}
-	}
-	o.prompts[promptKey(ev, call, c)] = y
-}
-
-// said is the yes by which people have just let this very call go.
-func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	y, ok = o.prompts[promptKey(ev, call, ev.Content)]
-	return y, ok && call.At.Sub(y.at) < promptWait && ev.Content != (agents.Content{})
-}
-
 // An outcome is what the agent was told of a call. The zero value is a call that
 // is not known.
 type outcome uint8
@@ -268,4 +231,41 @@ func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev
 		return err
 	}
 	return o.Store.Put(ctx, storeKey(key), value, rev, approver.NewRev(), time.Time{}, now.Add(UseKeep))
+}
+
+// promptWait is how long after a yes the agent asks its own user about the same call.
+const promptWait = time.Minute
+
+// A promptYes is a yes that a prompt about the same call may be left without.
+type promptYes struct {
+	at    time.Time
+	to    approver.Yes
+	rules string // their version
+}
+
+// promptKey stands for one content of one session, where and with what it runs.
+func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
+	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
+		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
+}
+
+// yes notes that people let a call go.
+func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
+	if c == (agents.Content{}) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
+		o.prompts = map[useKey]promptYes{}
+	}
+	o.prompts[promptKey(ev, call, c)] = y
+}
+
+// said is the yes by which people have just let this very call go.
+func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	y, ok = o.prompts[promptKey(ev, call, ev.Content)]
+	return y, ok && call.At.Sub(y.at) < promptWait && ev.Content != (agents.Content{})
 }

@@ -26,6 +26,7 @@ import (
 	"approver.example/store/boltstore"
 )
 
+// Cmd is the command audit.
 type Cmd struct {
 	Tail      auditTailCmd      `cmd:"" help:"Print the last records, and with --follow what comes."`
 	Show      auditShowCmd      `cmd:"" help:"Print all that is recorded of one call, with the reasoning chain."`

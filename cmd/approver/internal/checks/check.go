@@ -24,6 +24,7 @@ import (
 	"approver.example/shieldcore/strictyaml"
 )
 
+// CheckCmd is the command check.
 type CheckCmd struct {
 	judging.Flags
 	JSON bool `help:"Print one JSON object."`
@@ -44,7 +45,7 @@ Example:
   approver check --policy new.yaml --json`
 }
 
-// A finding of check is a problem or a warning.
+// Checked is what check found: problems, and warnings.
 type Checked struct {
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`

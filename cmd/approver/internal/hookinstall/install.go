@@ -20,31 +20,6 @@ import (
 	"approver.example/daemon/claudehooks"
 )
 
-// withCanary is the flag of install.
-type withCanary struct {
-	HookTest bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
-}
-
-// Run installs, and looks whether Claude Code asks now.
-func (c ClaudeCmd) Run(ctx context.Context) error {
-	if err := c.Install(); err != nil || !c.HookTest {
-		return err
-	}
-	f := tryhook.Try(ctx, c.Target)
-	switch f.Result {
-	case finding.OK:
-		term.Print(0, "%s\n", f.Text)
-	case finding.Warn:
-		term.Print(0, "warning: %s\n", f.Text)
-		if f.Fix != "" {
-			term.Print(0, "fix: %s\n", f.Fix)
-		}
-	case finding.Fail:
-		return errors.New(f.Text + "\nfix: " + f.Fix)
-	}
-	return nil
-}
-
 // InstallCmd is the command install.
 type InstallCmd struct {
 	Claude ClaudeCmd `cmd:"" help:"Put the hook into Claude Code's settings."`
@@ -78,6 +53,31 @@ Example:
   approver install claude
   approver install claude --project .
   approver install claude --system`
+}
+
+// withCanary is the flag of install.
+type withCanary struct {
+	HookTest bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
+}
+
+// Run installs, and looks whether Claude Code asks now.
+func (c ClaudeCmd) Run(ctx context.Context) error {
+	if err := c.Install(); err != nil || !c.HookTest {
+		return err
+	}
+	f := tryhook.Try(ctx, c.Target)
+	switch f.Result {
+	case finding.OK:
+		term.Print(0, "%s\n", f.Text)
+	case finding.Warn:
+		term.Print(0, "warning: %s\n", f.Text)
+		if f.Fix != "" {
+			term.Print(0, "fix: %s\n", f.Fix)
+		}
+	case finding.Fail:
+		return errors.New(f.Text + "\nfix: " + f.Fix)
+	}
+	return nil
 }
 
 // installable refuses an agent that would run what the hook means to stop.

@@ -12,6 +12,7 @@ import (
 	"approver.example/channels/telegram"
 )
 
+// Cmd is the command pair.
 type Cmd struct {
 	Telegram pairTelegramCmd `cmd:"" help:"Let somebody send a code to the Telegram bot, and add them."`
 	Discord  pairDiscordCmd  `cmd:"" help:"Let somebody send a code to the Discord bot, and add them."`

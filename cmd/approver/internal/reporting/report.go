@@ -21,6 +21,7 @@ import (
 	"approver.example/daemon/words"
 )
 
+// Cmd is the command report.
 type Cmd struct {
 	auditlog.Folder
 	Since   flags.Span `help:"How far back, such as 7d or 36h." default:"7d" placeholder:"7d"`

@@ -14,18 +14,6 @@ import (
 	"approver.example/configs"
 )
 
-// name is the rule as the policy names it; of another stage it says which.
-func (r *ruleReport) name() string {
-	return ruleName(r.By, r.Rule)
-}
-
-func ruleName(by, rule string) string {
-	if by == "policy" && rule != "" {
-		return approver.OneLine(rule)
-	}
-	return approver.OneLine(strings.Trim(by+"/"+rule, "/"))
-}
-
 // How much a report keeps, whatever the audit holds. What does not fit is counted
 // and not named.
 const (
@@ -282,4 +270,16 @@ func (r *report) finish() {
 	for _, s := range r.Sessions {
 		s.PerHour = perHour(s.Asks, s.Hours)
 	}
+}
+
+// name is the rule as the policy names it; of another stage it says which.
+func (r *ruleReport) name() string {
+	return ruleName(r.By, r.Rule)
+}
+
+func ruleName(by, rule string) string {
+	if by == "policy" && rule != "" {
+		return approver.OneLine(rule)
+	}
+	return approver.OneLine(strings.Trim(by+"/"+rule, "/"))
 }
