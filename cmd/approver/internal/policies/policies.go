@@ -11,6 +11,7 @@ import (
 	"approver.example/cmd/approver/internal/term"
 )
 
+// Cmd is the command policy.
 type Cmd struct {
 	Test    policyTestCmd    `cmd:"" help:"Run the cases beside a policy."`
 	Explain policyExplainCmd `cmd:"" help:"Say what becomes of a call, and which rules of the policy match it."`
