@@ -43,7 +43,8 @@ var layers = []struct {
 	{"store/", 3},    // each store by itself
 	{"httpapi", 3},
 	{"configs", 4},
-	{"cmd/", 5},
+	{"daemon", 5},
+	{"cmd/", 6},
 }
 
 // place returns the layer of a package and the folder that is its unit there.
@@ -89,9 +90,9 @@ func TestImportDirection(t *testing.T) {
 			to, toUnit := place(t, imp)
 			switch {
 			case to < layer, unit == toUnit, shared(unit, toUnit):
-			case layer == 5 && to == 5: // commands share their parts
+			case layer == 6 && to == 6: // commands share their parts
 			default:
-				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {gate broadcaster agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- cmd, never sideways", pkg, imp)
+				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {gate broadcaster agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- daemon <- cmd, never sideways", pkg, imp)
 			}
 		}
 	}

@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 	"approver.example/display"
-	"approver.example/httpapi"
 	"approver.example/tokens"
 )
 
@@ -22,7 +22,7 @@ const localRules = `Your uid, as the kernel names it, must be on the terminal's 
 `
 
 type approveCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Which string `arg:"" name:"id-or-code" help:"The request's id from approver pending, or the code from approver watch."`
 	Term  string `arg:"" optional:"" help:"How long the yes lasts for the very same call: once, session, 1m to 60m, or always, which only shows the rule to write. With a code, of a HIGH request."`
 	Yes   bool   `help:"Do not ask once more after the request was shown." short:"y"`
@@ -34,7 +34,7 @@ func (approveCmd) Help() string {
 (with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed code only, and while agents
 run under the daemon's own user it is never approved on this machine: answer in a chat. Where nobody can, as without a chat, root may:
 sudo approver approve ID shows the whole request and a code to type, unless the daemon, or the agent that asks, is root as well.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11
   approver approve CONFIRM-7KQ4MX
@@ -59,36 +59,36 @@ func (c approveCmd) Validate() error {
 
 // Run approves.
 func (c approveCmd) Run(ctx context.Context) error {
-	c.told = new(toldOf)
+	c.Told = new(adminclient.Told)
 	if uuid.Validate(c.Which) != nil {
 		code, err := tokens.Parse(c.Which)
 		if err != nil {
 			return err
 		}
-		return c.answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
+		return c.Answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
 	}
 	if done, err := c.asOwner(ctx); done {
 		return err
 	}
-	var shown shownRequest
+	var shown adminapi.Shown
 	if !c.Yes {
-		if err := c.operate(ctx, opShow, requestID{c.Which}, &shown); err != nil {
+		if err := c.Operate(ctx, adminapi.OpShow, adminapi.RequestID{Request: c.Which}, &shown); err != nil {
 			return err
 		}
-		shown.printTo(os.Stderr, screenWidth(os.Stderr))
-		if err := shown.refuses(c.Which, os.Geteuid() == 0); err != nil {
+		adminclient.PrintRequest(os.Stderr, term.Width(os.Stderr), shown)
+		if err := notByID(shown, c.Which, os.Geteuid() == 0); err != nil {
 			return err
 		}
-		if !typedYes(os.Stdin, os.Stderr, "Approve this?") {
+		if !term.TypedYes(os.Stdin, os.Stderr, "Approve this?") {
 			return errors.New("nothing was approved")
 		}
 	}
-	return c.answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
+	return c.Answer(ctx, terminal.Answer{Request: c.Which, Approve: true, Shown: shown.Upto}, "approved", "recorded")
 }
 
-// refuses says why a request is not approved by its id, and what does it instead. Root gets
+// notByID says why a request is not approved by its id, and what does it instead. Root gets
 // here only where somebody on a list can answer: then it answers as they do.
-func (s shownRequest) refuses(which string, root bool) error {
+func notByID(s adminapi.Shown, which string, root bool) error {
 	switch {
 	case s.Severity != approver.High && root:
 		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: type the code of its card, " +
@@ -103,13 +103,13 @@ func (s shownRequest) refuses(which string, root bool) error {
 }
 
 type denyCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	ID string `arg:"" help:"The request's id, from approver pending."`
 }
 
 // Help is the long text.
 func (denyCmd) Help() string {
-	return localRules + exitCodes + `
+	return localRules + term.ExitCodes + `
 Example:
   approver deny 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`
 }
@@ -124,53 +124,5 @@ func (c denyCmd) Validate() error {
 
 // Run denies.
 func (c denyCmd) Run(ctx context.Context) error {
-	return c.answer(ctx, terminal.Answer{Request: c.ID}, "denied")
-}
-
-// answer sends an answer the way of the terminal channel, and prints what became
-// of it. It fails unless that is one of good.
-func (c operatorCmd) answer(ctx context.Context, a terminal.Answer, good ...string) error {
-	client, err := c.client(ctx)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	if err := hears(ctx, client); err != nil {
-		return err
-	}
-	asks, cancel := context.WithTimeout(ctx, toChange)
-	defer cancel()
-	raw, err := client.Answer(asks, body)
-	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
-		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set channels.terminal in the configuration")
-	} else if err != nil && asks.Err() != nil && ctx.Err() == nil {
-		return &silentError{client.Socket, true}
-	} else if err != nil {
-		return notRunning(err)
-	}
-	var out terminal.Answered
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return err
-	}
-	stands := false
-	for _, kind := range good {
-		stands = stands || out.Kind == kind
-	}
-	switch {
-	case c.JSON:
-		if err := printJSON(out); err != nil {
-			return err
-		}
-	case stands:
-		say(out.Text)
-	default:
-		return errors.New(out.Text)
-	}
-	if !stands {
-		return errSaid
-	}
-	return nil
+	return c.Answer(ctx, terminal.Answer{Request: c.ID}, "denied")
 }

@@ -2,41 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"time"
 
-	"approver.example"
-	"approver.example/httpapi/wire"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 )
-
-// An appealDoc names a call that was denied.
-type appealDoc struct {
-	Call   string `json:"call"` // 32 hex digits
-	Reason string `json:"reason,omitempty"`
-}
-
-// An appealedDoc is the answer: people are being asked.
-type appealedDoc struct {
-	Request string    `json:"request"`
-	Until   time.Time `json:"until"` // the last moment in which a yes lets the call run
-}
-
-// appeal is httpapi.Submit's Appeal.
-func (a asker) appeal(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-	var doc appealDoc
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return nil, err
-	}
-	if !wire.IsCall(doc.Call) {
-		return nil, errors.New("an appeal needs the 32 hex digits of the call, which its denial names")
-	}
-	r, err := a.gate.Appeal(ctx, peer, doc.Call, doc.Reason)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(appealedDoc{Request: r.Request, Until: r.Until})
-}
 
 type appealCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
@@ -59,17 +29,17 @@ Example:
 
 // Run appeals.
 func (c appealCmd) Run(ctx context.Context) error {
-	client, err := askPlace(ctx, c.Config, c.Socket)
+	client, err := adminclient.AskPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
-	var out appealedDoc
-	if err := client.Appeal(ctx, appealDoc{Call: c.Call, Reason: c.Reason}, &out); err != nil {
-		return notRunning(err)
+	var out adminapi.Appealed
+	if err := client.Appeal(ctx, adminapi.Appeal{Call: c.Call, Reason: c.Reason}, &out); err != nil {
+		return adminclient.NotRunning(err)
 	}
 	if c.JSON {
-		return printJSON(out)
+		return term.PrintJSON(out)
 	}
-	printed(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
+	term.Print(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", term.Visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
 	return nil
 }

@@ -4,101 +4,28 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
 
-	"approver.example"
-	"approver.example/gate"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/flags"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 	"approver.example/httpapi"
 	"approver.example/httpapi/wire"
-	"approver.example/shieldcore"
 )
 
-// An askDoc is what a script asks on the submit socket.
-type askDoc struct {
-	ID       string            `json:"id"` // 32 hex digits, the same when the command comes back
-	Argv     []string          `json:"argv"`
-	Dir      string            `json:"dir"`
-	Severity approver.Severity `json:"severity"`
-	Reason   string            `json:"reason,omitempty"`
-	TTL      time.Duration     `json:"ttl,omitempty"`
-}
-
-// An askedDoc is the answer.
-type askedDoc struct {
-	Approved bool   `json:"approved"`
-	Reason   string `json:"reason"`
-}
-
-// An asker puts actions of scripts before people. Rules judge them as they judge
-// an agent's: one that denies is heard first, and one that is stricter holds.
-type asker struct{ gate gate.Gate }
-
-// atLeast is a stage that asks.
-type atLeast approver.Verdict
-
-func (v atLeast) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
-	return approver.Verdict(v), nil
-}
-
-// ask is httpapi.Submit's Ask.
-func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-	var doc askDoc
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return nil, err
-	}
-	if !wire.IsCall(doc.ID) || len(doc.Argv) == 0 || doc.Argv[0] == "" {
-		return nil, errors.New("the question needs an id of 32 hex digits and a command")
-	}
-	if doc.TTL != 0 && (doc.TTL < shieldcore.MinTTL || doc.TTL > shieldcore.MaxTTL) {
-		return nil, fmt.Errorf("a ttl is %v to %v", shieldcore.MinTTL, shieldcore.MaxTTL)
-	}
-	command := shellLine(doc.Argv)
-	args, err := json.Marshal(map[string]string{"command": command}) // as a shell tool's, so that a card shows it once
-	if err != nil {
-		return nil, err
-	}
-	gate := a.gate
-	// A script that asks wants people's word: a pause or observe mode does not give it.
-	gate.Paused, gate.Observe = nil, nil
-	// First, so that its time holds unless a rule is stricter.
-	gate.Stages = append([]approver.Stage{atLeast{
-		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",
-	}}, gate.Stages...)
-	v := gate.Decide(ctx, approver.ToolCall{
-		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: command, Args: args, Dir: doc.Dir, Claimed: doc.Reason,
-		Peer: peer, At: time.Now(),
-	})
-	return json.Marshal(askedDoc{Approved: v.Decision == approver.Allow, Reason: v.Reason})
-}
-
-// shellLine writes words so that a shell would read the same words.
-func shellLine(argv []string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
-	}
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		if words[i] = w; w == "" || strings.TrimFunc(w, plain) != "" {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
 type askCmd struct {
-	Config   string   `help:"Configuration file." short:"c" placeholder:"FILE"`
-	JSON     bool     `help:"Print one JSON object."`
-	Severity string   `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
-	Reason   string   `help:"Why; people see it as claimed." placeholder:"TEXT"`
-	Quiet    bool     `help:"Do not say that it waits." short:"q"`
-	TTL      howLong  `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
-	Socket   string   `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
-	Words    []string `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
+	Config   string        `help:"Configuration file." short:"c" placeholder:"FILE"`
+	JSON     bool          `help:"Print one JSON object."`
+	Severity string        `help:"high or catastrophic." enum:"high,catastrophic" default:"catastrophic"`
+	Reason   string        `help:"Why; people see it as claimed." placeholder:"TEXT"`
+	Quiet    bool          `help:"Do not say that it waits." short:"q"`
+	TTL      flags.HowLong `help:"How long people have, 5s to 1h; left out: the configured time." placeholder:"2m"`
+	Socket   string        `help:"The daemon's submit socket; left out: the one that couriers are pinned to, or the configured one." placeholder:"PATH"`
+	Words    []string      `arg:"" name:"cmd" help:"The command and its arguments, behind --."`
 }
 
 // Help is the long text.
@@ -116,11 +43,11 @@ Example:
 
 // Run asks and waits.
 func (c askCmd) Run(ctx context.Context) error {
-	client, err := askPlace(ctx, c.Config, c.Socket)
+	client, err := adminclient.AskPlace(ctx, c.Config, c.Socket)
 	if err != nil {
 		return err
 	}
-	doc := askDoc{Argv: c.Words, Reason: c.Reason, TTL: time.Duration(c.TTL)}
+	doc := adminapi.Ask{Argv: c.Words, Reason: c.Reason, TTL: time.Duration(c.TTL)}
 	if err := doc.Severity.UnmarshalText([]byte(c.Severity)); err != nil {
 		return err
 	}
@@ -134,23 +61,23 @@ func (c askCmd) Run(ctx context.Context) error {
 		return err
 	}
 	doc.Dir = dir
-	said := sayWaiting(ctx, c.JSON || c.Quiet, c.waits)
-	var out askedDoc
+	said := adminclient.SayWaiting(ctx, c.JSON || c.Quiet, c.waits)
+	var out adminapi.Asked
 	err = askAgain(ctx, client, doc, &out)
 	said()
 	if err != nil && ctx.Err() != nil {
-		return errTakenBack
+		return adminclient.ErrTakenBack
 	}
 	if err != nil {
-		return notRunning(err)
+		return adminclient.NotRunning(err)
 	}
 	switch {
 	case c.JSON:
-		err = printJSON(out)
+		err = term.PrintJSON(out)
 	case out.Approved:
-		say(takenText(out.Reason))
+		term.Say(takenText(out.Reason))
 	default:
-		printedOn(os.Stderr, 10, "approver: %s\n", visibly(out.Reason))
+		term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(out.Reason))
 	}
 	if err == nil && !out.Approved {
 		return exitError(exitDenied)
@@ -163,27 +90,12 @@ func takenText(reason string) string {
 	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] + ". approver ran nothing: the command is yours to run now, once"
 }
 
-// sayWaiting says on standard error that a command waits, once it does. What it returns
-// ends that.
-func sayWaiting(ctx context.Context, quiet bool, text func(context.Context) string) (done func()) {
-	if quiet {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	t := time.AfterFunc(time.Second, func() {
-		if said := text(ctx); ctx.Err() == nil {
-			printedOn(os.Stderr, 10, "approver: %s\n", visibly(said))
-		}
-	})
-	return func() { t.Stop(); cancel() }
-}
-
 // waits says that people are asked, and for how long where that is known here; or that
 // nobody can answer, where this user may learn that.
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
-	var now statusDoc
-	if c.Socket == "" && (operatorCmd{daemonAt: daemonAt{Config: c.Config}}).operate(ctx, opStatus, struct{}{}, &now) == nil && c.futile(now) {
+	var now adminapi.Status
+	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &now) == nil && c.futile(now) {
 		on = now.Nobody + "\napprover: this waits all the same"
 	}
 	if c.TTL > 0 {
@@ -193,13 +105,13 @@ func (c askCmd) waits(ctx context.Context) string {
 }
 
 // futile reports whether nobody can approve what is asked.
-func (c askCmd) futile(now statusDoc) bool {
-	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+anyRequest))
+func (c askCmd) futile(now adminapi.Status) bool {
+	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+adminapi.AnyRequest))
 }
 
 // askAgain asks, and comes back with the same question when the daemon restarts
 // while it waits.
-func askAgain(ctx context.Context, client httpapi.SubmitClient, doc askDoc, out *askedDoc) error {
+func askAgain(ctx context.Context, client httpapi.SubmitClient, doc adminapi.Ask, out *adminapi.Asked) error {
 	const patience = 15 * time.Second
 	var lost time.Time
 	for {
@@ -217,9 +129,6 @@ func askAgain(ctx context.Context, client httpapi.SubmitClient, doc askDoc, out 
 		time.Sleep(200 * time.Millisecond)
 	}
 }
-
-// errTakenBack is said to whoever ends a command that waits for people.
-var errTakenBack = errors.New("stopped: the daemon withdraws the question, and nothing was approved")
 
 // exitDenied is the exit code of approver ask for a no.
 const exitDenied = 2

@@ -13,7 +13,10 @@ import (
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/telegram/telegramtest"
+	"approver.example/cmd/approver/internal/judging"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
+	"approver.example/daemon/judges"
 	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore"
@@ -61,11 +64,11 @@ func ownSystem(t *testing.T) system {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reflex, err := reflexOf(cfg)
+			reflex, err := judging.ReflexOf(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			screens, err := loadScreens()
+			screens, err := judges.LoadScreens()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,10 +116,17 @@ func ownSystem(t *testing.T) system {
 			return approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command}.Text()
 		},
 		runs: func() bool {
-			g := &gate.Gate{Stages: []approver.Stage{atLeast{Decision: approver.Ask, Severity: approver.High}}, Audit: &ledger{}, Log: slog.New(slog.DiscardHandler)}
+			g := &gate.Gate{Stages: []approver.Stage{verdictStage{Decision: approver.Ask, Severity: approver.High}}, Audit: &daemontest.Ledger{}, Log: slog.New(slog.DiscardHandler)}
 			return g.Decide(context.Background(), push()).Decision != approver.Deny
 		},
 	}
+}
+
+// verdictStage always has the same verdict.
+type verdictStage approver.Verdict
+
+func (v verdictStage) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict(v), nil
 }
 
 // strangerPresses lets somebody write to the bot and press the button of a card that

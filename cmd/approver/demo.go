@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/cmd/approver/demo"
+	"approver.example/cmd/approver/internal/term"
 )
 
 type demoCmd struct {
@@ -36,6 +37,6 @@ func (c demoCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return demo.Run(ctx, demo.Options{
-		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, Width: screenWidth(os.Stdout), In: os.Stdin, Out: os.Stdout, Program: program,
+		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, Width: term.Width(os.Stdout), In: os.Stdin, Out: os.Stdout, Program: program,
 	})
 }

@@ -14,6 +14,9 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/shield"
 	"approver.example/gate"
 	"approver.example/internal/secret"
 	"approver.example/shieldcore"
@@ -74,12 +77,12 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	cfg := configs.Default()
 	cfg.FailMode, cfg.Shield.Quota = mode, x.quota
 	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key()), Deadline: time.Second}
-	records := &ledger{}
-	tier2, err := openShield(cfg, x.kv, records, log)
+	records := &daemontest.Ledger{}
+	tier2, err := shield.Open(cfg, x.kv, records, log)
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	screens, err := loadScreens()
+	screens, err := judges.LoadScreens()
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -88,17 +91,19 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	scored.Second, scored.SecondFrom = x.second, 0.9
 	tier1[len(tier1)-1] = scored
 	gate := &gate.Gate{
-		Stages: append(append([]approver.Stage{x.policy}, tier1...), x.extra...), Tiers: approver.TierScreen, Evaluator: tier2.evaluator(),
-		FailOpen: mode == configs.FailOpen, OnFailOpen: tier2.opening, Audit: records, Log: log,
+		Stages: append(append([]approver.Stage{x.policy}, tier1...), x.extra...), Tiers: approver.TierScreen, Evaluator: tier2.Evaluator(),
+		FailOpen: mode == configs.FailOpen, OnFailOpen: tier2.Opening, Audit: records, Log: log,
 	}
 	v := gate.Decide(context.Background(), call)
-	_ = tier2.close() // waits for alarms, which are told beside; a store that is gone cannot take back a lease
-	if opened := tier2.opened.Load() > 0; opened != (len(v.FailedOpen) > 0) {
+	_ = tier2.Close() // waits for alarms, which are told beside; a store that is gone cannot take back a lease
+	gone, cancel := context.WithCancel(context.Background())
+	cancel() // the store is not asked
+	if opened := tier2.Status(gone).FailedOpen > 0; opened != (len(v.FailedOpen) > 0) {
 		x.t.Errorf("counted as failed open: %v, but the verdict says %q", opened, v.FailedOpen)
 	}
-	last := slices.IndexFunc(records.records, func(r approver.Record) bool { return r.Event == approver.EventVerdict })
-	if last < 0 || records.records[last].Verdict.Decision != v.Decision || len(records.records[last].Verdict.FailedOpen) != len(v.FailedOpen) {
-		x.t.Errorf("the audit has %+v", records.records)
+	last := slices.IndexFunc(records.Records, func(r approver.Record) bool { return r.Event == approver.EventVerdict })
+	if last < 0 || records.Records[last].Verdict.Decision != v.Decision || len(records.Records[last].Verdict.FailedOpen) != len(v.FailedOpen) {
+		x.t.Errorf("the audit has %+v", records.Records)
 	}
 	return v, text.String()
 }
@@ -124,6 +129,7 @@ type deadKV struct{ approver.KV }
 func (deadKV) Get(context.Context, string) ([]byte, approver.Rev, error) {
 	return nil, "", errors.New("the store is gone")
 }
+
 func (deadKV) Now(context.Context) (time.Time, error) {
 	return time.Time{}, errors.New("the store is gone")
 }
@@ -227,18 +233,18 @@ func TestAnObjectionHoldsInTheDaemon(t *testing.T) {
 	x := newTable(t)
 	cfg := configs.Default()
 	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key())}
-	tier2, err := openShield(cfg, x.kv, &ledger{}, slog.New(slog.DiscardHandler))
+	tier2, err := shield.Open(cfg, x.kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.provider.Behave(evaluatortest.Deciding("BLOCK", 0.9, "no"))
 	for i := range 3 {
-		if v, err := tier2.evaluator().Judge(t.Context(), push()); err != nil || v.Decision != approver.Deny {
+		if v, err := tier2.Evaluator().Judge(t.Context(), push()); err != nil || v.Decision != approver.Deny {
 			t.Errorf("time %d: %+v, %v", i, v, err)
 		}
 		x.provider.Behave(evaluatortest.Deciding("ALLOW", 0.9, "yes"))
 	}
-	if n, s := x.provider.Count(), tier2.status(t.Context()); n != 1 || s.Quota.Spent != 1 {
+	if n, s := x.provider.Count(), tier2.Status(t.Context()); n != 1 || s.Quota.Spent != 1 {
 		t.Errorf("%d requests, %+v", n, s.Quota)
 	}
 }

@@ -2,16 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"approver.example/httpapi"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/flags"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 )
 
 type freezeCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Reason string `help:"Why; agents and people are told." placeholder:"TEXT"`
 }
 
@@ -20,18 +21,18 @@ func (freezeCmd) Help() string {
 	return `Stops everything, on every daemon that shares the store: each new call is denied with the reason, open requests are denied, what was
 approved and not yet released does not run, grants and pauses end. Nobody is asked first.
 If the store does not take it, it holds in this daemon until a restart or until the store takes it, and this fails and says why.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver freeze --reason runaway`
 }
 
 // Run freezes.
 func (c freezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opFreeze, controlRequest{Reason: c.Reason})
+	return c.Control(ctx, adminapi.OpFreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type unfreezeCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Reason string `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
@@ -39,22 +40,22 @@ type unfreezeCmd struct {
 func (unfreezeCmd) Help() string {
 	return `Lifts a freeze, and those of single agents that approver has made by itself: status names them. While agents run under the daemon's own user this is put before people as CATASTROPHIC, and waits for them; root may
 lift it at once, if the daemon itself is not root. What was denied or burned stays so.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver unfreeze --reason false-alarm`
 }
 
 // Run lifts the freeze.
 func (c unfreezeCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opUnfreeze, controlRequest{Reason: c.Reason})
+	return c.Control(ctx, adminapi.OpUnfreeze, adminapi.ControlRequest{Reason: c.Reason})
 }
 
 type pauseCmd struct {
-	operatorCmd
-	For          howLong `arg:"" optional:"" help:"How long, 1m to 60m."`
-	End          bool    `help:"End a pause now. Nobody is asked."`
-	Catastrophic bool    `help:"Let CATASTROPHIC calls through too."`
-	Reason       string  `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
+	adminclient.Cmd
+	For          flags.HowLong `arg:"" optional:"" help:"How long, 1m to 60m."`
+	End          bool          `help:"End a pause now. Nobody is asked."`
+	Catastrophic bool          `help:"Let CATASTROPHIC calls through too."`
+	Reason       string        `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 }
 
 // Help is the long text.
@@ -62,7 +63,7 @@ func (pauseCmd) Help() string {
 	return `For a while, calls that would be put before people go on to the agent's own permission flow instead: HIGH ones, and with
 --catastrophic every one. Calls that a rule denies stay denied. A pause is itself put before people as CATASTROPHIC, and is told by
 approver status, by cards and, for each call, by the audit.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver pause 15m --reason release
   approver pause --end`
@@ -78,76 +79,5 @@ func (c pauseCmd) Validate() error {
 
 // Run pauses, or ends a pause.
 func (c pauseCmd) Run(ctx context.Context) error {
-	return c.control(ctx, opPause, controlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
-}
-
-// control asks for one operation and prints what became of it.
-func (c operatorCmd) control(ctx context.Context, op string, req controlRequest) error {
-	var doc controlDoc
-	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
-		return err
-	}
-	if c.JSON {
-		return printJSON(doc)
-	}
-	say(doc.Text)
-	return nil
-}
-
-// askedAfter is how long an operation takes at most that nobody is asked about.
-const askedAfter = 700 * time.Millisecond
-
-// operateSaying is operate for what may wait for people: while it does, it says so, and
-// at once whether there is anybody who could say yes.
-func (c operatorCmd) operateSaying(ctx context.Context, op string, req, doc any) error {
-	if c.told == nil {
-		c.told = new(toldOf)
-	}
-	if c.JSON {
-		return c.operate(ctx, op, req, doc)
-	}
-	waits, done := context.WithCancel(ctx)
-	said := make(chan bool, 1)
-	go func() {
-		select {
-		case <-waits.Done():
-			said <- false
-		case <-time.After(askedAfter):
-			said <- c.sayWaiting(waits)
-		}
-	}()
-	err := c.operate(ctx, op, req, doc)
-	done()
-	told := <-said
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return errTakenBack
-	case errors.Is(err, httpapi.ErrRefused) && !told:
-		// Refused at once: whoever is stuck learns what is left.
-		if nobody := c.nobody(ctx); nobody != "" {
-			return fmt.Errorf("%w\n%s", err, nobody)
-		}
-	}
-	return err
-}
-
-// sayWaiting says what an operation waits for, unless it is over, and reports that.
-func (c operatorCmd) sayWaiting(ctx context.Context) (said bool) {
-	text := "this waits for people to approve it; Ctrl-C withdraws it"
-	if nobody := c.nobody(ctx); ctx.Err() != nil {
-		return false
-	} else if nobody != "" {
-		text = nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
-	}
-	printedOn(os.Stderr, 10, "approver: %s\n", visibly(text))
-	return true
-}
-
-// nobody is what status says where nobody can approve, or nothing.
-func (c operatorCmd) nobody(ctx context.Context) string {
-	var now statusDoc
-	if c.operate(ctx, opStatus, struct{}{}, &now) != nil {
-		return ""
-	}
-	return now.Nobody
+	return c.Control(ctx, adminapi.OpPause, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
 }

@@ -16,7 +16,10 @@ import (
 	"approver.example/reflexcore/disk"
 
 	"approver.example"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/policies"
 	"approver.example/configs"
+	"approver.example/daemon/hooks"
 	"approver.example/gate"
 )
 
@@ -27,9 +30,12 @@ type below struct {
 	root string
 }
 
-func (b below) Readlink(p string) (string, error)         { return b.OS.Readlink(b.root + p) }
-func (b below) ReadFile(p string, n int) ([]byte, error)  { return b.OS.ReadFile(b.root+p, n) }
-func (b below) Lstat(p string) (fs.FileInfo, error)       { return b.OS.Lstat(b.root + p) }
+func (b below) Readlink(p string) (string, error) { return b.OS.Readlink(b.root + p) }
+
+func (b below) ReadFile(p string, n int) ([]byte, error) { return b.OS.ReadFile(b.root+p, n) }
+
+func (b below) Lstat(p string) (fs.FileInfo, error) { return b.OS.Lstat(b.root + p) }
+
 func (b below) ReadDir(p string, n int) ([]string, error) { return b.OS.ReadDir(b.root+p, n) }
 
 // shopFiles are what the repository of the honest calls tracks.
@@ -200,15 +206,15 @@ func shop(t *testing.T) below {
 // Honest work is not interrupted: hundreds of deletes and overwrites as people's
 // agents do them every day, on the default preset.
 func TestHonestDeletesAreSilent(t *testing.T) {
-	reflex, err := reflexOf(configs.Default())
+	reflex, err := judging.ReflexOf(configs.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := loadPolicy("preset:default")
+	policy, err := policies.LoadPolicy("preset:default")
 	if err != nil {
 		t.Fatal(err)
 	}
-	gate := &gate.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: rewrite, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: []approver.Stage{reflex.WithDisk(shop(t)), policy}, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)}
 	f, err := os.Open("../../reflexcore/testdata/honest.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,12 @@ import (
 	"syscall"
 
 	"approver.example/broadcaster"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
+	"approver.example/daemon/safefile"
+	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/store/boltstore"
 )
@@ -49,7 +54,7 @@ func (c initCmd) Run() error {
 	path := c.Config
 	if path == "" {
 		var err error
-		if path, err = usualConfig(); err != nil {
+		if path, err = adminclient.UsualConfig(); err != nil {
 			return err
 		}
 	}
@@ -72,7 +77,7 @@ func (c initCmd) Run() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	err = writeNew(path, []byte(text), 0o600)
+	err = safefile.WriteNew(path, []byte(text), 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already: change it by hand, or move it away first", path)
 	}
@@ -84,9 +89,9 @@ func (c initCmd) Run() error {
 		flag = " --config " + path
 	}
 	if len(c.SubmitUID) > 0 {
-		printed(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
 	} else {
-		printed(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
 	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
@@ -94,7 +99,7 @@ func (c initCmd) Run() error {
 		}
 	}
 	if c.TelegramTokenFile == "" {
-		printed(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(runsAs(filepath.Dir(path)) == 0))
+		term.Print(5, "%sdocs/nobody.md has all of it\n", c.withoutChat(asuser.RunsAs(filepath.Dir(path)) == 0))
 	}
 	return nil
 }
@@ -271,12 +276,16 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closing(&err, "store", kv.Close)
+	defer func() {
+		if closeErr := kv.Close(); closeErr != nil {
+			err = errors.Join(err, fmt.Errorf("close the store: %w", closeErr))
+		}
+	}()
 	o, err := broadcaster.BeginObserving(context.Background(), kv, broadcaster.DefaultObserve, "approver init")
 	if err != nil {
 		return err
 	}
-	printed(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", minute(o.Until))
+	term.Print(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", words.Minute(o.Until))
 	// Root makes it for the daemon's user, whose folder this is.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

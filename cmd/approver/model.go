@@ -12,7 +12,9 @@ import (
 	"slices"
 	"time"
 
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
+	"approver.example/daemon/words"
 	"approver.example/shieldcore/modeldir"
 	"approver.example/shieldcore/sidecar"
 )
@@ -55,15 +57,15 @@ func modelDocOf(dir string, m *modeldir.Model) modelDoc {
 
 func (d modelDoc) print() {
 	if d.Error != "" {
-		printed(0, "%s: %s\n", d.Model, d.Error)
+		term.Print(0, "%s: %s\n", d.Model, d.Error)
 		return
 	}
-	printed(0, "model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
+	term.Print(0, "model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
 	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
-		printed(0, "sha256    %s  %s\n", d.Files[name], name)
+		term.Print(0, "sha256    %s  %s\n", d.Files[name], name)
 	}
 	if d.Scores != "" {
-		printed(0, "golden    %s\n", d.Scores)
+		term.Print(0, "golden    %s\n", d.Scores)
 	}
 }
 
@@ -119,15 +121,15 @@ func (c modelAddCmd) Run() error {
 	doc := modelDocOf(dir, m)
 	doc.Added = added
 	if c.JSON {
-		return printJSON(doc)
+		return term.PrintJSON(doc)
 	}
 	doc.print()
 	if !added {
-		printed(0, "It was there already, undamaged.\n")
+		term.Print(0, "It was there already, undamaged.\n")
 		return nil
 	}
 	if made != nil {
-		printed(0, "It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
+		term.Print(0, "It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
 	}
 	return nil
 }
@@ -164,12 +166,12 @@ func (c modelVerifyCmd) Run(ctx context.Context) error {
 		failed = failed || doc.Error != ""
 		if !c.JSON {
 			doc.print()
-		} else if err := printJSON(doc); err != nil {
+		} else if err := term.PrintJSON(doc); err != nil {
 			return err
 		}
 	}
 	if failed {
-		return errSaid
+		return term.ErrSaid
 	}
 	return nil
 }
@@ -216,7 +218,7 @@ func (c modelVerifyCmd) verify(ctx context.Context, dir string) modelDoc {
 		doc.Error = err.Error()
 		return doc
 	}
-	doc.Scores = fmt.Sprintf("%s as in the manifest", counted(uint64(len(m.Manifest.Golden)), "score"))
+	doc.Scores = fmt.Sprintf("%s as in the manifest", words.Count(uint64(len(m.Manifest.Golden)), "score"))
 	if len(m.Manifest.Golden) == 0 {
 		doc.Scores = "the manifest has no golden texts; the program loads the model"
 	}

@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 )
 
 // asOwner approves as root what nobody else can. The whole card and a code of its own are
@@ -20,8 +24,8 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	if ttyErr == nil {
 		defer tty.Close()
 	}
-	var doc ownerDoc
-	switch err := c.operate(ctx, opOwnerShow, ownerRequest{Request: c.Which}, &doc); {
+	var doc adminapi.OwnerAnswer
+	switch err := c.Operate(ctx, adminapi.OpOwnerShow, adminapi.OwnerRequest{Request: c.Which}, &doc); {
 	case err != nil:
 		return true, err
 	case doc.Code == "":
@@ -31,24 +35,24 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 	case c.Yes:
 		return true, errors.New("root approves with a typed code only: leave out --yes")
 	}
-	doc.Shown.printTo(tty, screenWidth(tty))
-	printedOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it once, type %s: ", visibly(doc.Code))
+	adminclient.PrintRequest(tty, term.Width(tty), doc.Shown)
+	term.PrintOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it once, type %s: ", term.Visibly(doc.Code))
 	line, _ := bufio.NewReader(tty).ReadString('\n') // no answer is a no
 	if strings.TrimSpace(line) == "" {
 		return true, errors.New("nothing was approved")
 	}
-	if err := c.operate(ctx, opOwnerApprove, ownerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
+	if err := c.Operate(ctx, adminapi.OpOwnerApprove, adminapi.OwnerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
 		return true, err
 	}
 	if c.JSON {
-		err = printJSON(map[string]any{"done": doc.Done, "text": doc.Text})
+		err = term.PrintJSON(map[string]any{"done": doc.Done, "text": doc.Text})
 	} else if doc.Done {
-		say(doc.Text)
+		term.Say(doc.Text)
 	} else {
 		return true, errors.New(doc.Text)
 	}
 	if !doc.Done && err == nil {
-		err = errSaid
+		err = term.ErrSaid
 	}
 	return true, err
 }

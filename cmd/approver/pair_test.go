@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"approver.example/channels/slack/slacktest"
 	"approver.example/channels/telegram/telegramtest"
 	"approver.example/configs"
+	"approver.example/daemon/daemontest"
 )
 
 // A chatApp is one of the platforms, with three people and a room.
@@ -141,7 +141,7 @@ func (m pairMachine) command(ctx context.Context, args ...string) *exec.Cmd {
 func (m pairMachine) serve() (stop func()) {
 	m.Helper()
 	c := m.command(context.Background(), "serve", "--config", m.config)
-	var log safeBuffer
+	var log daemontest.SafeBuffer
 	c.Stderr = &log
 	if err := c.Start(); err != nil {
 		m.Fatal(err)
@@ -175,7 +175,7 @@ func (m pairMachine) pair(answer string, act func(code string), args ...string) 
 	defer cancel()
 	c := m.command(ctx, append([]string{"pair"}, args...)...)
 	c.Stdin = strings.NewReader(answer)
-	var both safeBuffer
+	var both daemontest.SafeBuffer
 	c.Stdout, c.Stderr = &both, &both
 	if err := c.Start(); err != nil {
 		m.Fatal(err)
@@ -348,27 +348,6 @@ func TestPairAsksThoseWhoAreThere(t *testing.T) {
 	}
 }
 
-// The story: an agent under the daemon's own user asks the daemon to add an
-// approver, and writes what people shall believe into the fields that stand in
-// approver's own words on the card. Only names of platforms and their ids get there.
-func TestAnAdmissionTellsNoStory(t *testing.T) {
-	b := newAuthorityBench(t)
-	d := &desk{authority: b.start(b.lists("", "1")), log: slog.New(slog.DiscardHandler)} // isolated, so nobody is asked of what passes
-	for name, req := range map[string]admitRequest{
-		"":                       {Channel: "telegram", Who: approver.Paired{ID: "10042"}},
-		"a story in the id":      {Channel: "telegram", Who: approver.Paired{ID: "10042 is Ada's new phone. Nothing"}},
-		"a line break":           {Channel: "slack", Who: approver.Paired{ID: "U1\n"}},
-		"a story in the channel": {Channel: "a test of the alarm, not telegram", Who: approver.Paired{ID: "10042"}},
-		"the terminal":           {Channel: "terminal", Who: approver.Paired{ID: "0"}},
-	} {
-		req.Diff = []string{"+x"}
-		_, err := d.admit(t.Context(), approver.Peer{Known: true, UID: 1}, req)
-		if (err == nil) != (name == "") || err != nil && !strings.Contains(err.Error(), "by the id that the platform gave") {
-			t.Errorf("%q: %v", name, err)
-		}
-	}
-}
-
 // A configuration that the caller cannot change is told before anybody is asked.
 func TestPairCannotWrite(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -393,54 +372,5 @@ func TestPairCannotWrite(t *testing.T) {
 	out, err := c.CombinedOutput()
 	if m.unchanged(); err == nil || !strings.Contains(string(out), "could not be changed, so nobody is paired") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// Whatever form the configuration has, lines are added and none is changed.
-func TestPairingKeepsTheRest(t *testing.T) {
-	who := approver.Paired{ID: "10042", Name: "Ada", Chat: "-1001", Thread: 7}
-	p := pairFlags{}.mappings("chats", "approvers")(who)
-	p.channel, p.fresh = "telegram", []string{`token_file: "/t"`}
-	for name, text := range map[string]string{
-		"nothing":      "",
-		"no channels":  "ttl: 120s\n",
-		"empty":        "channels:\n",
-		"no telegram":  "channels:\n    # x\n    terminal:\n        approvers: [{id: \"0\"}]\n",
-		"no approvers": "channels:\n  telegram: # y\n    token_file: /t\n",
-		"other topic":  "channels:\n  telegram:\n    token_file: /t\n    chats:\n      - id: \"-1001\"\n        thread: 8\n",
-		"block":        "channels:\n  telegram:\n    token_file: /t\n    chats: # c\n      - id: \"1\" # z\n    approvers:\n    - id: \"1\"\n      name: Bob # b\nttl: 120s\n",
-		"flow":         "channels:\n  telegram:\n    token_file: /t\n    chats: [{id: \"1\"}]\n    approvers: []\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, diff, err := p.into([]byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			cfg, err := configs.Parse("/etc/x/approver.yaml", append([]byte("dir: /d\nsockets: {submit: /s, resolve: /r}\n"), got...))
-			if err != nil || cfg.Channels.Telegram.Approvers[0].ID != "10042" || cfg.Channels.Telegram.Chats[0].ID != "-1001" || cfg.Channels.Telegram.Chats[0].Thread != 7 {
-				t.Fatalf("%v\n%s", err, got)
-			}
-			if all := strings.Join(diff, "\n"); !strings.Contains(all, "10042") || strings.Contains(all, "ttl") || name == "block" && strings.Contains(all, "token_file") {
-				t.Errorf("the diff is\n%s", all)
-			}
-			again, diff, err := p.into(got)
-			if err != nil || string(again) != string(got) || len(diff) != 0 {
-				t.Errorf("a second time: %v, %q\n%s", err, diff, again)
-			}
-			for comment := range strings.FieldsSeq(text) {
-				if !strings.Contains(string(got), comment) && name != "flow" {
-					t.Errorf("%q is gone:\n%s", comment, got)
-				}
-			}
-		})
-	}
-	// Somebody paired, and "approver watch on this machine" was the heading of telegram
-	// from then on: what is new goes above the comments of what it stands before.
-	got, _, err := p.into([]byte("channels:\n  # approver watch on this machine\n  # shows requests\n  terminal:\n    approvers: []\n"))
-	if err != nil || !strings.HasPrefix(string(got), "channels:\n  telegram:\n") || !strings.Contains(string(got), "  # approver watch on this machine\n  # shows requests\n  terminal:\n") {
-		t.Errorf("%v\n%s", err, got)
-	}
-	if _, _, err := p.into([]byte("channels: {terminal: {approvers: [{id: \"0\"}]}}\n")); err == nil {
-		t.Error("braces were changed")
 	}
 }

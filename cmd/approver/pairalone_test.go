@@ -11,6 +11,7 @@ import (
 	"approver.example/channels/discord"
 	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
+	"approver.example/cmd/approver/internal/pairing"
 	"approver.example/tokens"
 )
 
@@ -69,7 +70,7 @@ func TestPairAloneTakesTheFirst(t *testing.T) {
 				return func() { end(); sender.Wait() }
 			}
 			stopFirst := again(app.ada, code)
-			who, err := pairAlone(ctx, staysOpen{ch, func() {
+			who, err := pairing.Alone(ctx, staysOpen{ch, func() {
 				stopFirst()
 				app.fake.Type(app.eve, app.room, "/pair "+code.Reveal())
 				stop := again(app.ada, next)
@@ -87,7 +88,7 @@ func TestPairAloneTakesTheFirst(t *testing.T) {
 
 func mintPair(t *testing.T) tokens.Code {
 	t.Helper()
-	code, err := tokens.Mint(pairCodeLength)
+	code, err := tokens.Mint(pairing.CodeLength)
 	if err != nil {
 		t.Fatal(err)
 	}

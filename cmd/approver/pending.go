@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 	"approver.example/display"
 )
 
-type pendingCmd struct{ operatorCmd }
+type pendingCmd struct{ adminclient.Cmd }
 
 // Help is the long text.
 func (pendingCmd) Help() string {
 	return `Lists what waits for people, the oldest first, on every daemon that shares the store. Codes are never shown.
 What cannot be read of the store is told in one line (store_error of --json) after what can, and fails.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver pending
   approver pending --json | jq -r '.requests[].id'`
@@ -24,18 +26,18 @@ Example:
 
 // Run prints the list.
 func (c pendingCmd) Run(ctx context.Context) error {
-	var doc pendingDoc
-	if err := c.operate(ctx, opPending, struct{}{}, &doc); err != nil {
+	var doc adminapi.Pending
+	if err := c.Operate(ctx, adminapi.OpPending, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
-		return errors.Join(printJSON(doc), missing(doc.Trouble))
+		return errors.Join(term.PrintJSON(doc), missing(doc.Trouble))
 	}
 	if len(doc.Requests) == 0 && doc.Trouble == "" {
-		printed(0, "nothing waits for people\n")
+		term.Print(0, "nothing waits for people\n")
 	}
 	for _, r := range doc.Requests {
-		say(fmt.Sprintf("%s  %s\n    %s · asked %s ago · %s", r.ID, r.Push, whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now)))
+		term.Say(fmt.Sprintf("%s  %s\n    %s · asked %s ago · %s", r.ID, r.Push, whose(r), briefly(doc.Now.Sub(r.Created)), left(r.Due, doc.Now)))
 	}
 	return missing(doc.Trouble)
 }
@@ -49,7 +51,7 @@ func missing(trouble string) error {
 }
 
 // whose says who wants to run a call, and where.
-func whose(r openRequest) string {
+func whose(r adminapi.OpenRequest) string {
 	text := display.OneLine(r.Agent)
 	if r.Session != "" {
 		text += " · session " + display.OneLine(r.Session)
@@ -66,6 +68,3 @@ func briefly(d time.Duration) string { return max(d, 0).Round(time.Second).Strin
 func left(until, now time.Time) string {
 	return fmt.Sprintf("until %s UTC (%s left)", until.UTC().Format("15:04:05"), briefly(until.Sub(now)))
 }
-
-// isRefused reports that nobody listens on a socket that is there.
-func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

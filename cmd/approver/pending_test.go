@@ -14,13 +14,15 @@ import (
 
 	"approver.example"
 	"approver.example/channels/terminal"
+	"approver.example/daemon"
+	"approver.example/daemon/daemontest"
 	"approver.example/httpapi"
 )
 
 // A record that cannot be read hides no other: what waits is listed, and one
 // line and the exit code say that there is more.
 func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
-	d, _ := openDesk(t, func(terminal.Event) terminal.Answer {
+	people, _ := daemontest.OpenPeople(t, func(terminal.Event) terminal.Answer {
 		<-t.Context().Done() // nobody answers
 		return terminal.Answer{}
 	})
@@ -34,7 +36,7 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.Resolve{Operator: d, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
+	server := httpapi.Resolve{Operator: &daemon.Admin{People: people}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ends sync.WaitGroup
 	t.Cleanup(func() { cancel(); ends.Wait() })
@@ -55,10 +57,10 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 		return out.String(), said.String(), c.ProcessState.ExitCode()
 	}
 
-	now, err := d.people.Store.Now(ctx)
+	now, err := people.Store.Now(ctx)
 	const broken = "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"
 	if err == nil {
-		err = d.people.Store.Put(ctx, approver.Key("req", broken), []byte("{broken"), "", approver.NewRev(), now.Add(time.Hour), now.Add(48*time.Hour))
+		err = people.Store.Put(ctx, approver.Key("req", broken), []byte("{broken"), "", approver.NewRev(), now.Add(time.Hour), now.Add(48*time.Hour))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -67,11 +69,11 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 		t.Errorf("alone: exit %d\n%s%s", exit, out, said)
 	}
 	ends.Go(func() {
-		d.people.Ask(ctx, approver.ToolCall{ID: strings.Repeat("a", 32), Agent: "claude", Tool: "Bash", Command: "git push", At: now},
+		people.Ask(ctx, approver.ToolCall{ID: strings.Repeat("a", 32), Agent: "claude", Tool: "Bash", Command: "git push", At: now},
 			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "push", Severity: approver.High})
 	})
 	for range 1200 {
-		if open, _ := d.people.Requests.Open(ctx); len(open) == 1 {
+		if open, _ := people.Requests.Open(ctx); len(open) == 1 {
 			break
 		}
 		time.Sleep(25 * time.Millisecond)

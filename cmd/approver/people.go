@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 	"approver.example/display"
 )
 
@@ -25,11 +26,11 @@ Example:
   approver people remove ada --reason left`
 }
 
-type peopleListCmd struct{ operatorCmd }
+type peopleListCmd struct{ adminclient.Cmd }
 
 // Help is the long text.
 func (peopleListCmd) Help() string {
-	return "Lists the people of this daemon's configuration, and everybody who was removed on its store.\n" + exitCodes + `
+	return "Lists the people of this daemon's configuration, and everybody who was removed on its store.\n" + term.ExitCodes + `
 Example:
   approver people list
   approver people list --json`
@@ -37,34 +38,34 @@ Example:
 
 // Run prints the list.
 func (c peopleListCmd) Run(ctx context.Context) error {
-	var doc peopleDoc
-	if err := c.operate(ctx, opPeople, struct{}{}, &doc); err != nil {
+	var doc adminapi.People
+	if err := c.Operate(ctx, adminapi.OpPeople, struct{}{}, &doc); err != nil {
 		return err
 	}
 	if c.JSON {
-		return printJSON(doc)
+		return term.PrintJSON(doc)
 	}
 	for _, p := range doc.People {
-		printed(0, "%s\n", display.OneLine(p.ID))
+		term.Print(0, "%s\n", display.OneLine(p.ID))
 		for _, a := range p.Accounts {
 			says := "counts"
 			if a.Why != "" {
 				says = "DOES NOT COUNT: " + a.Why
 			}
-			say(fmt.Sprintf("    %s %s: %s", display.OneLine(a.Account), display.OneLine(a.Name), says))
+			term.Say(fmt.Sprintf("    %s %s: %s", display.OneLine(a.Account), display.OneLine(a.Name), says))
 		}
 	}
 	for _, gone := range doc.Away {
-		say("REMOVED: " + gone.Line())
+		term.Say("REMOVED: " + gone.Line())
 	}
 	if doc.Nobody != "" {
-		say("WARNING: " + doc.Nobody)
+		term.Say("WARNING: " + doc.Nobody)
 	}
 	return nil
 }
 
 type peopleRemoveCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Person   string `arg:"" help:"The person, or one of their accounts as CHANNEL:ID; approver people has both."`
 	Reason   string `help:"Why, for the audit." placeholder:"TEXT"`
 	Unlisted bool   `help:"Somebody whom only other daemons on the same store list."`
@@ -76,7 +77,7 @@ func (peopleRemoveCmd) Help() string {
 nobody has used yet, grants that last included, is void, and pairings under way end, as do a pause and observe mode. Their uid is left
 status and freeze on this machine. It outlives restarts, whatever the configuration says. Nobody is asked first. What they approved
 before and what ran is done: look at approver audit tail.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver people remove ada --reason left
   approver people remove telegram:10042567`
@@ -84,11 +85,11 @@ Example:
 
 // Run removes.
 func (c peopleRemoveCmd) Run(ctx context.Context) error {
-	return c.change(ctx, opRemove, personRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
+	return c.Change(ctx, adminapi.OpRemove, adminapi.PersonRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
 }
 
 type peopleRestoreCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Person string `arg:"" help:"The person, as approver people names who was removed."`
 	Reason string `help:"Why; the people who are asked see it as claimed." placeholder:"TEXT"`
 	Yes    bool   `help:"Where nobody is asked: do not show first what would count." short:"y"`
@@ -99,52 +100,18 @@ func (peopleRestoreCmd) Help() string {
 	return `Those who count approve it first, as CATASTROPHIC. Root's word counts where the daemon is not root, and on an isolated install its
 operator's: they see which accounts would count and are asked for a yes, which holds for those alone. They count again where an
 approver list names them. What they had approved before stays void.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver people restore ada --reason mistake`
 }
 
 // Run restores.
 func (c peopleRestoreCmd) Run(ctx context.Context) error {
-	return c.afterLook(ctx, opRestore, personRequest{Person: c.Person, Reason: c.Reason}, c.Yes)
-}
-
-// afterLook shows what an operation would let count, and does it if that is confirmed and
-// still so. Where people are asked, they are the ones to look.
-func (c operatorCmd) afterLook(ctx context.Context, op string, req personRequest, unseen bool) error {
-	c.told = new(toldOf)
-	if req.Unseen = unseen; unseen {
-		return c.change(ctx, op, req)
-	}
-	var doc controlDoc
-	look := req
-	look.Show = true
-	if err := c.operate(ctx, op, look, &doc); err != nil {
-		return err
-	}
-	if req.Seen = doc.Seen; doc.Seen != "" {
-		printedOn(os.Stderr, 2, "%s\n", visibly(doc.Text))
-		if !typedYes(os.Stdin, os.Stderr, "Shall this count, by your word alone?") {
-			return errors.New("not confirmed: nothing was changed")
-		}
-	}
-	return c.change(ctx, op, req)
-}
-
-func (c operatorCmd) change(ctx context.Context, op string, req personRequest) error {
-	var doc controlDoc
-	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
-		return err
-	}
-	if c.JSON {
-		return printJSON(doc)
-	}
-	say(doc.Text)
-	return nil
+	return c.AfterLook(ctx, adminapi.OpRestore, adminapi.PersonRequest{Person: c.Person, Reason: c.Reason}, c.Yes)
 }
 
 type peopleRecoverCmd struct {
-	operatorCmd
+	adminclient.Cmd
 	Yes bool `help:"Do not show first what would count." short:"y"`
 }
 
@@ -154,12 +121,12 @@ func (peopleRecoverCmd) Help() string {
 restart the daemon, and run this as root, or on an isolated install as any user whom the resolve socket admits. It is refused while somebody could approve, where the daemon runs as root, and to the user of a
 daemon that is not isolated: that could be an agent. What
 it shows is what counts: if that has changed before your yes, nothing does. The audit and the log tell it. docs/nobody.md has the whole way.
-` + exitCodes + `
+` + term.ExitCodes + `
 Example:
   approver people recover`
 }
 
 // Run recovers.
 func (c peopleRecoverCmd) Run(ctx context.Context) error {
-	return c.afterLook(ctx, opRecover, personRequest{}, c.Yes)
+	return c.AfterLook(ctx, adminapi.OpRecover, adminapi.PersonRequest{}, c.Yes)
 }

@@ -75,7 +75,9 @@ func TestPictures(t *testing.T) {
 			card, buttons = strings.TrimSpace(c.Text), c.Labels
 		}
 	}
-	here := strings.NewReplacer(m.dir, "~/.approver", " --config approver.yaml", "", hostname(), "laptop")
+	host, err := os.Hostname()
+	m.must(err)
+	here := strings.NewReplacer(m.dir, "~/.approver", " --config approver.yaml", "", host, "laptop")
 	isPicture(t, "phone", here.Replace(card), func(text string) []byte { return phone(text, buttons) })
 	for name, text := range map[string]string{
 		"card":    card + "\n\n[ " + strings.Join(buttons, " ] [ ") + " ] ",

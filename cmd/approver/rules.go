@@ -13,7 +13,11 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/cmd/approver/internal/checks"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
+	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/internal/strictyaml"
 	"approver.example/reflexcore"
@@ -38,7 +42,7 @@ type rulesFlags struct {
 // library is the rules as the daemon would have them. Without a home there is no
 // configuration, and the built-in rules count.
 func (f rulesFlags) library() (*configs.Library, error) {
-	cfg, err := policyFlags{Config: f.Config}.config()
+	cfg, err := judging.Flags{Config: f.Config}.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (c rulesListCmd) Run() error {
 	})
 	if c.JSON {
 		for _, d := range all {
-			if err := printJSON(d); err != nil {
+			if err := term.PrintJSON(d); err != nil {
 				return err
 			}
 		}
@@ -143,7 +147,7 @@ func (c rulesListCmd) Run() error {
 	for _, d := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()), d.Confidence, d.Layer, d.state())
 	}
-	fmt.Fprintf(w, "%s\n", counted(uint64(len(all)), "rule"))
+	fmt.Fprintf(w, "%s\n", words.Count(uint64(len(all)), "rule"))
 	return w.Flush()
 }
 
@@ -156,7 +160,7 @@ func (d ruleDoc) state() (text string) {
 		text += ", in shadow"
 	}
 	if len(d.Allow) > 0 {
-		text += ", " + counted(uint64(len(d.Allow)), "exception")
+		text += ", " + words.Count(uint64(len(d.Allow)), "exception")
 	}
 	if !d.Expires.IsZero() {
 		text += ", until " + d.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly)
@@ -198,7 +202,7 @@ func (c rulesShowCmd) Run() error {
 		return fmt.Errorf("there is no rule %q: approver rules list has them all", c.ID)
 	}
 	if c.JSON {
-		return printJSON(all[i])
+		return term.PrintJSON(all[i])
 	}
 	all[i].print(os.Stdout)
 	return nil
@@ -319,7 +323,7 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 			}
 			failed++
 			if c.JSON {
-				if err := printJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
+				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
 					return err
 				}
 				continue
@@ -328,12 +332,12 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 		}
 	}
 	if c.JSON {
-		err = printJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
+		err = term.PrintJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
-		_, err = fmt.Printf("%s, %s, %d failed\n", counted(uint64(len(own)), "rule"), counted(uint64(examples), "example"), failed)
+		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
-		return errSaid
+		return term.ErrSaid
 	}
 	return err
 }
@@ -401,12 +405,12 @@ Example:
 // Run lints.
 func (c rulesLintCmd) Run() error {
 	all, own, err := c.rules(c.Files)
-	var problems checked
-	problems.problem(err)
+	var problems checks.Checked
+	problems.Problem(err)
 	var remarks []reflexcore.Remark
 	if err == nil {
 		_, err = reflexcore.Compile(all)
-		problems.problem(err)
+		problems.Problem(err)
 		mine := map[string]bool{}
 		for _, r := range own {
 			mine[r.ID] = true
@@ -440,10 +444,10 @@ func (c rulesLintCmd) Run() error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%s, %s\n", counted(uint64(len(own)), "rule"), counted(uint64(len(problems.Problems)+len(remarks)), "remark"))
+		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
 	}
 	if len(problems.Problems)+len(remarks) > 0 {
-		return errSaid
+		return term.ErrSaid
 	}
 	return nil
 }

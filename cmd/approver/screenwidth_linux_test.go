@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"approver.example/daemon/daemontest"
 )
 
 // A pty is both ends of a terminal of a given width.
@@ -176,7 +178,7 @@ func newWideMachine(t *testing.T) wideMachine {
 			t.Logf("the daemon:\n%s", &log)
 		}
 	})
-	eventually(t, "the daemon answers", func() bool {
+	daemontest.Eventually(t, "the daemon answers", func() bool {
 		_, err := os.Stat(filepath.Join(home, ".approver", "run", "resolve.sock"))
 		return !errors.Is(err, fs.ErrNotExist)
 	})
@@ -191,9 +193,9 @@ func newWideMachine(t *testing.T) wideMachine {
 	waits.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home + `","permission_mode":"default",` +
 		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git branch -D a-branch-with-a-name"},"tool_use_id":"toolu_2"}`)
 	m.background(watch)
-	eventually(t, "somebody watches", func() bool { return strings.Contains(m.says("status", "--json"), `"watchers":1`) })
+	daemontest.Eventually(t, "somebody watches", func() bool { return strings.Contains(m.says("status", "--json"), `"watchers":1`) })
 	m.background(waits)
-	eventually(t, "a request is open", func() bool { return strings.Contains(m.says("pending", "--json"), "a-branch") })
+	daemontest.Eventually(t, "a request is open", func() bool { return strings.Contains(m.says("pending", "--json"), "a-branch") })
 	return m
 }
 

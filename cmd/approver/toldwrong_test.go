@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/daemon/daemontest"
 	"approver.example/shieldcore/evaluator/evaluatortest"
 )
 
@@ -23,7 +24,7 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 		want            string
 	}{
 		"a wrong key":            {key: other.Key(), want: "does not take the key (HTTP 401"},
-		"a wrong model":          {does: func(p *evaluatortest.Server) { p.Behave(wrongModel()) }, want: "(HTTP 400, model not found)"},
+		"a wrong model":          {does: func(p *evaluatortest.Server) { p.Behave(daemontest.WrongModel()) }, want: "(HTTP 400, model not found)"},
 		"an address of no model": {url: "/elsewhere", want: "HTTP 404"},
 		"nothing listens":        {does: func(p *evaluatortest.Server) { p.Close() }, want: "cannot be connected to"},
 		"a model that cannot do it": {does: func(p *evaluatortest.Server) {

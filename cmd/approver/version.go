@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"os"
 	"runtime/debug"
+
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
 )
 
 type versionCmd struct {
@@ -13,21 +16,13 @@ type versionCmd struct {
 // Help is the long text.
 func (versionCmd) Help() string { return "Example:\n  approver version --json" }
 
-// buildVersion is the version of this build.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "devel"
-}
-
 // Run prints what the build knows of itself.
 func (c versionCmd) Run() error {
 	out := struct {
 		Version  string `json:"version"`
 		Revision string `json:"revision,omitempty"`
 		Go       string `json:"go"`
-	}{Version: buildVersion()}
+	}{Version: adminapi.BuildVersion()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		out.Go = info.GoVersion
 		for _, s := range info.Settings {
@@ -39,6 +34,6 @@ func (c versionCmd) Run() error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(out)
 	}
-	printed(0, "approver %s %s %s\n", out.Version, out.Revision, out.Go)
+	term.Print(0, "approver %s %s %s\n", out.Version, out.Revision, out.Go)
 	return nil
 }

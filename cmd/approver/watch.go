@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"approver.example/channels/terminal"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/httpapi"
 )
 
 type watchCmd struct {
-	daemonAt
+	adminclient.At
 	JSON bool `help:"Print one JSON event per line and take no answers."`
 }
 
@@ -32,8 +34,8 @@ Example:
 
 // Run watches until ctx ends or the person quits.
 func (c watchCmd) Run(ctx context.Context) error {
-	c.told = new(toldOf)
-	client, err := c.client(ctx)
+	c.Told = new(adminclient.Told)
+	client, err := c.Client(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,16 +48,16 @@ func (c watchCmd) Run(ctx context.Context) error {
 	defer cancel()
 	if c.JSON {
 		for raw := range events {
-			fmt.Println(visibleJSON(raw))
+			fmt.Println(term.VisibleJSON(raw))
 		}
 		return nil
 	}
-	if mode := (operatorCmd{daemonAt: c.daemonAt}).mode(ctx); mode != "" {
-		say(mode)
+	if mode := (adminclient.Cmd{At: c.At}).Mode(ctx); mode != "" {
+		term.Say(mode)
 	}
 	info, err := os.Stdout.Stat()
 	ui := terminal.UI{In: os.Stdin, Out: os.Stdout, Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
-		Width: func() int { return screenWidth(os.Stdout) }}
+		Width: func() int { return term.Width(os.Stdout) }}
 	err = ui.Run(ctx, events, client.Answer)
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -75,7 +77,7 @@ const (
 func follow(ctx context.Context, client httpapi.ResolveClient, events chan<- json.RawMessage) {
 	said, wait := false, reconnect
 	for ctx.Err() == nil {
-		err := hears(ctx, client)
+		err := adminclient.Hears(ctx, client)
 		if err == nil {
 			err = client.Watch(ctx, func(raw json.RawMessage) error {
 				said, wait = false, reconnect
@@ -94,9 +96,9 @@ func follow(ctx context.Context, client httpapi.ResolveClient, events chan<- jso
 		}
 		if ctx.Err() == nil && !said {
 			if errors.Is(err, fs.ErrPermission) {
-				err = outsider(err, client.Socket)
+				err = adminclient.Outsider(err, client.Socket)
 			}
-			printedOn(os.Stderr, 10, "approver: not connected: %s; trying again, and Ctrl-C ends it\n", visibly(err.Error()))
+			term.PrintOn(os.Stderr, 10, "approver: not connected: %s; trying again, and Ctrl-C ends it\n", term.Visibly(err.Error()))
 			said = true
 		}
 		select {

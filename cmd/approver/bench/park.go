@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
+
 	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
@@ -15,7 +17,6 @@ import (
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/tokens"
-	"github.com/google/uuid"
 )
 
 // A store is a KV that can be closed.

@@ -1,0 +1,201 @@
+package adminclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example/channels/terminal"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
+	"approver.example/display"
+	"approver.example/httpapi"
+)
+
+// SayWaiting says on standard error that a command waits, once it does. What it returns
+// ends that.
+func SayWaiting(ctx context.Context, quiet bool, text func(context.Context) string) (done func()) {
+	if quiet {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := time.AfterFunc(time.Second, func() {
+		if said := text(ctx); ctx.Err() == nil {
+			term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(said))
+		}
+	})
+	return func() { t.Stop(); cancel() }
+}
+
+// ErrTakenBack is said to whoever ends a command that waits for people.
+var ErrTakenBack = errors.New("stopped: the daemon withdraws the question, and nothing was approved")
+
+// askedAfter is how long an operation takes at most that nobody is asked about.
+const askedAfter = 700 * time.Millisecond
+
+// Answer sends an answer the way of the terminal channel, and prints what became
+// of it. It fails unless that is one of good.
+func (c Cmd) Answer(ctx context.Context, a terminal.Answer, good ...string) error {
+	client, err := c.Client(ctx)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	if err := Hears(ctx, client); err != nil {
+		return err
+	}
+	asks, cancel := context.WithTimeout(ctx, toChange)
+	defer cancel()
+	raw, err := client.Answer(asks, body)
+	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
+		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set channels.terminal in the configuration")
+	} else if err != nil && asks.Err() != nil && ctx.Err() == nil {
+		return &SilentError{client.Socket, true}
+	} else if err != nil {
+		return NotRunning(err)
+	}
+	var out terminal.Answered
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return err
+	}
+	stands := false
+	for _, kind := range good {
+		stands = stands || out.Kind == kind
+	}
+	switch {
+	case c.JSON:
+		if err := term.PrintJSON(out); err != nil {
+			return err
+		}
+	case stands:
+		term.Say(out.Text)
+	default:
+		return errors.New(out.Text)
+	}
+	if !stands {
+		return term.ErrSaid
+	}
+	return nil
+}
+
+// Control asks for one operation and prints what became of it.
+func (c Cmd) Control(ctx context.Context, op string, req adminapi.ControlRequest) error {
+	var doc adminapi.ControlAnswer
+	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
+		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(doc)
+	}
+	term.Say(doc.Text)
+	return nil
+}
+
+// operateSaying is operate for what may wait for people: while it does, it says so, and
+// at once whether there is anybody who could say yes.
+func (c Cmd) operateSaying(ctx context.Context, op string, req, doc any) error {
+	if c.Told == nil {
+		c.Told = new(Told)
+	}
+	if c.JSON {
+		return c.Operate(ctx, op, req, doc)
+	}
+	waits, done := context.WithCancel(ctx)
+	said := make(chan bool, 1)
+	go func() {
+		select {
+		case <-waits.Done():
+			said <- false
+		case <-time.After(askedAfter):
+			said <- c.sayWaiting(waits)
+		}
+	}()
+	err := c.Operate(ctx, op, req, doc)
+	done()
+	told := <-said
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ErrTakenBack
+	case errors.Is(err, httpapi.ErrRefused) && !told:
+		// Refused at once: whoever is stuck learns what is left.
+		if nobody := c.nobody(ctx); nobody != "" {
+			return fmt.Errorf("%w\n%s", err, nobody)
+		}
+	}
+	return err
+}
+
+// sayWaiting says what an operation waits for, unless it is over, and reports that.
+func (c Cmd) sayWaiting(ctx context.Context) (said bool) {
+	text := "this waits for people to approve it; Ctrl-C withdraws it"
+	if nobody := c.nobody(ctx); ctx.Err() != nil {
+		return false
+	} else if nobody != "" {
+		text = nobody + "\napprover: approver pending has the ID; this waits until its time is over, and Ctrl-C withdraws it"
+	}
+	term.PrintOn(os.Stderr, 10, "approver: %s\n", term.Visibly(text))
+	return true
+}
+
+// nobody is what status says where nobody can approve, or nothing.
+func (c Cmd) nobody(ctx context.Context) string {
+	var now adminapi.Status
+	if c.Operate(ctx, adminapi.OpStatus, struct{}{}, &now) != nil {
+		return ""
+	}
+	return now.Nobody
+}
+
+// Mode asks the daemon for what holds besides the rules, in a sentence; empty if
+// nothing does, or no daemon answers.
+func (c Cmd) Mode(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	var doc adminapi.Status
+	if c.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
+		return ""
+	}
+	return display.OneLine(doc.Control)
+}
+
+// AfterLook shows what an operation would let count, and does it if that is confirmed and
+// still so. Where people are asked, they are the ones to look.
+func (c Cmd) AfterLook(ctx context.Context, op string, req adminapi.PersonRequest, unseen bool) error {
+	c.Told = new(Told)
+	if req.Unseen = unseen; unseen {
+		return c.Change(ctx, op, req)
+	}
+	var doc adminapi.ControlAnswer
+	look := req
+	look.Show = true
+	if err := c.Operate(ctx, op, look, &doc); err != nil {
+		return err
+	}
+	if req.Seen = doc.Seen; doc.Seen != "" {
+		term.PrintOn(os.Stderr, 2, "%s\n", term.Visibly(doc.Text))
+		if !term.TypedYes(os.Stdin, os.Stderr, "Shall this count, by your word alone?") {
+			return errors.New("not confirmed: nothing was changed")
+		}
+	}
+	return c.Change(ctx, op, req)
+}
+
+// Change has the daemon change something about people, and prints what came of it.
+func (c Cmd) Change(ctx context.Context, op string, req adminapi.PersonRequest) error {
+	var doc adminapi.ControlAnswer
+	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
+		return err
+	}
+	if c.JSON {
+		return term.PrintJSON(doc)
+	}
+	term.Say(doc.Text)
+	return nil
+}

@@ -1,0 +1,402 @@
+package adminclient
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/goccy/go-yaml"
+
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/httpapi/socketpath"
+)
+
+// A Sudo is root who speaks to a daemon, perhaps to that of somebody else: sudo approver
+// unfreeze. Where an isolated daemon is installed, root believes what root wrote alone.
+// Elsewhere root means the daemon of the user behind sudo, and nobody else's. Nothing of
+// another user's configuration is taken but where the socket is.
+type Sudo struct {
+	etc, system string // the folders of an isolated daemon's configuration and sockets
+	owner       uint32 // whose the pin must be: root but in tests
+	euid        int
+	behind      string                                    // SUDO_UID
+	lookup      func(uid string) (home string, err error) // of a user
+	say         io.Writer
+	told        *Told // of one command that connects more than once; nil: of each client
+}
+
+// A Told is the daemon that root was told it speaks to. The zero value is none.
+type Told struct {
+	mu  sync.Mutex
+	uid *uint32
+
+	socket string
+
+	Trouble error // of the configuration, where the daemon was found all the same
+	Keep    bool  // whoever made this tells the trouble
+}
+
+// NewSudo is this process, as the system says who runs it.
+func NewSudo() Sudo {
+	return Sudo{configs.SystemFolder, socketpath.SystemDir, 0, os.Geteuid(), os.Getenv("SUDO_UID"), homeOf, term.Folded(os.Stderr, 10), nil}
+}
+
+func homeOf(uid string) (string, error) {
+	u, err := user.LookupId(uid)
+	if err != nil {
+		return "", err
+	}
+	return u.HomeDir, nil
+}
+
+// A target is the daemon that root means. The zero value is root's own.
+type target struct {
+	config   string  // its configuration; empty if it has none, or it is found as ever
+	home     string  // of the user behind sudo
+	uid      *uint32 // who must listen, and may own the configuration; nil: see [sudoer.trusts]
+	isolated bool
+	pin      string // the pinned submit socket
+}
+
+const configName = "approver.yaml"
+
+// target finds the daemon that root means, by the named configuration or without.
+func (s Sudo) target(named string) (target, error) {
+	if named != "" {
+		return target{config: named}, nil
+	}
+	config := filepath.Join(s.etc, configName)
+	pin, pinned, err := socketpath.ReadPin(filepath.Join(s.etc, filepath.Base(socketpath.PinFile)), s.owner)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{isolated: true}
+	if pinned {
+		t.uid, t.pin = &pin.UID, pin.Socket
+	}
+	behind, home := s.user()
+	switch {
+	case there(config):
+		t.config = config
+		return t, nil
+	case pinned && (behind == nil || *behind != pin.UID || there(s.system)), !pinned && there(s.system):
+		return t, nil
+	case behind == nil:
+		return target{}, nil
+	}
+	config = filepath.Join(home, ".approver", configName)
+	switch {
+	case there(config):
+		return target{config: config, home: home, uid: behind}, nil
+	case there(filepath.Join(home, socketpath.HomeDir, socketpath.Resolve)):
+		return target{home: home, uid: behind}, nil
+	}
+	return target{}, nil // no daemon of theirs
+}
+
+// user is who is behind sudo.
+func (s Sudo) user() (*uint32, string) {
+	n, err := strconv.ParseUint(s.behind, 10, 32)
+	if err != nil || n == 0 {
+		return nil, ""
+	}
+	home, err := s.lookup(s.behind)
+	if err != nil {
+		return nil, ""
+	}
+	uid := uint32(n)
+	return &uid, home
+}
+
+// there reports that something is at a path, or that it cannot be told.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// client finds the daemon's resolve socket, and whom to trust there; ok is false where the
+// configuration is root's own, and is read as ever.
+func (s Sudo) client(named string) (c httpapi.ResolveClient, ok bool, err error) {
+	t, err := s.target(named)
+	if err != nil {
+		return c, false, err
+	}
+	socket := ""
+	switch {
+	case t == target{}:
+		return c, false, s.ownFile()
+	case t.config != "":
+		if socket, err = s.of(&t); errors.Is(err, errSpoiled) && t.usual(s) != "" {
+			trouble := err
+			socket, err = t.usual(s), nil
+			defer func() {
+				if ok && s.told != nil {
+					s.told.despite(s, socket, trouble)
+				}
+			}()
+		}
+	default:
+		socket = t.usual(s)
+	}
+	switch {
+	case err != nil || socket == "":
+		return c, false, err
+	case t.isolated && !there(socket):
+		return c, false, fmt.Errorf("the isolated daemon of this machine is not running, and no other was asked: nothing is at %s: systemctl start approver, or as it is started here: %w", socket, fs.ErrNotExist)
+	case t.config != "" && !t.isolated, t.home != "":
+		err = ownedBy(socket, *t.uid)
+	}
+	return s.At(socket, t.uid), true, err
+}
+
+// ownFile fails if a link of somebody else leads to root's own configuration.
+func (s Sudo) ownFile() error {
+	path, err := configs.DefaultPath()
+	if err != nil {
+		return nil //nolint:nilerr // whoever reads it next says so
+	}
+	f, _, err := openOwn(path, new(uint32))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		_ = f.Close() // it was only looked at
+	}
+	return err
+}
+
+// At speaks to a socket as root. It says to whom before it sends anything, unless root is
+// among itself.
+func (s Sudo) At(socket string, only *uint32) httpapi.ResolveClient {
+	if s.euid != 0 {
+		return httpapi.ResolveClient{Socket: socket}
+	}
+	if filepath.IsAbs(socket) {
+		socket = filepath.Clean(socket) // the way that is looked at is the way that is gone
+	}
+	told := s.told
+	if told == nil {
+		told = new(Told)
+	}
+	return httpapi.ResolveClient{Socket: socket, Trust: func(uid uint32) error {
+		if err := trusts(socket, uid, only); err != nil {
+			return err
+		}
+		told.mu.Lock()
+		defer told.mu.Unlock()
+		own := uid == 0 && s.behind == "" // no other user's, and nobody could mean another
+		if !own && (told.uid == nil || *told.uid != uid || told.socket != socket) {
+			fmt.Fprintf(s.say, "approver: this speaks to the daemon of uid %d on %s\n", uid, term.Visibly(socket))
+			told.uid, told.socket = &uid, socket
+		}
+		return nil
+	}}
+}
+
+// Own is the daemon of a configuration that root or this user has read. Without a file
+// nobody wrote where it is: root then speaks to root alone.
+func (s Sudo) Own(cfg configs.Config) httpapi.ResolveClient {
+	var only *uint32
+	if cfg.File == "" {
+		only = new(uint32)
+	}
+	return s.At(cfg.Sockets.Resolve, only)
+}
+
+// trusts fails unless a listener of that uid may be there: only whom root means, or, where
+// root named the place alone, root and whom its folder belongs to. A link of one user that
+// leads to the daemon of another is never followed.
+func trusts(socket string, uid uint32, only *uint32) error {
+	if only == nil {
+		if err := socketpath.Trust(socket, uid); err != nil {
+			return err
+		}
+	} else if uid != *only {
+		return fmt.Errorf("the listener on %s runs as uid %d, and this means the daemon of uid %d: name the socket with --socket if it is the right one", socket, uid, *only)
+	}
+	whose := uid
+	if folder, err := asuser.OwnerOf(filepath.Dir(socket)); uid == 0 && only == nil && err == nil {
+		whose = folder // root may listen for another user
+	}
+	_, err := wayTo(filepath.Dir(socket), whose, true)
+	return err
+}
+
+// of reads where the socket is from a configuration, and whose it is. It is empty for a
+// named file of root, which is read as ever.
+func (s Sudo) of(t *target) (string, error) {
+	f, owner, err := openOwn(t.config, t.uid)
+	if errors.Is(err, fs.ErrNotExist) && t.uid == nil && !t.isolated {
+		return "", nil // whoever reads it next says so
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if owner == 0 && t.uid == nil && !t.isolated {
+		return "", nil
+	}
+	if t.uid == nil && owner != 0 {
+		t.uid = &owner
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return "", err
+	}
+	var doc struct {
+		Sockets struct {
+			Resolve string `yaml:"resolve"`
+		} `yaml:"sockets"`
+	}
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		named, ok := configs.SocketIn(text)
+		if !ok {
+			return "", fmt.Errorf("%s cannot be read: %w", t.config, errSpoiled)
+		}
+		doc.Sockets.Resolve = named
+	}
+	return s.place(t, doc.Sockets.Resolve)
+}
+
+// openOwn opens a configuration that is only's or root's; without only it may be anybody's.
+// No folder or link on the way is of somebody else.
+func openOwn(path string, only *uint32) (_ *os.File, owner uint32, err error) {
+	if only != nil {
+		owner = *only
+	} else if owner, err = asuser.OwnerOf(path); err != nil {
+		return nil, 0, err
+	}
+	real, err := wayTo(path, owner, owner != 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	// A pipe must not hold root up, and nothing that was put there since is followed.
+	f, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // it was only looked at
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	st, known := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !known || st.Uid != 0 && st.Uid != owner:
+		return nil, 0, notTheirs(path, st, owner)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0:
+		return nil, 0, fmt.Errorf("%s is no plain file, or others can write it: %w", path, errSpoiled)
+	}
+	return f, st.Uid, nil
+}
+
+func notTheirs(path string, st *syscall.Stat_t, owner uint32) error {
+	whose := "an unknown user"
+	if st != nil {
+		whose = fmt.Sprintf("uid %d", st.Uid)
+	}
+	return fmt.Errorf("%s belongs to %s, and this means the daemon of uid %d: name the daemon's socket with --socket if it is the right one", path, whose, owner)
+}
+
+// maxLinks is how many links a way may have, as for the kernel.
+const maxLinks = 40
+
+// wayTo returns where a path leads, without links. It fails if a link on the way, or with
+// folders a folder or the end, belongs to anybody but root and that user: somebody else
+// could lead root elsewhere.
+func wayTo(path string, uid uint32, folders bool) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	at, left := "/", strings.Split(path, "/")
+	for links := 0; len(left) > 0; {
+		next := left[0]
+		left = left[1:]
+		switch next {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		step := filepath.Join(at, next)
+		info, err := os.Lstat(step)
+		if err != nil {
+			return "", err
+		}
+		link := info.Mode()&fs.ModeSymlink != 0
+		st, known := info.Sys().(*syscall.Stat_t)
+		if (folders || link) && (!known || st.Uid != 0 && st.Uid != uid) {
+			return "", fmt.Errorf("on the way to %s: %w", path, notTheirs(step, st, uid))
+		}
+		if !link {
+			at = step
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s leads through more than %d links", path, maxLinks)
+		}
+		to, err := os.Readlink(step)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		left = append(strings.Split(to, "/"), left...)
+	}
+	return at, nil
+}
+
+// place is where a setting of a daemon's configuration leads.
+func (s Sudo) place(t *target, named string) (string, error) {
+	rest, below := strings.CutPrefix(named, "~/")
+	switch {
+	case filepath.IsAbs(named):
+		return named, nil
+	case named == "" && (t.isolated || there(s.system)):
+		return filepath.Join(s.system, socketpath.Resolve), nil
+	case named == "":
+		rest = filepath.Join(socketpath.HomeDir, socketpath.Resolve)
+	case !below:
+		dir, err := filepath.Abs(filepath.Dir(t.config))
+		return filepath.Join(dir, named), err
+	}
+	uid := uint32(0)
+	if t.uid != nil {
+		uid = *t.uid
+	}
+	home, err := s.lookup(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return "", fmt.Errorf("%s belongs to uid %d, whose home is not known: name the daemon's socket with --socket", t.config, uid)
+	}
+	return filepath.Join(home, rest), nil
+}
+
+// ownedBy fails unless the socket's folder is that user's.
+func ownedBy(socket string, uid uint32) error {
+	info, err := os.Lstat(filepath.Dir(socket))
+	if err != nil {
+		return fmt.Errorf("the daemon of uid %d is not there: %w", uid, err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != uid {
+		return fmt.Errorf("the folder of %s does not belong to uid %d, as the configuration does: name the daemon's socket with --socket if it is the right one", socket, uid)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+// Package asuser is about with whose eyes a command looks: what a daemon finds is what its
+// own user may read and write; root may everything, and another user little.
+package asuser
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+
+	"approver.example/daemon/claudehooks"
+)
+
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// RunsAs is whom the daemon runs as: this user, and where that is root, the owner of
+// the daemon's data.
+func RunsAs(dir string) uint32 {
+	own := uint32(os.Geteuid())
+	if owner, err := OwnerOf(dir); own == 0 && err == nil {
+		return owner
+	}
+	return own
+}
+
+// Become makes this process one of another user, for good, if it is root's. of is
+// something that belongs to the user, for a group where the system knows none.
+func Become(uid uint32, of string) error {
+	if os.Geteuid() != 0 || uid == 0 {
+		return nil
+	}
+	gid, groups, home := groupOf(of), []int{}, "/"
+	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil {
+		if gid, err = strconv.Atoi(u.Gid); err != nil {
+			return fmt.Errorf("the group of uid %d: %w", uid, err)
+		}
+		ids, err := u.GroupIds()
+		if err != nil {
+			return fmt.Errorf("the groups of uid %d: %w", uid, err)
+		}
+		for _, id := range ids {
+			if n, err := strconv.Atoi(id); err == nil {
+				groups = append(groups, n)
+			}
+		}
+		home = u.HomeDir
+	}
+	err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(int(uid)), os.Setenv("HOME", home))
+	if err != nil {
+		return fmt.Errorf("cannot look as uid %d: %w: run it as that user", uid, err)
+	}
+	if dir, err := os.Getwd(); err != nil || syscall.Access(dir, 1) != nil {
+		return os.Chdir("/") // no project that this user could be in
+	}
+	return nil
+}
+
+// groupOf is the group of a file, or nobody's.
+func groupOf(path string) int {
+	info, err := os.Stat(path)
+	if err == nil {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid != 0 {
+			return int(st.Gid)
+		}
+	}
+	return claudehooks.Nobody
+}
+
+// OwnerOf returns whose a file or folder is.
+func OwnerOf(path string) (uint32, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, fmt.Errorf("the owner of %s is not known", path)
+	}
+	return st.Uid, nil
+}

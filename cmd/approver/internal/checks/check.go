@@ -1,0 +1,207 @@
+package checks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example/agents/claudesettings"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/words"
+	"approver.example/display"
+	"approver.example/internal/strictyaml"
+)
+
+// CheckCmd is the command check.
+type CheckCmd struct {
+	judging.Flags
+	JSON bool `help:"Print one JSON object."`
+}
+
+// Help is the long text.
+func (CheckCmd) Help() string {
+	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy, the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier program.
+It also reads the rules of the project of this folder, and finds a hook of Claude Code that was installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings
+are what works and is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls are observed, paused or frozen, that a file is not
+in force, and who was removed and still stands in the configuration.
+It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks with that user's eyes.
+
+Exit code 0: no problem, though there may be warnings. 1: there are problems.
+
+Example:
+  approver check
+  approver check --policy new.yaml --json`
+}
+
+// Checked is what check found: problems, and warnings.
+type Checked struct {
+	Problems []string `json:"problems"`
+	Warnings []string `json:"warnings"`
+	unseen   error    // this user may not read the configuration, so nothing was checked
+}
+
+// Run checks.
+func (c CheckCmd) Run(ctx context.Context) error {
+	out := c.look(ctx)
+	if out.unseen != nil && !c.JSON {
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, display.AsRoot("check"))
+	}
+	if c.JSON {
+		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+			return err
+		}
+	} else {
+		out.print()
+	}
+	if len(out.Problems) > 0 {
+		return term.ErrSaid
+	}
+	return nil
+}
+
+// look finds what is to be told.
+func (c CheckCmd) look(ctx context.Context) Checked {
+	out := Checked{Problems: []string{}, Warnings: []string{}}
+	cfg, err := adminclient.LoadAsDaemon(c.Config)
+	out.Problem(err)
+	known := err == nil
+	if errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 && c.Policy == "" {
+		out.unseen = err
+	}
+	if known {
+		out.Problem(asuser.Become(asuser.RunsAs(cfg.Dir), cfg.Dir))
+	}
+	if c.Policy != "" {
+		cfg.Policy = c.Policy
+	}
+	// A configuration that cannot be read does not say which policy it means.
+	if known || c.Policy != "" {
+		policy, err := cfg.LoadPolicy()
+		out.Problem(err)
+		for _, w := range policy.Warnings() {
+			out.Warnings = append(out.Warnings, w.String())
+		}
+	}
+	if known {
+		doc := daemonSays(ctx, c.Config)
+		out.Warnings = append(out.Warnings, nobodyNow(cfg, doc)...)
+		out.Warnings = append(out.Warnings, daemon.OutOfReach(cfg, asuser.RunsAs(cfg.Dir))...)
+		for _, gone := range doc.Removed {
+			if strings.Contains(gone, adminapi.StillListed) {
+				out.Warnings = append(out.Warnings, gone)
+			}
+		}
+		for _, waits := range doc.Waiting {
+			out.Warnings = append(out.Warnings, adminapi.WaitsLine(waits)+": "+waitsCure(doc.Nobody))
+		}
+		for _, u := range doc.NotInForce {
+			out.Warnings = append(out.Warnings, u.String())
+		}
+		out.rules(cfg)
+		elsewhere, here := withoutElsewhere(daemon.CheckStart(cfg))
+		out.Problem(here)
+		for _, err := range elsewhere {
+			out.Warnings = append(out.Warnings, notHere(err, doc))
+		}
+		out.Problem(daemon.CheckParts(cfg))
+		out.hooks(cfg, c.Config)
+		if mode := display.OneLine(doc.Control); mode != "" {
+			out.Warnings = append(out.Warnings, mode)
+		}
+	}
+	return out
+}
+
+// rules checks the layers of rules, and those of the project of this folder.
+func (out *Checked) rules(cfg configs.Config) {
+	lib, err := cfg.LoadLibrary(time.Now())
+	out.Problem(err)
+	if err == nil {
+		for _, w := range lib.Warnings() {
+			out.Warnings = append(out.Warnings, w.String())
+		}
+	}
+	out.Warnings = append(out.Warnings, projectProblems(cfg)...)
+}
+
+// hooks finds hooks that were installed for a shorter ttl, with the eyes of doctor.
+func (out *Checked) hooks(cfg configs.Config, config string) {
+	which := claudehooks.Target{ConfigFile: config}
+	path, err := which.Path()
+	if err != nil {
+		return // without a home there are none
+	}
+	sources := doctorPlaces(which, path, false).Sources()
+	for _, f := range claudesettings.Short(sources, waitingFor(cfg)) {
+		out.Problems = append(out.Problems, f.String()+": "+which.Cure(f.Path))
+	}
+}
+
+// nobodyNow says who can approve nothing: by the configuration, and by what a daemon that
+// runs adds to that.
+func nobodyNow(cfg configs.Config, doc adminapi.Status) (all []string) {
+	file := nobodyApproves(cfg)
+	if file != "" {
+		all = append(all, file)
+	}
+	which, _, _ := strings.Cut(doc.Nobody, ":")
+	if doc.Nobody != "" && !strings.HasPrefix(file, which) {
+		all = append(all, "by the daemon that runs, "+doc.Nobody)
+	}
+	return all
+}
+
+// daemonSays is the status of the daemon that runs; zero if none answers.
+func daemonSays(ctx context.Context, config string) (doc adminapi.Status) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if (adminclient.Cmd{At: adminclient.At{Config: config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) != nil {
+		return adminapi.Status{}
+	}
+	return doc
+}
+
+// Problem notes every problem that is in an error, of each file if it is of several.
+func (out *Checked) Problem(err error) {
+	var file *strictyaml.FileError
+	several, is := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+	case is:
+		for _, one := range several.Unwrap() {
+			out.Problem(one)
+		}
+	case errors.As(err, &file):
+		for _, p := range file.Problems {
+			out.Problems = append(out.Problems, p.String())
+		}
+	default:
+		out.Problems = append(out.Problems, err.Error())
+	}
+}
+
+func (out *Checked) print() {
+	for _, p := range out.Problems {
+		term.Print(0, "%s\n", p)
+	}
+	for _, w := range out.Warnings {
+		first, rest, more := strings.Cut(w, "\n")
+		term.Print(0, "%s\n", "warning: "+first)
+		if more {
+			term.Print(0, "%s\n", rest)
+		}
+	}
+	term.Print(0, "%s, %s\n", words.Count(uint64(len(out.Problems)), "problem"), words.Count(uint64(len(out.Warnings)), "warning"))
+}

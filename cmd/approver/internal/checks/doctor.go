@@ -1,0 +1,141 @@
+// Package checks is the commands doctor and check. doctor.go lists what doctor looks at; the
+// other files look at the daemon, the hooks, and what depends on the user. check.go checks
+// the configuration alone.
+package checks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/finding"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/cmd/approver/internal/tryhook"
+	"approver.example/daemon/claudehooks"
+)
+
+// canaryOf is the flag of doctor.
+type canaryOf struct {
+	Agent string `help:"Also start this agent once, to see whether the hook stops a call: claude." enum:",claude" default:"" placeholder:"NAME"`
+}
+
+// DoctorCmd is the command doctor.
+type DoctorCmd struct {
+	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
+	claudehooks.Target
+	canaryOf
+	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
+	Offline      bool   `help:"Ask no chat platform and no model provider."`
+	JSON         bool   `help:"Print one JSON object per check."`
+	Pin          string `kong:"-"` // the file that pins couriers; empty: the machine's
+}
+
+// Help is the long text.
+func (DoctorCmd) Help() string {
+	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, the evaluator, clocks, Claude Code's settings, PATH, the service and
+the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
+Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it says what was not looked at, and that is no failure.
+
+With --agent claude it also makes the hook test: run it as the same user, and in the same folder, as Claude Code.
+` + tryhook.Help + `
+
+With --json there is one object a line: check, result (ok, warn or fail), text and fix.
+Exit codes: 0 nothing failed, there may be warnings; 1 a check failed; 2 the command line is not understood.
+
+Example:
+  approver doctor
+  approver doctor --agent claude
+  approver doctor --json`
+}
+
+// Run makes all checks and prints them.
+func (c DoctorCmd) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	d := doctor{pin: c.Pin}
+	c.ConfigFile = c.Config
+	c.examine(ctx, &d)
+	c.canary(ctx, &d)
+	failed := false
+	for _, f := range d.found {
+		failed = failed || f.Result == finding.Fail
+		if c.JSON {
+			if err := json.NewEncoder(os.Stdout).Encode(f); err != nil {
+				return err
+			}
+			continue
+		}
+		f.Print()
+	}
+	if failed {
+		return term.ErrSaid
+	}
+	return nil
+}
+
+// examine makes the checks that this user can make.
+func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
+	cfg, err := adminclient.LoadAsDaemon(c.Config)
+	switch {
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0:
+		d.outside(c, err)
+		return
+	case err != nil:
+		d.say("config", finding.Fail, err.Error(), "")
+		d.beside(ctx, c.Config)
+		return
+	}
+	d.cfg = cfg
+	// First, while this may still be root: the settings are read as agents read them.
+	hooks := doctor{cfg: cfg, pin: d.pin}
+	if d.sealed() {
+		hooks.hook(c.Target)
+	}
+	if err := asuser.Become(asuser.RunsAs(cfg.Dir), cfg.Dir); err != nil {
+		d.say("user", finding.Fail, err.Error(), "")
+	}
+	whole := d.isDaemon()
+	if whole {
+		_, _ = d.ask(ctx) // daemon tells why it could not
+	}
+	d.config()
+	d.files(whole)
+	d.isolation()
+	d.sockets()
+	if whole {
+		d.daemon(ctx)
+	}
+	d.output()
+	if whole {
+		d.store(ctx)
+		d.channels(ctx, c.Offline)
+		d.people()
+		d.evaluator(ctx, c.Offline)
+		if !c.Offline {
+			d.platformClocks(ctx)
+		}
+	}
+	if !d.sealed() {
+		hooks.hook(c.Target)
+	}
+	d.found = append(d.found, hooks.found...)
+	d.path()
+	d.service(c.units())
+	if whole {
+		d.audit(ctx, c.AcceptAlarms)
+	} else {
+		d.unseen("user", "tokens, keys, store, chats, daemon and audit", c.Config)
+	}
+}
+
+// canary is doctor's check of the same: for people it is the hook test.
+func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
+	if c.Agent != "" {
+		d.found = append(d.found, tryhook.Try(ctx, c.Target))
+	}
+}

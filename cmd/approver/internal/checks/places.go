@@ -1,0 +1,270 @@
+package checks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/cmd/approver/internal/asuser"
+	"approver.example/cmd/approver/internal/auditlog"
+	"approver.example/cmd/approver/internal/finding"
+	"approver.example/daemon"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/words"
+	"approver.example/store/redisstore"
+)
+
+// files looks at the policy and at modes, and at what else serve looks at before it
+// starts.
+func (d *doctor) files(whole bool) {
+	_, err := d.cfg.LoadPolicy()
+	switch why := d.notInForce("policy"); {
+	case err == nil && why != "":
+		d.say("policy", finding.Warn, why, notInForceCure)
+	default:
+		d.judge("policy", err, cmp.Or(d.cfg.Policy, "the built-in one"), "mend the file: approver check")
+	}
+	d.rules()
+	if whole {
+		elsewhere, here := withoutElsewhere(daemon.CheckStart(d.cfg))
+		for _, err := range elsewhere {
+			d.say("start", finding.OK, notHere(err, d.status), "")
+		}
+		d.judge("start", errors.Join(here, daemon.CheckParts(d.cfg)), "the daemon would take all files, keys and folders", "")
+	}
+	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
+		d.say("permissions", finding.Warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
+	}
+	if st, err := os.Stat(d.cfg.Dir); err == nil && st.Mode().Perm()&0o077 != 0 {
+		d.say("permissions", finding.Fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()), "chmod go-rwx "+d.cfg.Dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		d.say("permissions", finding.OK, "there is no "+d.cfg.Dir+" yet: the daemon makes it for itself alone", "")
+	} else {
+		d.say("permissions", finding.OK, d.cfg.Dir+" is the daemon's alone", "")
+	}
+}
+
+// notInForceCure ends that a file is not in force.
+const notInForceCure = "approve the change where it is asked, or take it back in the file: approver pending, approver policy diff"
+
+// rules looks at the layers of rules, and at those of the project of this folder.
+func (d *doctor) rules() {
+	lib, err := d.cfg.LoadLibrary(time.Now())
+	if err != nil {
+		d.say("rules", finding.Fail, err.Error(), "mend the file: approver check; a daemon that runs goes on with what it read last, and none starts")
+		return
+	}
+	if why := d.notInForce("rule set"); why != "" {
+		d.say("rules", finding.Warn, why, notInForceCure)
+	}
+	layers := ""
+	for _, s := range lib.Source() {
+		layers += ", with " + s.File
+	}
+	if d.notInForce("rule set") == "" {
+		d.say("rules", finding.OK, words.Count(uint64(len(lib.Rules().List())), "rule")+layers, "")
+	}
+	if why := d.notInForce("information flow"); why != "" {
+		d.say("flow", finding.Warn, why, notInForceCure)
+	}
+	for _, w := range lib.Warnings() {
+		d.say("rules", finding.Warn, w.String(), "")
+	}
+	for _, problem := range projectProblems(d.cfg) {
+		d.say("rules", finding.Warn, "not all rules of this project count: "+problem, "")
+	}
+}
+
+// isolation looks whether agents are kept from the daemon's things.
+func (d *doctor) isolation() {
+	who, err := d.cfg.Sockets.Submitters()
+	if err != nil {
+		d.say("isolation", finding.Fail, err.Error(), "")
+		return
+	}
+	if i := d.cfg.Isolation(who, asuser.RunsAs(d.cfg.Dir)); !i.Isolated {
+		d.say("isolation", finding.Warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"), "docs/isolated.md says how to give the daemon a user of its own")
+		return
+	}
+	d.say("isolation", finding.OK, "who may submit is "+who.String(), "")
+}
+
+// store looks whether records can be kept, and compares clocks where there are two.
+func (d *doctor) store(ctx context.Context) {
+	if d.cfg.Store.Redis == nil {
+		path := d.cfg.Bolt().Path
+		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && daemon.CanMake(d.cfg.Dir, "") == nil {
+			d.say("store", finding.Warn, "there is none yet", "start the daemon once")
+			return
+		}
+		d.embedded(path)
+		return
+	}
+	var log bytes.Buffer
+	s, err := redisstore.Open(ctx, *d.cfg.Store.Redis, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	d.judge("store", err, "Redis answers, keeps its keys and takes writes", "")
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(log.String()) {
+		if _, text, found := strings.Cut(line, "msg="); found {
+			d.say("store", finding.Warn, strings.TrimSpace(text), "docs/config.md, store.redis")
+		}
+	}
+	now, err := s.Now(ctx)
+	d.clock("Redis", now, err)
+	d.judge("store", s.Close(), "closed in order", "")
+}
+
+// embedded looks at the store's file: the one that the daemon has open, where one runs.
+func (d *doctor) embedded(path string) {
+	err := daemon.Writable(filepath.Dir(path))
+	_, missing := os.Lstat(path)
+	switch {
+	case missing != nil && d.status.Up:
+		d.say("store", finding.Fail, "the daemon that runs has its store open, and nothing can be found at "+path+": "+missing.Error(),
+			"put the file back that was moved away, or restart the daemon, which begins a new one; docs/operations.md: \"The store is not believed\"")
+		return
+	case missing != nil && err == nil:
+		d.say("store", finding.Warn, "there is no "+path+" yet", "start the daemon once")
+		return
+	case err == nil:
+		err = daemon.Writable(path)
+	}
+	d.judge("store", err, path+" can be written", "make it writable for the daemon's user, or free some space")
+}
+
+// maxSkew is how far a clock may be off before codes' times confuse people.
+const maxSkew = 2 * time.Second
+
+func (d *doctor) clock(whose string, theirs time.Time, err error) {
+	skew := time.Since(theirs).Round(time.Millisecond)
+	switch {
+	case err != nil:
+		d.say("clock", finding.Fail, whose+": "+err.Error(), "")
+	case skew.Abs() > maxSkew:
+		d.say("clock", finding.Warn, fmt.Sprintf("ours and that of %s are %v apart", whose, skew), "run NTP on both")
+	default:
+		d.say("clock", finding.OK, "as that of "+whose, "")
+	}
+}
+
+// platformClocks compares our clock with those that chats show people: codes and
+// times on cards go by ours. The question bears no token.
+func (d *doctor) platformClocks(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	ask := func(whose, url, usual string) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodHead, cmp.Or(url, usual), nil)
+		if err != nil {
+			return // the configuration's fault, which is told elsewhere
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			return // the channel's check tells it
+		}
+		_ = res.Body.Close() // a HEAD has none
+		if theirs, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+			d.clock(whose, theirs.Add(500*time.Millisecond), nil) // it is cut to the second
+		}
+	}
+	if c := d.cfg.Channels.Telegram; c != nil {
+		ask("Telegram", c.APIURL, "https://api.telegram.org")
+	}
+	if c := d.cfg.Channels.Discord; c != nil {
+		ask("Discord", c.APIURL, "https://discord.com/api")
+	}
+	if c := d.cfg.Channels.Slack; c != nil {
+		ask("Slack", c.APIURL, "https://slack.com/api/")
+	}
+}
+
+// named says which channel an error is of.
+func named(channel string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), channel) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", channel, err)
+}
+
+// channels asks each platform whether it knows the token.
+func (d *doctor) channels(ctx context.Context, offline bool) {
+	all, _, _ := daemon.OpenChannels(d.cfg, false, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
+	for _, c := range all {
+		h, can := c.(approver.HealthChecker)
+		switch {
+		case !can:
+			d.say("channel", finding.OK, c.Name(), "")
+			continue
+		case offline:
+			d.say("channel", finding.OK, c.Name()+": not asked (--offline)", "")
+			continue
+		}
+		ask, cancel := context.WithTimeout(ctx, 15*time.Second)
+		who, err := h.Health(ask)
+		cancel()
+		d.judge("channel", named(c.Name(), err), c.Name()+": "+who, "see docs/channels/"+c.Name()+".md")
+	}
+}
+
+// audit checks the chain and the signatures. Alarms of loss up to accepted were looked
+// into.
+func (d *doctor) audit(ctx context.Context, accepted uint64) {
+	keys, err := audit.LoadKeys(d.cfg.AuditKey() + ".pub")
+	if errors.Is(err, fs.ErrNotExist) {
+		d.say("audit", finding.Warn, "there is no audit yet", "start the daemon once")
+		return
+	}
+	var report audit.Report
+	if err == nil {
+		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, d.status.Audit)
+	}
+	if fresh := (auditlog.VerifyCmd{AcceptAlarms: accepted}).Fresh(report.Losses); err == nil && len(fresh) > 0 {
+		d.say("audit", finding.Fail, fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
+			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
+		return
+	}
+	said := words.Count(report.Records, "record") + " in order, with " + words.Count(report.Checkpoints, "signature")
+	if last := newest(report.Others); err == nil && last.Seq > accepted {
+		d.say("audit", finding.Warn, fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, words.Count(report.Others.Count, "alarm"), last.Kind, last.Seq, last.What),
+			fmt.Sprintf("approver audit verify lists them; when you have looked into them, approver doctor --accept-alarms %d", last.Seq))
+		return
+	}
+	d.judge("audit", err, said, "approver audit verify")
+}
+
+// newest is the last alarm; zero if there is none.
+func newest(l audit.AlarmList) (a audit.Alarm) {
+	if n := len(l.Newest); n > 0 {
+		a = l.Newest[n-1]
+	}
+	return a
+}
+
+// times is a count for people.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// output says what becomes of what tools return.
+func (d *doctor) output() {
+	if text := d.cfg.OutputOptOut(); text != "" {
+		d.say("output", finding.Warn, text, "take shield.output_sanitization out of the configuration, or set it to auto")
+		return
+	}
+	d.say("output", finding.OK, hooks.OutputLine(d.cfg), "")
+}

@@ -1,0 +1,36 @@
+package hookinstall
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"approver.example/agents"
+	"approver.example/agents/blocking"
+)
+
+// An agent of which it is not known how it is told "no" would run what the hook
+// means to stop: the hook is put into the settings of no such agent, and the daemon
+// speaks the dialect of none.
+func TestInstallKnowsOnlyAgentsThatCanBeStopped(t *testing.T) {
+	offered := reflect.TypeFor[InstallCmd]()
+	if offered.NumField() == 0 {
+		t.Error("nothing can be installed")
+	}
+	for i := range offered.NumField() {
+		if name := strings.ToLower(offered.Field(i).Name); !blocking.Known(name) {
+			t.Errorf("install offers %s, which has no row in agents/blocking", name)
+		}
+	}
+	for _, name := range agents.Names() {
+		if !blocking.Known(name) {
+			t.Errorf("%s has no row in agents/blocking", name)
+		}
+	}
+	if err := installable("goose"); err == nil || !strings.Contains(err.Error(), "not known how goose is told no") {
+		t.Errorf("goose: %v", err)
+	}
+	if err := installable("claude"); err != nil {
+		t.Error(err)
+	}
+}

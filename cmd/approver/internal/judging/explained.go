@@ -1,0 +1,100 @@
+package judging
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+	"approver.example/shieldcore"
+)
+
+// A policyView is the verdict of the whole, and what the policy makes of the call.
+type policyView struct {
+	judged
+	Policy  shieldcore.Explanation `json:"policy"`
+	Verdict approver.Verdict
+}
+
+// Explained judges a call, and looks at what the policy makes of it.
+func (j *Judge) Explained(ctx context.Context, text string) (policyView, error) {
+	call, err := j.Call(text)
+	if err != nil {
+		return policyView{}, err
+	}
+	start := time.Now()
+	v, _ := j.Gate.Judge(ctx, call)
+	x := policyView{judged: judgedAs(nil, v, time.Since(start)), Verdict: v}
+	x.Chain = v.Chain
+	if x.Policy, err = j.Policy.Explain(ctx, call); err != nil { // the verdict says that it was stopped for that
+		x.Policy = shieldcore.Explanation{Verdict: approver.Verdict{By: shieldcore.By, Detail: err.Error()}}
+	}
+	return x, nil
+}
+
+// Call reads a line for judge, or takes the text for a shell command.
+func (j *Judge) Call(text string) (approver.ToolCall, error) {
+	line := []byte(text)
+	if !strings.HasPrefix(text, "{") {
+		var err error
+		if line, err = json.Marshal(map[string]string{"tool": "Bash", "command": text}); err != nil {
+			return approver.ToolCall{}, err
+		}
+	}
+	_, ev, err := j.decode(line)
+	return j.placed(ev.Call), err
+}
+
+// Write is the view for people.
+func (x policyView) Write(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	show := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-8s %s\n", name, display.OneLine(text))
+		}
+	}
+	v, e := x.Verdict, x.Policy
+	show("verdict", Decided(v))
+	show("why", cmp.Or(v.Detail, v.Reason))
+	if v.Detail != "" && v.Reason != v.Detail {
+		show("agent", v.Reason)
+	}
+	if v.Decision == approver.Ask && v.TTL > 0 {
+		show("ttl", v.TTL.String())
+	}
+	show("channels", strings.Join(v.Channels, " "))
+	show("people", strings.Join(v.Approvers, " "))
+	policy := InWords(e.Verdict)
+	if e.Verdict.Rule == "" {
+		policy += ": " + cmp.Or(e.Verdict.Detail, "no rule of it matches")
+	}
+	show("policy", policy)
+	if e.Verdict.Rule != "" {
+		show("rule", fmt.Sprintf("%s  %s", e.Verdict.Rule, e.Verdict.Where))
+	}
+	for _, o := range e.Others {
+		show("also", fmt.Sprintf("%s  %s  %s", o.Rule, InWords(o), o.Where))
+	}
+	show("actions", strings.Join(e.Actions, " "))
+	show("environ", strings.Join(e.Environments, " "))
+	show("branch", strings.Join(e.Branches, " "))
+	for _, p := range slices.Sorted(maps.Keys(e.Paths)) {
+		show("path", p+" is "+strings.Join(e.Paths[p], ", "))
+	}
+	for i, link := range chainLines(v) {
+		name := ""
+		if i == 0 {
+			name = "chain"
+		}
+		fmt.Fprintf(w, "%-8s %s\n", name, link)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,122 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"approver.example"
+	"approver.example/configs"
+	"approver.example/daemon/judges"
+	"approver.example/reflexcore"
+	"approver.example/reflexcore/loop"
+	"approver.example/reflexcore/memory"
+	"approver.example/shieldcore/evaluator"
+)
+
+// Open makes what judges outside of the daemon: judge, policy explain and report
+// all take their verdicts from it, so that they cannot say different things of a call.
+// Its stages are the daemon's: the engine, the policy and those of Tier 1.
+func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
+	cfg, err := f.Load()
+	if err != nil {
+		return nil, err
+	}
+	policy, err := cfg.LoadPolicy()
+	if err != nil {
+		return nil, err
+	}
+	reflex, err := ReflexOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
+	screens, err := judges.LoadScreens()
+	if err != nil {
+		return nil, err
+	}
+	j, err := New(agent, append([]approver.Stage{reflex, policy}, screens(cfg.Shield.Classifier)...)...)
+	if err != nil {
+		return nil, err
+	}
+	if j.Gate.Evaluator, err = evaluatorFor(cfg, evaluate); err != nil {
+		return nil, err
+	}
+	j.Gate.Tiers, j.Gate.Weak = approver.TierScreen, cfg.Reflex.Gatekeeper.Weak
+	j.Policy, j.Reflex, j.ran, j.sockets = policy, reflex, reflex.Ran, cfg.Sockets
+	return j, nil
+}
+
+// SetDir says where calls work that do not say it; empty is this folder.
+func (j *Judge) SetDir(dir string) (err error) {
+	if dir != "" {
+		j.Dir, err = filepath.Abs(dir)
+	}
+	return err
+}
+
+// evaluatorFor is what is asked in Tier 2, nil for people.
+func evaluatorFor(cfg configs.Config, ask bool) (approver.Stage, error) {
+	switch configured := cfg.Shield.Evaluator; {
+	case configured == nil && ask:
+		return nil, errNoEvaluator
+	case configured == nil:
+		return nil, nil
+	case !ask:
+		return notEvaluated{}, nil
+	default:
+		return evaluator.New(*configured)
+	}
+}
+
+// ReflexOf is the engine as the daemon would have it once people have approved
+// what its files say.
+func ReflexOf(cfg configs.Config) (*reflexcore.Engine, error) {
+	lib, err := cfg.LoadLibrary(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	e, err := judges.NewReflex(cfg, lib)
+	if err != nil {
+		return nil, err
+	}
+	e.Project = (&configs.ProjectRules{Skip: cfg.UserRules()}).For
+	return e, nil
+}
+
+// sessions makes lines that name a session be judged after those before them of
+// the same one. Each session has a memory of its own, as if each were on another
+// machine, and a line that names none has none.
+func sessions(limits loop.Limits) func(approver.ToolCall) *memory.Memory {
+	const most = 4096
+	memories := map[string]*memory.Memory{}
+	return func(call approver.ToolCall) *memory.Memory {
+		if call.Session == noSession {
+			return nil
+		}
+		m, ok := memories[call.Session]
+		if !ok {
+			if len(memories) == most {
+				clear(memories)
+			}
+			m = memory.New(nil, limits, slog.New(slog.DiscardHandler))
+			memories[call.Session] = m
+		}
+		return m
+	}
+}
+
+// notEvaluated stands where the evaluator would: nothing is sent to anybody.
+type notEvaluated struct{}
+
+// Judge says that people would decide if the evaluator does not.
+func (notEvaluated) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
+	return approver.Verdict{
+		Decision: approver.Ask, Severity: approver.High, By: evaluator.By, Tier: approver.TierEvaluation, Rule: "not_asked",
+		Reason: "the evaluator would be asked: give --evaluate to ask it",
+	}, nil
+}
+
+var errNoEvaluator = errors.New("--evaluate: no evaluator is configured: shield.evaluator in docs/config.md")

@@ -1,0 +1,307 @@
+package pairing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"approver.example"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/daemon"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/safefile"
+	"approver.example/display"
+	"approver.example/httpapi"
+	"approver.example/internal/secret"
+	"approver.example/tokens"
+)
+
+func (c flags) read() (configText, error) {
+	at := configText{path: c.Config}
+	if at.path == "" {
+		var err error
+		if at.path, err = adminclient.UsualConfig(); err != nil {
+			return at, err
+		}
+	}
+	var err error
+	at.text, err = os.ReadFile(at.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return at, fmt.Errorf("there is no %s: run approver init first", at.path)
+	case err != nil:
+		return at, err
+	}
+	if real, err := filepath.EvalSymlinks(at.path); err == nil {
+		if err := daemon.Writable(filepath.Dir(real)); err != nil {
+			return at, fmt.Errorf("%s could not be changed, so nobody is paired: %w: run this as its owner", at.path, err)
+		}
+	}
+	var doc struct {
+		Dir      string           `yaml:"dir"`
+		Sockets  configs.Sockets  `yaml:"sockets"`
+		Channels configs.Channels `yaml:"channels"`
+	}
+	if err := yaml.Unmarshal(at.text, &doc); err != nil {
+		return at, errors.New("the configuration cannot be read: approver doctor says where")
+	}
+	at.cfg = configs.Default()
+	at.cfg.File, at.cfg.Dir, at.cfg.Sockets, at.cfg.Channels = at.path, doc.Dir, doc.Sockets, doc.Channels
+	if at.cfg, err = at.cfg.Resolve(filepath.Dir(at.path)); err != nil {
+		return at, err
+	}
+	at.channels = at.cfg.Channels
+	return at, nil
+}
+
+// run pairs somebody on p.
+func (c flags) run(ctx context.Context, at configText, p platform) error {
+	client := adminclient.NewSudo().At(at.cfg.Sockets.Resolve, nil)
+	daemon, receives, err := daemonOn(ctx, client, p.name)
+	if err != nil {
+		return err
+	}
+	if !daemon {
+		if err := offline(at.cfg); err != nil {
+			return err
+		}
+	}
+	if receives && len(p.fresh) > 0 {
+		return errors.New("the daemon receives for this channel already, with its own bot: leave out the files and the server")
+	}
+	code, err := tokens.Mint(CodeLength)
+	if err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("the code was good for %v: run this again for a new one", c.Timeout))
+	defer cancel()
+	found, err := c.listen(wait, client, p, receives, code)
+	if err != nil {
+		return err
+	}
+	term.Print(0, p.how+"\n%[2]s\n    %[1]s\n\nwaiting %[3]v\n", code.Reveal(), p.where(ctx), c.Timeout)
+	who, err := found()
+	if err != nil {
+		return err
+	}
+	term.Print(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID), term.Visibly(who.Chat), display.Visible(who.Title))
+	if !term.TypedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
+		return errors.New("not confirmed: nothing was changed")
+	}
+	add := p.lines(who)
+	add.channel, add.fresh = p.name, p.fresh
+	return addTo(ctx, at, add, who, func(diff []string) error {
+		if !daemon {
+			return nil
+		}
+		var done adminapi.ControlAnswer
+		err := client.Operate(ctx, adminapi.OpAdmit, adminapi.AdmitRequest{Channel: p.name, Who: who, Person: c.Person, File: at.path, Diff: diff}, &done)
+		if err != nil {
+			return fmt.Errorf("nothing was changed: %w", err)
+		}
+		term.Say(done.Text)
+		return nil
+	})
+}
+
+// listen begins to wait for the code, through the daemon if that receives, and
+// returns what waits for the end of it.
+func (c flags) listen(ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code) (func() (approver.Paired, error), error) {
+	if receives {
+		return func() (who approver.Paired, err error) {
+			err = client.Operate(ctx, adminapi.OpPair, adminapi.PairRequest{Channel: p.name, Code: code.Reveal()}, &who)
+			return who, lateIn(ctx, err)
+		}, nil
+	}
+	ch, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	if h, ok := ch.(approver.HealthChecker); ok {
+		if _, err := h.Health(ctx); err != nil {
+			return nil, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at the network; --api-url names a proxy", lateIn(ctx, err))
+		}
+	}
+	return func() (approver.Paired, error) { return Alone(ctx, ch, code) }, nil
+}
+
+// CodeLength is longer than that of a card's code: it lives longer, and
+// tries are not counted.
+const CodeLength = 12
+
+// A platform is one of those that people are paired on.
+type platform struct {
+	name  string
+	how   string   // what the person does, with the place of the code
+	fresh []string // settings that the command line names, for a new section
+	link  string   // what stands before the bot's name in an address of it, if it has one
+	// open makes a channel that only pairs, for when no daemon receives.
+	open func() (approver.Pairer, error)
+	// lines says what is added for somebody.
+	lines func(approver.Paired) pairing
+}
+
+// secret takes a secret's file from the command line, if it is named there.
+func (p *platform) secret(named, key string, value *secret.Text, file *string) error {
+	if named == "" {
+		return nil
+	}
+	if secret.IsPath(named) {
+		abs, err := filepath.Abs(named)
+		if err != nil {
+			return err
+		}
+		named = abs
+	}
+	*value, *file = secret.Text{}, named
+	p.fresh = append(p.fresh, key+": "+strconv.Quote(named))
+	return nil
+}
+
+// noToken says what to do where neither the command line nor the configuration has a
+// token. keys are the settings of it.
+func (p *platform) noToken(flag, key string, value secret.Text, file string) error {
+	if !value.IsZero() || file != "" {
+		return nil
+	}
+	return fmt.Errorf("%s: no token: put it into a file of mode 0600, and name that with --%s FILE, or set %s in the configuration; docs/channels/%[1]s.md says where to get one", p.name, flag, key)
+}
+
+// where says which bot it is, if the platform tells.
+func (p *platform) where(ctx context.Context) string {
+	if p.link == "" {
+		return ""
+	}
+	ch, err := p.open()
+	if err != nil {
+		return "" // the code can be sent without
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if h, can := ch.(approver.HealthChecker); can {
+		if who, err := h.Health(ctx); err == nil && strings.HasPrefix(who, "@") {
+			return term.Visibly("the bot is " + who + ": " + p.link + who[1:] + "\n")
+		}
+	}
+	return ""
+}
+
+func (p *platform) api(named string, url *string) {
+	if named != "" {
+		*url = named
+		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(named))
+	}
+}
+
+// A configText is a configuration that need not be complete yet.
+type configText struct {
+	path     string
+	text     []byte
+	channels configs.Channels
+	cfg      configs.Config // places and channels of it
+}
+
+// daemonOn reports whether a daemon runs, and whether it receives for a channel.
+func daemonOn(ctx context.Context, client httpapi.ResolveClient, channel string) (runs, receives bool, err error) {
+	var doc adminapi.Status
+	err = client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
+	switch {
+	case err != nil && (errors.Is(err, os.ErrNotExist) || adminclient.IsRefused(err)) && !errors.Is(err, httpapi.ErrRefused):
+		return false, false, nil
+	case err != nil:
+		return false, false, err
+	}
+	for _, c := range doc.Channels {
+		receives = receives || c.Name == channel
+	}
+	return true, receives, nil
+}
+
+// offline says whether somebody may be added while nobody can be asked: as the
+// first whom a chat reaches.
+func offline(cfg configs.Config) error {
+	if len(chatApprovers(cfg)) == 0 {
+		return nil
+	}
+	return errors.New("there are approvers already, so one more needs their yes: start the daemon, approver serve, and run this again")
+}
+
+// chatApprovers are the people whom a chat reaches.
+func chatApprovers(cfg configs.Config) []approver.Approver {
+	cfg.Channels.Terminal = nil
+	var all []approver.Approver
+	for identity := range cfg.People() {
+		all = append(all, approver.Approver{ID: identity.ID})
+	}
+	return all
+}
+
+// Alone pairs on a connection of its own.
+func Alone(ctx context.Context, ch approver.Pairer, code tokens.Code) (who approver.Paired, err error) {
+	run, stop := context.WithCancel(ctx)
+	wait, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := ch.Run(run, nil); err != nil {
+			give(err)
+		}
+	}()
+	who, err = ch.Pair(wait, code)
+	stop()
+	<-ended
+	return who, err
+}
+
+// lateIn tells the end of the time in our own words.
+func lateIn(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("nobody sent the code: %w", context.Cause(ctx))
+	}
+	return err
+}
+
+// addTo writes the person and the place into the configuration, if those who
+// must allow the exact change do.
+func addTo(ctx context.Context, at configText, add pairing, who approver.Paired, allow func(diff []string) error) error {
+	byHand := func(err error) error {
+		return fmt.Errorf("%w\nnothing was changed: add the user id %s and the chat %s to channels.%s by hand", err, who.ID, who.Chat, add.channel)
+	}
+	next, diff, err := add.into(at.text)
+	if err == nil {
+		_, err = configs.Parse(at.path, next)
+	}
+	if err != nil {
+		return byHand(err)
+	}
+	if len(diff) == 0 {
+		term.Print(0, "%s names them already\n", at.path)
+		return nil
+	}
+	if err := allow(diff); err != nil {
+		return err
+	}
+	_, _, err = safefile.ChangeFile(at.path, func(old []byte) ([]byte, error) {
+		if !bytes.Equal(old, at.text) {
+			return nil, fmt.Errorf("%s was changed meanwhile", at.path)
+		}
+		return next, ctx.Err()
+	})
+	if err != nil {
+		return byHand(err)
+	}
+	term.Print(0, "added to %s; it counts when the daemon starts anew\n", at.path)
+	return nil
+}

@@ -1,0 +1,136 @@
+// Package reporting is the command report: what the audit has of asked and denied calls, by
+// rule and session. report.go counts, again.go judges the calls again, print.go prints.
+package reporting
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"approver.example/audit"
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/auditlog"
+	"approver.example/cmd/approver/internal/flags"
+	"approver.example/cmd/approver/internal/judging"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/words"
+	"approver.example/display"
+)
+
+// Cmd is the command report.
+type Cmd struct {
+	auditlog.Folder
+	Since   flags.Span `help:"How far back, such as 7d or 36h." default:"7d" placeholder:"7d"`
+	Session string     `help:"Only this session; its beginning is enough." placeholder:"ID"`
+	Rule    string     `help:"Only what this rule found, by its name in this report." placeholder:"NAME"`
+	JSON    bool       `help:"Print one JSON object."`
+
+	observed bool // only what was observed and not enforced
+}
+
+// Help is the long text.
+func (Cmd) Help() string {
+	return `Shows from the audit which rules asked and denied, or would have in observe mode, how often, for which commands and in which sessions, and what to look at
+next. What the hook test of approver install and doctor asked is no call of an agent, and is left out. Commands are as in the audit: secrets are masked, long ones cut. With several daemons, each has an audit of its own.
+
+Exit code 0: it was shown. 1: there is no audit, or it cannot be read. 2: the command line is not understood.
+
+Example:
+  approver report
+  approver report --since 36h --rule reflex/git_force_push
+  approver report --json | jq '.rules[0]'`
+}
+
+// Run reports.
+func (c Cmd) Run(ctx context.Context) error {
+	_, dir, err := c.Resolve()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	r, err := c.read(ctx, dir, now.Add(-time.Duration(c.Since)), now)
+	if err != nil {
+		return auditlog.WithCure(err, dir)
+	}
+	r.about = c.about()
+	told := new(adminclient.Told) // once, though the daemon is asked twice
+	r.again(ctx, judging.Flags{Config: c.Config, Told: told})
+	mode := ""
+	if c.Dir == "" {
+		mode = adminclient.Cmd{At: adminclient.At{Config: c.Config, Told: told}}.Mode(ctx)
+	}
+	if c.JSON {
+		return term.PrintJSON(r)
+	}
+	return term.FoldInto(0, func(w io.Writer) error { return r.print(ctx, w, mode) })
+}
+
+// about says what the report is narrowed to; empty if it is about everything.
+func (c Cmd) about() string {
+	var parts []string
+	if c.Rule != "" {
+		parts = append(parts, "rule "+c.Rule)
+	}
+	if c.Session != "" {
+		parts = append(parts, "session "+c.Session)
+	}
+	return display.OneLine(strings.Join(parts, ", "))
+}
+
+// read reads the audit once, line by line.
+func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
+	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{}, sessions: map[string]*sessionReport{}, hour: -1}
+	out, in := io.Pipe()
+	defer out.Close()
+	go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
+	lines := bufio.NewReaderSize(out, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if l, parseErr := audit.ParseLine(line); parseErr == nil && c.isCall(l) {
+			if r.note(foundIn(l)); c.counts(l) {
+				r.add(l)
+			}
+		}
+		if err != nil {
+			r.finish()
+			return r, nil
+		}
+	}
+}
+
+// isCall reports whether a line is a call that the report is made of. What is asked of
+// approver itself is none, and nor is what the hook test asks.
+func (c Cmd) isCall(l audit.Line) bool {
+	return IsAgents(l) && (!c.observed || l.Observed != nil)
+}
+
+// counts reports whether a call is one that this report is about. A rule has the name
+// that the report prints; without its part, such as reflex/, it may be of any.
+func (c Cmd) counts(l audit.Line) bool {
+	v := foundIn(l)
+	return strings.HasPrefix(l.Session, c.Session) && (c.Rule == "" || c.Rule == v.Rule || c.Rule == ruleName(v.By, v.Rule) || c.Rule == v.By+"/"+v.Rule)
+}
+
+// ObservedInALine says what enforcing means, from what was observed since.
+func ObservedInALine(ctx context.Context, config string, since time.Time) (string, error) {
+	_, dir, err := auditlog.Folder{Config: config}.Resolve()
+	if err != nil {
+		return "", err
+	}
+	r, err := Cmd{observed: true}.read(ctx, dir, since, time.Now())
+	if err != nil {
+		return "", err
+	}
+	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", words.Minute(since), words.Count(uint64(r.Asks), "call"), r.Denies)
+	if len(r.Rules) > 0 {
+		line += ". Most by " + r.Rules[0].name()
+	}
+	return line, nil
+}

@@ -1,0 +1,325 @@
+// Package services is the command service: it lets systemd or launchd run the daemon.
+package services
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/daemon/safefile"
+	"approver.example/display"
+)
+
+// Cmd is the command service.
+type Cmd struct {
+	Install   serviceInstallCmd   `cmd:"" help:"Write the unit and say how to start it."`
+	Uninstall serviceUninstallCmd `cmd:"" help:"Remove the unit."`
+}
+
+// Help is the long text.
+func (Cmd) Help() string {
+	return `Example:
+  approver service install --user
+  approver service install --print`
+}
+
+// Unit is which service manager's file is meant.
+type Unit struct {
+	User    bool   `help:"A service of your own, not one of the machine."`
+	Manager string `help:"The service manager; left out, the one of this system." enum:"systemd,launchd," default:"" placeholder:"systemd|launchd"`
+	Path    string `help:"The file; left out, where the service manager looks." placeholder:"FILE"`
+}
+
+// System is the service manager of the unit.
+func (u Unit) System() string {
+	switch {
+	case u.Manager != "":
+		return u.Manager
+	case runtime.GOOS == "darwin":
+		return "launchd"
+	}
+	return "systemd"
+}
+
+// label is the name that launchd knows the daemon by.
+const label = "example.approver"
+
+// Place is the path of its file.
+func (u Unit) Place() (string, error) {
+	if u.Path != "" {
+		return filepath.Abs(u.Path)
+	}
+	home, err := os.UserHomeDir()
+	if u.User && err != nil {
+		return "", err
+	}
+	switch launchd := u.System() == "launchd"; {
+	case launchd && u.User:
+		return filepath.Join(home, "Library", "LaunchAgents", label+".plist"), nil
+	case launchd:
+		return "/Library/LaunchDaemons/" + label + ".plist", nil
+	case u.User:
+		return filepath.Join(home, ".config", "systemd", "user", "approver.service"), nil
+	}
+	return "/etc/systemd/system/approver.service", nil
+}
+
+type serviceInstallCmd struct {
+	Unit
+	Config     string   `help:"Configuration file." short:"c" placeholder:"FILE"`
+	Credential []string `help:"Secret that systemd hands over, as NAME:PATH; the configuration names it credential:NAME." placeholder:"NAME:PATH"`
+	As         string   `help:"The daemon's user, for a service of the machine." default:"approver" placeholder:"USER"`
+	Print      bool     `help:"Show the file and write nothing."`
+}
+
+// Help is the long text.
+func (serviceInstallCmd) Help() string {
+	return `The daemon of the machine runs as a user of its own, see docs/isolated.md; with --user it runs as you, next to your agents, and cards say NOT ISOLATED.
+A file that is there and differs is kept beside the new one.
+
+Example:
+  approver service install --print
+  approver service install --user
+  approver service install --credential telegram:/etc/approver/telegram.token`
+}
+
+// Run writes or prints.
+func (c serviceInstallCmd) Run() error {
+	text, err := c.text()
+	if err != nil || c.Print {
+		fmt.Print(text)
+		return err
+	}
+	path, err := c.Place()
+	if err != nil {
+		return err
+	}
+	backup, changed, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
+	if errors.Is(err, fs.ErrPermission) && !c.User {
+		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, display.AsRoot("service install"))
+	} else if err != nil {
+		return err
+	}
+	if changed && c.Path == "" {
+		if err := os.Chmod(path, 0o644); err != nil {
+			return err
+		}
+	}
+	if backup != "" {
+		term.Print(0, "what it was is in %s\n", backup)
+	}
+	term.Print(0, "%s is there; start it with:\n", path)
+	fmt.Printf("  %s\n", c.Start(path)) // to be copied
+	return nil
+}
+
+// Start is the command that starts it.
+func (u Unit) Start(path string) string {
+	switch launchd := u.System() == "launchd"; {
+	case launchd && u.User:
+		return "launchctl bootstrap gui/$(id -u) " + path
+	case launchd:
+		return "launchctl bootstrap system " + path
+	case u.User:
+		return "systemctl --user daemon-reload && systemctl --user enable --now approver"
+	}
+	return "systemctl daemon-reload && systemctl enable --now approver"
+}
+
+func (c serviceInstallCmd) text() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	config := c.Config
+	if config == "" && !c.User {
+		config = "/etc/approver/approver.yaml"
+	} else if config == "" {
+		config, err = adminclient.UsualConfig()
+	}
+	if err == nil {
+		config, err = filepath.Abs(config)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, s := range append([]string{program, config, c.As}, c.Credential...) {
+		if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return "", fmt.Errorf("%q has a control character", s)
+		}
+	}
+	if c.System() == "launchd" {
+		return c.plist(program, config)
+	}
+	return c.systemd(program, config)
+}
+
+// quoted is a word of a unit file: in quotes, and with % and $ as themselves.
+func quoted(s string) string {
+	return strconv.Quote(strings.NewReplacer("%", "%%", "$", "$$").Replace(s))
+}
+
+func (c serviceInstallCmd) systemd(program, config string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, `[Unit]
+Description=approver: people decide what an AI agent may do
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+ExecStart=%s serve --config %s
+Restart=always
+RestartSec=1
+UMask=0077
+LimitCORE=0
+`, quoted(program), quoted(config))
+	for _, credential := range c.Credential {
+		name, path, ok := strings.Cut(credential, ":")
+		if !ok || name == "" || strings.ContainsAny(name, `/ "`) || !filepath.IsAbs(path) {
+			return "", fmt.Errorf("--credential %q: write NAME:/absolute/path", credential)
+		}
+		fmt.Fprintf(&b, "LoadCredential=%s\n", strings.ReplaceAll(credential, "%", "%%"))
+	}
+	b.WriteString(`
+# What the daemon may do: talk to chat apps, read what agents work on, and write
+# its own folders.
+NoNewPrivileges=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+`)
+	b.WriteString(c.rest())
+	return b.String(), nil
+}
+
+// rest is the part of a unit that differs between a user's own, which cannot have
+// what needs root, and the machine's.
+func (c serviceInstallCmd) rest() string {
+	if c.User {
+		return "\n[Install]\nWantedBy=default.target\n"
+	}
+	return fmt.Sprintf(`User=%s
+Group=%[1]s
+StateDirectory=approver
+StateDirectoryMode=0700
+RuntimeDirectory=approver
+RuntimeDirectoryMode=0755
+# Couriers find the folder also while the daemon restarts.
+RuntimeDirectoryPreserve=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+# Read-only and not hidden: an approval binds the content of the files that a
+# call would execute.
+ProtectHome=read-only
+PrivateDevices=yes
+PrivateIPC=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+KeyringMode=private
+RemoveIPC=yes
+
+[Install]
+WantedBy=multi-user.target
+`, c.As)
+}
+
+func (c serviceInstallCmd) plist(program, config string) (string, error) {
+	if len(c.Credential) > 0 {
+		return "", errors.New("--credential is systemd's: name files of mode 0600 in the configuration")
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+`)
+	text := func(key, value string) {
+		fmt.Fprintf(&b, "  <key>%s</key><string>", key)
+		_ = xml.EscapeText(&b, []byte(value)) // a Buffer takes everything
+		b.WriteString("</string>\n")
+	}
+	text("Label", label)
+	b.WriteString("  <key>ProgramArguments</key><array>")
+	for _, arg := range []string{program, "serve", "--config", config} {
+		b.WriteString("<string>")
+		_ = xml.EscapeText(&b, []byte(arg))
+		b.WriteString("</string>")
+	}
+	b.WriteString("</array>\n  <key>RunAtLoad</key><true/>\n  <key>KeepAlive</key><true/>\n  <key>Umask</key><integer>63</integer>\n")
+	if !c.User {
+		text("UserName", c.As)
+		text("StandardErrorPath", "/var/log/approver.log")
+	}
+	b.WriteString("</dict></plist>\n")
+	return b.String(), nil
+}
+
+type serviceUninstallCmd struct{ Unit }
+
+// Help is the long text.
+func (serviceUninstallCmd) Help() string {
+	return `Stop the service first. Data and configuration stay.
+
+Example:
+  approver service uninstall --user`
+}
+
+// Run removes the file.
+func (c serviceUninstallCmd) Run() error {
+	path, err := c.Place()
+	if err != nil {
+		return err
+	}
+	err = os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Printf("there is no %s\n", path)
+		return nil
+	}
+	if err == nil {
+		fmt.Printf("removed %s\n", path)
+	}
+	return err
+}
+
+// InstallsService is the command that lets the machine run the daemon, for who asks: a
+// service of the machine is root's to write.
+func InstallsService() string {
+	if os.Geteuid() != 0 {
+		return "approver service install --user"
+	}
+	return "approver service install"
+}
+
+// StartsDaemon is how the daemon of a configuration is started. One that agents of other
+// users ask has a user of its own, so nobody starts it by hand.
+func StartsDaemon(cfg configs.Config) string {
+	who, err := cfg.Sockets.Submitters()
+	switch {
+	case err != nil || !who.Named():
+		return "approver serve, or " + InstallsService()
+	case runtime.GOOS == "darwin":
+		return "sudo launchctl kickstart system/" + label + ", after " + display.AsRoot("service install")
+	}
+	return "sudo systemctl start approver, after " + display.AsRoot("service install")
+}

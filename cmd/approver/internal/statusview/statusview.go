@@ -1,0 +1,222 @@
+// Package statusview is the command status.
+package statusview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example/cmd/approver/internal/adminclient"
+	"approver.example/cmd/approver/internal/term"
+	"approver.example/daemon/adminapi"
+	"approver.example/daemon/words"
+	"approver.example/display"
+	"approver.example/httpapi"
+)
+
+// Cmd is the command status.
+type Cmd struct{ adminclient.Cmd }
+
+// Help is the long text.
+func (Cmd) Help() string {
+	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether the evaluator answers,
+how many requests are open, whether calls are frozen, observed or not asked, whether installed hooks hold, where the audit ends,
+and whether agents are isolated from the daemon.
+
+For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon answers. A user who may not even
+submit is told so.
+
+It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the configuration cannot be taken any
+more, a daemon that runs is found all the same, and what is wrong with the file is said on standard error, and with --json in config_error.
+
+Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not receive or could not show its last card,
+or the evaluator's last evaluation failed, or installed hooks were weakened, or files of policy or rules cannot be read, or approver itself has frozen everything,
+or nobody can approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user,
+2 the command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that nobody watches
+where somebody can be asked in another channel.
+
+Example:
+  approver status
+  approver status --json | jq .open_requests`
+}
+
+// Run prints the status.
+func (c Cmd) Run(ctx context.Context) error {
+	var doc adminapi.Status
+	var state string // of a daemon that did not answer
+	c.Told = &adminclient.Told{Keep: c.JSON}
+	err := c.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
+	if refused := errors.Is(err, httpapi.ErrRefused); refused || errors.Is(err, fs.ErrPermission) {
+		up, socket, downErr := c.submitAnswers()
+		doc = adminapi.Status{Up: up, Unseen: up, Submit: socket, Error: err.Error()}
+		switch {
+		case errors.Is(downErr, adminclient.ErrTurnedAway):
+			doc.Up, doc.Unseen, doc.SubmitRefused = true, true, fmt.Sprintf("it does not admit uid %d", os.Geteuid())
+		case refused && !up:
+			return err
+		case !up:
+			state = notSeen(&doc, downErr)
+		}
+	} else if err != nil {
+		doc = adminapi.Status{}
+		state = notSeen(&doc, err)
+	}
+	if trouble := c.Told.Trouble; trouble != nil {
+		doc.ConfigError = adminclient.Spoiled(trouble)
+	}
+	if c.JSON {
+		if err := term.PrintJSON(doc); err != nil {
+			return err
+		}
+	} else {
+		Print(doc, state)
+	}
+	if !doc.Well() {
+		return term.ErrSaid
+	}
+	return nil
+}
+
+// notSeen notes why the daemon could not be asked, and returns what it is called then. It
+// is down only if nobody listens.
+func notSeen(s *adminapi.Status, err error) (state string) {
+	s.Error, s.Silent = err.Error(), errors.Is(err, httpapi.ErrSilent)
+	switch {
+	case s.Silent:
+		return "SILENT"
+	case adminclient.IsDown(err) || errors.Is(err, fs.ErrNotExist):
+		return "down"
+	}
+	return "NOT SEEN"
+}
+
+// submitAnswers reports whether a daemon answers where this user's agents ask, where that
+// is, and why not.
+func (c Cmd) submitAnswers() (up bool, socket string, why error) {
+	config := c.Config
+	if c.Socket != "" {
+		config = ""
+	}
+	client, err := adminclient.SubmitPlace(config, "")
+	if err != nil && c.Config != "" { // it cannot be read: the machine's place is left
+		client, err = adminclient.SubmitPlace("", "")
+	}
+	if err == nil {
+		err = adminclient.Answers(client.Socket)
+	}
+	switch {
+	case err == nil:
+		return true, client.Socket, nil
+	case errors.Is(err, adminclient.ErrTurnedAway):
+		return false, client.Socket, err
+	case errors.Is(err, httpapi.ErrSilent):
+		return false, client.Socket, &adminclient.SilentError{Socket: client.Socket}
+	case client.Socket == "":
+		return false, "", err
+	}
+	return false, client.Socket, &adminclient.DownError{Cure: c.Cure(), Err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
+}
+
+// Print is the status for people. state is what a daemon is called that did not answer.
+func Print(s adminapi.Status, state string) {
+	line := func(name, format string, args ...any) {
+		term.Print(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))
+	}
+	if s.SubmitRefused != "" {
+		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs is denied", s.Submit, s.SubmitRefused)
+		line("", "to mend it: %s", adminclient.SubmitCure)
+		line("", "how it does was not seen: %s", s.Error)
+		return
+	}
+	if s.Unseen {
+		line("daemon", "up: it answers on %s, where agents ask", s.Submit)
+		line("", "how it does was not seen: %s", s.Error)
+		return
+	}
+	if !s.Up {
+		line("daemon", "%s: %s", state, s.Error)
+		return
+	}
+	line("daemon", "up since %s, pid %d, version %s", s.Started.Format(time.DateTime+" UTC"), s.PID, s.Version)
+	if s.Notice != "" {
+		line("warning", "%s", s.Notice)
+	}
+	for _, t := range s.TroublesOf(adminapi.PartSocket) {
+		line("SOCKET", "LOST, so that nobody can connect: %s", t.Why)
+	}
+	line("store", "%s", s.Store)
+	for _, t := range s.TroublesOf(adminapi.PartStore) {
+		line("", "FAILS: %s", t.Why)
+	}
+	if s.Output != "" {
+		line("output", "%s", s.Output)
+	}
+	for _, c := range s.Channels {
+		line("channel", "%s", c.Receiving())
+		if posting := c.Posting(); posting != "" {
+			line("", "%s", posting)
+		}
+	}
+	if len(s.Channels) == 0 {
+		line("channel", "NONE: every call that needs people is denied")
+	}
+	if s.Nobody != "" {
+		line("NOBODY", "%s", s.Nobody)
+	}
+	for _, gone := range s.Removed {
+		line("REMOVED", "%s", gone)
+	}
+	for _, kept := range s.Refused {
+		line("REFUSED", "%s", kept)
+	}
+	for _, u := range s.NotInForce {
+		line("NOT USED", "%s", u)
+	}
+	for _, weak := range s.Hooks {
+		said := "WEAKENED: "
+		if strings.HasPrefix(weak, adminapi.CannotLook) {
+			said = ""
+		}
+		line("HOOKS", "%s%s", said, weak)
+	}
+	for _, waits := range s.Waiting {
+		line("WAITING", "%s", adminapi.WaitsLine(waits))
+	}
+	if s.Control != "" {
+		line("CALLS", "%s", s.Control)
+		if s.Freeze != nil && s.Freeze.Reason != "" {
+			line("", "%s", s.Freeze.Reason)
+		}
+		for _, h := range s.Held {
+			line("", "%s", adminapi.HeldLine(h))
+		}
+		if s.Observe != nil {
+			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce", s.Observe.WouldAsk, s.Observe.WouldDeny)
+		}
+	}
+	line("open", "%d", s.Open)
+	if n := s.Asks.Refused; n > 0 {
+		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute", words.CountWere(uint64(n), "call"))
+	}
+	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
+		if n := s.OverBudget[part]; n > 0 {
+			line("slow", "%s asked about, because they took more than the budget %s", words.CountWere(uint64(n), "call"), part)
+		}
+	}
+	if s.Shield != nil {
+		s.Shield.Lines(line)
+	}
+	if s.Audit != nil {
+		line("audit", "%s ends at %d %.12s", s.Audit.Log, s.Audit.Seq, s.Audit.Hash)
+	}
+	for _, t := range s.TroublesOf(adminapi.PartAudit) {
+		line("", "FAILS, and every call is denied: %s", t.Why)
+		line("", "to mend it: %s", t.Cure)
+	}
+}

@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/broadcaster"
+	"approver.example/daemon/adminapi"
+	"approver.example/display"
+)
+
+// stillAs fails if a freeze began or ended, or somebody was removed, since people were
+// asked about these controls.
+func (d *Admin) stillAs(ctx context.Context, asked broadcaster.Controls) error {
+	now, _, err := d.People.Controls.Load(ctx)
+	if err == nil {
+		err = now.StillAs(asked)
+	}
+	return err
+}
+
+// trusts reports a peer that no agent can be: on an isolated installation
+// whoever the resolve socket admits, otherwise root, if approver is not root.
+func (d *Admin) trusts(peer approver.Peer) bool { return noAgent(d.notice, peer) }
+
+// noAgent is trusts by what cards say of the installation: nothing, where it is isolated.
+func noAgent(notice string, peer approver.Peer) bool {
+	return peer.Known && (notice == "" || peer.UID == 0 && os.Getuid() != 0)
+}
+
+// notHeldUp adds to the refusal of a question that root is not held up. An agent may have
+// the uid of the owner, and then what it asks is counted as the owner's.
+func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {
+	if peer.UID == 0 || op == adminapi.OpAdmit || d.trusts(peer) || os.Getuid() == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; questions of root are counted apart: %s", err, display.AsRoot(ownCommand(op)))
+}
+
+// ask puts a change of approver itself before people, as CATASTROPHIC, and
+// returns who approved it. claimed is what the caller says of it, and effect what
+// we know.
+func (d *Admin) ask(ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string) (string, error) {
+	var args bytes.Buffer
+	enc := json.NewEncoder(&args)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(shown); err != nil {
+		return "", err
+	}
+	end, err := d.questions.begin(op, peer)
+	if err != nil {
+		return "", d.notHeldUp(peer, op, err)
+	}
+	defer end()
+	var id [16]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return "", err
+	}
+	v := d.People.Ask(ctx, approver.ToolCall{
+		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op, Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
+	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect, Detail: effect})
+	switch {
+	case v.Decision != approver.Allow && v.By == approver.LimitedBy:
+		return "", d.notHeldUp(peer, op, errors.New(v.Reason))
+	case v.Decision != approver.Allow:
+		return "", errors.New(v.Reason)
+	}
+	return strings.TrimPrefix(v.Reason, "approved by "), nil
+}

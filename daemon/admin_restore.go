@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/broadcaster"
+	"approver.example/daemon/adminapi"
+	"approver.example/display"
+)
+
+func accountNames(ids []approver.Identity) string {
+	if len(ids) == 0 {
+		return "by the name of the person alone"
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = display.OneLine(approver.SelfPerson(id.Channel, id.ID))
+	}
+	return strings.Join(names, ", ")
+}
+
+// This file lets people count by the word of one operator: somebody who was removed, and
+// what waits in the configuration. Between two requests the daemon may have another
+// configuration, so the yes says what was shown, and holds for that alone.
+
+// errNotAsShown means that what was shown is not what would count now.
+var errNotAsShown = errors.New("nothing was changed: what would count is not, or not any more, what was shown: run it again, and read it anew")
+
+// digestOf names what an operator is shown. detail is not shown, and tells apart what reads
+// the same.
+func digestOf(op, text string, detail ...any) (string, error) {
+	raw, err := json.Marshal(append([]any{op, text}, detail...))
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// sameAsShown fails unless the yes of a request is for what has this digest, or for
+// whatever there is.
+func sameAsShown(r adminapi.PersonRequest, digest string) error {
+	if r.Seen == digest && !r.Unseen || r.Unseen && r.Seen == "" {
+		return nil
+	}
+	return errNotAsShown
+}
+
+// restore brings a person back, which those who count approve first. An operator who needs
+// nobody's yes sees first which accounts that lets count.
+func (d *Admin) restore(ctx context.Context, peer approver.Peer, req adminapi.PersonRequest) (adminapi.ControlAnswer, error) {
+	c, _, err := d.People.Controls.Load(ctx)
+	if err != nil {
+		return adminapi.ControlAnswer{}, err
+	}
+	at := slices.IndexFunc(c.Away(), func(r broadcaster.Removal) bool { return r.Person == req.Person })
+	if at < 0 {
+		return adminapi.ControlAnswer{}, broadcaster.ErrNotRemoved
+	}
+	gone := c.Away()[at]
+	lines := d.authority.linesOf(broadcaster.Controls{Removed: []broadcaster.Removal{gone}})
+	by := fmt.Sprintf("uid %d", peer.UID)
+	switch {
+	case d.trusts(peer):
+		doc, err := shownFirst(adminapi.OpRestore, req, backText(gone, lines), gone, lines)
+		if err != nil || req.Show {
+			return doc, err
+		}
+	case req.Show: // people are asked, and they are shown it
+		return adminapi.ControlAnswer{}, nil
+	default:
+		shown := map[string]any{"person": gone.Person, "accounts": gone.Identities, "counts_here": lines}
+		if by, err = d.ask(ctx, peer, adminapi.OpRestore, shown, req.Reason, "brings back an approver: "+gone.Line()); err != nil {
+			return adminapi.ControlAnswer{}, err
+		}
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := d.People.Removals.Restore(ctx, gone, by); err != nil {
+		return adminapi.ControlAnswer{}, err
+	}
+	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
+	return adminapi.ControlAnswer{Done: true, Text: fmt.Sprintf("%s is back; what counts of them here: %s. What they had approved before stays void",
+		display.OneLine(gone.Person), cmp.Or(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
+}
+
+// backText is what the return of somebody lets count.
+func backText(gone broadcaster.Removal, lines []string) string {
+	text := gone.Line() + "\naccounts: " + accountNames(gone.Identities) + "\nthis counts here by the yes:"
+	for _, line := range lines {
+		text += "\n  " + display.OneLine(line)
+	}
+	if len(lines) == 0 {
+		text += " nothing, because no approver list names them"
+	}
+	return text
+}
+
+// shownFirst is the answer to a request to be shown something, and for another fails
+// unless it was shown.
+func shownFirst(op string, req adminapi.PersonRequest, text string, detail ...any) (adminapi.ControlAnswer, error) {
+	digest, err := digestOf(op, text, detail...)
+	switch {
+	case err != nil:
+		return adminapi.ControlAnswer{}, err
+	case req.Show:
+		return adminapi.ControlAnswer{Text: text, Seen: digest}, nil
+	}
+	return adminapi.ControlAnswer{}, sameAsShown(req, digest)
+}
+
+// channelsBegin is how long a chat may take to receive after the start. Nobody but root uses
+// that nobody can approve meanwhile.
+const channelsBegin = 15 * time.Second
+
+// recover lets count what waits in the configuration, by the word of the machine's owner,
+// where nobody is left to approve it.
+func (d *Admin) recover(ctx context.Context, peer approver.Peer, req adminapi.PersonRequest) (adminapi.ControlAnswer, error) {
+	nobody := d.People.Approvers.Nobody(approver.Catastrophic)
+	switch {
+	case !d.trusts(peer) && os.Getuid() == 0:
+		return adminapi.ControlAnswer{}, errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a user of its own")
+	case !d.trusts(peer):
+		return adminapi.ControlAnswer{}, errors.New("only the owner of the machine recovers: run it with sudo")
+	case nobody == "":
+		return adminapi.ControlAnswer{}, errors.New("there are people who can approve, so they are asked: restart the daemon, which puts what waits before them")
+	case peer.UID != 0 && time.Since(d.started) < channelsBegin:
+		return adminapi.ControlAnswer{}, fmt.Errorf("the daemon has just started, and its chats may receive in a moment: run this again in %v", channelsBegin)
+	}
+	lines := d.authority.waiting()
+	if len(lines) == 0 {
+		return adminapi.ControlAnswer{}, errors.New("nothing waits in the configuration: write those who shall approve into it, restart the daemon, and run this again; " +
+			"somebody who was removed comes back with approver people restore")
+	}
+	if doc, err := shownFirst(adminapi.OpRecover, req, strings.Join(oneLines(lines), "\n"), lines); err != nil || req.Show {
+		return doc, err
+	}
+	how := fmt.Sprintf("RECOVERED by uid %d, because nobody was left who could approve it (%s)", peer.UID, nobody)
+	if err := d.authority.admit(ctx, lines, how); err != nil {
+		return adminapi.ControlAnswer{}, err
+	}
+	d.log.Error("RECOVERY: the approver lists of the configuration count by the word of the machine's owner alone", "uid", peer.UID, "lines", lines, "nobody", nobody)
+	return adminapi.ControlAnswer{Done: true, Text: "these count now, settings from the next start:\n" + strings.Join(oneLines(lines), "\n")}, nil
+}
+
+// oneLines keeps each line one.
+func oneLines(lines []string) []string {
+	shown := make([]string, len(lines))
+	for i, line := range lines {
+		shown[i] = display.OneLine(line)
+	}
+	return shown
+}

@@ -1,0 +1,121 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/broadcaster"
+	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+)
+
+func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
+	head := d.audit.Head()
+	doc := adminapi.Status{
+		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
+		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.Status(ctx),
+		Asks: d.asks.Snapshot(), Config: d.config, Submit: d.authority.cfg.Sockets.Submit,
+	}
+	if d.hooks != nil {
+		doc.Hooks = d.hooks.Now()
+	}
+	for _, l := range d.doors {
+		if err := l.Lost(); err != nil {
+			doc.Lost = append(doc.Lost, err.Error())
+		}
+	}
+	if d.rules != nil {
+		doc.NotInForce, doc.InForce = d.rules.NotInForce(), d.rules.Versions()
+	}
+	doc.NotInForce = append(doc.NotInForce, d.read.Outdated()...)
+	if err := d.audit.Err(); err != nil {
+		doc.AuditErr, doc.AuditChanged = err.Error(), errors.Is(err, audit.ErrChanged)
+	}
+	open, err := d.People.Requests.Open(ctx)
+	doc.Open = len(open)
+	doc.Nobody = d.nobody(ctx)
+	if err == nil {
+		var c broadcaster.Controls
+		c, doc.Now, err = d.People.Controls.Load(ctx)
+		doc.Removed = d.removed(c)
+		if doc.Control = c.Notice(doc.Now); c.Frozen() {
+			doc.Freeze = &c.Freeze
+		} else if c.Paused(approver.High, doc.Now) {
+			doc.Pause = &c.Pause
+		}
+		doc.Held, doc.Observe = c.Held(), d.observer.status(c, doc.Now)
+	}
+	if err == nil { // reading may go on where nothing can be written, as when its disk is full
+		full := d.audit.StoreErr()
+		if full == nil && d.storeFile != "" {
+			full = RoomFor(d.storeFile, 1)
+		}
+		if full != nil {
+			err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
+		}
+	}
+	if err != nil {
+		doc.Trouble = once(err)
+		if c := d.People.Mark.Held(); c.Frozen() && doc.Freeze == nil {
+			doc.Freeze, doc.Control = &c.Freeze, c.Notice(time.Now())
+		}
+	}
+	doc.Channels = d.channelStates(doc.Trouble)
+	return doc, nil
+}
+
+func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
+	now, err := d.People.Store.Now(ctx)
+	if err != nil {
+		return adminapi.Pending{}, err
+	}
+	open, err := d.People.Requests.Open(ctx)
+	doc := adminapi.Pending{Now: now.UTC(), Requests: []adminapi.OpenRequest{}}
+	for _, r := range open {
+		c := d.People.Cards.Of(r)
+		doc.Requests = append(doc.Requests, adminapi.OpenRequest{
+			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session, Dir: c.Dir, Push: c.Push,
+		})
+	}
+	if errors.Is(err, broadcaster.ErrIncomplete) {
+		doc.Trouble, err = incomplete(err), nil
+	}
+	return doc, err
+}
+
+func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Shown, error) {
+	r, err := d.People.Requests.Get(ctx, which.Request)
+	if errors.Is(err, approver.ErrNotFound) {
+		return adminapi.Shown{}, fmt.Errorf("there is no request %q: approver pending lists those that are open", which.Request)
+	} else if err != nil {
+		return adminapi.Shown{}, err
+	}
+	c, upto := d.People.Cards.Shown(r)
+	return adminapi.Shown{
+		Upto: upto, NotTaken: d.notTaken(r.ID),
+		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
+		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
+	}, nil
+}
+
+// whereStored says where requests are kept.
+func whereStored(cfg configs.Config) string {
+	if r := cfg.Store.Redis; r != nil {
+		return "redis " + strings.Join(r.Addrs, ",")
+	}
+	return "embedded " + cfg.Bolt().Path
+}
+
+// embeddedFile is the file of the embedded store.
+func embeddedFile(cfg configs.Config) string {
+	if cfg.Store.Redis != nil {
+		return ""
+	}
+	return cfg.Bolt().Path
+}

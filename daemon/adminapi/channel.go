@@ -1,0 +1,151 @@
+package adminapi
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"approver.example/broadcaster"
+	"approver.example/daemon/words"
+)
+
+// A Channel says whether a channel receives answers, and what became of its last
+// cards, by what the platform last said.
+type Channel struct {
+	Name     string `json:"name"`
+	Receives bool   `json:"receives"`
+	// Elsewhere says that it receives in another daemon that shares the store, if any does.
+	Elsewhere bool `json:"elsewhere,omitempty"`
+	// Watchers are the terminals that watch of people whose answers count, of that channel
+	// alone.
+	Watchers *int `json:"watchers,omitempty"`
+	// Others watch it too, and their answers do not count.
+	Others int `json:"watchers_who_do_not_count,omitempty"`
+	// Since is since when it receives, or does not; zero before the first try.
+	Since       time.Time `json:"since,omitzero"`
+	LastSuccess time.Time `json:"last_success,omitzero"`
+	LastFailure time.Time `json:"last_failure,omitzero"`
+	Error       string    `json:"error,omitempty"`    // why it does not receive
+	LastPost    time.Time `json:"last_post,omitzero"` // of a card, in any of its chats
+	// Off are its chats that get no cards, and then those whose cards are not brought up to
+	// date, each for longest first.
+	Off []chatOff `json:"off,omitempty"`
+}
+
+// A chatOff is a chat in which something is off. One of both times is zero.
+type chatOff struct {
+	Chat        string    `json:"chat"`
+	NoCardSince time.Time `json:"no_card_since,omitzero"` // no card went out
+	StaleSince  time.Time `json:"stale_since,omitzero"`   // no card could be changed
+	Error       string    `json:"error"`                  // why, at the last try
+}
+
+// chatsOff lists what is off in the chats of a channel.
+func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
+	for _, c := range all {
+		chat := "chat " + c.To.Conversation
+		if c.To.Thread != "" {
+			chat += ", thread " + c.To.Thread
+		}
+		switch {
+		case !c.NoneSince.IsZero():
+			off = append(off, chatOff{Chat: chat, NoCardSince: c.NoneSince.UTC(), Error: c.Problem})
+		case !c.StaleSince.IsZero():
+			off = append(off, chatOff{Chat: chat, StaleSince: c.StaleSince.UTC(), Error: c.EditProblem})
+		}
+	}
+	slices.SortStableFunc(off, func(a, b chatOff) int {
+		if a.NoCardSince.IsZero() != b.NoCardSince.IsZero() {
+			return b.NoCardSince.Compare(a.NoCardSince)
+		}
+		return cmp.Or(a.NoCardSince.Compare(b.NoCardSince), a.StaleSince.Compare(b.StaleSince))
+	})
+	return off
+}
+
+// text is what is off, in a sentence.
+func (c chatOff) text() string {
+	if c.NoCardSince.IsZero() {
+		return "CARDS IN " + c.Chat + " ARE NOT BROUGHT UP TO DATE since " + c.StaleSince.Format(time.DateTime+" UTC") + ": " + c.Error
+	}
+	return "NO CARD WENT OUT to " + c.Chat + " since " + c.NoCardSince.Format(time.DateTime+" UTC") + ": " + c.Error
+}
+
+// ChannelOf is the status of a channel. One that never reached its platform receives
+// nothing, and nor does a terminal that nobody watches.
+func ChannelOf(name string, c broadcaster.ChannelState, watchers *int) Channel {
+	s := Channel{
+		Name: name, Watchers: watchers, Since: c.Since.UTC(), LastSuccess: c.Good.UTC(), LastFailure: c.Bad.UTC(),
+		Off: chatsOff(c.Cards),
+	}
+	for _, to := range c.Cards {
+		if to.LastPost.After(s.LastPost) {
+			s.LastPost = to.LastPost.UTC()
+		}
+	}
+	now := c.Hearing()
+	s.Receives, s.Elsewhere, s.Error = now.Here, now.Elsewhere, now.Why
+	if now.Here && watchers != nil {
+		s.Receives = *watchers > 0
+	}
+	if c.There != nil { // the time is that of this daemon
+		s.Since = time.Time{}
+	}
+	return s
+}
+
+// WithStoreTrouble is a status of what is known: nobody receives elsewhere under a lease that the
+// store does not grant, of which trouble is why.
+func WithStoreTrouble(s Channel, now broadcaster.ChannelState, trouble string, shared bool) Channel {
+	switch away := now.Solo && !now.Leads && now.Ended == nil; {
+	case away && trouble != "":
+		s.Elsewhere, s.Error = false, "the store does not say which daemon receives"
+	case away && shared && now.There == nil:
+		s.Error += "; and no other daemon that shares the store says that it receives"
+	}
+	return s
+}
+
+// Fails reports a channel that brings no answers, or one of whose chats gets no cards or
+// shows old ones. A terminal that nobody watches is as usual.
+func (s Channel) Fails() bool {
+	return s.Error != "" || s.Watchers == nil && len(s.Off) > 0
+}
+
+// Receiving is the status in a sentence.
+func (s Channel) Receiving() string {
+	since := ""
+	if !s.Since.IsZero() {
+		since = " since " + s.Since.Format(time.DateTime+" UTC")
+	}
+	switch {
+	case s.Error != "":
+		text := s.Name + " DOES NOT RECEIVE" + since + ": " + s.Error
+		if !s.LastSuccess.IsZero() {
+			text += "; it last did at " + s.LastSuccess.Format(time.DateTime+" UTC")
+		}
+		return text + " (approver doctor tells more)"
+	case s.Watchers != nil && *s.Watchers == 0 && s.Others > 0:
+		return s.Name + " is watched by nobody whose answers count (approver watch), and by " + words.Count(uint64(s.Others), "other terminal")
+	case s.Watchers != nil && *s.Watchers == 0:
+		return s.Name + " shows nobody anything: nobody watches (approver watch)"
+	case s.Watchers != nil:
+		return s.Name + " is watched by " + words.Count(uint64(*s.Watchers), "terminal")
+	case s.Elsewhere:
+		return s.Name + " receives in another daemon that shares the store, not in this one"
+	}
+	return s.Name + " receives" + since
+}
+
+// Posting tells of the chat that is off for longest, and how many others are; it is empty
+// while all is well.
+func (s Channel) Posting() string {
+	if len(s.Off) == 0 || s.Watchers != nil {
+		return ""
+	}
+	text := s.Off[0].text()
+	if more := len(s.Off) - 1; more > 0 {
+		text += "; something is off in " + words.Count(uint64(more), "other chat") + " too (approver status --json lists all)"
+	}
+	return text
+}

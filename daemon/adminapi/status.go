@@ -1,0 +1,204 @@
+// Package adminapi is what commands and the daemon say to each other: the operations of the
+// resolve socket with their documents, those of ask and appeal, and the sentences in which
+// status and doctor tell people of them.
+//
+// Read status.go first; each other file has the documents of one group of operations.
+package adminapi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/broadcaster"
+	"approver.example/shieldcore/quota"
+)
+
+// The operations, one word each.
+const (
+	OpStatus  = "status"
+	OpPending = "pending"
+	OpShow    = "show"
+)
+
+// A RequestID names the request that an operation is about.
+type RequestID struct {
+	Request string `json:"request"`
+}
+
+// A Status is the answer of opStatus.
+type Status struct {
+	Up    bool   `json:"up"`
+	Error string `json:"error,omitempty"` // why it is not up, or not seen
+	// Unseen says that the daemon answers on Submit, and that this user may see no more.
+	Unseen bool   `json:"unseen,omitempty"`
+	Submit string `json:"submit,omitempty"` // where agents and scripts ask
+	// SubmitRefused is why Submit takes no calls of this user.
+	SubmitRefused string `json:"submit_refused,omitempty"`
+	Silent        bool   `json:"silent,omitempty"` // it listens and does not answer
+	// Config is the file that the daemon read at its start; empty if there was none.
+	Config string `json:"config,omitempty"`
+	// ConfigError is why that file cannot be taken any more, as the command finds it.
+	ConfigError string    `json:"config_error,omitempty"`
+	Version     string    `json:"version,omitempty"`
+	PID         int       `json:"pid,omitempty"`
+	Started     time.Time `json:"started,omitzero"`
+	Now         time.Time `json:"now,omitzero"` // by the store's clock
+	Isolated    bool      `json:"isolated"`
+	Notice      string    `json:"notice,omitempty"`
+	Store       string    `json:"store,omitempty"`
+	Output      string    `json:"output,omitempty"` // what becomes of what tools return
+	Trouble     string    `json:"store_error,omitempty"`
+	Lost        []string  `json:"sockets_lost,omitempty"` // why nobody can connect to a socket
+	Channels    []Channel `json:"channels,omitempty"`
+	Waiting     []string  `json:"waiting_approvers,omitempty"`  // in the configuration, and not counting yet
+	Removed     []string  `json:"removed_approvers,omitempty"`  // taken away, whatever the configuration says
+	Refused     []string  `json:"refused_approvers,omitempty"`  // on a list, and kept from this machine's socket
+	Nobody      string    `json:"nobody_can_approve,omitempty"` // which requests, why, and the way out
+	Hooks       []string  `json:"hooks_weakened,omitempty"`     // why installed hooks do not hold
+	// NotInForce are files that say something else than what calls are judged by.
+	NotInForce []NotInForce        `json:"not_in_force,omitempty"`
+	InForce    *Versions           `json:"in_force,omitempty"`      // what calls are judged by
+	Held       []broadcaster.Hold  `json:"frozen_agents,omitempty"` // the freezes of single agents
+	Open       int                 `json:"open_requests"`
+	Freeze     *broadcaster.Freeze `json:"freeze,omitempty"`  // while frozen
+	Pause      *broadcaster.Pause  `json:"pause,omitempty"`   // while paused
+	Observe    *Observe            `json:"observe,omitempty"` // while rules are not enforced
+	Control    string              `json:"control,omitempty"` // any of them, in a sentence
+	// Calls since the start that took more than a budget, by its name.
+	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
+	Shield     *Shield           `json:"shield,omitempty"`
+	// Asks are the questions to people since the start, with those that were too many.
+	Asks     quota.AsksSnapshot `json:"asks"`
+	Audit    *audit.Head        `json:"audit,omitempty"`
+	AuditErr string             `json:"audit_error,omitempty"` // why nothing can be recorded
+
+	// AuditChanged says that somebody moved, cut or edited it: that is why.
+	AuditChanged bool `json:"audit_changed,omitempty"`
+
+	Root bool `json:"runs_as_root,omitempty"`
+}
+
+// A Pending is the answer of opPending.
+type Pending struct {
+	Now      time.Time     `json:"now"` // by the store's clock
+	Requests []OpenRequest `json:"requests"`
+	Trouble  string        `json:"store_error,omitempty"` // why others may be missing
+}
+
+// An OpenRequest is one request on the list. It has no code; texts are masked.
+type OpenRequest struct {
+	ID       string            `json:"id"`
+	Severity approver.Severity `json:"severity"`
+	Created  time.Time         `json:"created"`
+	Due      time.Time         `json:"due"`
+	Agent    string            `json:"agent,omitempty"`
+	Session  string            `json:"session,omitempty"`
+	Dir      string            `json:"dir,omitempty"`
+	Push     string            `json:"push"`
+}
+
+// A Shown is the answer of opShow: the whole card, without a code.
+type Shown struct {
+	State    approver.State    `json:"state"`
+	Severity approver.Severity `json:"severity"`
+	Command  string            `json:"command"`
+	Why      string            `json:"why,omitempty"`
+	Rule     string            `json:"rule,omitempty"`
+	Claimed  string            `json:"claimed,omitempty"`
+	Agent    string            `json:"agent,omitempty"`
+	Session  string            `json:"session,omitempty"`
+	Dir      string            `json:"dir,omitempty"`
+	Host     string            `json:"host,omitempty"`
+	Env      string            `json:"environment,omitempty"`
+	Notice   string            `json:"notice,omitempty"`
+	Until    string            `json:"until,omitempty"`
+	Result   string            `json:"result,omitempty"`
+	NotTaken string            `json:"not_taken,omitempty"` // why this terminal takes no yes to a HIGH one, and the way out
+	Upto     int               `json:"upto,omitempty"`      // for the answer: the last identical call that Notice counts
+}
+
+// An Observe is what status tells of observe mode.
+type Observe struct {
+	broadcaster.Observe
+	WouldAsk  int64 `json:"would_have_asked"` // since this daemon started
+	WouldDeny int64 `json:"would_have_denied"`
+}
+
+// HeldLine says since when one agent is frozen, and why.
+func HeldLine(h broadcaster.Hold) string {
+	text := fmt.Sprintf("%s: since %s by %s", h.Who, h.At.UTC().Format(time.DateTime+" UTC"), h.By)
+	if h.Reason != "" {
+		text += ", because " + h.Reason
+	}
+	return text
+}
+
+// mute reports that every call that needs people is denied, because nobody can approve
+// one. In observe mode nobody needs to.
+func (s Status) mute() bool {
+	return strings.HasPrefix(s.Nobody, "nobody can approve "+AnyRequest) && s.Observe == nil
+}
+
+// Well reports that the daemon works, as far as it can tell.
+func (s Status) Well() bool {
+	return s.Up && s.SubmitRefused == "" && len(s.Troubles()) == 0
+}
+
+// Troubles is all that does not work, as far as the daemon can tell.
+func (s Status) Troubles() (all []trouble) {
+	for _, why := range s.Lost {
+		all = append(all, trouble{PartSocket, "a socket of it is LOST, so that nobody can connect", why, "restart the daemon, once what is in its place is gone"})
+	}
+	if s.Trouble != "" {
+		all = append(all, trouble{PartStore, "its store fails", s.Trouble, "approver doctor tells more of the store"})
+	}
+	for _, c := range s.Channels {
+		if c.Fails() {
+			all = append(all, trouble{PartChannel, "", strings.TrimSuffix(c.Receiving()+"\n"+c.Posting(), "\n"), "see docs/channels/" + c.Name + ".md"})
+		}
+	}
+	if s.mute() {
+		why, cure, _ := strings.Cut(s.Nobody, ". ") // it ends with the way out
+		all = append(all, trouble{PartPeople, "", why, cure})
+	}
+	for _, weak := range s.Hooks {
+		why, cure, _ := strings.Cut(weak, FixMark)
+		what := "the hooks that it watches are weakened"
+		if strings.HasPrefix(why, CannotLook) {
+			what = ""
+		}
+		all = append(all, trouble{PartHooks, what, why, cmp.Or(cure, "approver install claude")})
+	}
+	if s.Freeze != nil && s.Freeze.By == "approver" { // until people look into it
+		all = append(all, trouble{PartMode, "", s.ModeText(), s.ModeCure()})
+	}
+	for _, u := range s.NotInForce {
+		if strings.HasPrefix(u.Why, BrokenFiles) { // the next start is refused
+			all = append(all, trouble{PartFiles, "", u.String(), "mend the file: approver check"})
+		}
+	}
+	all = append(all, s.Shield.troubles()...)
+	if s.AuditErr != "" {
+		all = append(all, trouble{PartAudit, "its audit fails, and every call is denied", s.AuditErr, s.auditCure()})
+	}
+	return all
+}
+
+// auditCure is what helps of an audit that cannot be written. It is tried again all the time.
+func (s Status) auditCure() string {
+	const itself = "the daemon tries again by itself, at least twice a minute, and needs no restart"
+	if s.AuditChanged {
+		return "find out who moved, cut or edited it, and look with approver audit verify: " + itself + "; everything is frozen then, until approver unfreeze"
+	}
+	return "mend what it says, such as a full disk or the rights of the folder: " + itself
+}
+
+// TroublesOf are those of one part.
+func (s Status) TroublesOf(part string) []trouble {
+	return slices.DeleteFunc(s.Troubles(), func(t trouble) bool { return t.Part != part })
+}

@@ -1,0 +1,96 @@
+package claudehooks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"approver.example/agents/claudesettings"
+)
+
+// MaxBeside bounds how many files beside the settings are looked at. More is a finding.
+const MaxBeside = 2000
+
+// Beside says what files that are none of the settings do to the hooks: the front matter
+// of agents and skills, plugins, and the MCP servers of a user and a project. An error says
+// that nobody can look just now.
+func (p Places) Beside(sources []claudesettings.Source, want claudesettings.Want) (found []claudesettings.Finding, err error) {
+	read := func(place claudesettings.Place, path string) claudesettings.Source {
+		s := ReadSource(place, path)
+		err = errors.Join(err, Blindness(s.Err))
+		return s
+	}
+	for _, s := range sources {
+		found = append(found, claudesettings.Servers(s)...)
+	}
+	homes := append([]string{cmp.Or(p.Home, p.Config)}, p.Users...)
+	for _, project := range p.Projects {
+		homes = append(homes, filepath.Join(project, ".claude"))
+		found = append(found, claudesettings.Servers(read(claudesettings.Project, filepath.Join(project, ".mcp.json")))...)
+	}
+	seen := map[string]bool{"": true}
+	for _, home := range homes {
+		if seen[home] {
+			continue
+		}
+		seen[home] = true
+		paths, all, blind := hooksBeside(home)
+		err = errors.Join(err, blind)
+		if !all {
+			found = append(found, claudesettings.Finding{
+				Path: home, Text: fmt.Sprintf("has more than %d agents or skills: nobody can say which hooks they have", MaxBeside),
+				Fix: "take those that you do not need out of " + home,
+			})
+		}
+		for _, path := range paths {
+			found = append(found, claudesettings.Beside(read(claudesettings.User, path), want)...)
+		}
+	}
+	return found, err
+}
+
+// hooksBeside are the files below a folder of settings that may have hooks, as Claude Code
+// finds them: it follows links to folders. It reports whether those are all.
+func hooksBeside(home string) (paths []string, all bool, blind error) {
+	entries, been := 0, map[string]bool{}
+	var walk func(dir string)
+	walk = func(dir string) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil || been[real] {
+			return
+		}
+		been[real] = true
+		list, err := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
+		blind = errors.Join(blind, Blindness(err))
+		for _, e := range list {
+			if entries++; entries > MaxBeside {
+				return
+			}
+			path := filepath.Join(dir, e.Name())
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				walk(path)
+			} else if strings.HasSuffix(path, ".md") {
+				paths = append(paths, path)
+			}
+		}
+	}
+	walk(filepath.Join(home, "agents"))
+	all = entries <= MaxBeside
+	for _, pattern := range []string{
+		"skills/*/SKILL.md", "plugins/cache/*/*/hooks/hooks.json", "plugins/cache/*/*/*/hooks/hooks.json",
+		"plugins/cache/*/*/*/skills/*/SKILL.md", "plugins/cache/*/*/*/agents/*.md",
+	} {
+		more, _ := filepath.Glob(filepath.Join(globbed(home), filepath.FromSlash(pattern))) // a wrong pattern alone is an error
+		all = all && len(more) <= MaxBeside
+		paths = append(paths, more[:min(len(more), MaxBeside)]...)
+	}
+	return paths, all, blind
+}
+
+// globbed writes a path so that a pattern finds it as it is.
+func globbed(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

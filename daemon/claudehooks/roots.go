@@ -1,0 +1,106 @@
+package claudehooks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// MaxGitFile bounds what is read of a file that says where a repository is, in bytes.
+const MaxGitFile = 64 << 10
+
+// localRoots are the folders whose .claude/settings.local.json a Claude Code that is
+// started in a folder reads beside that of the folder itself: the root of the repository
+// and, in a linked worktree, that of the main one. Measured with Claude Code 2.1.330; it
+// errs towards too many.
+func localRoots(dir string) (roots []string, err error) {
+	starts := []string{dir}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		starts = append(starts, real)
+	}
+	for _, at := range starts {
+		more, findErr := rootsAbove(at)
+		roots, err = append(roots, more...), errors.Join(err, findErr)
+	}
+	return roots, err
+}
+
+// rootsAbove is localRoots of a path as it is written.
+func rootsAbove(dir string) (roots []string, err error) {
+	if !filepath.IsAbs(dir) {
+		return nil, nil
+	}
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		git := filepath.Join(at, ".git")
+		info, err := os.Stat(git)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			if at == filepath.Dir(at) {
+				return nil, nil
+			}
+			continue
+		case err != nil:
+			return []string{at}, err
+		case !info.IsDir():
+			main, err := mainWorktree(at, git)
+			return append(main, at), err
+		}
+		roots = []string{at}
+		if real, err := filepath.EvalSymlinks(git); err == nil && real != git {
+			roots = append(roots, filepath.Dir(real))
+		}
+		return roots, nil
+	}
+}
+
+// mainWorktree follows the file .git of a linked worktree.
+func mainWorktree(at, git string) (roots []string, err error) {
+	text, err := readGitFile(git)
+	if err != nil {
+		return nil, err
+	}
+	private, found := strings.CutPrefix(text, "gitdir:")
+	if !found {
+		return nil, nil
+	}
+	private = from(at, strings.TrimSpace(private))
+	common, err := readGitFile(filepath.Join(private, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // a submodule
+	}
+	if err != nil {
+		return nil, err
+	}
+	common = from(private, strings.TrimSpace(common))
+	roots = append(roots, common, filepath.Dir(common)) // of a bare repository, the first
+	if real, err := filepath.EvalSymlinks(common); err == nil && real != common {
+		roots = append(roots, filepath.Dir(real))
+	}
+	return roots, nil
+}
+
+// from makes a path absolute.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+func readGitFile(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxGitFile+1))
+	if err == nil && len(text) > MaxGitFile {
+		err = fmt.Errorf("%s has more than %d bytes", path, MaxGitFile)
+	}
+	return string(text), err
+}

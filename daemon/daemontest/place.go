@@ -1,0 +1,142 @@
+package daemontest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"approver.example"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+	"approver.example/store/storetest/redistest"
+	"approver.example/tokens"
+)
+
+// A Room is a chat in which one person answers.
+type Room struct {
+	Ready chan struct{}
+	Reply approver.ReplyFunc
+	Mu    sync.Mutex
+	Codes map[string]tokens.Code // by request
+	Cards []approver.Card        // as they were shown, and shown again
+}
+
+// Name implements [approver.Channel].
+func (*Room) Name() string { return "room" }
+
+// Run implements [approver.Channel].
+func (r *Room) Run(ctx context.Context, reply approver.ReplyFunc) error {
+	r.Reply = reply
+	close(r.Ready)
+	<-ctx.Done()
+	return nil
+}
+
+// Post implements [approver.Channel].
+func (r *Room) Post(_ context.Context, to approver.Destination, c approver.Card) (approver.Ref, error) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.Codes[c.Request] = c.Code
+	r.Cards = append(r.Cards, c)
+	return approver.Ref{Destination: to, Message: c.Request}, nil
+}
+
+// Update implements [approver.Channel].
+func (r *Room) Update(_ context.Context, _ approver.Ref, c approver.Card) error {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.Cards = append(r.Cards, c)
+	return nil
+}
+
+// A PlaceStore is a store that can be closed.
+type PlaceStore interface {
+	approver.KV
+	Close() error
+}
+
+// A Place is a real store whose whole content can be copied and put back.
+type Place struct {
+	Open func(t *testing.T, dir string) PlaceStore
+	Snap func(t *testing.T, dir string) any
+	Put  func(t *testing.T, dir string, was any)
+}
+
+// BoltPlace is an embedded store.
+func BoltPlace() Place {
+	db := func(dir string) string { return filepath.Join(dir, "approver.db") }
+	return Place{
+		Open: func(t *testing.T, dir string) PlaceStore {
+			s, err := boltstore.Open(boltstore.Config{Path: db(dir)}, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		Snap: func(t *testing.T, dir string) any {
+			b, err := os.ReadFile(db(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		},
+		Put: func(t *testing.T, dir string, was any) {
+			if err := os.WriteFile(db(dir), was.([]byte), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+}
+
+// RedisPlace is a Redis of its own.
+func RedisPlace(t *testing.T) Place {
+	p, _ := RedisPlaceOn(t)
+	return p
+}
+
+// RedisPlaceOn is RedisPlace with lines of configuration, and the server.
+func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
+	server, err := redistest.Start(t.Context(), redistest.Options{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	hub := filepath.Join(t.TempDir(), "hub.key")
+	if err := os.WriteFile(hub, []byte(strings.Repeat("h", 40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Place{
+		Open: func(t *testing.T, _ string) PlaceStore {
+			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
+			must(t, err)
+			return s
+		},
+		Snap: func(t *testing.T, _ string) any {
+			keys, err := server.Admin().Keys(t.Context(), "*").Result()
+			must(t, err)
+			all := map[string]string{}
+			for _, key := range keys {
+				if dump, err := server.Admin().Dump(t.Context(), key).Result(); err == nil { // else its time is over
+					all[key] = dump
+				}
+			}
+			return all
+		},
+		Put: func(t *testing.T, _ string, was any) {
+			must(t, server.Admin().FlushAll(t.Context()).Err())
+			for key, dump := range was.(map[string]string) {
+				must(t, server.Admin().Restore(t.Context(), key, 0, dump).Err())
+			}
+		},
+	}, server
+}

@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"time"
+
+	"approver.example"
+	"approver.example/audit"
+	"approver.example/channels/terminal"
+	"approver.example/configs"
+	"approver.example/daemon/logging"
+	"approver.example/daemon/sealed"
+	"approver.example/gate"
+	"approver.example/store/boltstore"
+)
+
+// A deps is what a daemon stands on: its users, its memory, its record, and the
+// people who may answer.
+type deps struct {
+	// cfg has no fail mode and no shield setting that people have not granted.
+	cfg       configs.Config
+	isolation isolation
+	store     ClosableKV
+	records   *audit.Log
+	older     bool // records had something before this start
+	trust     *trust
+	authority *authority
+	channels  []approver.Channel
+	local     *terminal.Channel // one of channels; nil where there is none
+	calls     *gate.Turns       // of those whose calls are judged
+}
+
+// openDeps opens it. Whatever it returns is to be closed.
+func openDeps(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *deps, err error) {
+	g = &deps{cfg: cfg, trust: &trust{}, calls: gate.NewTurns(runtime.GOMAXPROCS(0))}
+	if g.isolation, err = openIsolation(cfg, log); err != nil {
+		return g, err
+	}
+	if g.channels, g.local, err = OpenChannels(cfg, g.isolation.Isolated, log); err != nil {
+		return g, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return g, fmt.Errorf("the data folder: %w", err)
+	}
+	opened, err := OpenStore(ctx, cfg, log)
+	if err != nil {
+		return g, err // opened may be a nil pointer in an interface
+	}
+	g.store = opened
+	_, g.trust.survives = g.store.(*boltstore.Store)
+	if g.records, err = openAudit(ctx, cfg, g.store, g.trust, log); err != nil {
+		return g, err
+	}
+	g.older = g.records.Head().Seq > 0
+	if err := g.trust.judge(ctx, g.store, g.records.Opened()); err != nil {
+		return g, err
+	}
+	return g, g.hold(ctx, log.With("part", "approvers"), log)
+}
+
+// hold finds out whose answers count, and leaves out of the configuration what nobody
+// has granted yet.
+func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error) {
+	if g.authority, err = holdAuthority(ctx, g, log); err != nil {
+		return err
+	}
+	if len(g.authority.waiting()) == 0 {
+		return nil
+	}
+	granted := g.inForce()
+	g.cfg.FailMode, g.cfg.Shield = granted.FailMode, granted.Shield
+	if c, file := granted.Channels.Terminal, g.cfg.Channels.Terminal; c != nil && file.AllowAnswers && !c.AllowAnswers {
+		own := *c
+		own.Waits, granted.Channels.Terminal = true, &own
+	}
+	g.channels, g.local, err = OpenChannels(granted, g.isolation.Isolated, channels)
+	return err
+}
+
+// inForce is the configuration with nothing in it that waits for people.
+func (g *deps) inForce() configs.Config { return g.cfg.HeldTo(g.authority.counting()) }
+
+// answering are those whose answers count now.
+func (g *deps) answering() approver.People { return g.cfg.PeopleHeldTo(g.authority.counting()) }
+
+// close closes what is open, and joins what goes wrong to err.
+func (g *deps) close(ctx context.Context, err *error) {
+	if g.records != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		closing(err, "audit", func() error { return g.records.Close(ctx) })
+	}
+	if g.store != nil {
+		closing(err, "store", g.store.Close)
+	}
+}
+
+// holdAuthority finds out whose answers count.
+func holdAuthority(ctx context.Context, g *deps, log *slog.Logger) (*authority, error) {
+	record, err := sealed.New(g.cfg, g.store, "approvers", g.trust.mark)
+	if err != nil {
+		return nil, err
+	}
+	h := &authority{Record: record, cfg: g.cfg, isolated: g.isolation.Isolated, audit: g.records, older: g.older, doubt: g.trust.distrust, log: log}
+	return h, h.start(ctx)
+}
+
+// told is the audit of what is judged and of requests.
+func (g *deps) told(log *slog.Logger) approver.Recorder {
+	return logging.Calls{Recorder: g.records, Log: log.With("part", "calls")}
+}

@@ -1,0 +1,146 @@
+// Package hooks answers what couriers bring: it decodes an agent's call, has it decided, and
+// encodes the answer; it compares what ran with what was permitted, and looks at what tools
+// returned before a model reads it.
+//
+// Read hooks.go first, then outcomes.go, which keeps what an agent was told.
+package hooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/canary"
+	"approver.example/configs"
+	"approver.example/httpapi"
+	"approver.example/httpapi/wire"
+)
+
+// Hook is httpapi.Submit's Hook.
+func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookAnswer {
+	adapter, ok := agents.For(h.Agent)
+	if !ok {
+		return d.refuse(ctx, h, nil, fmt.Errorf("unknown agent %q: this approver knows %v", h.Agent, agents.Names()))
+	}
+	ev, err := d.decode(ctx, h, adapter)
+	if errors.Is(err, errNoTurn) {
+		return d.noTurn(ctx, h, adapter)
+	}
+	if err != nil || h.Cut || wire.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
+		return d.odd(ctx, h, adapter, err)
+	}
+	call := ev.Call
+	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
+	call.Acks = true
+	call.ParkAt = parkAt(h, d.Agents.Of(h.Agent), call.At)
+	switch ev.Kind {
+	case agents.Decide, agents.Prompted:
+		return d.decide(ctx, adapter, ev, call)
+	case agents.Ran:
+		d.ran(ctx, ev, call)
+		if d.Outputs != nil {
+			return answer(d.Outputs.answer(ctx, adapter, ev, call))
+		}
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	case agents.Over:
+		d.over(ctx, ev, call)
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	case agents.Notice:
+		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+	case agents.Settings:
+		v := d.settings(ctx, ev, call)
+		if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+			d.Log.Error("audit failed", "error", err)
+			v = approver.Verdict{Reason: "it could not be recorded, so the changed settings were not taken"}
+		}
+		return answer(adapter.Encode(ev, v))
+	default:
+		return d.refuse(ctx, h, adapter, fmt.Errorf("the event %q is not one that is understood", ev.Name))
+	}
+}
+
+// errNoTurn is what nobody reads: the agent's time is over.
+var errNoTurn = errors.New("approver was too busy to check the call, so it was blocked: try it again")
+
+// noTurn blocks a call that was not even read, and records it.
+func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
+	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
+	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
+	if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+		d.Log.Error("audit failed", "error", err)
+	}
+	return answer(adapter.Encode(agents.Event{}, v))
+}
+
+// decode reads a payload in the turn of its user. A report is read even if none comes:
+// what ran is compared in any case.
+func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) (agents.Event, error) {
+	if wire.IsReport(h.Agent, h.Event) {
+		if d.Reports.Take(ctx, h.Peer.UID) == nil {
+			defer d.Reports.Give(h.Peer.UID)
+		}
+		return adapter.Decode(h.Payload)
+	}
+	if d.Calls.Take(ctx, h.Peer.UID) != nil {
+		return agents.Event{}, errNoTurn
+	}
+	defer d.Calls.Give(h.Peer.UID)
+	return adapter.Decode(h.Payload)
+}
+
+// decide is what the agent is told of a call that wants to run. What it was told is
+// noted, to be compared with what ran.
+func (d *Decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
+	if out, done := d.prompted(ctx, adapter, ev, call); done {
+		return out
+	}
+	d.Told.note(ev, call.Peer, use{outcome: unanswered, content: ev.Content})
+	if d.Began != nil && !canary.Is(call) { // which comes from another environment than work does
+		d.Began(call)
+	}
+	rules := d.rulesNow()
+	v := d.Gate.Decide(ctx, call)
+	told := adapter.Encode(ev, v)
+	now := use{outcome: outcomeOf(ctx, v, told), content: ev.Content}
+	if now.outcome == permitted && v.Args != nil { // what runs is what was made of it
+		changed, err := rewritten(call, v.Args)
+		if err != nil {
+			d.Log.Error("the change of a call cannot be read, so it was stopped", "call", call.ID, "error", err)
+			now, told = use{outcome: denied}, adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
+		}
+		now.content = changed.Content
+	}
+	yes := now.outcome == permitted && v.Decision == approver.Allow && v.By == approver.ByPeople
+	if yes {
+		now.asked = call.ID
+		d.Told.yes(ev, call, now.content, promptYes{time.Now(), v.Yes(), rules})
+	}
+	now.lasting = now.outcome != unanswered && !v.Alone()
+	d.Told.note(ev, call.Peer, now)
+	if now.lasting {
+		if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
+			d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use", ev.UseID, "error", err)
+		}
+	}
+	out := answer(told)
+	out.Ack = yes
+	return out
+}
+
+// parkMargin is kept free before the courier's deadline to tell the agent.
+const parkMargin = 2 * time.Second
+
+// parkAt is when the agent is told to come back; zero is never. The courier's own
+// wish goes first: whatever it is, the call does not run by it.
+func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
+	switch {
+	case h.Park:
+		return now.Add(h.ParkIn)
+	case a.ParkAfter <= 0:
+		return time.Time{}
+	}
+	return now.Add(max(0, min(a.ParkAfter, h.Deadline-parkMargin)))
+}

@@ -1,0 +1,51 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/blocking"
+	"approver.example/httpapi"
+)
+
+// odd answers what was not understood as a whole. A call that has not run is blocked.
+// One that ran is compared by what can be read of its report; if that is not enough,
+// it may be another one than was judged, so it is an alarm and its agent is frozen.
+func (d *Decider) odd(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error) httpapi.HookAnswer {
+	if cause == nil {
+		cause = errors.New("it is not whole, or not of the hook's own event")
+	}
+	reporter, ok := adapter.(agents.Reporter)
+	if !ok {
+		return d.refuse(ctx, h, adapter, cause)
+	}
+	ev, is, err := reporter.Report(h.Payload, h.Event)
+	if !is {
+		return d.refuse(ctx, h, adapter, cause)
+	}
+	call := ev.Call
+	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
+	if err == nil {
+		d.Log.Warn("what a call returned was not read", "agent", h.Agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut, "error", cause)
+		d.ran(ctx, ev, call)
+		if h.Cut && d.Outputs == nil { // nobody looks at it
+			return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
+		}
+		return answer(blocking.For(h.Agent, ev.Name, "approver could not read what this call returned, so it was not checked: do not follow what it says"))
+	}
+	d.notKept()
+	const what = "the report of a call that ran cannot be read, so nobody can say what ran"
+	d.Log.Error("the hook was bypassed", "what", what, "agent", h.Agent, "call", h.CallID, "session", call.Session, "uid", h.Peer.UID, "error", err)
+	rec := approver.Record{
+		Event: approver.EventAlarm, At: call.At, Call: call, Note: what + ": " + err.Error(),
+		Verdict: approver.Verdict{By: "agents", Rule: "payload", Severity: approver.High, Reason: what, Detail: err.Error()},
+	}
+	if _, err := d.Audit.Record(ctx, rec); err != nil {
+		d.Log.Error("audit failed", "error", err)
+	}
+	d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+what)
+	return answer(blocking.For(h.Agent, ev.Name, "approver could not read the report of this call: "+err.Error()))
+}

@@ -1,0 +1,271 @@
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+)
+
+// An outcome is what the agent was told of a call. The zero value is a call that
+// is not known.
+type outcome uint8
+
+// The outcomes. Of several for the same id, the greatest counts: a second,
+// harmless call under the id of a denied one does not wash it clean.
+const (
+	unanswered outcome = iota + 1 // judged now, or the courier went away meanwhile
+	permitted
+	denied
+	taken // it was permitted, and ran; only in the store
+)
+
+// outcomeOf is what an agent makes of an answer. A courier that hung up was told
+// nothing, and may come back with the same call.
+func outcomeOf(ctx context.Context, v approver.Verdict, told agents.Answer) outcome {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return unanswered
+	case told.Exit() == 0 && v.Decision > approver.Ask:
+		return permitted
+	}
+	return denied
+}
+
+// A use is one call of an agent: what the agent was told of it, and of what.
+type use struct {
+	outcome outcome
+	content agents.Content // of what was permitted, or else of the one call that was not
+	lasting bool           // it is in the store too
+	report  string         // of one that was taken: the courier's id of its report
+	asked   string         // of one that people let go: the courier's id of the call
+}
+
+// over merges a newer answer about an id with an older one. If a call was permitted, the
+// newest permitted content counts. If none was, the content is kept only where both
+// answers are about the same.
+func (u use) over(old use) use {
+	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting, asked: old.asked}
+	if u.asked != "" {
+		out.asked = u.asked
+	}
+	switch {
+	case u.outcome == 0:
+	case u.outcome == permitted || old.outcome == 0:
+		out.content = u.content
+	case old.outcome != permitted && old.content != u.content:
+		out.content = agents.Content{}
+	}
+	return out
+}
+
+// maxOutcomes is how many calls are remembered until they run.
+const maxOutcomes = 16384
+
+// Outcomes remembers the newest calls, between half of maxOutcomes and all of
+// it. When the young half is full, it becomes the old one, and what was old is
+// forgotten. The zero value remembers nothing yet.
+//
+// What would not be let go again by the rules alone, because people or a model
+// answered, is in the store too: the report of the call may come after a restart, or
+// to another daemon. Calls that the stages let go are not, and cost nothing.
+type Outcomes struct {
+	Store approver.KV // nil keeps nothing
+
+	mu         sync.Mutex
+	young, old map[useKey]use
+	prompts    map[useKey]promptYes // by which people let a content go, see yes
+}
+
+// A useKey stands for an agent's id of a call, whose length is the agent's
+// choice. Users do not share ids.
+type useKey [sha256.Size]byte
+
+func keyOf(ev agents.Event, peer approver.Peer) useKey {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %t %d %s", ev.Agent, peer.Known, peer.UID, ev.UseID))
+}
+
+// note remembers an outcome. A prompt may have no id, and is not remembered.
+func (o *Outcomes) note(ev agents.Event, peer approver.Peer, now use) {
+	if ev.UseID == "" {
+		return
+	}
+	key := keyOf(ev, peer)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now = now.over(o.young[key].over(o.old[key]))
+	if _, ok := o.young[key]; !ok && len(o.young) >= maxOutcomes/2 {
+		o.young, o.old = nil, o.young
+	}
+	if o.young == nil {
+		o.young = map[useKey]use{}
+	}
+	o.young[key] = now
+}
+
+// take returns what the agent was told of a call and forgets it: a call runs once.
+// report is the courier's id of the report that it ran. An
+// error is one of the store: the value is what is known without it, zero if nothing is.
+func (o *Outcomes) take(ctx context.Context, ev agents.Event, peer approver.Peer, report string) (use, error) {
+	key := keyOf(ev, peer)
+	o.mu.Lock()
+	was := o.young[key].over(o.old[key])
+	delete(o.young, key)
+	delete(o.old, key)
+	o.mu.Unlock()
+	if o.Store == nil || was.outcome > unanswered && !was.lasting {
+		return was, nil
+	}
+	stored, err := o.takeStored(ctx, key, report)
+	switch {
+	case was.outcome == 0:
+		return stored, err
+	case was.outcome == unanswered && stored.outcome != 0: // the courier came back to another daemon
+		return stored, err
+	}
+	return was, err
+}
+
+// look returns what the agent was told of a call, and leaves it.
+func (o *Outcomes) look(ctx context.Context, ev agents.Event, peer approver.Peer) (use, error) {
+	key := keyOf(ev, peer)
+	o.mu.Lock()
+	was := o.young[key].over(o.old[key])
+	o.mu.Unlock()
+	if o.Store == nil || was.outcome > unanswered {
+		return was, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, usePatience)
+	defer cancel()
+	stored, _, err := o.load(ctx, key)
+	return stored, err
+}
+
+// A storedUse is the record of a use.
+type storedUse struct {
+	Outcome outcome `json:"outcome"`
+	Content string  `json:"content,omitempty"`
+	Report  string  `json:"report,omitempty"`
+	Asked   string  `json:"asked,omitempty"`
+}
+
+// Times of those records: longer than a call runs, and how long a report waits for
+// a store that is away.
+const (
+	UseKeep     = 25 * time.Hour
+	usePatience = 3 * time.Second
+)
+
+func storeKey(key useKey) string { return approver.Key("use", hex.EncodeToString(key[:])) }
+
+// keep puts a use into the store.
+func (o *Outcomes) keep(ctx context.Context, ev agents.Event, peer approver.Peer, now use) error {
+	if o.Store == nil || ev.UseID == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, usePatience)
+	defer cancel()
+	key := keyOf(ev, peer)
+	for {
+		old, rev, err := o.load(ctx, key)
+		if err != nil {
+			return err
+		}
+		err = o.save(ctx, key, now.over(old), rev)
+		if !errors.Is(err, approver.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// takeStored takes a use that is in the store. Of two daemons, one gets it. Its content
+// and the id of its report stay in the store, so that the same report, sent again because
+// its answer was lost, is recognized.
+func (o *Outcomes) takeStored(ctx context.Context, key useKey, report string) (use, error) {
+	ctx, cancel := context.WithTimeout(ctx, usePatience)
+	defer cancel()
+	for {
+		was, rev, err := o.load(ctx, key)
+		if err != nil || was.outcome == 0 || was.outcome == taken {
+			return was, err
+		}
+		err = o.save(ctx, key, use{outcome: taken, content: was.content, report: report}, rev)
+		if !errors.Is(err, approver.ErrConflict) {
+			return was, err // with an error the record stays, and a second report is not noticed
+		}
+	}
+}
+
+func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Rev, err error) {
+	value, rev, err := o.Store.Get(ctx, storeKey(key))
+	if errors.Is(err, approver.ErrNotFound) {
+		return use{}, "", nil
+	} else if err != nil {
+		return use{}, "", err
+	}
+	var s storedUse
+	if err := json.Unmarshal(value, &s); err != nil {
+		return use{}, "", err
+	}
+	content, err := hex.DecodeString(s.Content)
+	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
+		return use{}, "", errors.New("the record of what an agent was told is not readable")
+	}
+	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked}, rev, nil
+}
+
+func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {
+	value, err := json.Marshal(storedUse{u.outcome, hex.EncodeToString(u.content[:]), u.report, u.asked})
+	if err != nil {
+		return err
+	}
+	now, err := o.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return o.Store.Put(ctx, storeKey(key), value, rev, approver.NewRev(), time.Time{}, now.Add(UseKeep))
+}
+
+// promptWait is how long after a yes the agent asks its own user about the same call.
+const promptWait = time.Minute
+
+// A promptYes is a yes that a prompt about the same call may be left without.
+type promptYes struct {
+	at    time.Time
+	to    approver.Yes
+	rules string // their version
+}
+
+// promptKey stands for one content of one session, where and with what it runs.
+func promptKey(ev agents.Event, call approver.ToolCall, c agents.Content) useKey {
+	return sha256.Sum256(fmt.Appendf(nil, "prompt %q %t %d %q %q %q %x",
+		ev.Agent, call.Peer.Known, call.Peer.UID, call.Session, call.Dir, call.Env, c))
+}
+
+// yes notes that people let a call go.
+func (o *Outcomes) yes(ev agents.Event, call approver.ToolCall, c agents.Content, y promptYes) {
+	if c == (agents.Content{}) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.prompts == nil || len(o.prompts) >= maxOutcomes {
+		o.prompts = map[useKey]promptYes{}
+	}
+	o.prompts[promptKey(ev, call, c)] = y
+}
+
+// said is the yes by which people have just let this very call go.
+func (o *Outcomes) said(ev agents.Event, call approver.ToolCall) (y promptYes, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	y, ok = o.prompts[promptKey(ev, call, ev.Content)]
+	return y, ok && call.At.Sub(y.at) < promptWait && ev.Content != (agents.Content{})
+}

@@ -1,0 +1,141 @@
+package hooks
+
+import (
+	"context"
+	"time"
+
+	"approver.example"
+	"approver.example/agents"
+	"approver.example/agents/canary"
+	"approver.example/broadcaster"
+	"approver.example/reflexcore"
+)
+
+// isOf reports whether the record of what an agent was told is one of the canary that
+// ran, or there is none: under the id of another call, the form of a canary is what
+// that call was changed into.
+func isOf(was use, ev agents.Event) bool {
+	return was.outcome == 0 || was.outcome < taken && was.outcome != permitted && was.content == ev.Content
+}
+
+// canaryRan records that a canary ran. It did nothing, and whoever started it is told
+// that the hook does not work: nobody is alarmed, and nothing is frozen.
+func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
+	d.Log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
+	rec := approver.Record{
+		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
+	}
+	if _, err := d.Audit.Record(ctx, rec); err != nil {
+		d.Log.Error("audit failed", "error", err)
+	}
+}
+
+// hasRun has cards say that a call ran that people let go, if they say something else.
+func (d *Decider) hasRun(ctx context.Context, was use, peer approver.Peer) {
+	if d.Became == nil || was.outcome != permitted || was.asked == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usePatience)
+	defer cancel()
+	if err := d.Became(ctx, peer, was.asked, broadcaster.DidRun); err != nil {
+		d.Log.Warn("it could not be noted that a call ran", "call", was.asked, "error", err)
+	}
+}
+
+// notKept notes that a call may have run of which the end of its turn will not know that.
+func (d *Decider) notKept() {
+	if d.Missed != nil {
+		d.Missed()
+	}
+}
+
+// ran records that a call ran. One that was denied ran although it must not have;
+// one that is not what was judged was changed behind the gate's back; and one that
+// was never judged here is judged now.
+func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
+	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
+	if ev.Failure != "" {
+		rec.Note += ", it failed"
+	}
+	was, err := d.Told.take(ctx, ev, call.Peer, call.ID)
+	if canary.Is(call) && err == nil && isOf(was, ev) {
+		d.canaryRan(ctx, ev, call)
+		return
+	}
+	if err != nil {
+		d.Log.Warn("the store cannot say what an agent was told, or not keep that the call ran", "use", ev.UseID, "error", err)
+		d.notKept()
+	}
+	alarm := d.bypass(ctx, ev, call, was, &rec)
+	if alarm == "" {
+		d.hasRun(ctx, was, call.Peer)
+	}
+	if alarm != "" {
+		rec.Event = approver.EventAlarm
+		rec.Note += ": " + alarm
+		d.Log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session", call.Session, "uid", call.Peer.UID)
+	}
+	if _, err := d.Audit.Record(ctx, rec); err != nil {
+		d.Log.Error("audit failed", "error", err)
+	}
+	if alarm != "" {
+		d.stop(context.WithoutCancel(ctx), call, "a call went around the gate: "+alarm)
+	}
+}
+
+// bypass says how a call went around the gate; empty if it did not.
+func (d *Decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, was use, rec *approver.Record) string {
+	switch was.outcome {
+	case permitted:
+		if was.content != ev.Content || ev.Content == (agents.Content{}) {
+			return "what ran is not what was judged"
+		}
+		if d.Remember != nil {
+			d.Remember(ctx, call, reflexcore.Result{Output: ev.Output, Failed: ev.Failure != ""})
+		}
+		return ""
+	case denied:
+		return "it ran although it was denied"
+	case unanswered:
+		return "it ran before it was answered"
+	case taken:
+		if was.report != "" && was.report == call.ID && was.content == ev.Content {
+			rec.Note += ": the same report again"
+			return ""
+		}
+		return "it ran a second time"
+	}
+	v := d.afresh(ctx, call)
+	if v.Decision < approver.Warn && d.Former.Take(call) {
+		rec.Note += ": it was released before approver was upgraded"
+		return ""
+	}
+	if v.Decision < approver.Warn {
+		rec.Verdict = v
+		return "it ran without a verdict; judged afresh: " + v.Decision.String()
+	}
+	rec.Note += ": it ran without a verdict here; judged afresh: " + v.Decision.String()
+	return ""
+}
+
+// stop freezes the agent of a call, and everything if it is configured so.
+func (d *Decider) stop(ctx context.Context, call approver.ToolCall, why string) {
+	if d.Hold != nil {
+		who := broadcaster.Who{Peer: call.Peer, Agent: call.Agent, Project: call.Dir, Session: call.Session}
+		switch {
+		case call.Dir == "": // it is not known where it ran
+			who.Project = "/"
+		case d.Project != nil:
+			who.Project = d.Project(call.Dir)
+		}
+		if _, err := d.Hold(ctx, who, "approver", why); err != nil {
+			d.Log.Error("the freeze of an agent after a bypass failed", "what", why, "agent", call.Agent, "uid", call.Peer.UID, "error", err)
+		}
+	}
+	if d.Freeze != nil {
+		if _, err := d.Freeze(ctx, "approver", why); err != nil {
+			d.Log.Error("the freeze after a bypass failed", "what", why, "error", err)
+		}
+	}
+}

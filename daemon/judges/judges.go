@@ -1,0 +1,149 @@
+// Package judges is what decides before anybody is asked: the reflex engine, the policy and
+// the stages of Tier 1, as they are in force. A file that loosens one takes effect only after
+// people have approved its exact change.
+//
+// Read judges.go first. versioned.go keeps the version in force, reload.go watches the files;
+// policy.go, rules.go and flow.go are the three that have versions.
+package judges
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"approver.example"
+	"approver.example/agents/canary"
+	"approver.example/broadcaster"
+	"approver.example/configs"
+	"approver.example/daemon/sealed"
+	"approver.example/reflexcore"
+	"approver.example/reflexcore/flow"
+	"approver.example/reflexcore/memory"
+	"approver.example/reflexcore/precedent"
+	"approver.example/shieldcore"
+	"approver.example/shieldcore/screen"
+)
+
+// Files are the files by which calls are judged, and what is made of the
+// built-in tables meanwhile.
+type Files struct {
+	policy  *shieldcore.Policy
+	rules   *configs.Library
+	reflex  func() (*reflexcore.Engine, error)
+	screens func() (func(screen.Config) []approver.Stage, error)
+}
+
+// ReadFiles reads them. The built-in tables are loaded beside whatever comes next.
+func ReadFiles(cfg configs.Config, log *slog.Logger) (f Files, err error) {
+	if f.policy, err = openPolicy(cfg, log); err != nil {
+		return f, err
+	}
+	if f.rules, err = openRules(cfg, log); err != nil {
+		return f, err
+	}
+	f.reflex = sync.OnceValues(func() (*reflexcore.Engine, error) { return NewReflex(cfg, f.rules) })
+	f.screens = sync.OnceValues(LoadScreens)
+	go func() { _, _ = f.reflex() }() // whoever needs them looks at the errors
+	go func() { _, _ = f.screens() }()
+	return f, nil
+}
+
+// A Judges is what decides before anybody is asked: the engine, the policy and the
+// stages of Tier 1, as they are in force. What a file loosens waits for people.
+type Judges struct {
+	Reflex   *reflexcore.Engine
+	Policy   *shieldcore.Live
+	ruling   *activeRules
+	flowing  *activeFlow
+	Screens  []approver.Stage
+	memory   *memory.Memory
+	projects *projectReporter
+
+	policies *inForce[*shieldcore.Policy]
+	rules    *inForce[*configs.Library]
+	flows    *inForce[*flow.Policy]
+}
+
+// Deps are what the judges stand on.
+type Deps struct {
+	Config configs.Config
+	Store  approver.KV
+	Audit  approver.Recorder
+	Older  bool                     // the audit has records of before this start
+	Mark   *broadcaster.ControlMark // counts the changes of what is in force
+	Doubt  func(format string, args ...any)
+}
+
+// Open puts in force what the files say, or what was in force before where
+// they say less.
+func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Judges, err error) {
+	cfg, records := base.Config, base.Audit
+	j = &Judges{Policy: &shieldcore.Live{}}
+	record, err := sealed.New(cfg, base.Store, "policy", base.Mark)
+	if err != nil {
+		return nil, err
+	}
+	j.policies = holdPolicy(record, j.Policy, records, log.With("part", "policy"))
+	j.policies.older, j.policies.doubt = base.Older, base.Doubt
+	if err := j.policies.start(ctx, files.policy); err != nil {
+		return nil, err
+	}
+
+	if j.Reflex, err = files.reflex(); err != nil {
+		return nil, err
+	}
+	if record, err = sealed.New(cfg, base.Store, "rules", base.Mark); err != nil {
+		return nil, err
+	}
+	j.ruling = &activeRules{engine: j.Reflex}
+	j.rules = holdRules(record, j.ruling, records, log.With("part", "rules"))
+	if err := j.rules.start(ctx, files.rules); err != nil {
+		return nil, err
+	}
+	j.flowing = &activeFlow{engine: j.Reflex}
+	if j.flows, err = startFlow(ctx, base, j.flowing, log.With("part", "flow")); err != nil {
+		return nil, err
+	}
+	j.projects = newProjectReporter(records, log.With("part", "rules"))
+	j.Reflex.Project = j.projects.rules(cfg).For
+	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents.Limits())
+	j.memory = memory.New(base.Store, cfg.Reflex.Loop.Limits(), log.With("part", "memory"))
+	j.Reflex.Memory = func(approver.ToolCall) *memory.Memory { return j.memory }
+
+	tier1, err := files.screens()
+	if err != nil {
+		return nil, err
+	}
+	j.Screens = tier1(cfg.Shield.Classifier)
+	return j, nil
+}
+
+// Version is that of all that decides: what people approve is bound to it.
+func (j *Judges) Version() string {
+	return j.Policy.Version() + j.ruling.Version() + j.flowing.Version()
+}
+
+// Stages are the gate's, the cheapest denial first.
+func (j *Judges) Stages(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
+	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex, j.Policy}, j.Screens...)
+}
+
+// Again are the stages that look once more after an evaluation, which takes seconds:
+// what may have changed meanwhile.
+func (j *Judges) Again(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
+	return []approver.Stage{broadcaster.FreezeStage{Store: kv, Mark: mark}, j.Policy}
+}
+
+// Fresh are the stages that judge a call that has run: those that say of the call
+// itself whether it may.
+func (j *Judges) Fresh() []approver.Stage {
+	return append([]approver.Stage{reflexcore.Fresh{Engine: j.Reflex}, j.Policy}, j.Screens...)
+}
+
+// Runs keep it up to date until their context ends.
+func (j *Judges) Runs(cfg configs.Config, ask Asking) []func(context.Context) error {
+	return []func(context.Context) error{
+		reloadPolicy(cfg, j.policies, ask).run, reloadRules(cfg, j.rules, ask).run, proposeFlow(cfg, j.flows, ask).run,
+		j.projects.run, j.memory.Run,
+	}
+}

@@ -1,0 +1,131 @@
+package logging
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"approver.example/display"
+)
+
+// Bounds of one line of the log, in bytes as they are written. The journal makes
+// entries of their own of what is behind 48 KiB of a line: text of an agent there would
+// look like a line of the daemon.
+const (
+	maxLogValue = 2 << 10
+	maxLogPanic = 8 << 10 // of an error: a panic brings its stack
+	maxLogError = 1 << 10 // of a trouble that is less: it may quote what a peer sent
+	maxLogLine  = 32 << 10
+	minLogValue = 64 // what a value has where the line is full
+)
+
+// A lineRoom is what is left of a line.
+type lineRoom int
+
+// record is r with every value cut to its bound, and all of them to that of a line.
+func (l *lineRoom) record(r slog.Record) slog.Record {
+	out := slog.NewRecord(r.Time, r.Level, l.text(r.Message, maxLogValue), r.PC)
+	failure := maxLogError
+	if r.Level >= slog.LevelError {
+		failure = maxLogPanic
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		out.AddAttrs(l.attr(a, failure))
+		return true
+	})
+	return out
+}
+
+// attr is an attribute with its values cut; failure is the bound of an error.
+func (l *lineRoom) attr(a slog.Attr, failure int) slog.Attr {
+	most := maxLogValue
+	if a.Key == "error" || a.Key == "err" {
+		most = failure
+	}
+	a.Key = l.text(a.Key, minLogValue)
+	a.Value = a.Value.Resolve()
+	switch a.Value.Kind() {
+	case slog.KindString:
+		a.Value = slog.StringValue(l.text(a.Value.String(), most))
+	case slog.KindGroup:
+		var group []slog.Attr
+		for _, member := range a.Value.Group() {
+			group = append(group, l.attr(member, failure))
+		}
+		a.Value = slog.GroupValue(group...)
+	case slog.KindAny:
+		whole := fmt.Sprintf("%+v", a.Value.Any())
+		cut := l.text(whole, most)
+		if doc := asJSON(a.Value.Any()); cut != whole || len(doc) > most || display.NoneHidden(doc) != doc {
+			a.Value = slog.StringValue(cut)
+		}
+	default: // a number or a time
+		*l -= minLogValue
+	}
+	return a
+}
+
+// asJSON is a value in a line of JSON, where a type that has a short text of its own is
+// written with all its fields.
+func asJSON(v any) string {
+	if _, isError := v.(error); isError {
+		return "" // it is its text
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return strings.Repeat(" ", maxLogLine)
+	}
+	return string(out)
+}
+
+// text is as much of s as most bytes take, and what is left of the line, with characters
+// made visible that would turn or hide others. Line breaks stay: they are written as \n.
+func (l *lineRoom) text(s string, most int) string {
+	most = max(min(most, int(*l)), minLogValue)
+	written, rest := 0, 0
+	if display.NoneHidden(s[:min(len(s), most)]) != s {
+		begin := s
+		if len(s) > most {
+			begin = s[:most]
+			for i := range utf8.UTFMax { // no character is cut
+				if utf8.RuneStart(s[most-i]) {
+					begin = s[:most-i]
+					break
+				}
+			}
+		}
+		rest = len(s) - len(begin)
+		s = display.NoneHidden(begin)
+	}
+	for i, r := range s {
+		n := writtenAs(s[i:], r)
+		if written+n > most {
+			*l -= lineRoom(written)
+			return s[:i] + fmt.Sprintf("… (%d bytes more)", len(s)-i+rest)
+		}
+		written += n
+	}
+	*l -= lineRoom(written)
+	if rest > 0 {
+		s += fmt.Sprintf("… (%d bytes more)", rest)
+	}
+	return s
+}
+
+// writtenAs is the most bytes that the first character of s has in a line, of text or
+// of JSON.
+func writtenAs(s string, r rune) int {
+	switch {
+	case strings.ContainsRune("\"\\\n\r\t", r):
+		return 2
+	case r == utf8.RuneError, r < ' ', r == 0x7f:
+		return 6
+	case !unicode.IsPrint(r):
+		return 10
+	}
+	_, size := utf8.DecodeRuneInString(s)
+	return size
+}

@@ -1,0 +1,229 @@
+package logging
+
+import (
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example/audit"
+)
+
+// Bounds of what is told.
+const (
+	// Quiet is how long the same trouble is not told again.
+	Quiet = time.Minute
+	// maxCauses bounds how many different troubles are told within that time, and
+	// maxCausesOf those of one user's calls. Beyond, one line says that there are more.
+	maxCauses   = 256
+	maxCausesOf = 16
+	// maxLinesOf and maxLines bound the lines of a second about calls of one user, and of
+	// all of them: the journal drops what is beyond some 300, whatever it says.
+	maxLinesOf = 20
+	maxLines   = 100
+)
+
+// A logTopic is what a line is about.
+type logTopic struct {
+	key     causeKey
+	level   slog.Level
+	trouble bool   // something failed
+	event   bool   // it says what was noticed ("what"), or who did something ("by")
+	request bool   // it is a line of a request, which people were asked about
+	uid     string // whose call it is about; empty: nobody's
+}
+
+// A causeKey stands for a text of any length.
+type causeKey [sha256.Size]byte
+
+// topic says what a line is about: all of it but the call that met it, and numbers,
+// such as the port of a connection that failed.
+func (h onceEach) topic(r slog.Record) (t logTopic) {
+	t.level = r.Level
+	parts := []string{h.with, r.Level.String(), r.Message}
+	auditFailed := false
+	r.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "request":
+			t.request = true
+		case "call", "use", "pid", "wait", "try":
+		case "error", "err":
+			t.trouble = true
+			parts = append(parts, withoutNumbers(a.Value.String()))
+			err, _ := a.Value.Any().(error)
+			auditFailed = errors.Is(err, audit.ErrFailed)
+		case "what", "by":
+			t.event = true
+		case "uid":
+			t.uid = a.Value.String()
+			parts = append(parts, a.String())
+		default:
+			parts = append(parts, a.String())
+		}
+		return true
+	})
+	t.trouble = t.trouble && !t.event && r.Level >= slog.LevelWarn
+	if t.trouble && auditFailed { // whoever meets it: the audit's own line comes first
+		t.level, t.uid, parts = slog.LevelError, "", []string{audit.ErrFailed.Error()}
+	}
+	t.key = sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return t
+}
+
+// often reports a line that a user's calls can bring as often as they like. Errors, what
+// was noticed, who did something, and what became of requests are none.
+func (t logTopic) often() bool {
+	return t.uid != "" && !t.request && t.level < slog.LevelError && (!t.event || t.level < slog.LevelWarn)
+}
+
+// withoutNumbers writes # for each number in a text.
+func withoutNumbers(s string) string {
+	var b strings.Builder
+	digits := false
+	for _, c := range s {
+		is := c >= '0' && c <= '9'
+		if !is {
+			b.WriteRune(c)
+		} else if !digits {
+			b.WriteByte('#')
+		}
+		digits = is
+	}
+	return b.String()
+}
+
+// causes are what was told of late. What calls of one user meet takes no room of
+// another's, nor of the daemon's own trouble; errors have a room that they do not share.
+type causes struct {
+	mu             sync.Mutex
+	errors, others troubles
+	more           map[string]*occurrence
+	second         int64
+	lines          map[string]int // of this second, by user; "" is all of them
+}
+
+func newCauses() *causes {
+	return &causes{errors: newTroubles(), others: newTroubles(), more: map[string]*occurrence{}, lines: map[string]int{}}
+}
+
+// troubles are some causes, and how many of them are each user's; "" is nobody's.
+type troubles struct {
+	last map[causeKey]*occurrence
+	of   map[string]int
+}
+
+func newTroubles() troubles {
+	return troubles{map[causeKey]*occurrence{}, map[string]int{}}
+}
+
+type occurrence struct {
+	told  time.Time
+	uid   string
+	since int // lines held back since then
+}
+
+// full reports that there is no room for one more of a user's.
+func (t troubles) full(uid string) bool {
+	if uid == "" {
+		return t.of[""] >= maxCauses
+	}
+	return t.of[uid] >= maxCausesOf || len(t.last)-t.of[""] >= maxCauses
+}
+
+// clean forgets what was told a while ago.
+func (t troubles) clean(now time.Time) {
+	for key, last := range t.last {
+		if now.Sub(last.told) < Quiet {
+			continue
+		}
+		delete(t.last, key)
+		if t.of[last.uid]--; t.of[last.uid] == 0 {
+			delete(t.of, last.uid)
+		}
+	}
+}
+
+// A telling is what becomes of a line.
+type telling uint8
+
+const (
+	untold telling = iota
+	tellMore
+	tellIt
+)
+
+// tell says whether to tell of a trouble now, and how many lines were held back since it
+// was last told of. tellMore is a line that stands for it and others; an error is told
+// itself.
+func (c *causes) tell(t logTopic, now time.Time) (held int, how telling) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	room := c.others
+	if t.level >= slog.LevelError {
+		room = c.errors
+	}
+	if last := room.last[t.key]; last != nil {
+		if now.Sub(last.told) < Quiet {
+			last.since++
+			return 0, untold
+		}
+		held = last.since
+		*last = occurrence{told: now, uid: t.uid}
+		return held, tellIt
+	}
+	if room.full(t.uid) {
+		room.clean(now)
+	}
+	switch {
+	case !room.full(t.uid):
+		room.last[t.key] = &occurrence{told: now, uid: t.uid}
+		room.of[t.uid]++
+	case t.level < slog.LevelError:
+		return c.another("causes "+t.uid, now)
+	}
+	return 0, tellIt
+}
+
+// pace says whether a line about a user's call is told in this second.
+func (c *causes) pace(uid string, now time.Time) (held int, how telling) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if second := now.Unix(); second != c.second {
+		c.second, c.lines = second, map[string]int{}
+	}
+	if c.lines[uid] < maxLinesOf && c.lines[""] < maxLines {
+		c.lines[uid]++
+		c.lines[""]++
+		return 0, tellIt
+	}
+	return c.another("lines "+uid, now)
+}
+
+// another counts a line that is not told. Once a minute of each kind one says so, with how
+// many there were since the last; of more kinds than are told apart, one for all.
+func (c *causes) another(kind string, now time.Time) (held int, how telling) {
+	if c.more[kind] == nil && len(c.more) >= maxCauses {
+		for old, last := range c.more {
+			if now.Sub(last.told) >= Quiet {
+				delete(c.more, old)
+			}
+		}
+		if len(c.more) >= maxCauses {
+			kind = "others"
+		}
+	}
+	last := c.more[kind]
+	if last == nil {
+		last = &occurrence{}
+		c.more[kind] = last
+	}
+	if !last.told.IsZero() && now.Sub(last.told) < Quiet {
+		last.since++
+		return 0, untold
+	}
+	held = last.since
+	*last = occurrence{told: now}
+	return held, tellMore
+}

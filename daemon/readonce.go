@@ -1,0 +1,105 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"syscall"
+	"time"
+
+	"approver.example/configs"
+	"approver.example/daemon/adminapi"
+	"approver.example/display"
+)
+
+// A ReadOnce is what the daemon read at its start and does not read again: its
+// configuration, and the files of tokens and keys. People who change them are told that the
+// change is not used. The zero value is nothing.
+type ReadOnce []onceRead
+
+type onceRead struct {
+	what, path string
+	sum        [sha256.Size]byte
+	err        error // why it could not be read then
+}
+
+// Add notes files as they are now. An empty path is none.
+func (r *ReadOnce) Add(what string, paths ...string) {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		sum, _, err := sumOf(path)
+		*r = append(*r, onceRead{what, path, sum, err})
+	}
+}
+
+// Outdated are the files that are not what was read.
+func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
+	for _, f := range r {
+		sum, at, err := sumOf(f.path)
+		why, refused := "", error(nil)
+		switch {
+		case err != nil && f.err != nil, err == nil && f.err == nil && sum == f.sum:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			why = "is not there any more: the daemon goes on with what it read, and needs it for its next start: put it back"
+		case err != nil:
+			why = "cannot be read any more, which the daemon's next start needs: " + err.Error()
+		default:
+			why = "was changed at " + at.UTC().Format(time.DateTime+" UTC") + ", after the daemon had read it: "
+			if refused = r.refused(); refused != nil {
+				why += "the next start refuses what the files say now, so mend that first (approver check), and then restart the daemon: " + refused.Error()
+			} else {
+				why += "restart the daemon"
+			}
+		}
+		out = append(out, adminapi.NotInForce{What: f.what, File: f.path, Why: display.OneLine(why), Refused: refused != nil})
+	}
+	return out
+}
+
+// refused is why the next start would not take the configuration, or the secrets that it
+// names, as they are now.
+func (r ReadOnce) refused() error {
+	for _, f := range r {
+		if f.what != "configuration" {
+			continue
+		}
+		cfg, err := configs.LoadOrDefault(f.path)
+		if err == nil {
+			_, _, err = OpenChannels(cfg, false, slog.New(slog.DiscardHandler))
+		}
+		return err
+	}
+	return nil
+}
+
+// maxOnce is how much of a file is looked at, in bytes: no file of these is longer.
+const maxOnce = 4 << 20
+
+// sumOf is the hash of a plain file, and when it was changed.
+func sumOf(path string) (sum [sha256.Size]byte, at time.Time, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0) // a pipe must not hold it up
+	if err != nil {
+		return sum, at, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return sum, at, err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, maxOnce)); err != nil {
+		return sum, at, err
+	}
+	h.Sum(sum[:0])
+	return sum, info.ModTime(), nil
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"approver.example/daemon/codekeys"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/shield"
+	"approver.example/shieldcore/quota"
+)
+
+// Run runs the daemon, once, until ctx ends or a part of it fails. It returns when all of
+// its parts have ended.
+func (d *Daemon) Run(ctx context.Context) error { return diskCure(d.run(ctx)) }
+
+// run is the one place where the parts meet: what everything stands on, what judges, who
+// is asked, and the sockets.
+func (d *Daemon) run(ctx context.Context) (err error) {
+	cfg, log, started := d.cfg, d.log, time.Now()
+	var read ReadOnce
+	read.Add("configuration", cfg.File)
+	read.Add("secret", cfg.ReadOnce()...)
+	// First what may be wrong in the configuration, then what leaves traces.
+	files, err := judges.ReadFiles(cfg, log)
+	if err = errors.Join(err, CheckStart(cfg)); err != nil {
+		return err
+	}
+	if err := CheckParts(cfg); err != nil {
+		log.Error("a configured part will not work, so calls are blocked that need it", "error", err)
+	}
+	base, err := openDeps(ctx, cfg, log)
+	defer base.close(ctx, &err)
+	if err != nil {
+		return err
+	}
+	cfg, records := base.cfg, base.records
+
+	tier2, err := shield.Open(cfg, base.store, records, log.With("part", "shield"))
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "shield", tier2.Close)
+	rules, err := judges.Open(ctx, judges.Deps{Config: base.cfg, Store: base.store, Audit: base.records, Older: base.older, Mark: base.trust.mark, Doubt: base.trust.distrust}, files, log)
+	if err != nil {
+		return err
+	}
+	asks, err := quota.NewAsks(base.store, cfg.AsksPerMinute)
+	if err != nil {
+		return err
+	}
+	defer asks.Close()
+	people, err := newBroadcaster(base, rules, asks, log)
+	if err == nil {
+		err = base.trust.settle(ctx, people, records)
+	}
+	if err == nil {
+		tier2.Model, err = judges.AddModel(cfg.Shield.Sidecar, rules.Screens)
+	}
+	if err != nil {
+		return err
+	}
+
+	watching := &observer{people: people, log: log.With("part", "observe")}
+	gate := newGate(base, rules, tier2, people, watching, log)
+	decide, err := newDecide(base, rules, gate, people, log)
+	if err != nil {
+		return err
+	}
+	read.Add("key", cfg.AuditKey())
+	if cfg.Store.Redis == nil {
+		read.Add("key", codekeys.File(cfg))
+	}
+	admin := newAdmin(base, people, log)
+	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets
+	admin.shield, admin.asks, admin.rules, admin.hooks = tier2, asks, rules, decide.Hooks
+	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, base.local, admin, log)
+	if err != nil {
+		return err
+	}
+
+	note := base.isolation.note() + watching.note(ctx) + base.trust.note()
+	admit := func(ctx context.Context) error { return base.authority.run(ctx, people.Ask) }
+	run := append(doors, people.Run, admit, watching.run, decide.Hooks.Run, tier2.Run, base.trust.watch(people, records))
+	close(d.ready)
+	return runAll(ctx, base, started, note, log, append(run, rules.Runs(cfg, people.Ask)...))
+}

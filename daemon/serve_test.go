@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"approver.example/configs"
+)
+
+// Every channel that can be configured is opened.
+func TestEveryChannelIsOpened(t *testing.T) {
+	dir := t.TempDir()
+	cfg, err := configs.Parse(filepath.Join(dir, "approver.yaml"), []byte(`
+dir: .
+sockets: {submit: /tmp/s.sock, resolve: /tmp/r.sock}
+channels:
+  telegram:
+    token: "123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs"
+    chats: [{id: "10042"}]
+    approvers: [{id: "10042"}]
+  discord:
+    token: hunter2
+    channels: ["200000000000000001"]
+    approvers: [{id: "100000000000000001"}]
+  slack:
+    bot_token: xoxb-hunter2
+    app_token: xapp-hunter2
+    channels: [C0123456789]
+    approvers: [{id: U0123456789}]
+  terminal:
+    approvers: [{id: "1000"}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	channels, local, err := OpenChannels(cfg, false, slog.New(slog.DiscardHandler))
+	if err != nil || local == nil {
+		t.Fatalf("%v, terminal %v", err, local)
+	}
+	opened := ","
+	for _, c := range channels {
+		opened += c.Name() + ","
+	}
+	known := reflect.TypeFor[configs.Channels]()
+	for i := range known.NumField() {
+		if name := known.Field(i).Tag.Get("yaml"); !strings.Contains(opened, ","+name+",") {
+			t.Errorf("%s is configured and not opened: openChannels forgets it", name)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"approver.example"
+	"approver.example/broadcaster"
+	"approver.example/configs"
+	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/codekeys"
+	"approver.example/daemon/hooks"
+	"approver.example/daemon/hookwatch"
+	"approver.example/daemon/judges"
+	"approver.example/daemon/shield"
+	"approver.example/fingerprint"
+	"approver.example/gate"
+	"approver.example/shieldcore/quota"
+)
+
+// newGate judges what both doors let in, and puts before people what needs them.
+func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *broadcaster.Broadcaster, watching *observer, log *slog.Logger) *gate.Gate {
+	cfg := base.cfg
+	return &gate.Gate{
+		Stages: rules.Stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
+		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
+		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
+		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
+	}
+}
+
+// newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
+func newDecide(base *deps, rules *judges.Judges, judge *gate.Gate, people *broadcaster.Broadcaster, log *slog.Logger) (*hooks.Decider, error) {
+	cfg, records := base.cfg, base.records
+	d := &hooks.Decider{
+		Gate: judge, Calls: base.calls, Reports: gate.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log), Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
+		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold, Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
+		Stands: people.Grants.Stands, Rules: rules.Version,
+		Hooks: &hookwatch.Watch{Config: cfg, Managed: claudehooks.Target{}.ManagedDir(), Audit: records, Log: log.With("part", "hooks")},
+	}
+	var err error
+	if d.Former, err = base.trust.released(records); err != nil {
+		return nil, err
+	}
+	if cfg.FreezeOnBypass {
+		d.Freeze = people.Controls.Freeze
+	}
+	d.Outputs, err = hooks.NewOutputs(base.inForce(), rules.Reflex.Told, records, log.With("part", "output"))
+	if d.Outputs != nil {
+		d.Outputs.Turns = d.Reports
+	}
+	return d, err
+}
+
+// newAdmin is what operators ask, as far as it depends on the configuration alone.
+func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Admin {
+	cfg := base.cfg
+	return &Admin{
+		People: people, channels: base.channels, authority: base.authority, audit: base.records,
+		config: cfg.File, policy: cfg.Policy, store: whereStored(cfg), storeFile: embeddedFile(cfg), shared: cfg.Store.Redis != nil,
+		notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
+	}
+}
+
+// limit counts questions to people. notice is what cards say of the installation.
+func limit(asks *quota.Asks, notice string, project func(dir string) string) func(context.Context, string, approver.ToolCall) error {
+	return func(ctx context.Context, question string, call approver.ToolCall) error {
+		switch {
+		case call.Control != "" && noAgent(notice, call.Peer):
+			return nil
+		case call.Control != "":
+			return asks.TakeOwn(ctx, call.Peer, question)
+		}
+		return asks.Take(ctx, quota.Asker{Who: quota.Who{Peer: call.Peer, Agent: call.Agent}, Project: project(call.Dir)}, question)
+	}
+}
+
+// newBroadcaster asks those whose answers count. What they approve is bound to the
+// version of the rules.
+func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger) (*broadcaster.Broadcaster, error) {
+	cfg := base.cfg
+	codeKeys, err := codekeys.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	binder := fingerprint.New(rules.Reflex)
+	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
+		Store: base.store, Audit: learner{base.told(log), rules.Reflex, log.With("part", "precedents")}, People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
+			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
+				return approver.Binding{}, err
+			}
+			defer base.calls.Give(call.Peer.UID)
+			return binder.Of(ctx, call, rules.Version())
+		},
+		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
+		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
+		Mark: base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	base.authority.admitted = b.Approvers.Set
+	return b, nil
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown host"
+	}
+	return name
+}
