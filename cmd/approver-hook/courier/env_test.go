@@ -18,7 +18,7 @@ import (
 // All that the daemon looks for is sent.
 func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 	names := 0
-	for _, from := range []struct{ file, decl string }{{"../../../environment.go", "alwaysShown"}, {"../../../fingerprint/language.go", "languages"}} {
+	for _, from := range []struct{ file, decl string }{{"../../../display/environment.go", "alwaysShown"}, {"../../../fingerprint/language.go", "languages"}} {
 		file, err := parser.ParseFile(token.NewFileSet(), from.file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
