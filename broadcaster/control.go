@@ -146,6 +146,7 @@ type Controller struct {
 	store    approver.KV
 
 	distrusted distrusted
+	frozen     frozenLine
 }
 
 // Load reads the controls and the store's clock.
@@ -358,7 +359,7 @@ func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) 
 	} else {
 		k.mark.took(c.held)
 	}
-	k.log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+	k.frozen.tell(k.log, by, reason)
 	auditErr := k.backlog.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
 	if auditErr != nil {
 		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)

@@ -179,7 +179,7 @@ func TestAnotherDaemonDoesNotSayThatNobodyTookIt(t *testing.T) {
 // Notes are few, and one that does not fit makes silence say nothing.
 func TestNotesAreBounded(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		time.Sleep(time.Second)
+		time.Sleep(1100 * time.Millisecond) // between two looks of the background
 		since := time.Now()
 		if !x.uptime.heardSince(since) || x.uptime.heardSince(time.Time{}) {
 			t.Error("it is not known since when")

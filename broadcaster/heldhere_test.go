@@ -451,6 +451,7 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 				t.Errorf("%d lines of %q: %s", n, line, &log)
 			}
 		}
+		time.Sleep(2 * guardEvery) // until what is owed to the audit is recorded
 		if err := x.Controls.Distrust(t.Context(), approver.AlarmAudit, "it was moved"); err != nil || strings.Count(log.String(), "AUDIT ALARM") != 2 {
 			t.Errorf("moved once more: %v: %s", err, &log)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -302,6 +303,25 @@ type distrusted struct {
 	sync.Mutex
 	last    string
 	refused bool
+}
+
+// frozenLine is the last line of the log about a freeze of everything.
+type frozenLine struct {
+	sync.Mutex
+	by, reason string
+	at         time.Time
+}
+
+// tell logs a freeze, once where who asks for it and the guard give it to the store at the
+// same time.
+func (f *frozenLine) tell(log *slog.Logger, by, reason string) {
+	f.Lock()
+	defer f.Unlock()
+	if f.by == by && f.reason == reason && time.Since(f.at) < guardEvery {
+		return
+	}
+	f.by, f.reason, f.at = by, reason, time.Now()
+	log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
 }
 
 // freezeHeld gives the store what holds here, as people know it, who may be lifting it.
