@@ -446,6 +446,7 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 		if err := x.Controls.Distrust(t.Context(), approver.AlarmAudit, "it was moved"); err != nil {
 			t.Error(err)
 		}
+		synctest.Wait()
 		for _, line := range []string{"AUDIT ALARM", "FROZEN: every call"} {
 			if n := strings.Count(log.String(), line); n != 1 {
 				t.Errorf("%d lines of %q: %s", n, line, &log)
