@@ -151,6 +151,7 @@ func TestTheWordOfWhoReceivesStaysFresh(t *testing.T) {
 		kv, lease := newMemKV(), &oneLease{}
 		b1, w1 := wired(t, kv, lease, "a", "room", "ada")
 		b2, w2 := wired(t, kv, lease, "b", "room", "ada")
+		time.Sleep(time.Second) // until one of them leads
 		if !b1.Channels.State("wire").Leads {
 			b1, w1, b2, w2 = b2, w2, b1, w1
 		}
