@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
 	"approver.example"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
@@ -133,10 +135,15 @@ func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 			return all
 		},
 		Put: func(t *testing.T, _ string, was any) {
-			must(t, server.Admin().FlushAll(t.Context()).Err())
-			for key, dump := range was.(map[string]string) {
-				must(t, server.Admin().Restore(t.Context(), key, 0, dump).Err())
-			}
+			// At once: a daemon that runs beside the test writes at any moment.
+			_, err := server.Admin().TxPipelined(t.Context(), func(tx redis.Pipeliner) error {
+				tx.FlushAll(t.Context())
+				for key, dump := range was.(map[string]string) {
+					tx.Restore(t.Context(), key, 0, dump)
+				}
+				return nil
+			})
+			must(t, err)
 		},
 	}, server
 }
