@@ -41,7 +41,7 @@ type found struct {
 }
 
 func (f *found) add(row int) {
-	if row == 0 || f.tame && table[row-1].weak {
+	if row == 0 || f.tame && built().rows[row-1].weak {
 		return
 	}
 	if f.row == 0 || row < f.row {
@@ -53,7 +53,7 @@ func (f *found) sink(may bool) Sink {
 	if f.row == 0 {
 		return Sink{Kind: Plain, May: may}
 	}
-	r := &table[f.row-1]
+	r := &built().rows[f.row-1]
 	return Sink{Kind: r.kind, Secret: r.secret, May: may, Lang: r.lang, Name: r.name, format: r.format}
 }
 

@@ -127,7 +127,7 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	f, secret := found{tame: p.tame}, found{tame: p.tame}
 	add := func(row int) {
 		f.add(row)
-		if table[row-1].secret {
+		if built().rows[row-1].secret {
 			secret.add(row)
 		}
 	}
@@ -217,7 +217,7 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 	}
 	if j == len(m.flat.segs) {
 		// Only what names approver is approver's.
-		if letters < enough || last == 0 && table[m.flat.row-1].kind == Own {
+		if letters < enough || last == 0 && built().rows[m.flat.row-1].kind == Own {
 			return false
 		}
 		return m.flat.deep || i == len(m.segs) || i == len(m.segs)-1 && m.segs[i].text == "**"
