@@ -128,7 +128,7 @@ func (e *escapes) inPlace(f *function, args []arg) []value {
 // names reports whether a name stands in the body of a function.
 func (f *function) names(name string) bool {
 	for j := f.start; j < len(f.toks); j++ {
-		if t := &f.toks[j]; t.kind == tkName && t.text == name {
+		if t := &f.toks[j]; t.isName(name) {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func (f *function) declares(d *dialect, name string) bool {
 	declared := false
 	for j := f.start; j < len(f.toks); j++ {
 		switch t := &f.toks[j]; {
-		case t.kind == tkOp && t.text == ";":
+		case t.isOp(";"):
 			declared = false
 		case t.kind != tkName:
 		case t.text == "const" || t.text == "let" || t.text == "var":

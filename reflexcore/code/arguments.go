@@ -74,7 +74,7 @@ func (m *machine) oneArgument(out []arg) []arg {
 		(next.text != ":" || next.pos == t.end):
 		name = t.text
 		m.in.i += 2
-	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && m.d.pairArgs:
+	case t.kind == tkName && next.isOp("=>") && m.d.pairArgs:
 		m.in.i += 2
 		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
 	}

@@ -65,7 +65,7 @@ func (a *awkScript) program(src string) {
 func (a *awkScript) statement() {
 	t := a.in.tok()
 	switch {
-	case t.kind == tkOp && t.text == "@": // @include "file", @load "library"
+	case t.isOp("@"): // @include "file", @load "library"
 		a.in.i += 2
 		if a.in.is("(") { // @f(…) calls what f names
 			a.out.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + a.in.ahead(-1).text})
@@ -81,7 +81,7 @@ func (a *awkScript) statement() {
 	case t.kind == tkName && (t.text == "print" || t.text == "printf"):
 		a.in.i++
 		a.print(t.text == "printf")
-	case t.kind == tkName && t.text == "function":
+	case t.isName("function"):
 		a.in.i += 2
 	case t.kind == tkName && a.d.isKeyword(t.text) && t.text != "getline":
 		a.in.i++
@@ -211,7 +211,7 @@ func (a *awkScript) expr(redirects bool) value {
 	left := a.concat()
 	for a.budget.step() && !a.in.ends() {
 		t := a.in.tok()
-		if t.kind == tkName && t.text == "in" {
+		if t.isName("in") {
 			a.in.i++
 			a.concat()
 			left = unknown(left.taint)
@@ -227,7 +227,7 @@ func (a *awkScript) expr(redirects bool) value {
 			if amp {
 				skip = 2
 			}
-			if next := a.in.ahead(skip); next.kind != tkName || next.text != "getline" {
+			if next := a.in.ahead(skip); !next.isName("getline") {
 				return left
 			}
 			a.in.i += skip
@@ -319,14 +319,14 @@ func (a *awkScript) name(t *token) value {
 	case t.text == "getline":
 		a.in.i--
 		return a.getline(nil)
-	case next.kind == tkOp && next.text == "(" && !next.sp:
+	case next.isOp("(") && !next.sp:
 		a.in.i++
 		a.in.paren++
 		out := a.list(")")
 		a.in.paren--
 		a.in.take(")")
 		return a.call(t.text, out)
-	case next.kind == tkOp && next.text == "[":
+	case next.isOp("["):
 		a.in.i++
 		a.in.paren++
 		key := a.expr(true)

@@ -41,12 +41,12 @@ func (c *cursor) ahead(n int) *token {
 // is reports whether the current token is this operator.
 func (c *cursor) is(op string) bool {
 	t := c.tok()
-	return t.kind == tkOp && t.text == op
+	return t.isOp(op)
 }
 
 func (c *cursor) isName(word string) bool {
 	t := c.tok()
-	return t.kind == tkName && t.text == word
+	return t.isName(word)
 }
 
 func (c *cursor) take(op string) bool {
@@ -115,7 +115,7 @@ func (c *cursor) mayBeSkipped() bool {
 // chooses reports whether there is a condition in the source.
 func (c *cursor) chooses() bool {
 	for i := range c.toks {
-		if t := &c.toks[i]; t.kind == tkName && t.text == "if" {
+		if t := &c.toks[i]; t.isName("if") {
 			return true
 		}
 	}

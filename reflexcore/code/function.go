@@ -2,11 +2,11 @@ package code
 
 // method notes name(a, b) {…} in the body of a class.
 func (m *machine) method(t *token) bool {
-	if next := m.in.ahead(1); !m.d.bareMethods || next.kind != tkOp || next.text != "(" {
+	if next := m.in.ahead(1); !m.d.bareMethods || !next.isOp("(") {
 		return false
 	}
 	open := m.in.match(m.in.i+1) + 1
-	if open >= len(m.in.toks) || m.in.toks[open].kind != tkOp || m.in.toks[open].text != "{" || m.in.toks[open].nl {
+	if open >= len(m.in.toks) || !m.in.toks[open].isOp("{") || m.in.toks[open].nl {
 		return false
 	}
 	end := m.in.match(open)

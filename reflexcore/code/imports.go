@@ -112,18 +112,18 @@ func (m *machine) importsNode() {
 				m.scope.bind(n.to, v)
 			}
 			return
-		case t.kind == tkEnd || t.kind == tkOp && t.text == ";":
+		case t.kind == tkEnd || t.isOp(";"):
 			return
-		case t.kind == tkName && t.text == "from", t.kind == tkOp && t.text == ",":
+		case t.isName("from"), t.isOp(","):
 			m.in.i++
-		case t.kind == tkOp && t.text == "*":
+		case t.isOp("*"):
 			star = true
 			m.in.i++
-		case t.kind == tkName && t.text == "as" && star:
+		case t.isName("as") && star:
 			m.in.i++
 			names = append(names, pair{"", m.in.tok().text})
 			m.in.i++
-		case t.kind == tkOp && t.text == "{":
+		case t.isOp("{"):
 			for m.in.i++; m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("}"); {
 				name := m.in.tok().text
 				m.in.i++

@@ -45,6 +45,12 @@ type token struct {
 	twice   bool   // what the replacement gives is code
 }
 
+// isOp reports whether a token is an operator.
+func (t *token) isOp(op string) bool { return t.kind == tkOp && t.text == op }
+
+// isName reports whether a token is a name or word.
+func (t *token) isName(name string) bool { return t.kind == tkName && t.text == name }
+
 // A lexer cuts source into tokens. All of its habits are in its dialect.
 type lexer struct {
 	d         *dialect
@@ -251,7 +257,7 @@ func (l *lexer) startsValue() bool {
 		return true
 	}
 	last := l.toks[len(l.toks)-1]
-	if last.kind == tkOp && last.text == "}" && l.nl {
+	if last.isOp("}") && l.nl {
 		return true
 	}
 	return l.d.bareCalls && last.kind == tkName && isLetter(last.text[0]) && l.sp && l.i+1 < len(l.src) &&

@@ -13,7 +13,7 @@ func (m *machine) params(from, to int) []param {
 			end := min(m.in.match(j), to)
 			out = append(out, param{parts: m.parts(j, end)})
 			j = end
-		case t.kind == tkOp && t.text == "=": // a default
+		case t.isOp("="): // a default
 			var v value
 			v, j = m.defaultOf(j+1, to, follow)
 			j--
@@ -38,12 +38,12 @@ func (m *machine) parts(open, end int) []part {
 	for j := open + 1; j < end; j++ {
 		t := &m.in.toks[j]
 		switch {
-		case t.kind == tkOp && t.text == ",":
+		case t.isOp(","):
 			index++
 			any = false
-		case t.kind == tkOp && (t.text == "{" || t.text == "["), t.kind == tkOp && t.text == "...":
+		case t.kind == tkOp && (t.text == "{" || t.text == "["), t.isOp("..."):
 			any = true // a pattern in the pattern, a computed name, the rest
-		case t.kind == tkOp && t.text == "=":
+		case t.isOp("="):
 			_, j = m.defaultOf(j+1, end, false)
 			j--
 		case t.kind != tkName:

@@ -20,14 +20,14 @@ func (m *machine) readsInput() (value, bool) {
 	case !m.d.angleInput:
 		return value{}, false
 	case m.in.is("<>"):
-	case m.in.is("<") && next.kind == tkName && next.text == "STDIN" && m.in.ahead(2).text == ">":
+	case m.in.is("<") && next.isName("STDIN") && m.in.ahead(2).text == ">":
 		n = 3
-	case m.in.is("<") && next.kind == tkOp && next.text == ">":
+	case m.in.is("<") && next.isOp(">"):
 		n = 2
 	default:
 		return value{}, false
 	}
-	whole := m.in.i > 0 && m.in.toks[m.in.i-1].kind == tkOp && m.in.toks[m.in.i-1].text == "(" && m.in.i > 1 &&
+	whole := m.in.i > 0 && m.in.toks[m.in.i-1].isOp("(") && m.in.i > 1 &&
 		m.in.toks[m.in.i-2].text == "while"
 	m.in.i += n
 	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands

@@ -19,7 +19,7 @@ func (m *machine) postfix(v value) value {
 			base = target
 		}
 		switch {
-		case (t.kind != tkOp || t.text != "(") && m.api.callsItself(v) && !m.bareCall(v, t):
+		case !t.isOp("(") && m.api.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
 		case t.kind == tkOp && m.in.isMember(t.text):
 			m.in.i++
@@ -27,12 +27,12 @@ func (m *machine) postfix(v value) value {
 			if target != "" && v.kind == nameValue && v.of == nil {
 				m.last = v.s
 			}
-		case t.kind == tkOp && t.text == "(" && m.in.callable(t):
+		case t.isOp("(") && m.in.callable(t):
 			name := m.in.ahead(1).text
 			v = m.callChanging(v, m.arguments(), base, name)
-		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
+		case t.isOp("[") && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
-		case t.kind == tkOp && t.text == "{" && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
+		case t.isOp("{") && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
 			m.in.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
@@ -42,7 +42,7 @@ func (m *machine) postfix(v value) value {
 				m.set(target, unknown(v.taint))
 			}
 			v = unknown(v.taint)
-		case t.kind == tkOp && t.text == "=>" && m.d.arrows && target != "":
+		case t.isOp("=>") && m.d.arrows && target != "":
 			m.in.i++
 			v = m.arrow([]param{{name: target}})
 		case t.kind == tkString && m.d.templates && t.how&qInter != 0 && !t.nl: // tag`…`
@@ -50,8 +50,7 @@ func (m *machine) postfix(v value) value {
 			v = m.tagged(v, m.literal(t))
 		case m.d.bareCalls && m.bareCall(v, t):
 			v = m.callChanging(v, m.bareArguments(), base, t.text)
-		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName &&
-			t.text == "do" && !t.nl):
+		case m.d.blocks && v.kind != textValue && (t.isOp("{") || t.isName("do") && !t.nl):
 			m.in.openBlock()
 			return unknown(v.taint)
 		default:
@@ -80,7 +79,7 @@ func (m *machine) tagged(fn, literal value) value {
 // bareCall reports whether what follows a name is the arguments of a call without
 // brackets.
 func (m *machine) bareCall(v value, t *token) bool {
-	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
+	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.isOp("{")
 	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" ||
 		strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
@@ -134,7 +133,7 @@ func (m *machine) member(v value) value {
 		m.in.i++
 		name, _ := m.scope.get(t.text)
 		return m.memberOf(v, name.str())
-	case t.kind == tkOp && t.text == "(": // .() and ->() and ?.()
+	case t.isOp("("): // .() and ->() and ?.()
 		return v
 	case t.kind == tkOp && (t.text == "[" || t.text == "{") && !m.d.braceMembers:
 		end := "]"
@@ -143,7 +142,7 @@ func (m *machine) member(v value) value {
 		}
 		m.in.i++
 		return m.elementOf(v, m.subscript(end))
-	case t.kind == tkOp && t.text == "{":
+	case t.isOp("{"):
 		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
 	case t.kind == tkOp && (t.text == "@" || t.text == "%"):
@@ -205,7 +204,7 @@ func (m *machine) memberOf(v value, name string) value {
 // subscript evaluates what stands between brackets, where a bare word is a text
 // in some languages.
 func (m *machine) subscript(end string) value {
-	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" &&
+	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).isOp(end) && end == "}" &&
 		isLetter(t.text[0]) {
 		m.in.i += 2
 		return text(t.text, 0)

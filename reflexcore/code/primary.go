@@ -87,7 +87,7 @@ func (m *machine) regex(t *token) value {
 // group evaluates (…): one value, a list, or the parameters of an arrow function.
 func (m *machine) group() value {
 	end := m.in.match(m.in.i)
-	if m.d.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].kind == tkOp && m.in.toks[end+1].text == "=>" {
+	if m.d.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].isOp("=>") {
 		params := m.params(m.in.i+1, end)
 		m.in.i = end + 2
 		return m.arrow(params)
@@ -239,7 +239,7 @@ func (m *machine) mapLiteral() value {
 			e := m.expr(bindAssign)
 			v.keys, v.list = append(v.keys, name), append(v.list, e)
 			v.taint |= e.taint
-		} else if t.kind == tkName && next.kind == tkOp && next.text == "(" && m.d.bareMethods { // a method
+		} else if t.kind == tkName && next.isOp("(") && m.d.bareMethods { // a method
 			m.in.i = m.in.match(m.in.i+1) + 1
 			if m.in.is("{") {
 				m.function()
@@ -286,7 +286,7 @@ func (m *machine) name(t *token) value {
 	}
 	for m.in.i+1 < len(m.in.toks) { // a.b.c is a part of the source
 		dot, part := &m.in.toks[m.in.i], &m.in.toks[m.in.i+1]
-		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end ||
+		if !dot.isOp(".") || m.d.member[0] != "." || part.kind != tkName || dot.pos != end ||
 			part.pos != dot.end || int(part.end) > len(m.in.src) ||
 			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.blocks &&
 			m.api.find(s) != nil {

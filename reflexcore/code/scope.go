@@ -121,7 +121,7 @@ func (s *scope) findJoined(toks []token, d *dialect) {
 			last = at
 			names[at].nested = names[at].nested || nest > 0 || line
 		}
-		if t.kind == tkOp && t.text == ";" {
+		if t.isOp(";") {
 			line, last = line && !d.braces, -1
 		}
 	}

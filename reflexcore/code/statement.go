@@ -54,7 +54,7 @@ func (m *machine) assignment() {
 		if j+1 < len(m.in.toks) {
 			next = m.in.toks[j+1]
 		}
-		if next.kind != tkOp || next.text != "," {
+		if !next.isOp(",") {
 			if targets < 2 || next.text != "=" || next.kind != tkOp {
 				targets = 0
 			}
@@ -189,7 +189,7 @@ func (m *machine) controls(t *token) bool {
 		case m.d.indented:
 			m.in.i++
 			m.pythonWith()
-		case m.d.withScopes && next.kind == tkOp && next.text == "(": // with (module) …
+		case m.d.withScopes && next.isOp("("): // with (module) …
 			m.in.i++
 			if v := m.expr(bindPower); v.kind == nameValue {
 				m.scope.bindAll(m.api, v.s)
@@ -240,7 +240,7 @@ func (m *machine) returns() {
 func (m *machine) declaration() {
 	t := m.in.tok()
 	switch {
-	case t.kind == tkName && t.text == "function":
+	case t.isName("function"):
 		m.function()
 	case t.kind == tkOp && (t.text == "{" || t.text == "[" || t.text == "("):
 		m.pattern(t.text)
@@ -249,7 +249,7 @@ func (m *machine) declaration() {
 		m.in.i += 2
 		v := m.expr(0)
 		m.scope.bind(name, unknown(v.taint))
-	case t.kind == tkName && m.d.letDeclares && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == ";": // let a;
+	case t.kind == tkName && m.d.letDeclares && m.in.ahead(1).isOp(";"): // let a;
 		m.in.i++
 		m.scope.bind(t.text, unknown(0))
 	default:
@@ -270,7 +270,7 @@ func (m *machine) pattern(open string) {
 				m.in.i += 2
 				continue
 			}
-			if t.kind == tkOp && t.text == "," && open == "[" && m.in.ahead(-1).kind == tkOp {
+			if t.isOp(",") && open == "[" && m.in.ahead(-1).kind == tkOp {
 				from, to = append(from, ""), append(to, "")
 			}
 			computed = computed || t.kind == tkOp && (t.text == "[" || t.text == "{")
@@ -345,7 +345,7 @@ func (m *machine) forHead() {
 func (m *machine) forOf() {
 	end := m.in.match(m.in.i)
 	of := m.in.i + 1
-	for of < end && (m.in.toks[of].kind != tkName || m.in.toks[of].text != "of") {
+	for of < end && (!m.in.toks[of].isName("of")) {
 		of++
 	}
 	if of >= end {
@@ -387,7 +387,7 @@ func (m *machine) forIn() {
 func (m *machine) forAs() {
 	end := m.in.match(m.in.i)
 	for j := m.in.i; j < end; j++ {
-		if m.in.toks[j].kind != tkName || m.in.toks[j].text != "as" {
+		if !m.in.toks[j].isName("as") {
 			continue
 		}
 		m.in.i++

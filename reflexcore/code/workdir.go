@@ -40,9 +40,9 @@ func (w *workdir) chdir(r row, args []arg) value {
 	v := visit{dir: before, src: w.in.src, col: w.in.indent()}
 	switch next := w.in.tok(); {
 	case r.param == "block":
-	case w.d.blocks && next.kind == tkOp && next.text == "{":
+	case w.d.blocks && next.isOp("{"):
 		v.end = w.in.match(w.in.i) + 1
-	case w.d.blocks && next.kind == tkName && next.text == "do" && !next.nl:
+	case w.d.blocks && next.isName("do") && !next.nl:
 	default:
 		return unknown(0)
 	}
