@@ -2,6 +2,8 @@ package code
 
 import (
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 func giveUnknown(_ *machine, c invocation) (value, bool) { return unknown(c.taint | c.row.taint), true }
@@ -53,7 +55,7 @@ func runWorker(m *machine, c invocation) (value, bool) {
 // runFile runs a file of code.
 func runFile(m *machine, c invocation) (value, bool) {
 	a := c.target()
-	if m.runsStdin(a, c.by()) || m.d.runsInput && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
+	if m.runsStdin(a, c.by()) || m.d.library.runsInput && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
 		return unknown(c.taint), true
 	}
 	if a.kind != listValue {
@@ -64,7 +66,7 @@ func runFile(m *machine, c invocation) (value, bool) {
 
 // replaceByCode is preg_replace, of which the modifier e runs the replacement.
 func replaceByCode(m *machine, c invocation) (value, bool) {
-	if p := c.first().str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, closer(p[0]))+1:], "e") {
+	if p := c.first().str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, lex.Closer(p[0]))+1:], "e") {
 		m.code(c.row, c.second(), c.by())
 	}
 	return value{}, false

@@ -1,6 +1,10 @@
 package code
 
-import "slices"
+import (
+	"slices"
+
+	"approver.example/reflexcore/code/lex"
+)
 
 // apply evaluates the body of a function with its parameters bound.
 func (m *machine) apply(f *function, args []value) value {
@@ -15,11 +19,11 @@ func (m *machine) apply(f *function, args []value) value {
 	funcs := len(m.funcs)
 	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
-	if f.names("arguments") || len(args) > len(f.params) && m.d.argumentList == "" && !f.rest() {
+	if f.names("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.rest() {
 		m.escapes.addAll(args)
 	}
-	if m.d.argumentList != "" {
-		m.scope.local(m.d.argumentList, list(args, 0))
+	if m.d.calls.argumentList != "" {
+		m.scope.local(m.d.calls.argumentList, list(args, 0))
 	}
 	passed := m.passed
 	m.passed, m.within = args, m.within+1
@@ -128,7 +132,7 @@ func (e *escapes) inPlace(f *function, args []arg) []value {
 // names reports whether a name stands in the body of a function.
 func (f *function) names(name string) bool {
 	for j := f.start; j < len(f.toks); j++ {
-		if t := &f.toks[j]; t.isName(name) {
+		if t := &f.toks[j]; t.IsName(name) {
 			return true
 		}
 	}
@@ -147,18 +151,18 @@ func (f *function) declares(d *dialect, name string) bool {
 	}) {
 		return true
 	}
-	if !d.letDeclares {
-		return !slices.ContainsFunc(d.outerWords, f.names)
+	if !d.statements.letDeclares {
+		return !slices.ContainsFunc(d.statements.outerWords, f.names)
 	}
 	declared := false
 	for j := f.start; j < len(f.toks); j++ {
 		switch t := &f.toks[j]; {
-		case t.isOp(";"):
+		case t.IsOp(";"):
 			declared = false
-		case t.kind != tkName:
-		case t.text == "const" || t.text == "let" || t.text == "var":
+		case t.Kind != lex.Name:
+		case t.Text == "const" || t.Text == "let" || t.Text == "var":
 			declared = true
-		case t.text == name && declared:
+		case t.Text == name && declared:
 			return true
 		}
 	}

@@ -21,12 +21,12 @@ func (m *machine) call(callee value, args []arg) value {
 	}
 	named := callee.kind == nameValue && (!strings.HasPrefix(callee.s, "$") || callee.of != nil)
 	switch {
-	case m.d.callableTexts && !named && !callee.known():
+	case m.d.calls.callableTexts && !named && !callee.known():
 		m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 		return unknown(taint)
-	case m.d.callableTexts && !named: // $f(…) calls what $f names
+	case m.d.calls.callableTexts && !named: // $f(…) calls what $f names
 		callee = value{kind: nameValue, s: callee.str()}
-	case m.d.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
+	case m.d.calls.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
@@ -133,7 +133,7 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 		switch a := &args[i].value; {
 		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) &&
+		case a.kind == textValue && m.d.calls.callableTexts && m.api.takesCallable(callee) &&
 			m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}

@@ -27,7 +27,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 	case !slices.Contains(changing, name):
 	case callee.of == nil:
 		m.scope.spoil(first)
-	case callee.of.kind != listValue || name == "concat" && m.d.concatCopies:
+	case callee.of.kind != listValue || name == "concat" && m.d.library.concatCopies:
 	default:
 		m.changed(*callee.of, args, base, name)
 	}
@@ -38,7 +38,7 @@ func (m *machine) callChanging(callee value, args []arg, base, first string) val
 func (m *machine) changed(old value, args []arg, base, name string) {
 	now := unknown(old.taint | argTaint(args))
 	given, isOne := values(args), len(args) == 1 && args[0].name == ""
-	added := name == m.d.appends && (isOne || m.d.appendsMany)
+	added := name == m.d.library.appends && (isOne || m.d.library.appendsMany)
 	if name == "extend" && isOne && given[0].kind == listValue && given[0].keys == nil {
 		given, added = given[0].list, true
 	}

@@ -1,12 +1,14 @@
 package code
 
+import "approver.example/reflexcore/code/lex"
+
 // method notes name(a, b) {…} in the body of a class.
-func (m *machine) method(t *token) bool {
-	if next := m.in.ahead(1); !m.d.bareMethods || !next.isOp("(") {
+func (m *machine) method(t *lex.Token) bool {
+	if next := m.in.ahead(1); !m.d.statements.bareMethods || !next.IsOp("(") {
 		return false
 	}
 	open := m.in.match(m.in.i+1) + 1
-	if open >= len(m.in.toks) || !m.in.toks[open].isOp("{") || m.in.toks[open].nl {
+	if open >= len(m.in.toks) || !m.in.toks[open].IsOp("{") || m.in.toks[open].NewLine {
 		return false
 	}
 	end := m.in.match(open)
@@ -61,21 +63,21 @@ func (m *machine) function() value {
 	}
 	m.in.take("*")
 	name := ""
-	for t := m.in.tok(); t.kind == tkName || t.kind == tkOp &&
-		(t.text == "." || t.text == ":" || t.text == "&"); t = m.in.tok() {
-		if t.kind == tkName {
-			name = t.text
+	for t := m.in.tok(); t.Kind == lex.Name || t.Kind == lex.Op &&
+		(t.Text == "." || t.Text == ":" || t.Text == "&"); t = m.in.tok() {
+		if t.Kind == lex.Name {
+			name = t.Text
 		}
 		m.in.i++
 	}
 	params := m.paramList()
-	if m.d.openBodies {
+	if m.d.statements.openBodies {
 		for _, p := range params {
 			m.scope.bind(p.name, unknown(0))
 		}
 		return unknown(0)
 	}
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") &&
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") &&
 		!m.in.is(")") { // use (…), a type
 		if m.in.is("(") {
 			m.in.i = m.in.match(m.in.i)
@@ -100,10 +102,10 @@ func (m *machine) function() value {
 func (m *machine) pythonDef() {
 	def := m.in.tok()
 	m.in.i++
-	name := m.in.tok().text
+	name := m.in.tok().Text
 	m.in.i++
 	params := m.paramList()
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(":") {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(":") {
 		m.in.i++
 	}
 	m.in.i++
@@ -119,9 +121,9 @@ func (m *machine) pythonFor() {
 	head := m.in.tok()
 	m.in.i++
 	var names []string
-	for m.in.tok().kind != tkEnd && !m.in.isName("in") && !m.in.is(":") {
-		if m.in.tok().kind == tkName {
-			names = append(names, m.in.tok().text)
+	for m.in.tok().Kind != lex.End && !m.in.isName("in") && !m.in.is(":") {
+		if m.in.tok().Kind == lex.Name {
+			names = append(names, m.in.tok().Text)
 		}
 		m.in.i++
 	}
@@ -161,8 +163,8 @@ func (m *machine) pythonWith() {
 		v := m.expr(bindAssign)
 		if m.in.isName("as") {
 			m.in.i++
-			if m.in.tok().kind == tkName {
-				m.scope.bind(m.in.tok().text, v)
+			if m.in.tok().Kind == lex.Name {
+				m.scope.bind(m.in.tok().Text, v)
 				m.in.i++
 			}
 		}
@@ -173,18 +175,18 @@ func (m *machine) pythonWith() {
 }
 
 // special evaluates the keywords that stand inside expressions.
-func (m *machine) special(t *token) (value, bool) {
+func (m *machine) special(t *lex.Token) (value, bool) {
 	switch {
-	case t.text == "lambda" && m.d.isKeyword("lambda"):
+	case t.Text == "lambda" && m.d.syntax.IsKeyword("lambda"):
 		return m.lambda(), true
-	case t.text == "class" && m.d.classValues:
+	case t.Text == "class" && m.d.expressions.classValues:
 		m.in.i++
 		return unknown(0), true
-	case (t.text == "function" || t.text == "fn" || t.text == "sub") && m.d.functionWords && m.d.isKeyword(t.text):
+	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords && m.d.syntax.IsKeyword(t.Text):
 		return m.function(), true
-	case (t.text == "my" || t.text == "our" || t.text == "local") && m.d.isKeyword("my"):
+	case (t.Text == "my" || t.Text == "our" || t.Text == "local") && m.d.syntax.IsKeyword("my"):
 		return m.declared(), true
-	case (t.text == "do" || t.text == "eval") && m.d.blockValues && m.in.ahead(1).text == "{":
+	case (t.Text == "do" || t.Text == "eval") && m.d.expressions.blockValues && m.in.ahead(1).Text == "{":
 		m.in.i++
 		return m.apply(m.body(nil).fn, nil), true
 	}
@@ -195,7 +197,7 @@ func (m *machine) special(t *token) (value, bool) {
 func (m *machine) lambda() value {
 	m.in.i++
 	from := m.in.i
-	for m.in.tok().kind != tkEnd && !m.in.is(":") {
+	for m.in.tok().Kind != lex.End && !m.in.is(":") {
 		m.in.i++
 	}
 	params := m.params(from, m.in.i)
@@ -214,7 +216,7 @@ func (m *machine) declared() value {
 		m.pattern("(")
 		return unknown(0)
 	}
-	if m.in.tok().kind != tkName || !m.budget.deeper() {
+	if m.in.tok().Kind != lex.Name || !m.budget.deeper() {
 		return unknown(0)
 	}
 	defer func() { m.budget.depth-- }()

@@ -35,7 +35,7 @@ func (g *inputs) operands(skip int) value {
 // shift is Perl's without a list: the first argument of a function, or else the next
 // operand.
 func (m *machine) shift() value {
-	if m.d.argumentList == "" || m.within == 0 {
+	if m.d.calls.argumentList == "" || m.within == 0 {
 		return m.inputs.nextOperand()
 	}
 	if len(m.passed) == 0 {

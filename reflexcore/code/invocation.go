@@ -61,7 +61,7 @@ func (c *invocation) replaced(d *dialect, in value) value {
 		return c.unknown()
 	}
 	n := -1
-	if d.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.replacesOnce) {
+	if d.library.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.library.replacesOnce) {
 		n = 1
 	}
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)

@@ -3,37 +3,27 @@ package code
 import (
 	"strings"
 
-	"approver.example/reflexcore/decode"
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
 // literal is the value of a string token.
-func (m *machine) literal(t *token) value {
-	s := t.text
+func (m *machine) literal(t *lex.Token) value {
+	s := t.Text
 	switch {
-	case t.how&qRaw != 0 && t.how&qFormat == 0:
+	case t.How&lex.Raw != 0 && t.How&lex.Format == 0:
 		return text(s, 0)
-	case t.how&qSingle != 0:
+	case t.How&lex.Single != 0:
 		if strings.IndexByte(s, '\\') >= 0 {
 			s = strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
 		}
 		return text(s, 0)
-	case t.how&qFormat != 0:
-		return m.format(s, t.how&qRaw != 0)
-	case t.how&qInter != 0 && strings.ContainsAny(s, "$#@"):
+	case t.How&lex.Format != 0:
+		return m.format(s, t.How&lex.Raw != 0)
+	case t.How&lex.Filled != 0 && strings.ContainsAny(s, "$#@"):
 		return m.interpolated(s)
 	}
-	return text(m.d.unescape(s), 0)
-}
-
-func (d *dialect) unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	if d.keepEscapes {
-		return decode.UnescapeKnown(s)
-	}
-	return decode.Unescape(s)
+	return text(m.d.syntax.Unescape(s), 0)
 }
 
 // inside evaluates an expression that stands inside a string.
@@ -63,7 +53,7 @@ func (m *machine) nested(src string, paren int) value {
 		m.scope.findJoined(m.in.toks, m.d)
 	}
 	v := unknown(0)
-	if t := m.in.tok(); t.kind != tkName || !m.d.isKeyword(t.text) || t.text == "new" {
+	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
 		v = m.expr(0)
 	}
 	for m.in.i < len(m.in.toks) && m.budget.step() {
@@ -84,7 +74,7 @@ func (m *machine) format(s string, raw bool) value {
 	out := text("", 0)
 	plain := func(part string) {
 		if !raw {
-			part = m.d.unescape(part)
+			part = m.d.syntax.Unescape(part)
 		}
 		out = add(out, text(part, 0), true)
 	}
@@ -104,7 +94,7 @@ func (m *machine) format(s string, raw bool) value {
 			s = s[at+1:]
 			continue
 		}
-		end := closing(s, at+1, '{')
+		end := lex.Closing(s, at+1, '{')
 		expr := strings.TrimSuffix(s[at+1:end], "}")
 		s = s[end:]
 		out = add(out, m.field(expr), true)
@@ -125,7 +115,7 @@ func (m *machine) field(expr string) value {
 			for i++; i < len(expr) && expr[i] != c; i++ {
 			}
 		case ':', '!':
-			if depth == 0 && (c != '!' || byteAt(expr, i+1) != '=') {
+			if depth == 0 && (c != '!' || lex.ByteAt(expr, i+1) != '=') {
 				cut, i = i, len(expr)
 			}
 		}
@@ -143,20 +133,20 @@ func (m *machine) interpolated(s string) value {
 	start := 0
 	flush := func(to int) {
 		if to > start {
-			out = add(out, text(m.d.unescape(s[start:to]), 0), true)
+			out = add(out, text(m.d.syntax.Unescape(s[start:to]), 0), true)
 		}
 	}
 	for i := 0; i < len(s) && m.budget.step(); {
 		switch {
 		case s[i] == '\\':
 			i += 2
-		case m.d.inner != "" && strings.HasPrefix(s[i:], m.d.inner):
+		case m.d.syntax.Texts.Inner != "" && strings.HasPrefix(s[i:], m.d.syntax.Texts.Inner):
 			flush(i)
-			end := closing(s, i+len(m.d.inner), '{')
-			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.inner):end], "}")), true)
+			end := lex.Closing(s, i+len(m.d.syntax.Texts.Inner), '{')
+			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.syntax.Texts.Inner):end], "}")), true)
 			i, start = end, end
-		case m.d.vars && (s[i] == '$' || s[i] == '@' && m.d.atInTexts || s[i] == '{' && byteAt(s, i+1) == '$' &&
-			m.d.braceVars):
+		case m.d.texts.variables && (s[i] == '$' || s[i] == '@' && m.d.texts.arrays || s[i] == '{' && lex.ByteAt(s, i+1) == '$' &&
+			m.d.texts.braced):
 			end, v := m.variable(s, i)
 			if end == i {
 				i++
@@ -177,12 +167,12 @@ func (m *machine) interpolated(s string) value {
 // i if there is none.
 func (m *machine) variable(s string, i int) (int, value) {
 	if s[i] == '{' {
-		end := closing(s, i+1, '{')
+		end := lex.Closing(s, i+1, '{')
 		return end, m.inside(strings.TrimSuffix(s[i+1:end], "}"))
 	}
 	j := i + 1
 	if j < len(s) && s[j] == '{' {
-		end := closing(s, j+1, '{')
+		end := lex.Closing(s, j+1, '{')
 		body := strings.TrimSuffix(s[j+1:end], "}")
 		if isPlainName(body) {
 			return end, m.inside(s[i:i+1] + body)
@@ -193,28 +183,28 @@ func (m *machine) variable(s string, i int) (int, value) {
 		}
 		return end, v
 	}
-	for j < len(s) && (isWord(s[j]) || s[j] == ':' && byteAt(s, j+1) == ':' && isLetter(byteAt(s, j+2)) ||
+	for j < len(s) && (lex.IsWord(s[j]) || s[j] == ':' && lex.ByteAt(s, j+1) == ':' && lex.IsLetter(lex.ByteAt(s, j+2)) ||
 		s[j] == ':' && s[j-1] == ':') {
 		j++
 	}
 	if j == i+1 {
-		if s[i] == '$' && m.d.specialVars && strings.IndexByte("!@/0&,;", byteAt(s, j)) >= 0 && j < len(s) {
+		if s[i] == '$' && m.d.syntax.Names.Special && strings.IndexByte("!@/0&,;", lex.ByteAt(s, j)) >= 0 && j < len(s) {
 			return j + 1, unknown(0)
 		}
 		return i, value{}
 	}
 	for j < len(s) { // elements
 		switch {
-		case s[j] == '[' || s[j] == '{' && m.d.hashElements:
+		case s[j] == '[' || s[j] == '{' && m.d.members.hashElements:
 			end, open := j+1, s[j]
 			for end < len(s) && s[end] != open+2 {
 				end++
 			}
 			j = min(end+1, len(s))
-		case strings.HasPrefix(s[j:], "->") && (byteAt(s, j+2) == '[' || byteAt(s, j+2) == '{' || m.d.braceVars &&
-			isLetter(byteAt(s, j+2))):
+		case strings.HasPrefix(s[j:], "->") && (lex.ByteAt(s, j+2) == '[' || lex.ByteAt(s, j+2) == '{' || m.d.texts.braced &&
+			lex.IsLetter(lex.ByteAt(s, j+2))):
 			j += 2
-			for j < len(s) && isWord(s[j]) {
+			for j < len(s) && lex.IsWord(s[j]) {
 				j++
 			}
 		default:
@@ -230,7 +220,7 @@ func (m *machine) variable(s string, i int) (int, value) {
 
 func isPlainName(s string) bool {
 	for i := range len(s) {
-		if !isWord(s[i]) {
+		if !lex.IsWord(s[i]) {
 			return false
 		}
 	}
@@ -294,7 +284,7 @@ func (m *machine) imported(v value, by string) value {
 		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
 		m.out.found(Found{Op: NetIn, Text: name, By: by})
 	}
-	if m.d.importsNothing {
+	if m.d.library.importsNothing {
 		return unknown(0)
 	}
 	return value{kind: nameValue, s: m.api.canonical(name)}

@@ -98,7 +98,7 @@ func (ps *programs) hasPipe(args []arg, by string) bool {
 			stdio = stdio.list[0]
 		}
 		quiet := stdio.kind == textValue && (stdio.s == "ignore" || stdio.s == "inherit")
-		return !quiet && (ps.d.pipesChildren || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
+		return !quiet && (ps.d.library.pipesChildren || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
 	}
 	return false
 }
@@ -166,9 +166,9 @@ func (ps *programs) pipeWrites(callee value, args []arg) bool {
 		case to == nil || to == p:
 		case args[i].name == "file" && callee.kind == nameValue && callee.s == "print":
 			ps.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
-		case i == 0 && len(args) > 1 && !ps.d.printsAll && slices.Contains(pipePrints, callee.s):
+		case i == 0 && len(args) > 1 && !ps.d.library.printsAll && slices.Contains(pipePrints, callee.s):
 			ps.put(to, printed(callee.s, values(args[1:])))
-			if ps.d.printSeparator && len(args) > 2 { // $, may stand between them
+			if ps.d.library.printSeparator && len(args) > 2 { // $, may stand between them
 				ps.inputOf(to.program, text(concat(values(args[1:]), " "), argTaint(args)), to.by)
 			}
 		case i == 0 && callee.s == "close", callee.s == "print" && args[i].name == "":

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -32,9 +33,9 @@ type psWord struct {
 }
 
 func (p *psReader) commandWord() psWord {
-	if c := p.at(0); c == '-' && isLetter(p.at(1)) {
+	if c := p.at(0); c == '-' && lex.IsLetter(p.at(1)) {
 		start := p.i
-		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '-') {
+		for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '-') {
 			p.skip(1)
 		}
 		name := strings.ToLower(p.src[start+1 : p.i])
@@ -68,7 +69,7 @@ func (p *psReader) commandWord() psWord {
 
 // argumentWord evaluates a word with the members behind it.
 func (p *psReader) argumentWord() value {
-	if p.startsExpression() && p.at(0) != '-' && !isDigit(p.at(0)) {
+	if p.startsExpression() && p.at(0) != '-' && !lex.IsDigit(p.at(0)) {
 		v := p.primary()
 		if p.i < len(p.src) && p.src[p.i] > ' ' && strings.IndexByte(";|),}", p.src[p.i]) < 0 {
 			v = add(v, p.word(), true)

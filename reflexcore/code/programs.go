@@ -163,7 +163,7 @@ func (ps *programs) execv(r row, args []arg, by string) {
 // ownShell is the option of Node that names the shell, which may be any program.
 func (ps *programs) ownShell(line value, args []arg, by string) {
 	shell, ok := named(args, "shell")
-	if !ok || !ps.d.shellOption || shell.kind != textValue || isShellLine(shell.str()) {
+	if !ok || !ps.d.library.shellOption || shell.kind != textValue || isShellLine(shell.str()) {
 		return
 	}
 	ps.argv([]string{shell.str(), "-c", line.str()}, shell.taint|line.taint, by)

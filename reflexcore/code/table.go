@@ -65,7 +65,7 @@ func (t *table) executes(path string) bool {
 	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
 		return false
 	}
-	if !t.d.functionValues {
+	if !t.d.expressions.functionValues {
 		return false
 	}
 	return t.runs(path) || t.deletes(path)
@@ -83,7 +83,7 @@ func (t *table) runs(path string) bool {
 		case "shell", "process", "list", "execv", "execl", "code":
 			return true
 		case "argv":
-			return !t.d.argvOperands // where it is what the script is given
+			return !t.d.library.argvOperands // where it is what the script is given
 		}
 		return false
 	})
@@ -91,7 +91,7 @@ func (t *table) runs(path string) bool {
 
 // runnerOf is one function that runs something of a module that has such.
 func (t *table) runnerOf(module string) string {
-	path := t.d.runners[module]
+	path := t.d.library.runners[module]
 	if path == "" || !t.executes(path) {
 		return ""
 	}
@@ -103,7 +103,7 @@ func (t *table) isRunner(v value) bool {
 	switch {
 	case v.kind == nameValue && v.of == nil && v.fn == nil:
 		return t.executes(v.s)
-	case v.kind == textValue && t.d.callableTexts:
+	case v.kind == textValue && t.d.calls.callableTexts:
 		return t.runs(strings.ToLower(v.s))
 	}
 	return false
@@ -146,7 +146,7 @@ func (t *table) takesCallable(callee value) bool {
 // callsItself reports whether a method is called although neither brackets nor
 // arguments follow, as in Ruby and Perl.
 func (t *table) callsItself(v value) bool {
-	if !t.d.selfCalls || v.kind != nameValue || v.fn != nil {
+	if !t.d.calls.self || v.kind != nameValue || v.fn != nil {
 		return false
 	}
 	rows := t.find(v.s)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -36,10 +37,10 @@ type value struct {
 type function struct {
 	params []param
 	src    string
-	toks   []token // up to the end of the body
-	start  int     // the body's first token
-	isExpr bool    // the body is one expression
-	active bool    // it is being evaluated: a recursion is not followed
+	toks   []lex.Token // up to the end of the body
+	start  int         // the body's first token
+	isExpr bool        // the body is one expression
+	active bool        // it is being evaluated: a recursion is not followed
 	called bool
 }
 
