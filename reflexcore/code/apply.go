@@ -2,8 +2,6 @@ package code
 
 import (
 	"slices"
-
-	"approver.example/reflexcore/code/lex"
 )
 
 // apply evaluates the body of a function with its parameters bound.
@@ -19,7 +17,7 @@ func (m *machine) apply(f *function, args []value) value {
 	funcs := len(m.funcs)
 	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
-	if f.names("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.rest() {
+	if f.mentions("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.takesRest() {
 		m.escapes.addAll(args)
 	}
 	if m.d.calls.argumentList != "" {
@@ -78,7 +76,7 @@ func (m *machine) bindParams(params []param, args []value) {
 }
 
 // partOf is what a name of a pattern is bound to.
-func (m *machine) partOf(v value, p part) value {
+func (m *machine) partOf(v value, p patternPart) value {
 	switch {
 	case p.member != "" && v.kind != unknownValue:
 		return m.memberOf(v, p.member)
@@ -100,7 +98,7 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 		}
 		outlives := !f.declares(m.d, b.name)
 		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !outlives; k++ {
-			outlives = m.funcs[k].names(b.name)
+			outlives = m.funcs[k].mentions(b.name)
 		}
 		if outlives {
 			m.escapes.addAll([]value{b.value})
@@ -127,44 +125,4 @@ func (e *escapes) inPlace(f *function, args []arg) []value {
 		out[at] = a.value
 	}
 	return out
-}
-
-// names reports whether a name stands in the body of a function.
-func (f *function) names(name string) bool {
-	for j := f.start; j < len(f.toks); j++ {
-		if t := &f.toks[j]; t.IsName(name) {
-			return true
-		}
-	}
-	return false
-}
-
-// rest reports whether a parameter of a function gets all arguments from its place on.
-func (f *function) rest() bool {
-	return slices.ContainsFunc(f.params, func(p param) bool { return p.rest })
-}
-
-// declares reports whether a function declares a name of its own.
-func (f *function) declares(d *dialect, name string) bool {
-	if slices.ContainsFunc(f.params, func(p param) bool {
-		return p.name == name || slices.ContainsFunc(p.parts, func(q part) bool { return q.name == name })
-	}) {
-		return true
-	}
-	if !d.statements.letDeclares {
-		return !slices.ContainsFunc(d.statements.outerWords, f.names)
-	}
-	declared := false
-	for j := f.start; j < len(f.toks); j++ {
-		switch t := &f.toks[j]; {
-		case t.IsOp(";"):
-			declared = false
-		case t.Kind != lex.Name:
-		case t.Text == "const" || t.Text == "let" || t.Text == "var":
-			declared = true
-		case t.Text == name && declared:
-			return true
-		}
-	}
-	return false
 }

@@ -104,6 +104,3 @@ func (m *machine) oneArgument(out []arg) []arg {
 	}
 	return append(out, arg{name: name, value: v})
 }
-
-// perlProgram marks what a block before the arguments of system and exec gives.
-const perlProgram = "program {}"

@@ -28,7 +28,7 @@ func newAwk(m *machine) *awkScript {
 
 // run evaluates the program: once for each line of the input that it may hand to a shell.
 func (a *awkScript) run(src string) {
-	a.scope.variables(a.inputs.lim.Vars)
+	a.scope.preset(a.inputs.lim.Vars)
 	lines := a.inputs.inputLines()
 	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
 		a.program(src)

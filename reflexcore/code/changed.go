@@ -2,7 +2,6 @@ package code
 
 import (
 	"slices"
-	"strings"
 )
 
 // A list or map that is changed in place no longer has the value that it was given.
@@ -13,25 +12,6 @@ var changing = []string{
 	"update", "setdefault", "fill", "copyWithin", "delete", "replace", "store", "prepend", "concat", "popitem",
 	"appendleft", "__setitem__", "__iadd__", "__delitem__", "array_push", "array_unshift", "array_splice", "array_pop",
 	"array_shift", "map!", "merge!", "set", "delete_at", "delete_if", "assign", "defineProperty",
-}
-
-// callChanging evaluates a call, with what it changes: base is the name that the method was called on, first
-// the first word of the arguments.
-func (m *machine) callChanging(callee value, args []arg, base, first string) value {
-	result := m.call(callee, args)
-	if callee.kind != nameValue {
-		return result
-	}
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
-	switch {
-	case !slices.Contains(changing, name):
-	case callee.of == nil:
-		m.scope.spoil(first)
-	case callee.of.kind != listValue || name == "concat" && m.d.library.concatCopies:
-	default:
-		m.changed(*callee.of, args, base, name)
-	}
-	return result
 }
 
 // changed follows what is added at the end of a list, where no branch may skip it.

@@ -146,22 +146,6 @@ func (m *machine) binary(t *lex.Token, left value, bind int) value {
 	return unknown(taint)
 }
 
-func repeat(left, right value) value {
-	if right.kind == textValue {
-		left, right = right, left
-	}
-	if right.kind != numberValue || right.n < 0 {
-		return unknown(left.taint | right.taint)
-	}
-	switch {
-	case left.kind == textValue && int64(len(left.s))*right.n <= maxText && right.n <= maxText:
-		return text(strings.Repeat(left.s, int(right.n)), left.taint)
-	case left.kind == numberValue && left.n < 1<<31 && right.n < 1<<31 && left.n > -1<<31:
-		return value{kind: numberValue, n: left.n * right.n, taint: left.taint | right.taint}
-	}
-	return unknown(left.taint | right.taint)
-}
-
 // unary evaluates what stands before a value, the value, and what follows it.
 func (m *machine) unary() value {
 	t := m.in.tok()
@@ -214,20 +198,4 @@ func (m *machine) unary() value {
 		return v
 	}
 	return m.postfix(m.primary())
-}
-
-func joinPath(parts []value) string {
-	out := ""
-	for _, p := range parts {
-		s := p.str()
-		switch {
-		case strings.HasPrefix(s, "/") || out == "":
-			out = s
-		case strings.HasSuffix(out, "/"):
-			out += s
-		default:
-			out += "/" + s
-		}
-	}
-	return out
 }

@@ -171,7 +171,7 @@ func foldExpandPath(m *machine, c invocation) value {
 }
 
 // foldName gives a name that stands for a module.
-func foldName(name string) fold {
+func foldName(name string) foldFunc {
 	return func(*machine, invocation) value { return value{kind: nameValue, s: name} }
 }
 

@@ -12,7 +12,7 @@ func (m *machine) method(t *lex.Token) bool {
 		return false
 	}
 	end := m.in.match(open)
-	m.newFunction(m.params(m.in.i+2, open-1), open+1, end, false)
+	m.newFunction(m.paramsBetween(m.in.i+2, open-1), open+1, end, false)
 	m.in.i = min(end+1, len(m.in.toks))
 	return true
 }
@@ -31,7 +31,7 @@ func (m *machine) paramList() []param {
 		return nil
 	}
 	end := m.in.match(m.in.i)
-	params := m.params(m.in.i+1, end)
+	params := m.paramsBetween(m.in.i+1, end)
 	m.in.i = min(end+1, len(m.in.toks))
 	return params
 }
@@ -115,65 +115,6 @@ func (m *machine) pythonDef() {
 	m.in.i = end
 }
 
-// pythonFor evaluates the body once for each element of a short list that is
-// known, or once.
-func (m *machine) pythonFor() {
-	head := m.in.tok()
-	m.in.i++
-	var names []string
-	for m.in.tok().Kind != lex.End && !m.in.isName("in") && !m.in.is(":") {
-		if m.in.tok().Kind == lex.Name {
-			names = append(names, m.in.tok().Text)
-		}
-		m.in.i++
-	}
-	m.in.i++
-	over := m.valueList()
-	m.in.take(":")
-	end := m.in.suite(head)
-	items, ok := over.items()
-	if !ok || len(items) > maxUnroll || len(names) == 0 {
-		items = []value{unknown(over.taint)}
-	}
-	start, toks := m.in.i, m.in.toks
-	m.in.toks = m.in.toks[:max(start, end)]
-	for _, item := range items {
-		for i, name := range names {
-			if len(names) == 1 {
-				m.scope.bind(name, item)
-			} else {
-				m.scope.bind(name, at(item, int64(i)))
-			}
-		}
-		m.in.i = start
-		m.run()
-	}
-	m.in.toks, m.in.i = toks, max(start, end)
-	if len(items) == 0 {
-		m.in.i = start
-	}
-}
-
-// maxUnroll is how often a loop over a known list is evaluated.
-const maxUnroll = 32
-
-// pythonWith: with f(x) as a, g(y) as b.
-func (m *machine) pythonWith() {
-	for m.budget.step() {
-		v := m.expr(bindAssign)
-		if m.in.isName("as") {
-			m.in.i++
-			if m.in.tok().Kind == lex.Name {
-				m.scope.bind(m.in.tok().Text, v)
-				m.in.i++
-			}
-		}
-		if !m.in.take(",") {
-			return
-		}
-	}
-}
-
 // special evaluates the keywords that stand inside expressions.
 func (m *machine) special(t *lex.Token) (value, bool) {
 	switch {
@@ -185,7 +126,7 @@ func (m *machine) special(t *lex.Token) (value, bool) {
 	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords && m.d.syntax.IsKeyword(t.Text):
 		return m.function(), true
 	case (t.Text == "my" || t.Text == "our" || t.Text == "local") && m.d.syntax.IsKeyword("my"):
-		return m.declared(), true
+		return m.declaredInside(), true
 	case (t.Text == "do" || t.Text == "eval") && m.d.expressions.blockValues && m.in.ahead(1).Text == "{":
 		m.in.i++
 		return m.apply(m.body(nil).fn, nil), true
@@ -200,7 +141,7 @@ func (m *machine) lambda() value {
 	for m.in.tok().Kind != lex.End && !m.in.is(":") {
 		m.in.i++
 	}
-	params := m.params(from, m.in.i)
+	params := m.paramsBetween(from, m.in.i)
 	m.in.i++
 	end := m.in.exprEnd()
 	v := m.newFunction(params, m.in.i, end, true)
@@ -208,12 +149,12 @@ func (m *machine) lambda() value {
 	return v
 }
 
-// declared evaluates my $x inside an expression.
-func (m *machine) declared() value {
+// declaredInside evaluates my $x inside an expression.
+func (m *machine) declaredInside() value {
 	m.in.i++
 	m.in.take("*") // local *F
 	if m.in.is("(") {
-		m.pattern("(")
+		m.destructure("(")
 		return unknown(0)
 	}
 	if m.in.tok().Kind != lex.Name || !m.budget.deeper() {

@@ -6,8 +6,8 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-// params reads the parameters between two tokens.
-func (m *machine) params(from, to int) []param {
+// paramsBetween reads the parameters between two tokens.
+func (m *machine) paramsBetween(from, to int) []param {
 	var out []param
 	follow := !m.in.collects(from, to)
 	for j := from; j < to && j < len(m.in.toks); j++ {
@@ -15,7 +15,7 @@ func (m *machine) params(from, to int) []param {
 		switch {
 		case t.Kind == lex.Op && (t.Text == "{" || t.Text == "["):
 			end := min(m.in.match(j), to)
-			out = append(out, param{parts: m.parts(j, end)})
+			out = append(out, param{parts: m.patternParts(j, end)})
 			j = end
 		case t.IsOp("="): // a default
 			var v value
@@ -35,9 +35,9 @@ func (m *machine) params(from, to int) []param {
 	return out
 }
 
-// parts reads the names of a pattern, which begins and ends at brackets.
-func (m *machine) parts(open, end int) []part {
-	var out []part
+// patternParts reads the names of a pattern, which begins and ends at brackets.
+func (m *machine) patternParts(open, end int) []patternPart {
+	var out []patternPart
 	isMap, index, any := m.in.toks[open].Text == "{", 0, false
 	for j := open + 1; j < end; j++ {
 		t := &m.in.toks[j]
@@ -52,14 +52,14 @@ func (m *machine) parts(open, end int) []part {
 			j--
 		case t.Kind != lex.Name:
 		case isMap && !any && j+2 < end && m.in.toks[j+1].Text == ":" && m.in.toks[j+2].Kind == lex.Name:
-			out = append(out, part{name: m.in.toks[j+2].Text, member: t.Text})
+			out = append(out, patternPart{name: m.in.toks[j+2].Text, member: t.Text})
 			j += 2
 		case isMap && any:
-			out = append(out, part{name: t.Text, index: anyPart})
+			out = append(out, patternPart{name: t.Text, index: anyPart})
 		case isMap:
-			out = append(out, part{name: t.Text, member: t.Text})
+			out = append(out, patternPart{name: t.Text, member: t.Text})
 		default:
-			out = append(out, part{name: t.Text, index: index})
+			out = append(out, patternPart{name: t.Text, index: index})
 		}
 	}
 	return out

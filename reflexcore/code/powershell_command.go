@@ -104,7 +104,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	if unixWords(by, words) {
 		p.program(name, words, in, piped)
 	}
-	args, bits, taint := psArguments(words, rows[0])
+	args, bits, taint := psArguments(words, rows[0].row)
 	if piped && rows[0].param != "nopipe" {
 		args = append([]arg{{value: in}}, args...)
 		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
@@ -187,10 +187,6 @@ func psSwitch(name string) bool {
 		return true
 	}
 	return false
-}
-
-func psPrefix(name, full string, least int) bool {
-	return len(name) >= least && strings.HasPrefix(full, name)
 }
 
 // psPosition is where a named parameter stands among the arguments that a row

@@ -194,14 +194,6 @@ func (p *psReader) typed() value {
 	return v
 }
 
-func mapValues(vs []value, f func(value) value) []value {
-	out := make([]value, 0, len(vs))
-	for _, v := range vs {
-		out = append(out, f(v))
-	}
-	return out
-}
-
 // postfix evaluates .member, ::member, [index] and calls.
 func (p *psReader) postfix(v value) value {
 	for p.m.budget.step() {

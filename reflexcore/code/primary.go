@@ -68,7 +68,7 @@ func (m *machine) primary() value {
 func (m *machine) regex(t *lex.Token) value {
 	if t.Evaluated {
 		if v := m.inside(t.More); t.Twice {
-			m.code(row{}, v, "s///ee")
+			m.evaluateCode(row{}, v, "s///ee")
 		}
 	}
 	m.out.inserts(t.More)
@@ -89,7 +89,7 @@ func (m *machine) regex(t *lex.Token) value {
 func (m *machine) group() value {
 	end := m.in.match(m.in.i)
 	if m.d.expressions.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].IsOp("=>") {
-		params := m.params(m.in.i+1, end)
+		params := m.paramsBetween(m.in.i+1, end)
 		m.in.i = end + 2
 		return m.arrow(params)
 	}
@@ -156,67 +156,6 @@ func (m *machine) elements(end string) []value {
 	}
 	m.in.take(end)
 	m.trailing, m.last, m.keys = trailing, "", keys
-	return out
-}
-
-// comprehension evaluates an expression once for each element of the list that
-// it runs over, if that is known, and once if not.
-func (m *machine) comprehension() []value {
-	start, quiet := m.in.i, m.out.quiet
-	m.out.quiet = true
-	first := m.expr(bindAssign)
-	m.out.quiet = quiet
-	for m.in.tok().Kind != lex.End && !m.in.isName("for") {
-		m.in.i++
-	}
-	m.in.i++
-	var names []string
-	for m.in.tok().Kind != lex.End && !m.in.isName("in") {
-		if m.in.tok().Kind == lex.Name {
-			names = append(names, m.in.tok().Text)
-		}
-		m.in.i++
-	}
-	m.in.i++
-	over := m.expr(bindOr)
-	filtered := false
-	for (m.in.isName("if") || m.in.isName("for")) && m.budget.step() {
-		filtered = true
-		m.in.i++
-		m.expr(bindOr)
-	}
-	items, ok := over.items()
-	several := over.kind == listValue && over.s == "entries"
-	known := ok && (!filtered || several) && len(names) > 0
-	if !known {
-		items = []value{unknown(over.taint | first.taint)}
-	}
-	if len(m.scope.vars)+len(names) > maxVars {
-		m.budget.over = true
-		return nil
-	}
-	after, n := m.in.i, len(m.scope.vars)
-	out := make([]value, 0, len(items))
-	for _, item := range items {
-		if !m.budget.step() {
-			break
-		}
-		for j, name := range names {
-			if len(names) > 1 {
-				m.scope.vars = append(m.scope.vars, binding{name, at(item, int64(j))})
-			} else {
-				m.scope.vars = append(m.scope.vars, binding{name, item})
-			}
-		}
-		m.in.i = start
-		out = append(out, m.expr(bindAssign))
-		m.scope.vars = m.scope.vars[:n]
-	}
-	m.in.i = after
-	if !known || several {
-		// A list of which not even the length is known is not a list of one.
-		return []value{unknown(taints(out))}
-	}
 	return out
 }
 

@@ -36,9 +36,9 @@ func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) 
 	return res.network(r, first, args, taint, by)
 }
 
-// open is a function that reads or writes depending on its mode, which follows
+// opened is a function that reads or writes depending on its mode, which follows
 // the path.
-func (res *resources) open(r row, path value, args []arg, by string) value {
+func (res *resources) opened(r row, path value, args []arg, by string) value {
 	mode, ok := argument(args, r.arg+1)
 	if r.arg == argReceiver {
 		mode, ok = argument(args, 0)
@@ -293,6 +293,18 @@ func isStdinPath(v value) bool {
 	switch v.str() {
 	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
 		return true
+	}
+	return false
+}
+
+// deepens reports whether a path is one of all that lie below a folder, where
+// nothing chooses among them.
+func (res *resources) deepens(path string) bool {
+	for _, root := range res.walked {
+		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
+			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
+			return !res.inputs.in.chooses()
+		}
 	}
 	return false
 }

@@ -57,8 +57,8 @@ func (s *scope) local(name string, v value) {
 	}
 }
 
-// variables binds those that are set from outside.
-func (s *scope) variables(vars map[string]string) {
+// preset binds those that are set from outside.
+func (s *scope) preset(vars map[string]string) {
 	for name, v := range vars {
 		s.bind(name, text(v, 0))
 	}

@@ -132,9 +132,9 @@ func (s *sedScript) command() {
 		s.out.found(Found{Op: Shell, Text: line, By: "sed e"})
 		s.programs.startsProgram(line, "sed e")
 	case 'r', 'R':
-		s.file(Read, "sed "+string(c))
+		s.touches(Read, "sed "+string(c))
 	case 'w', 'W':
-		s.file(Write, "sed "+string(c))
+		s.touches(Write, "sed "+string(c))
 	case 'a', 'i', 'c':
 		start := s.i
 		for s.i < len(s.src) && s.src[s.i] != '\n' { // text, with continued lines
@@ -165,7 +165,7 @@ func (s *sedScript) stream() {
 	}
 }
 
-func (s *sedScript) file(op Op, by string) {
+func (s *sedScript) touches(op Op, by string) {
 	path := strings.TrimLeft(s.line(), " \t")
 	if path == "" || strings.HasPrefix(path, "/dev/std") {
 		return
@@ -189,7 +189,7 @@ func (s *sedScript) substitute() {
 			s.out.found(Found{Op: Shell, Text: replaced(pattern, replacement), Taint: effect.File, By: "sed s///e"})
 		case c == 'w':
 			s.i++
-			s.file(Write, "sed s///w")
+			s.touches(Write, "sed s///w")
 			return
 		case lex.IsLetter(c) || lex.IsDigit(c):
 			s.i++

@@ -2,9 +2,9 @@ package code
 
 import (
 	"slices"
+	"strings"
 
 	"approver.example/reflexcore/code/lex"
-	"approver.example/reflexcore/effect"
 )
 
 // statement evaluates the next statement, or skips one token that begins none.
@@ -244,7 +244,7 @@ func (m *machine) declaration() {
 	case t.IsName("function"):
 		m.function()
 	case t.Kind == lex.Op && (t.Text == "{" || t.Text == "[" || t.Text == "("):
-		m.pattern(t.Text)
+		m.destructure(t.Text)
 	case t.Kind == lex.Name && m.in.ahead(1).Kind == lex.Name && (m.in.ahead(1).Text == "of" || m.in.ahead(1).Text == "in"):
 		name := t.Text
 		m.in.i += 2
@@ -258,8 +258,8 @@ func (m *machine) declaration() {
 	}
 }
 
-// pattern reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
-func (m *machine) pattern(open string) {
+// destructure reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
+func (m *machine) destructure(open string) {
 	end := m.in.match(m.in.i)
 	var from, to []string
 	computed, rest := false, ""
@@ -317,88 +317,68 @@ func (m *machine) pattern(open string) {
 	}
 }
 
-// forHead reads the head of a loop; its variable has no known value.
-func (m *machine) forHead() {
-	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
-		m.in.i++
+// source evaluates a text of code among the variables that there are.
+func (m *machine) source(src string) {
+	defer m.in.enter(src)()
+	if !m.budget.deeper() {
+		m.budget.depth--
+		return
 	}
-	switch m.d.statements.loop {
-	case loopOf:
-		if m.in.is("(") {
-			m.forOf()
-		}
-	case loopVariable:
-		if t := m.in.tok(); t.Kind == lex.Name && t.Text[0] == '$' {
-			m.scope.bind(t.Text, unknown(0))
+	m.scope.findJoined(m.in.toks, m.d)
+	m.run()
+	m.budget.depth--
+}
+
+// run evaluates statements to the end of the tokens.
+func (m *machine) run() {
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
+		m.statement()
+		if m.in.i == before {
 			m.in.i++
 		}
-	case loopIn:
-		m.forIn()
-	case loopAs:
-		if m.in.is("(") {
-			m.forAs()
-		}
-	case loopNone:
 	}
 }
 
-// forOf reads the head of for (const a of b), of which the names may have any element of b.
-func (m *machine) forOf() {
-	end := m.in.match(m.in.i)
-	of := m.in.i + 1
-	for of < end && (!m.in.toks[of].IsName("of")) {
-		of++
+// evaluate evaluates another source among the variables that there are. Its value
+// is that of its first expression, if it is one expression.
+func (m *machine) evaluate(src string, paren int) value {
+	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
+		m.budget.depth--
+		return unknown(0)
 	}
-	if of >= end {
-		return
+	if m.d.ownReader {
+		p := psReader{m: m, src: src}
+		v := p.block(0)
+		m.budget.depth--
+		return v
 	}
-	head := m.in.toks[m.in.i+1 : of]
-	m.in.i = of + 1
-	m.in.paren++
-	v := m.expr(0)
-	m.in.paren--
-	m.escapes.addAll([]value{v})
-	for j := range head {
-		if t := &head[j]; t.Kind == lex.Name && !m.d.syntax.IsKeyword(t.Text) {
-			m.scope.bind(t.Text, unknown(v.taint))
+	back := m.in.enter(src)
+	if m.budget.over {
+		back()
+		m.budget.depth--
+		return unknown(0)
+	}
+	m.in.paren = paren
+	if paren == 0 {
+		m.scope.findJoined(m.in.toks, m.d)
+	}
+	v := unknown(0)
+	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
+		v = m.expr(0)
+	}
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
+		m.statement()
+		if m.in.i == before {
+			m.in.i++
 		}
+		v = unknown(v.taint)
 	}
-	m.in.i = min(end+1, len(m.in.toks))
+	back()
+	m.budget.depth--
+	return v
 }
 
-// forIn reads for a, b in v and for i = v.
-func (m *machine) forIn() {
-	var names []string
-	for m.budget.step() && m.in.tok().Kind == lex.Name && m.in.tok().Text != "in" {
-		names = append(names, m.in.tok().Text)
-		m.in.i++
-		m.in.take(",")
-	}
-	t := effect.Taint(0)
-	if m.in.isName("in") || m.in.is("=") {
-		m.in.i++
-		t = m.expr(0).taint
-	}
-	for _, n := range names {
-		m.scope.bind(n, unknown(t))
-	}
-}
-
-// forAs reads foreach ($list as $k => $v).
-func (m *machine) forAs() {
-	end := m.in.match(m.in.i)
-	for j := m.in.i; j < end; j++ {
-		if !m.in.toks[j].IsName("as") {
-			continue
-		}
-		m.in.i++
-		v := m.expr(0)
-		for ; j < end; j++ {
-			if m.in.toks[j].Kind == lex.Name && m.in.toks[j].Text[0] == '$' {
-				m.scope.bind(m.in.toks[j].Text, unknown(v.taint))
-			}
-		}
-		m.in.i = min(end+1, len(m.in.toks))
-		return
-	}
-}
+// inside evaluates an expression that stands inside a string.
+func (m *machine) inside(src string) value { return m.evaluate(src, 1) }

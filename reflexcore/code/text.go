@@ -267,3 +267,43 @@ func applyDecoder(name string, v value) value {
 	}
 	return text(out, t)
 }
+
+func repeat(left, right value) value {
+	if right.kind == textValue {
+		left, right = right, left
+	}
+	if right.kind != numberValue || right.n < 0 {
+		return unknown(left.taint | right.taint)
+	}
+	switch {
+	case left.kind == textValue && int64(len(left.s))*right.n <= maxText && right.n <= maxText:
+		return text(strings.Repeat(left.s, int(right.n)), left.taint)
+	case left.kind == numberValue && left.n < 1<<31 && right.n < 1<<31 && left.n > -1<<31:
+		return value{kind: numberValue, n: left.n * right.n, taint: left.taint | right.taint}
+	}
+	return unknown(left.taint | right.taint)
+}
+
+func joinPath(parts []value) string {
+	out := ""
+	for _, p := range parts {
+		s := p.str()
+		switch {
+		case strings.HasPrefix(s, "/") || out == "":
+			out = s
+		case strings.HasSuffix(out, "/"):
+			out += s
+		default:
+			out += "/" + s
+		}
+	}
+	return out
+}
+
+func mapValues(vs []value, f func(value) value) []value {
+	out := make([]value, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, f(v))
+	}
+	return out
+}

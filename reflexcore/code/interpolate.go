@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/code/lex"
-	"approver.example/reflexcore/effect"
 )
 
 // literal is the value of a string token.
@@ -24,49 +23,6 @@ func (m *machine) literal(t *lex.Token) value {
 		return m.interpolated(s)
 	}
 	return text(m.d.syntax.Unescape(s), 0)
-}
-
-// inside evaluates an expression that stands inside a string.
-func (m *machine) inside(src string) value { return m.nested(src, 1) }
-
-// nested evaluates another source among the variables that there are. Its value
-// is that of its first expression, if it is one expression.
-func (m *machine) nested(src string, paren int) value {
-	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
-		m.budget.depth--
-		return unknown(0)
-	}
-	if m.d.ownReader {
-		p := psReader{m: m, src: src}
-		v := p.block(0)
-		m.budget.depth--
-		return v
-	}
-	back := m.in.enter(src)
-	if m.budget.over {
-		back()
-		m.budget.depth--
-		return unknown(0)
-	}
-	m.in.paren = paren
-	if paren == 0 {
-		m.scope.findJoined(m.in.toks, m.d)
-	}
-	v := unknown(0)
-	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
-		v = m.expr(0)
-	}
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
-		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
-		v = unknown(v.taint)
-	}
-	back()
-	m.budget.depth--
-	return v
 }
 
 // format fills in Python's f"…{x!r:>10}…".
@@ -97,13 +53,13 @@ func (m *machine) format(s string, raw bool) value {
 		end := lex.Closing(s, at+1, '{')
 		expr := strings.TrimSuffix(s[at+1:end], "}")
 		s = s[end:]
-		out = add(out, m.field(expr), true)
+		out = add(out, m.formatField(expr), true)
 	}
 	return out
 }
 
-// field evaluates what stands between the braces of a format.
-func (m *machine) field(expr string) value {
+// formatField evaluates what stands between the braces of a format.
+func (m *machine) formatField(expr string) value {
 	depth, cut := 0, len(expr)
 	for i := 0; i < len(expr); i++ {
 		switch c := expr[i]; c {
@@ -225,82 +181,4 @@ func isPlainName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// code runs nested code: at once where it is all known and in this language.
-func (m *machine) code(r row, v value, by string) value {
-	lang := r.param
-	if lang == "" {
-		lang = m.d.name
-	}
-	switch {
-	case v.fn != nil:
-		return m.apply(v.fn, nil)
-	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
-		return unknown(v.taint) // what compile() gave has been looked into
-	case !v.known():
-		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
-		return unknown(v.taint)
-	case lang != m.d.name:
-		m.out.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
-		return unknown(v.taint)
-	}
-	m.out.found(Found{Op: Code, Text: v.s, Taint: v.taint, By: by})
-	outer := m.out.taint
-	m.out.taint |= v.taint
-	result := m.nested(v.s, 0)
-	m.out.taint = outer
-	if r.result != "" {
-		return value{kind: objectValue, s: r.result, taint: v.taint}
-	}
-	return result
-}
-
-// runsStdin runs what the code is given as its input, where a path is that of the input.
-func (m *machine) runsStdin(v value, by string) bool {
-	if !isStdinPath(v) {
-		return false
-	}
-	m.code(row{}, m.inputs.input(), by)
-	return true
-}
-
-// imported gives the name of a module. One that is a file runs.
-func (m *machine) imported(v value, by string) value {
-	name := v.str()
-	if v.kind != textValue || !effect.IsKnown(name) {
-		m.out.found(Found{Text: by, Taint: v.taint, By: by})
-		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
-	}
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
-		op := Exec
-		if strings.HasSuffix(name, ".json") {
-			op = Read
-		}
-		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
-		return unknown(v.taint | effect.File)
-	}
-	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
-		m.out.found(Found{Op: NetIn, Text: name, By: by})
-	}
-	if m.d.library.importsNothing {
-		return unknown(0)
-	}
-	return value{kind: nameValue, s: m.api.canonical(name)}
-}
-
-// methodNamed is the method of callee's receiver that a value names.
-func (m *machine) methodNamed(callee, name value) value {
-	if callee.of != nil && callee.of.kind != unknownValue {
-		return m.memberOf(*callee.of, name.str())
-	}
-	if dot := strings.LastIndexByte(callee.s, '.'); dot > 0 && callee.of == nil {
-		return m.memberOf(value{kind: nameValue, s: callee.s[:dot]}, name.str())
-	}
-	if !name.known() {
-		m.out.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
-		return unknown(name.taint)
-	}
-	return value{kind: nameValue, s: name.str()}
 }
