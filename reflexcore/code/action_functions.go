@@ -18,7 +18,9 @@ func callBack(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-func runCode(m *machine, c invocation) (value, bool) { return m.evaluateCode(c.row, c.target(), c.by()), true }
+func runCode(m *machine, c invocation) (value, bool) {
+	return m.evaluateCode(c.row, c.target(), c.by()), true
+}
 
 // newFunctionOf is new Function("a", "b", body), which returns a function.
 func newFunctionOf(m *machine, c invocation) (value, bool) {
@@ -55,7 +57,8 @@ func runWorker(m *machine, c invocation) (value, bool) {
 // runFile runs a file of code.
 func runFile(m *machine, c invocation) (value, bool) {
 	a := c.target()
-	if m.runsStdin(a, c.by()) || m.d.library.runsInput && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
+	if m.runsStdin(a, c.by()) || m.d.library.runsInput && len(c.args) == 0 &&
+		m.runsStdin(value{kind: numberValue}, c.by()) {
 		return unknown(c.taint), true
 	}
 	if a.kind != listValue {

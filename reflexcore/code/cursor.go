@@ -102,7 +102,8 @@ func (c *cursor) mayBeSkipped() bool {
 	}
 	for j := min(c.i, len(c.toks)) - 1; j >= 0; j-- {
 		switch t := &c.toks[j]; {
-		case t.Kind == lex.Op && (t.Text == ";" && !c.d.statements.braces || t.Text == "&&" || t.Text == "||" || t.Text == "?"):
+		case t.Kind == lex.Op && (t.Text == ";" && !c.d.statements.braces || t.Text == "&&" || t.Text == "||" ||
+			t.Text == "?"):
 			return t.Text != ";"
 		case t.Kind == lex.Name && slices.Contains([]string{"if", "for", "while", "else", "elif", "try", "except", "do"},
 			t.Text):
@@ -251,7 +252,8 @@ func (c *cursor) stops() bool {
 	if t.Kind == lex.Op && c.isMember(t.Text) {
 		return c.d.statements.indented
 	}
-	return c.d.statements.lineEnds || t.Kind != lex.Op || t.Text == "[" || t.Text == "(" || t.Text == "++" || t.Text == "--"
+	return c.d.statements.lineEnds || t.Kind != lex.Op || t.Text == "[" || t.Text == "(" || t.Text == "++" ||
+		t.Text == "--"
 }
 
 func (c *cursor) isMember(op string) bool {

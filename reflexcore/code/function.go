@@ -123,7 +123,8 @@ func (m *machine) special(t *lex.Token) (value, bool) {
 	case t.Text == "class" && m.d.expressions.classValues:
 		m.in.i++
 		return unknown(0), true
-	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords && m.d.syntax.IsKeyword(t.Text):
+	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords &&
+		m.d.syntax.IsKeyword(t.Text):
 		return m.function(), true
 	case (t.Text == "my" || t.Text == "our" || t.Text == "local") && m.d.syntax.IsKeyword("my"):
 		return m.declaredInside(), true

@@ -101,7 +101,8 @@ func (m *machine) interpolated(s string) value {
 			end := lex.Closing(s, i+len(m.d.syntax.Texts.Inner), '{')
 			out = add(out, m.inside(strings.TrimSuffix(s[i+len(m.d.syntax.Texts.Inner):end], "}")), true)
 			i, start = end, end
-		case m.d.texts.variables && (s[i] == '$' || s[i] == '@' && m.d.texts.arrays || s[i] == '{' && lex.ByteAt(s, i+1) == '$' &&
+		case m.d.texts.variables && (s[i] == '$' || s[i] == '@' && m.d.texts.arrays || s[i] == '{' &&
+			lex.ByteAt(s, i+1) == '$' &&
 			m.d.texts.braced):
 			end, v := m.variable(s, i)
 			if end == i {

@@ -245,7 +245,8 @@ func (m *machine) declaration() {
 		m.function()
 	case t.Kind == lex.Op && (t.Text == "{" || t.Text == "[" || t.Text == "("):
 		m.destructure(t.Text)
-	case t.Kind == lex.Name && m.in.ahead(1).Kind == lex.Name && (m.in.ahead(1).Text == "of" || m.in.ahead(1).Text == "in"):
+	case t.Kind == lex.Name && m.in.ahead(1).Kind == lex.Name &&
+		(m.in.ahead(1).Text == "of" || m.in.ahead(1).Text == "in"):
 		name := t.Text
 		m.in.i += 2
 		v := m.expr(0)

@@ -49,7 +49,8 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build", "program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
+var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build",
+	"program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
 
 // String returns the word; an unknown value is "unclear".
 func (k Kind) String() string {

@@ -124,7 +124,8 @@ func (x *index) add(pattern string, row int) {
 		f.segs = append(f.segs, name{seg, strings.ContainsAny(seg, "*?")})
 	}
 	x.flats[map[byte]int{'/': 0, '~': 1, 0: 2}[f.kind]].add(f, x.rows[row-1].kind == Plain)
-	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") && !strings.ContainsAny(pattern[1:], "*?") {
+	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") &&
+		!strings.ContainsAny(pattern[1:], "*?") {
 		if x.endings[pattern[1:]] == 0 {
 			x.endings[pattern[1:]] = row
 		}

@@ -150,7 +150,8 @@ func TestTheReferenceAsItIsHere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("node", "testdata/reference/goldens.js", filepath.Join(dir, "texts.json"), dir, filepath.Join(dir, "unigram.json"))
+	cmd := exec.Command("node", "testdata/reference/goldens.js", filepath.Join(dir, "texts.json"), dir,
+		filepath.Join(dir, "unigram.json"))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -164,7 +165,8 @@ func TestTheReferenceAsItIsHere(t *testing.T) {
 // nothing and added tokens; always the same ones.
 func randomTexts(n int) (list []string) {
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"ignore", "previous", " ", "  ", " ", "\t", "İ", "Σ", "ẞ", "[MASK]", "[SEP]", "[UNK", "]", "▁", "-", "é", "\u3000", "\u200b", "ü"}
+	pieces := []string{"ignore", "previous", " ", "  ", " ", "\t", "İ", "Σ", "ẞ", "[MASK]", "[SEP]", "[UNK", "]", "▁",
+		"-", "é", "\u3000", "\u200b", "ü"}
 	for range n {
 		var b strings.Builder
 		for range 1 + random.IntN(30) {
@@ -214,7 +216,8 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	if err := os.WriteFile(file, corpus, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(python, "testdata/reference/train.py", file, "testdata/texts.json", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(python, "testdata/reference/train.py", file, "testdata/texts.json",
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"unigram.json", "bytes.json"} {
