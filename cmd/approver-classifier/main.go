@@ -28,7 +28,8 @@ func run(args []string) int {
 	flags := flag.NewFlagSet("approver-classifier", flag.ContinueOnError)
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(),
-			"usage: approver-classifier --model DIR [--library FILE] [--threads N]\napprover starts this program itself: see docs/classifier.md")
+			"usage: approver-classifier --model DIR [--library FILE] [--threads N]\n"+
+				"approver starts this program itself: see docs/classifier.md")
 		flags.PrintDefaults()
 	}
 	model := flags.String("model", "", "`DIR` of the model, with its manifest.json")

@@ -24,7 +24,8 @@ func library(t *testing.T) string {
 	t.Helper()
 	file := os.Getenv("APPROVER_ONNXRUNTIME")
 	if file == "" {
-		t.Skip("APPROVER_ONNXRUNTIME does not name libonnxruntime (1.24 or later): bash .ci/classifier gets one and runs this")
+		t.Skip("APPROVER_ONNXRUNTIME does not name libonnxruntime (1.24 or later): bash .ci/classifier gets one and " +
+			"runs this")
 	}
 	return file
 }

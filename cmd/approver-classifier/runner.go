@@ -69,7 +69,8 @@ func loadLibrary(library string) error {
 	}
 	ort.SetSharedLibraryPath(library)
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("libonnxruntime cannot be loaded: name it with --library (library in the sidecar's configuration): %w", err)
+		return fmt.Errorf("libonnxruntime cannot be loaded: name it with --library (library in the sidecar's "+
+			"configuration): %w", err)
 	}
 	return ort.DisableTelemetry()
 }

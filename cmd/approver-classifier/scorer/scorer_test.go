@@ -149,7 +149,8 @@ func TestOpen(t *testing.T) {
 	const config = `{"id2label":{"0":"SAFE","1":"INJECTION"},"max_position_embeddings":64}`
 	long := strings.Replace(tokenizerJSON, `{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]}`,
 		`{"type":"TemplateProcessing","single":[`+strings.Repeat(`{"SpecialToken":{"id":"[CLS]","type_id":0}},`, 9)+
-			`{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],"tokens":["[CLS]"]}}}`, 1)
+			`{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],`+
+			`"tokens":["[CLS]"]}}}`, 1)
 	for tokenizer, want := range map[string]string{
 		tokenizerJSON: "",
 		long:          "it puts 9 tokens around a text: at most 8 are possible",

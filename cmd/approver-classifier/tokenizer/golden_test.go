@@ -136,7 +136,8 @@ func TestGoldenIDs(t *testing.T) {
 func TestTheReferenceAsItIsHere(t *testing.T) {
 	modules := os.Getenv("APPROVER_NODE_MODULES")
 	if modules == "" {
-		t.Skip("APPROVER_NODE_MODULES names no folder with npm's tokenizers: bash .ci/classifier; the committed ids are tested all the same")
+		t.Skip("APPROVER_NODE_MODULES names no folder with npm's tokenizers: bash .ci/classifier; " +
+			"the committed ids are tested all the same")
 	}
 	dir := t.TempDir()
 	list := randomTexts(5000)
@@ -197,7 +198,8 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	}
 	python := "/usr/bin/python3" // Debian's, for Debian's python3-sentencepiece
 	if exec.Command(python, "-c", "import sentencepiece").Run() != nil {
-		t.Skip("python3-sentencepiece is not installed: apt-get install python3-sentencepiece, or bash .ci/classifier; the committed ids are tested all the same")
+		t.Skip("python3-sentencepiece is not installed: apt-get install python3-sentencepiece, or bash .ci/classifier; " +
+			"the committed ids are tested all the same")
 	}
 	dir := t.TempDir()
 	var corpus []byte

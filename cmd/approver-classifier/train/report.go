@@ -27,7 +27,8 @@ func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases
 	var attacks float64
 	var rows strings.Builder
 	fmt.Fprintf(w,
-		"\n| held out | attacks | AUC, content | AUC, all benign | recall at 0.1 %% | at 0.5 %% | at 1 %% |\n|---|---|---|---|---|---|---|\n")
+		"\n| held out | attacks | AUC, content | AUC, all benign | recall at 0.1 %% | at 0.5 %% | at 1 %% |\n"+
+			"|---|---|---|---|---|---|---|\n")
 	for i, fold := range folds {
 		var n float64
 		for _, t := range fold {
@@ -64,7 +65,8 @@ func reportWithRules(w io.Writer, folds [][]scored) {
 		return
 	}
 	fmt.Fprintf(w,
-		"\n| with rules, held out | rules alone | of content | with the model at 0.1 %% | at 0.5 %% | at 1 %% |\n|---|---|---|---|---|---|\n")
+		"\n| with rules, held out | rules alone | of content | with the model at 0.1 %% | at 0.5 %% | at 1 %% |\n"+
+			"|---|---|---|---|---|---|\n")
 	var all [5]float64
 	var attacks float64
 	for i, fold := range folds {
