@@ -27,11 +27,14 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	flags := flag.NewFlagSet("approver-classifier", flag.ContinueOnError)
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: approver-classifier --model DIR [--library FILE] [--threads N]\napprover starts this program itself: see docs/classifier.md")
+		fmt.Fprintln(flags.Output(),
+			"usage: approver-classifier --model DIR [--library FILE] [--threads N]\n"+
+				"approver starts this program itself: see docs/classifier.md")
 		flags.PrintDefaults()
 	}
 	model := flags.String("model", "", "`DIR` of the model, with its manifest.json")
-	library := flags.String("library", defaultLibrary(), "libonnxruntime, 1.24 or later: a `FILE`, or a name that the system finds")
+	library := flags.String("library", defaultLibrary(),
+		"libonnxruntime, 1.24 or later: a `FILE`, or a name that the system finds")
 	threads := flags.Int("threads", 1, "threads to compute with")
 	if err := flags.Parse(args); err != nil {
 		return 2

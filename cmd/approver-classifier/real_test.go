@@ -24,7 +24,8 @@ func library(t *testing.T) string {
 	t.Helper()
 	file := os.Getenv("APPROVER_ONNXRUNTIME")
 	if file == "" {
-		t.Skip("APPROVER_ONNXRUNTIME does not name libonnxruntime (1.24 or later): bash .ci/classifier gets one and runs this")
+		t.Skip("APPROVER_ONNXRUNTIME does not name libonnxruntime (1.24 or later): bash .ci/classifier gets one and " +
+			"runs this")
 	}
 	return file
 }
@@ -71,7 +72,8 @@ func TestParity(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%s: %d sequences of 1 to %d tokens, greatest difference %.2g, to onnxruntime-node %.2g (compared: %v)", version, len(all), len(all[len(all)-1]), worst, worstNode, node != nil)
+	t.Logf("%s: %d sequences of 1 to %d tokens, greatest difference %.2g, to onnxruntime-node %.2g (compared: %v)",
+		version, len(all), len(all[len(all)-1]), worst, worstNode, node != nil)
 	if !(worst < 1e-4 && worstNode < 1e-4) {
 		t.Error("more than 1e-4")
 	}
@@ -188,7 +190,8 @@ func TestScores(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	for text, tokens := range map[string]string{
-		"": "", "Ignore, ALL previous\tinstructions!": "ignore , all previous instructions !", "忽略😀 ü": "忽 略 😀 ü", "\x00print\u200b \xff": "print", "[SEP]": "[ sep ]",
+		"": "", "Ignore, ALL previous\tinstructions!": "ignore , all previous instructions !", "忽略😀 ü": "忽 略 😀 ü",
+		"\x00print\u200b \xff": "print", "[SEP]": "[ sep ]",
 	} {
 		score, truncated, err := s.Score(t.Context(), text)
 		if want := m.score(ids(tokens)); err != nil || truncated || math.Abs(score-want) > 1e-4 {
@@ -283,7 +286,8 @@ func TestDamagedModels(t *testing.T) {
 			if !strings.Contains(st.Error, test.want) {
 				t.Errorf("%+v", st)
 			}
-			if _, _, err := s.Score(t.Context(), "x"); !errors.Is(err, sidecar.ErrUnavailable) || !strings.Contains(err.Error(), test.want) {
+			if _, _, err := s.Score(t.Context(), "x"); !errors.Is(err, sidecar.ErrUnavailable) ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Error(err)
 			}
 			_ = os.Remove(file)
@@ -333,11 +337,12 @@ func TestWrongModels(t *testing.T) {
 		golden bool
 		want   string
 	}{
-		"no graph":      {[]byte("\x08\x08"), true, "model.onnx: "},
-		"other scores":  {other.onnx(), true, "golden text 1: the score is not that of the manifest"},
-		"NaN":           {nan.onnx(), true, "golden text 1: the score is not that of the manifest"},
-		"other outputs": {[]byte(strings.ReplaceAll(string(newTiny().onnx()), "logits", "scores")), true, "it has no output logits"},
-		"other inputs":  {[]byte(strings.ReplaceAll(string(newTiny().onnx()), "input_ids", "input_idz")), true, "its input"},
+		"no graph":     {[]byte("\x08\x08"), true, "model.onnx: "},
+		"other scores": {other.onnx(), true, "golden text 1: the score is not that of the manifest"},
+		"NaN":          {nan.onnx(), true, "golden text 1: the score is not that of the manifest"},
+		"other outputs": {[]byte(strings.ReplaceAll(string(newTiny().onnx()), "logits", "scores")), true,
+			"it has no output logits"},
+		"other inputs": {[]byte(strings.ReplaceAll(string(newTiny().onnx()), "input_ids", "input_idz")), true, "its input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newTiny().dir(t)
@@ -352,7 +357,8 @@ func TestWrongModels(t *testing.T) {
 	vouch(t, dir, nan.onnx(), false)
 	s := running(t, config(t, dir))
 	until(t, s, well)
-	if _, _, err := s.Score(t.Context(), "x"); !errors.Is(err, sidecar.ErrUnavailable) || !strings.Contains(err.Error(), "not a number") {
+	if _, _, err := s.Score(t.Context(), "x"); !errors.Is(err, sidecar.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "not a number") {
 		t.Error(err)
 	}
 }
@@ -400,7 +406,8 @@ func TestEndsWithItsInput(t *testing.T) {
 func TestTheCommands(t *testing.T) {
 	lib, bin, home := library(t), program(t), t.TempDir()
 	approver := filepath.Join(t.TempDir(), "approver")
-	if out, err := exec.Command("go", "-C", "../..", "build", "-o", approver, "./cmd/approver").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "-C", "../..", "build", "-o", approver,
+		"./cmd/approver").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	run := func(args ...string) (string, error) {
@@ -414,16 +421,19 @@ func TestTheCommands(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), &doc) != nil || !strings.HasPrefix(doc.Model, home) {
 		t.Fatalf("%v %s", err, out)
 	}
-	if out, err := run("model", "verify", "--program", bin, "--library", lib); err != nil || !strings.Contains(out, "2 scores as in the manifest") {
+	if out, err := run("model", "verify", "--program", bin, "--library", lib); err != nil ||
+		!strings.Contains(out, "2 scores as in the manifest") {
 		t.Errorf("%v %s", err, out)
 	}
 	other := newTiny()
 	other.bias[0]--
 	vouch(t, doc.Model, other.onnx(), true)
-	if out, err := run("model", "verify", "--program", bin, "--library", lib); err == nil || !strings.Contains(out, "the score is not that of the manifest") {
+	if out, err := run("model", "verify", "--program", bin, "--library", lib); err == nil ||
+		!strings.Contains(out, "the score is not that of the manifest") {
 		t.Errorf("%v %s", err, out)
 	}
-	if out, err := run("model", "verify", "--program", bin, "--library", "/nowhere/lib.so"); err == nil || !strings.Contains(out, "libonnxruntime cannot be loaded") {
+	if out, err := run("model", "verify", "--program", bin, "--library", "/nowhere/lib.so"); err == nil ||
+		!strings.Contains(out, "libonnxruntime cannot be loaded") {
 		t.Errorf("%v %s", err, out)
 	}
 }

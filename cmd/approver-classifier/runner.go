@@ -69,7 +69,8 @@ func loadLibrary(library string) error {
 	}
 	ort.SetSharedLibraryPath(library)
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("libonnxruntime cannot be loaded: name it with --library (library in the sidecar's configuration): %w", err)
+		return fmt.Errorf("libonnxruntime cannot be loaded: name it with --library (library in the sidecar's "+
+			"configuration): %w", err)
 	}
 	return ort.DisableTelemetry()
 }
@@ -78,8 +79,10 @@ func loadLibrary(library string) error {
 // not a sequence classifier.
 func check(inputs, outputs []ort.InputOutputInfo) (names []string, output string, err error) {
 	for _, in := range inputs {
-		if !slices.Contains([]string{inputIDs, inputMask, inputType}, in.Name) || in.DataType != ort.TensorElementDataTypeInt64 || len(in.Dimensions) != 2 {
-			return nil, "", fmt.Errorf("its input %s is not known: %s, %s and %s are, as int64 with two dimensions", in.String(), inputIDs, inputMask, inputType)
+		if !slices.Contains([]string{inputIDs, inputMask, inputType}, in.Name) ||
+			in.DataType != ort.TensorElementDataTypeInt64 || len(in.Dimensions) != 2 {
+			return nil, "", fmt.Errorf("its input %s is not known: %s, %s and %s are, as int64 with two dimensions",
+				in.String(), inputIDs, inputMask, inputType)
 		}
 		names = append(names, in.Name)
 	}
@@ -91,7 +94,8 @@ func check(inputs, outputs []ort.InputOutputInfo) (names []string, output string
 			return names, out.Name, nil
 		}
 	}
-	return nil, "", errors.New("it has no output logits, as float with two dimensions: export it for sequence classification")
+	return nil, "",
+		errors.New("it has no output logits, as float with two dimensions: export it for sequence classification")
 }
 
 // Logits computes one sequence.

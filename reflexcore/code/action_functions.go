@@ -2,6 +2,8 @@ package code
 
 import (
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 func giveUnknown(_ *machine, c invocation) (value, bool) { return unknown(c.taint | c.row.taint), true }
@@ -16,7 +18,9 @@ func callBack(m *machine, c invocation) (value, bool) {
 	return unknown(c.taint), true
 }
 
-func runCode(m *machine, c invocation) (value, bool) { return m.code(c.row, c.target(), c.by()), true }
+func runCode(m *machine, c invocation) (value, bool) {
+	return m.evaluateCode(c.row, c.target(), c.by()), true
+}
 
 // newFunctionOf is new Function("a", "b", body), which returns a function.
 func newFunctionOf(m *machine, c invocation) (value, bool) {
@@ -24,14 +28,14 @@ func newFunctionOf(m *machine, c invocation) (value, bool) {
 	if len(vs) == 0 || strings.HasSuffix(c.by(), ".constructor") && vs[len(vs)-1].kind != textValue {
 		return unknown(c.taint), true
 	}
-	m.code(c.row, vs[len(vs)-1], c.by())
+	m.evaluateCode(c.row, vs[len(vs)-1], c.by())
 	return unknown(c.taint), true
 }
 
 // runLater is setTimeout of a text.
 func runLater(m *machine, c invocation) (value, bool) {
 	if first := c.first(); first.kind == textValue {
-		m.code(c.row, first, c.by())
+		m.evaluateCode(c.row, first, c.by())
 	}
 	return value{}, false
 }
@@ -41,7 +45,7 @@ func runWorker(m *machine, c invocation) (value, bool) {
 	first := c.first()
 	inline := strings.HasPrefix(first.str(), "data:")
 	if eval, ok := named(c.args, "eval"); inline || ok && (eval.truthy() || eval.kind == unknownValue) {
-		m.code(c.row, first, c.by())
+		m.evaluateCode(c.row, first, c.by())
 	}
 	if inline {
 		m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
@@ -53,7 +57,8 @@ func runWorker(m *machine, c invocation) (value, bool) {
 // runFile runs a file of code.
 func runFile(m *machine, c invocation) (value, bool) {
 	a := c.target()
-	if m.runsStdin(a, c.by()) || m.d.runsInput && len(c.args) == 0 && m.runsStdin(value{kind: numberValue}, c.by()) {
+	if m.runsStdin(a, c.by()) || m.d.library.runsInput && len(c.args) == 0 &&
+		m.runsStdin(value{kind: numberValue}, c.by()) {
 		return unknown(c.taint), true
 	}
 	if a.kind != listValue {
@@ -64,8 +69,8 @@ func runFile(m *machine, c invocation) (value, bool) {
 
 // replaceByCode is preg_replace, of which the modifier e runs the replacement.
 func replaceByCode(m *machine, c invocation) (value, bool) {
-	if p := c.first().str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, closer(p[0]))+1:], "e") {
-		m.code(c.row, c.second(), c.by())
+	if p := c.first().str(); len(p) > 2 && strings.Contains(p[strings.LastIndexByte(p, lex.Closer(p[0]))+1:], "e") {
+		m.evaluateCode(c.row, c.second(), c.by())
 	}
 	return value{}, false
 }

@@ -117,7 +117,7 @@ func startProcess(m *machine, c invocation) (value, bool) {
 func runPowerShell(m *machine, c invocation) (value, bool) {
 	for _, a := range c.args {
 		if psPrefix(a.name, "encodedcommand", 1) || a.name == "ec" {
-			m.code(row{}, applyDecoder("utf16le", applyDecoder("base64", a.value)), c.by())
+			m.evaluateCode(row{}, applyDecoder("utf16le", applyDecoder("base64", a.value)), c.by())
 			return value{}, false
 		}
 		if psPrefix(a.name, "file", 1) {
@@ -126,7 +126,7 @@ func runPowerShell(m *machine, c invocation) (value, bool) {
 		}
 	}
 	if vs := values(c.args); len(vs) > 0 {
-		m.code(row{}, text(concat(vs, " "), taints(vs)), c.by())
+		m.evaluateCode(row{}, text(concat(vs, " "), taints(vs)), c.by())
 	}
 	return value{}, false
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func openFile(m *machine, c invocation) (value, bool) {
-	return m.resources.open(c.row, c.target(), c.args, c.by()), true
+	return m.resources.opened(c.row, c.target(), c.args, c.by()), true
 }
 
 // useFiles reads, writes or deletes files, or changes who may.
@@ -224,4 +224,18 @@ func perlOpen(m *machine, c invocation) (value, bool) {
 		m.resources.files(row{action: "read"}, rest[0], nil, 0, by)
 	}
 	return unknown(effect.File), true
+}
+
+// shift is Perl's without a list: the first argument of a function, or else the next
+// operand.
+func (m *machine) shift() value {
+	if m.d.calls.argumentList == "" || m.within == 0 {
+		return m.inputs.nextOperand()
+	}
+	if len(m.passed) == 0 {
+		return unknown(0)
+	}
+	first := m.passed[0]
+	m.passed = m.passed[1:]
+	return first
 }

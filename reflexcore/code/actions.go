@@ -1,7 +1,7 @@
 package code
 
 // actions are those that the tables name.
-var actions = map[string]action{
+var actions = map[string]actionFunc{
 	// Programs.
 	"shell": runShell, "process": runProcess, "argv": runWords, "list": runList, "input": giveInput,
 	"execv": runExec, "execl": runExec, "execfile": runFileOf, "forked": runForked, "pipeline": runPipeline,
@@ -26,12 +26,4 @@ var actions = map[string]action{
 	"import": importModule, "attr": getAttribute, "call": callMethod, "reflect": callReflected, "partial": callPartial,
 	"methodcaller": callOnModule, "dispatch": callNamed, "method": methodValue, "callfunc": callByName,
 	"reflected": reachByName, "define": defineName, "setvariable": setVariable,
-}
-
-// act does what a row of the table says.
-func (m *machine) act(c invocation) (v value, ok bool) {
-	if c.do == nil {
-		return value{}, false
-	}
-	return c.do(m, c)
 }

@@ -2,11 +2,8 @@ package code
 
 import (
 	"embed"
-	"strconv"
 	"strings"
 	"sync"
-
-	"approver.example/reflexcore/effect"
 )
 
 // The tables of what each language's functions do. One line is one fact:
@@ -35,7 +32,7 @@ var tables = func() map[string]func() *table {
 func tableOf(lang string) *table { return tables[lang]() }
 
 func load(lang string) *table {
-	t := &table{d: dialects[lang], rows: map[string][]row{}, methods: map[string][]row{}, dangers: map[string]bool{}}
+	t := &table{d: dialects[lang], rows: map[string][]entry{}, methods: map[string][]entry{}, dangers: map[string]bool{}}
 	raw, err := apiFiles.ReadFile("apis/" + lang + ".txt")
 	if err != nil {
 		return t
@@ -45,7 +42,7 @@ func load(lang string) *table {
 		if len(fields) < 2 || fields[0][0] == '#' {
 			continue
 		}
-		path, r := fields[0], row{action: fields[1], do: actions[fields[1]], arg: argNone}
+		path, r := fields[0], entry{row: row{action: fields[1], arg: argNone}, do: actions[fields[1]]}
 		if r.action == "root" {
 			t.roots = append(t.roots, path)
 			continue
@@ -66,28 +63,4 @@ func load(lang string) *table {
 		}
 	}
 	return t
-}
-
-var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append,
-	"glob": effect.Glob}
-
-var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded,
-	"file": effect.File}
-
-func (r *row) word(word string) {
-	if n, err := strconv.Atoi(word); err == nil {
-		r.arg = n
-		return
-	}
-	if bit, ok := rowBits[word]; ok {
-		r.bits |= bit
-	} else if taint, ok := rowTaints[word]; ok {
-		r.taint |= taint
-	} else if result, ok := strings.CutPrefix(word, "->"); ok {
-		r.result = result
-	} else if word == "r" {
-		r.arg = argReceiver
-	} else {
-		r.param = word
-	}
 }

@@ -1,6 +1,8 @@
 package code
 
-import "slices"
+import (
+	"slices"
+)
 
 // apply evaluates the body of a function with its parameters bound.
 func (m *machine) apply(f *function, args []value) value {
@@ -15,11 +17,11 @@ func (m *machine) apply(f *function, args []value) value {
 	funcs := len(m.funcs)
 	m.in.src, m.in.toks, m.in.i, m.in.paren = f.src, f.toks, f.start, 0
 	m.bindParams(f.params, args)
-	if f.names("arguments") || len(args) > len(f.params) && m.d.argumentList == "" && !f.rest() {
+	if f.mentions("arguments") || len(args) > len(f.params) && m.d.calls.argumentList == "" && !f.takesRest() {
 		m.escapes.addAll(args)
 	}
-	if m.d.argumentList != "" {
-		m.scope.local(m.d.argumentList, list(args, 0))
+	if m.d.calls.argumentList != "" {
+		m.scope.local(m.d.calls.argumentList, list(args, 0))
 	}
 	passed := m.passed
 	m.passed, m.within = args, m.within+1
@@ -74,7 +76,7 @@ func (m *machine) bindParams(params []param, args []value) {
 }
 
 // partOf is what a name of a pattern is bound to.
-func (m *machine) partOf(v value, p part) value {
+func (m *machine) partOf(v value, p patternPart) value {
 	switch {
 	case p.member != "" && v.kind != unknownValue:
 		return m.memberOf(v, p.member)
@@ -96,7 +98,7 @@ func (m *machine) endScope(f *function, vars, funcs int) {
 		}
 		outlives := !f.declares(m.d, b.name)
 		for k := min(funcs, len(m.funcs)); k < len(m.funcs) && !outlives; k++ {
-			outlives = m.funcs[k].names(b.name)
+			outlives = m.funcs[k].mentions(b.name)
 		}
 		if outlives {
 			m.escapes.addAll([]value{b.value})
@@ -123,44 +125,4 @@ func (e *escapes) inPlace(f *function, args []arg) []value {
 		out[at] = a.value
 	}
 	return out
-}
-
-// names reports whether a name stands in the body of a function.
-func (f *function) names(name string) bool {
-	for j := f.start; j < len(f.toks); j++ {
-		if t := &f.toks[j]; t.kind == tkName && t.text == name {
-			return true
-		}
-	}
-	return false
-}
-
-// rest reports whether a parameter of a function gets all arguments from its place on.
-func (f *function) rest() bool {
-	return slices.ContainsFunc(f.params, func(p param) bool { return p.rest })
-}
-
-// declares reports whether a function declares a name of its own.
-func (f *function) declares(d *dialect, name string) bool {
-	if slices.ContainsFunc(f.params, func(p param) bool {
-		return p.name == name || slices.ContainsFunc(p.parts, func(q part) bool { return q.name == name })
-	}) {
-		return true
-	}
-	if !d.letDeclares {
-		return !slices.ContainsFunc(d.outerWords, f.names)
-	}
-	declared := false
-	for j := f.start; j < len(f.toks); j++ {
-		switch t := &f.toks[j]; {
-		case t.kind == tkOp && t.text == ";":
-			declared = false
-		case t.kind != tkName:
-		case t.text == "const" || t.text == "let" || t.text == "var":
-			declared = true
-		case t.text == name && declared:
-			return true
-		}
-	}
-	return false
 }

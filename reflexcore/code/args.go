@@ -2,6 +2,7 @@ package code
 
 import (
 	"slices"
+	"strings"
 
 	"approver.example/reflexcore/effect"
 )
@@ -67,6 +68,21 @@ func asArgs(vs []value) []arg {
 	out := make([]arg, 0, len(vs))
 	for _, v := range vs {
 		out = append(out, arg{value: v})
+	}
+	return out
+}
+
+// perlProgram marks what a block before the arguments of system and exec gives.
+const perlProgram = "program {}"
+
+func psPrefix(name, full string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(full, name)
+}
+
+func asValues(words []string) []value {
+	out := make([]value, 0, len(words))
+	for _, w := range words {
+		out = append(out, text(w, 0))
 	}
 	return out
 }

@@ -1,13 +1,17 @@
 package code
 
-import "slices"
+import (
+	"slices"
+
+	"approver.example/reflexcore/code/lex"
+)
 
 // arguments evaluates what stands between the brackets of a call.
 func (m *machine) arguments() []arg {
 	m.in.i++
 	m.in.paren++
 	defer func() { m.in.paren-- }()
-	if m.d.comprehensions && m.in.isComprehension() {
+	if m.d.expressions.comprehensions && m.in.isComprehension() {
 		items := m.elements(")")
 		if len(items) == 1 && items[0].kind == unknownValue {
 			return []arg{{value: items[0]}}
@@ -15,7 +19,7 @@ func (m *machine) arguments() []arg {
 		return []arg{{value: list(items, 0)}}
 	}
 	var out []arg
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(")") {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(")") {
 		before := m.in.i
 		out = m.oneArgument(out)
 		if !m.in.take(",") && m.in.i == before {
@@ -30,7 +34,7 @@ func (m *machine) arguments() []arg {
 // bareArguments evaluates the arguments of a call without brackets.
 func (m *machine) bareArguments() []arg {
 	var out []arg
-	if m.in.is("{") && m.d.blockArgs { // print {$fh} …, exec {"program"} …
+	if m.in.is("{") && m.d.calls.blockArgs { // print {$fh} …, exec {"program"} …
 		out = m.perlBlock(out)
 	}
 	for m.budget.step() && !m.in.ends() {
@@ -52,7 +56,7 @@ func (m *machine) bareArguments() []arg {
 
 // perlBlock evaluates the block before the arguments of print, system and exec.
 func (m *machine) perlBlock(out []arg) []arg {
-	of, end := m.in.ahead(-1).text, m.in.match(m.in.i)
+	of, end := m.in.ahead(-1).Text, m.in.match(m.in.i)
 	runs := of == "system" || of == "exec"
 	m.in.i++
 	v := m.subscript("}")
@@ -70,15 +74,15 @@ func (m *machine) oneArgument(out []arg) []arg {
 	t, next := m.in.tok(), m.in.ahead(1)
 	name := ""
 	switch {
-	case t.kind == tkName && next.kind == tkOp && slices.Contains(m.d.namedBy, next.text) &&
-		(next.text != ":" || next.pos == t.end):
-		name = t.text
+	case t.Kind == lex.Name && next.Kind == lex.Op && slices.Contains(m.d.calls.namedBy, next.Text) &&
+		(next.Text != ":" || next.Pos == t.End):
+		name = t.Text
 		m.in.i += 2
-	case t.kind == tkName && next.kind == tkOp && next.text == "=>" && m.d.pairArgs:
+	case t.Kind == lex.Name && next.IsOp("=>") && m.d.calls.pairs:
 		m.in.i += 2
-		return append(out, arg{name: t.text, value: m.expr(bindAssign)})
+		return append(out, arg{name: t.Text, value: m.expr(bindAssign)})
 	}
-	block := m.d.blocks && m.in.is("&")
+	block := m.d.calls.blocks && m.in.is("&")
 	splat := m.in.is("*") || m.in.is("...") || m.in.is("@")
 	v := m.expr(bindAssign)
 	if v.kind == nameValue {
@@ -87,12 +91,12 @@ func (m *machine) oneArgument(out []arg) []arg {
 	if block { // map(&:system)
 		m.escapes.named(v)
 	}
-	if m.in.is("=>") && !m.d.arrows { // a pair among the arguments
+	if m.in.is("=>") && !m.d.expressions.arrows { // a pair among the arguments
 		m.in.i++
 		name = v.str()
 		v = m.expr(bindAssign)
 	}
-	if (splat || m.d.flattens) && v.kind == listValue && v.keys == nil && name == "" {
+	if (splat || m.d.calls.flattens) && v.kind == listValue && v.keys == nil && name == "" {
 		for _, e := range v.list {
 			out = append(out, arg{value: e})
 		}
@@ -100,6 +104,3 @@ func (m *machine) oneArgument(out []arg) []arg {
 	}
 	return append(out, arg{name: name, value: v})
 }
-
-// perlProgram marks what a block before the arguments of system and exec gives.
-const perlProgram = "program {}"

@@ -3,6 +3,7 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -27,7 +28,7 @@ func newAwk(m *machine) *awkScript {
 
 // run evaluates the program: once for each line of the input that it may hand to a shell.
 func (a *awkScript) run(src string) {
-	a.scope.variables(a.inputs.lim.Vars)
+	a.scope.preset(a.inputs.lim.Vars)
 	lines := a.inputs.inputLines()
 	if len(lines) == 0 || len(src) > 1024 || !strings.Contains(src, "system") && !strings.Contains(src, "|") {
 		a.program(src)
@@ -65,25 +66,25 @@ func (a *awkScript) program(src string) {
 func (a *awkScript) statement() {
 	t := a.in.tok()
 	switch {
-	case t.kind == tkOp && t.text == "@": // @include "file", @load "library"
+	case t.IsOp("@"): // @include "file", @load "library"
 		a.in.i += 2
 		if a.in.is("(") { // @f(…) calls what f names
-			a.out.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + a.in.ahead(-1).text})
+			a.out.found(Found{Op: Shell, Text: effect.Unknown, By: "awk @" + a.in.ahead(-1).Text})
 			return
 		}
-		if a.in.tok().kind == tkString {
-			a.out.found(Found{Op: Exec, Text: a.in.tok().text, By: "awk @" + a.in.ahead(-1).text})
+		if a.in.tok().Kind == lex.String {
+			a.out.found(Found{Op: Exec, Text: a.in.tok().Text, By: "awk @" + a.in.ahead(-1).Text})
 		}
-	case t.kind == tkOp && (t.text == "(" || t.text == "$" || t.text == "!" || t.text == "-"):
+	case t.Kind == lex.Op && (t.Text == "(" || t.Text == "$" || t.Text == "!" || t.Text == "-"):
 		a.expr(true)
-	case t.kind == tkOp:
+	case t.Kind == lex.Op:
 		a.in.i++
-	case t.kind == tkName && (t.text == "print" || t.text == "printf"):
+	case t.Kind == lex.Name && (t.Text == "print" || t.Text == "printf"):
 		a.in.i++
-		a.print(t.text == "printf")
-	case t.kind == tkName && t.text == "function":
+		a.print(t.Text == "printf")
+	case t.IsName("function"):
 		a.in.i += 2
-	case t.kind == tkName && a.d.isKeyword(t.text) && t.text != "getline":
+	case t.Kind == lex.Name && a.d.syntax.IsKeyword(t.Text) && t.Text != "getline":
 		a.in.i++
 	default:
 		a.expr(true)
@@ -95,8 +96,8 @@ func (a *awkScript) print(formatted bool) {
 	var out []value
 	if a.in.is("(") { // print (a, b) > "x", but also print (a) b
 		end := a.in.match(a.in.i)
-		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].nl || a.in.toks[next].kind == tkOp &&
-			a.in.toks[next].text != "$" && a.in.toks[next].text != "(" {
+		if next := end + 1; next >= len(a.in.toks) || a.in.toks[next].NewLine || a.in.toks[next].Kind == lex.Op &&
+			a.in.toks[next].Text != "$" && a.in.toks[next].Text != "(" {
 			a.in.i++
 			a.in.paren++
 			out = a.list(")")
@@ -115,13 +116,13 @@ func (a *awkScript) print(formatted bool) {
 		body = a.line()
 	}
 	t := a.in.tok()
-	if t.kind != tkOp || a.in.ends() {
+	if t.Kind != lex.Op || a.in.ends() {
 		return
 	}
-	switch t.text {
+	switch t.Text {
 	case ">", ">>":
 		a.in.i++
-		a.write(a.concat(), body, t.text == ">>")
+		a.write(a.concat(), body, t.Text == ">>")
 	case "|":
 		a.in.i++
 		if a.in.take("&") {
@@ -145,7 +146,7 @@ func (a *awkScript) list(end string) []value {
 	for a.budget.step() && !a.in.ends() && (end == "" || !a.in.is(end)) {
 		before := a.in.i
 		t := a.in.tok()
-		if t.kind == tkOp && (t.text == ";" || t.text == "}" || t.text == ">" || t.text == ">>" || t.text == "|") {
+		if t.Kind == lex.Op && (t.Text == ";" || t.Text == "}" || t.Text == ">" || t.Text == ">>" || t.Text == "|") {
 			break
 		}
 		out = append(out, a.expr(end != ""))
@@ -211,23 +212,23 @@ func (a *awkScript) expr(redirects bool) value {
 	left := a.concat()
 	for a.budget.step() && !a.in.ends() {
 		t := a.in.tok()
-		if t.kind == tkName && t.text == "in" {
+		if t.IsName("in") {
 			a.in.i++
 			a.concat()
 			left = unknown(left.taint)
 			continue
 		}
-		if t.kind != tkOp {
+		if t.Kind != lex.Op {
 			return left
 		}
-		switch t.text {
+		switch t.Text {
 		case "|":
-			amp := a.in.ahead(1).kind == tkOp && a.in.ahead(1).text == "&"
+			amp := a.in.ahead(1).Kind == lex.Op && a.in.ahead(1).Text == "&"
 			skip := 1
 			if amp {
 				skip = 2
 			}
-			if next := a.in.ahead(skip); next.kind != tkName || next.text != "getline" {
+			if next := a.in.ahead(skip); !next.IsName("getline") {
 				return left
 			}
 			a.in.i += skip
@@ -257,8 +258,8 @@ func (a *awkScript) concat() value {
 	v := a.primary()
 	for a.budget.step() && !a.in.ends() {
 		t := a.in.tok()
-		begins := t.kind == tkString || t.kind == tkNumber || t.kind == tkName && !a.d.isKeyword(t.text) ||
-			t.kind == tkOp && (t.text == "$" || t.text == "(")
+		begins := t.Kind == lex.String || t.Kind == lex.Number || t.Kind == lex.Name && !a.d.syntax.IsKeyword(t.Text) ||
+			t.Kind == lex.Op && (t.Text == "$" || t.Text == "(")
 		if !begins {
 			return v
 		}
@@ -275,15 +276,15 @@ func (a *awkScript) primary() value {
 	defer func() { a.budget.depth-- }()
 	t := a.in.tok()
 	a.in.i++
-	switch t.kind {
-	case tkString:
-		return text(a.d.unescape(t.text), 0)
-	case tkNumber:
-		return number(t.text)
-	case tkName:
+	switch t.Kind {
+	case lex.String:
+		return text(a.d.syntax.Unescape(t.Text), 0)
+	case lex.Number:
+		return number(t.Text)
+	case lex.Name:
 		return a.name(t)
-	case tkOp:
-		switch t.text {
+	case lex.Op:
+		switch t.Text {
 		case "(":
 			a.in.paren++
 			out := a.list(")")
@@ -306,38 +307,38 @@ func (a *awkScript) primary() value {
 			return unknown(a.primary().taint)
 		}
 		a.in.i--
-	case tkEnd:
+	case lex.End:
 		a.in.i--
 	default:
 	}
 	return unknown(0)
 }
 
-func (a *awkScript) name(t *token) value {
+func (a *awkScript) name(t *lex.Token) value {
 	next := a.in.tok()
 	switch {
-	case t.text == "getline":
+	case t.Text == "getline":
 		a.in.i--
 		return a.getline(nil)
-	case next.kind == tkOp && next.text == "(" && !next.sp:
+	case next.IsOp("(") && !next.Spaced:
 		a.in.i++
 		a.in.paren++
 		out := a.list(")")
 		a.in.paren--
 		a.in.take(")")
-		return a.call(t.text, out)
-	case next.kind == tkOp && next.text == "[":
+		return a.call(t.Text, out)
+	case next.IsOp("["):
 		a.in.i++
 		a.in.paren++
 		key := a.expr(true)
-		for a.budget.step() && a.in.tok().kind != tkEnd && !a.in.take("]") {
+		for a.budget.step() && a.in.tok().Kind != lex.End && !a.in.take("]") {
 			a.in.i++
 		}
 		a.in.paren--
-		if t.text == "ARGV" && key.kind == numberValue {
+		if t.Text == "ARGV" && key.kind == numberValue {
 			return at(a.inputs.operands(1), key.n)
 		}
-		if t.text == "ENVIRON" {
+		if t.Text == "ENVIRON" {
 			return a.inputs.env(key.str(), "ENVIRON")
 		}
 		if isAssign(a.in.tok()) {
@@ -348,13 +349,13 @@ func (a *awkScript) name(t *token) value {
 	case isAssign(next) && !a.in.ends():
 		a.in.i++
 		v := a.expr(true)
-		if next.text != "=" {
+		if next.Text != "=" {
 			v = unknown(v.taint)
 		}
-		a.scope.set(t.text, v)
+		a.scope.set(t.Text, v)
 		return v
 	}
-	if v, ok := a.scope.get(t.text); ok {
+	if v, ok := a.scope.get(t.Text); ok {
 		return v
 	}
 	return unknown(0)
@@ -364,8 +365,8 @@ func (a *awkScript) name(t *token) value {
 func (a *awkScript) getline(command *value) value {
 	a.in.i++
 	target := ""
-	if t := a.in.tok(); t.kind == tkName && !a.in.ends() && !a.d.isKeyword(t.text) {
-		target = t.text
+	if t := a.in.tok(); t.Kind == lex.Name && !a.in.ends() && !a.d.syntax.IsKeyword(t.Text) {
+		target = t.Text
 		a.in.i++
 	}
 	taint := effect.File

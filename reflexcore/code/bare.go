@@ -3,47 +3,12 @@ package code
 import (
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
 )
 
 // A shell or interpreter that is started with nothing to run does what its input says.
 // Code has more ways to give a program its input than can be followed: pipes, files,
 // other processes, dup2. So where nothing says what such a program reads, it runs
 // something that nobody knows.
-
-type bareProgram struct{ line, by string }
-
-const maxBare = 32
-
-// startsProgram notes a program that runs its input, if a command line is one.
-func (ps *programs) startsProgram(line, by string) {
-	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
-		ps.bare = append(ps.bare, bareProgram{line, by})
-	}
-}
-
-// hasInput notes that the input of a program was judged, or that it has none.
-func (ps *programs) hasInput(program string) {
-	if len(ps.bare) > 0 {
-		ps.hadInput = append(ps.hadInput, program)
-	}
-}
-
-// flushBare judges the programs of which nobody saw the input.
-func (ps *programs) flushBare() {
-	for _, b := range ps.bare {
-		if at := slices.Index(ps.hadInput, b.line); at >= 0 {
-			ps.hadInput = slices.Delete(ps.hadInput, at, at+1)
-			continue
-		}
-		if !ps.connected { // what the host sends is what it does, which was found
-			ps.out.found(Found{Op: Shell, Text: effect.Unknown, By: b.by})
-			break
-		}
-	}
-	ps.bare, ps.hadInput = nil, nil
-}
 
 // bareWraps are words before a program that starts with the same input.
 var bareWraps = []string{"env", "sudo", "doas", "nohup", "exec", "nice", "setsid", "stdbuf", "time", "command",
@@ -132,10 +97,10 @@ func hasScript(line string) bool {
 	return false
 }
 
-// runsInput reports whether a command line has a program that runs what it reads: a
+// runsWhatItReads reports whether a command line has a program that runs what it reads: a
 // shell or an interpreter without a script, by itself or behind a program that starts
 // another.
-func runsInput(line string) bool {
+func runsWhatItReads(line string) bool {
 	ends := func(r rune) bool { return r == '|' || r == ';' || r == '&' || r == '\n' }
 	for part := range strings.FieldsFuncSeq(line, ends) {
 		fields := strings.Fields(part)

@@ -3,6 +3,7 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -151,7 +152,7 @@ func (b *batch) command(words []string) {
 		return
 	}
 	for _, path := range operands {
-		if len(path) > 1 && path[0] == '%' && isLetter(path[len(path)-1]) { // the variable of a loop
+		if len(path) > 1 && path[0] == '%' && lex.IsLetter(path[len(path)-1]) { // the variable of a loop
 			path = effect.Unknown
 		}
 		b.out.found(Found{Op: op, Text: path, Bits: bits, By: name})

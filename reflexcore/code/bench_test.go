@@ -17,7 +17,8 @@ func BenchmarkScan(b *testing.B) {
 		{"awk", "awk", `BEGIN {FS=":"; OFS=","} NR>1 {print $1,$2} END {print s+0}`},
 		{"sed", "sed", `s/foo/bar/g;1,5p`},
 		{"powershell", "powershell", `Get-Process | Where-Object { $_.CPU -gt 5 } | Select-Object -First 3`},
-		{"python10K", "python", strings.Repeat("def f(a, b):\n    c = a + b['x'] # note\n    return g(c, 'text', key=1)\n", 140)},
+		{"python10K", "python", strings.Repeat("def f(a, b):\n    c = a + b['x'] # note\n    return g(c, 'text', key=1)\n",
+			140)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

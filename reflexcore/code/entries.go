@@ -32,18 +32,6 @@ func (res *resources) entries(r row, folder value, args []arg, by string) value 
 	return value{kind: listValue, list: []value{one}, s: "entries", taint: effect.File}
 }
 
-// deepens reports whether a path is one of all that lie below a folder, where
-// nothing chooses among them.
-func (res *resources) deepens(path string) bool {
-	for _, root := range res.walked {
-		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
-			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
-			return !res.inputs.in.chooses()
-		}
-	}
-	return false
-}
-
 // rowsGone is a method of a mapper of objects to tables that deletes rows: all of
 // them, unless an argument says which.
 func (res *resources) rowsGone(args []arg, by string) {

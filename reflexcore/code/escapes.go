@@ -49,7 +49,7 @@ func (e *escapes) value(v value) {
 	}
 	path, whole := v.s, false
 	if !e.api.executes(path) {
-		if e.d.commandsAlone && runsVariable(path) {
+		if e.d.calls.commandsAlone && runsVariable(path) {
 			e.usedInPerl(path)
 			return
 		}
@@ -70,7 +70,7 @@ func runsVariable(path string) bool {
 func (e *escapes) usedInPerl(path string) {
 	switch {
 	case e.in.is("=>"):
-	case strings.HasPrefix(e.in.ahead(-1).text, "&"):
+	case strings.HasPrefix(e.in.ahead(-1).Text, "&"):
 		e.add(escaped{path: path})
 	default:
 		e.programs.shell(unknown(0), path)

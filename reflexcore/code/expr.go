@@ -2,6 +2,8 @@ package code
 
 import (
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 // expr evaluates an expression whose operators bind at least as strongly as min.
@@ -29,28 +31,28 @@ func (m *machine) expr(min int) value {
 		m.last = ""
 		switch {
 		case bind == bindAssign:
-			left = m.assign(target, t.text, left)
+			left = m.assign(target, t.Text, left)
 			if target == "" {
 				m.scope.spoil(base)
 			}
-		case t.text == "?":
+		case t.Text == "?":
 			yes := m.expr(bindChoice)
 			if m.in.take(":") {
 				yes = join(yes, m.expr(bindChoice))
 			}
 			left = yes
-		case t.text == "if": // Python's a if b else c
+		case t.Text == "if": // Python's a if b else c
 			m.expr(bindOr)
 			if m.in.isName("else") {
 				m.in.i++
 				left = join(left, m.expr(bindChoice))
 			}
-		case t.text == "not": // not in
+		case t.Text == "not": // not in
 			m.in.i++
 			m.expr(bind + 1)
 			left = unknown(0)
 		default:
-			list := left.kind == listValue && t.text == "<<"
+			list := left.kind == listValue && t.Text == "<<"
 			left = m.binary(t, left, bind)
 			if list {
 				m.scope.spoil(max(target, base))
@@ -92,16 +94,16 @@ func plainName(target string) bool {
 	return target != "" && !strings.HasPrefix(target, "__") && !strings.Contains(target, ".")
 }
 
-func (m *machine) binary(t *token, left value, bind int) value {
+func (m *machine) binary(t *lex.Token, left value, bind int) value {
 	right := m.expr(bind + 1)
 	taint := left.taint | right.taint
-	switch t.text {
+	switch t.Text {
 	case "+":
 		return add(left, right, false)
 	case ".":
 		return add(left, right, true)
 	case "..":
-		if m.d.concat == ".." {
+		if m.d.expressions.concat == ".." {
 			return add(left, right, true)
 		}
 	case "<<":
@@ -126,7 +128,7 @@ func (m *machine) binary(t *token, left value, bind int) value {
 			return value{kind: numberValue, n: left.n - right.n, taint: taint}
 		}
 	case "^":
-		if left.kind == numberValue && right.kind == numberValue && !m.d.caretPower {
+		if left.kind == numberValue && right.kind == numberValue && !m.d.expressions.caretPower {
 			return value{kind: numberValue, n: left.n ^ right.n, taint: taint}
 		}
 	case "||", "or", "??":
@@ -144,28 +146,12 @@ func (m *machine) binary(t *token, left value, bind int) value {
 	return unknown(taint)
 }
 
-func repeat(left, right value) value {
-	if right.kind == textValue {
-		left, right = right, left
-	}
-	if right.kind != numberValue || right.n < 0 {
-		return unknown(left.taint | right.taint)
-	}
-	switch {
-	case left.kind == textValue && int64(len(left.s))*right.n <= maxText && right.n <= maxText:
-		return text(strings.Repeat(left.s, int(right.n)), left.taint)
-	case left.kind == numberValue && left.n < 1<<31 && right.n < 1<<31 && left.n > -1<<31:
-		return value{kind: numberValue, n: left.n * right.n, taint: left.taint | right.taint}
-	}
-	return unknown(left.taint | right.taint)
-}
-
 // unary evaluates what stands before a value, the value, and what follows it.
 func (m *machine) unary() value {
 	t := m.in.tok()
 	m.last, m.base = "", ""
-	if t.kind == tkOp {
-		switch t.text {
+	if t.Kind == lex.Op {
+		switch t.Text {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":
 			m.in.i++
 			if !m.budget.deeper() {
@@ -173,7 +159,7 @@ func (m *machine) unary() value {
 				return unknown(0)
 			}
 			var v value
-			if t.text == "&" && m.d.textNames && m.in.take("{") { // &{"name"}(…)
+			if t.Text == "&" && m.d.calls.textNames && m.in.take("{") { // &{"name"}(…)
 				v = m.postfix(m.subscript("}"))
 			} else {
 				v = m.unary()
@@ -181,20 +167,20 @@ func (m *machine) unary() value {
 			m.budget.depth--
 			m.last = ""
 			switch {
-			case t.text == "-" && v.kind == numberValue:
+			case t.Text == "-" && v.kind == numberValue:
 				v.n = -v.n
 				return v
-			case t.text == "-" && v.kind == nameValue && v.of == nil: // -e in Perl and PowerShell
+			case t.Text == "-" && v.kind == nameValue && v.of == nil: // -e in Perl and PowerShell
 				return text("-"+v.s, v.taint)
-			case t.text == "*", t.text == "**", t.text == "...", t.text == "@", t.text == "\\", t.text == "&",
-				t.text == "%", t.text == "$":
+			case t.Text == "*", t.Text == "**", t.Text == "...", t.Text == "@", t.Text == "\\", t.Text == "&",
+				t.Text == "%", t.Text == "$":
 				return v
 			}
 			return unknown(v.taint)
 		}
 	}
-	if t.kind == tkName && (t.text == "not" || t.text == "await" || t.text == "typeof" || t.text == "void" ||
-		t.text == "delete" || t.text == "yield" || t.text == "async" || t.text == "new") && m.d.isKeyword(t.text) {
+	if t.Kind == lex.Name && (t.Text == "not" || t.Text == "await" || t.Text == "typeof" || t.Text == "void" ||
+		t.Text == "delete" || t.Text == "yield" || t.Text == "async" || t.Text == "new") && m.d.syntax.IsKeyword(t.Text) {
 		m.in.i++
 		if !m.budget.deeper() {
 			m.budget.depth--
@@ -203,29 +189,13 @@ func (m *machine) unary() value {
 		v := m.unary()
 		m.budget.depth--
 		m.last = ""
-		if t.text == "yield" { // whoever goes through the generator may call it
+		if t.Text == "yield" { // whoever goes through the generator may call it
 			m.escapes.lastAt = -1
 		}
-		if t.text == "not" || t.text == "typeof" || t.text == "delete" || t.text == "void" {
+		if t.Text == "not" || t.Text == "typeof" || t.Text == "delete" || t.Text == "void" {
 			return unknown(v.taint)
 		}
 		return v
 	}
 	return m.postfix(m.primary())
-}
-
-func joinPath(parts []value) string {
-	out := ""
-	for _, p := range parts {
-		s := p.str()
-		switch {
-		case strings.HasPrefix(s, "/") || out == "":
-			out = s
-		case strings.HasSuffix(out, "/"):
-			out += s
-		default:
-			out += "/" + s
-		}
-	}
-	return out
 }

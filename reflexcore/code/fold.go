@@ -6,7 +6,7 @@ import (
 )
 
 // folds are those that the tables name.
-var folds = map[string]fold{
+var folds = map[string]foldFunc{
 	// Texts.
 	"id": foldTarget, "text": foldText, "lower": eachText(strings.ToLower), "upper": eachText(strings.ToUpper),
 	"trim":    foldTrim,
@@ -42,7 +42,7 @@ var folds = map[string]fold{
 
 // foldOf is the fold of a name. Of a function that has none nothing is known but the taints
 // of what went in.
-func foldOf(name string) fold {
+func foldOf(name string) foldFunc {
 	if decoder, ok := strings.CutPrefix(name, "decode:"); ok {
 		return func(_ *machine, c invocation) value { return applyDecoder(decoder, c.target()) }
 	}

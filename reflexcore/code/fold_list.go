@@ -17,7 +17,7 @@ func foldJoin(_ *machine, c invocation) value {
 
 // foldJoinList is list.join(sep).
 func foldJoinList(m *machine, c invocation) value {
-	recv, sep := c.receiver(), m.d.separator
+	recv, sep := c.receiver(), m.d.library.separator
 	if recv.kind != listValue {
 		return c.unknown()
 	}
@@ -36,7 +36,7 @@ func foldImplode(m *machine, c invocation) value {
 	if second.kind == listValue {
 		return text(concat(second.list, first.str()), c.taint)
 	}
-	if vs := values(c.args); len(vs) > 1 && m.d.flattens {
+	if vs := values(c.args); len(vs) > 1 && m.d.calls.flattens {
 		return text(concat(vs[1:], first.str()), c.taint)
 	}
 	return c.unknown()
@@ -55,7 +55,7 @@ func foldConcatList(_ *machine, c invocation) value {
 }
 
 func foldReverse(m *machine, c invocation) value {
-	return reversed(c.target(), values(c.args), m.d.flattens, c.taint)
+	return reversed(c.target(), values(c.args), m.d.calls.flattens, c.taint)
 }
 
 // foldMap is list.map(f): known where the function is one of the code.
@@ -171,7 +171,7 @@ func foldExpandPath(m *machine, c invocation) value {
 }
 
 // foldName gives a name that stands for a module.
-func foldName(name string) fold {
+func foldName(name string) foldFunc {
 	return func(*machine, invocation) value { return value{kind: nameValue, s: name} }
 }
 

@@ -19,7 +19,7 @@ func foldText(_ *machine, c invocation) value {
 }
 
 // eachText folds with a function from text to text.
-func eachText(f func(string) string) fold {
+func eachText(f func(string) string) foldFunc {
 	return func(_ *machine, c invocation) value {
 		if v := c.target(); v.known() {
 			return text(f(v.str()), c.taint)

@@ -1,16 +1,18 @@
 package code
 
+import "approver.example/reflexcore/code/lex"
+
 // method notes name(a, b) {…} in the body of a class.
-func (m *machine) method(t *token) bool {
-	if next := m.in.ahead(1); !m.d.bareMethods || next.kind != tkOp || next.text != "(" {
+func (m *machine) method(t *lex.Token) bool {
+	if next := m.in.ahead(1); !m.d.statements.bareMethods || !next.IsOp("(") {
 		return false
 	}
 	open := m.in.match(m.in.i+1) + 1
-	if open >= len(m.in.toks) || m.in.toks[open].kind != tkOp || m.in.toks[open].text != "{" || m.in.toks[open].nl {
+	if open >= len(m.in.toks) || !m.in.toks[open].IsOp("{") || m.in.toks[open].NewLine {
 		return false
 	}
 	end := m.in.match(open)
-	m.newFunction(m.params(m.in.i+2, open-1), open+1, end, false)
+	m.newFunction(m.paramsBetween(m.in.i+2, open-1), open+1, end, false)
 	m.in.i = min(end+1, len(m.in.toks))
 	return true
 }
@@ -29,7 +31,7 @@ func (m *machine) paramList() []param {
 		return nil
 	}
 	end := m.in.match(m.in.i)
-	params := m.params(m.in.i+1, end)
+	params := m.paramsBetween(m.in.i+1, end)
 	m.in.i = min(end+1, len(m.in.toks))
 	return params
 }
@@ -61,21 +63,21 @@ func (m *machine) function() value {
 	}
 	m.in.take("*")
 	name := ""
-	for t := m.in.tok(); t.kind == tkName || t.kind == tkOp &&
-		(t.text == "." || t.text == ":" || t.text == "&"); t = m.in.tok() {
-		if t.kind == tkName {
-			name = t.text
+	for t := m.in.tok(); t.Kind == lex.Name || t.Kind == lex.Op &&
+		(t.Text == "." || t.Text == ":" || t.Text == "&"); t = m.in.tok() {
+		if t.Kind == lex.Name {
+			name = t.Text
 		}
 		m.in.i++
 	}
 	params := m.paramList()
-	if m.d.openBodies {
+	if m.d.statements.openBodies {
 		for _, p := range params {
 			m.scope.bind(p.name, unknown(0))
 		}
 		return unknown(0)
 	}
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") &&
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("{") && !m.in.is("=>") && !m.in.is(";") &&
 		!m.in.is(")") { // use (…), a type
 		if m.in.is("(") {
 			m.in.i = m.in.match(m.in.i)
@@ -100,10 +102,10 @@ func (m *machine) function() value {
 func (m *machine) pythonDef() {
 	def := m.in.tok()
 	m.in.i++
-	name := m.in.tok().text
+	name := m.in.tok().Text
 	m.in.i++
 	params := m.paramList()
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(":") {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(":") {
 		m.in.i++
 	}
 	m.in.i++
@@ -113,78 +115,20 @@ func (m *machine) pythonDef() {
 	m.in.i = end
 }
 
-// pythonFor evaluates the body once for each element of a short list that is
-// known, or once.
-func (m *machine) pythonFor() {
-	head := m.in.tok()
-	m.in.i++
-	var names []string
-	for m.in.tok().kind != tkEnd && !m.in.isName("in") && !m.in.is(":") {
-		if m.in.tok().kind == tkName {
-			names = append(names, m.in.tok().text)
-		}
-		m.in.i++
-	}
-	m.in.i++
-	over := m.valueList()
-	m.in.take(":")
-	end := m.in.suite(head)
-	items, ok := over.items()
-	if !ok || len(items) > maxUnroll || len(names) == 0 {
-		items = []value{unknown(over.taint)}
-	}
-	start, toks := m.in.i, m.in.toks
-	m.in.toks = m.in.toks[:max(start, end)]
-	for _, item := range items {
-		for i, name := range names {
-			if len(names) == 1 {
-				m.scope.bind(name, item)
-			} else {
-				m.scope.bind(name, at(item, int64(i)))
-			}
-		}
-		m.in.i = start
-		m.run()
-	}
-	m.in.toks, m.in.i = toks, max(start, end)
-	if len(items) == 0 {
-		m.in.i = start
-	}
-}
-
-// maxUnroll is how often a loop over a known list is evaluated.
-const maxUnroll = 32
-
-// pythonWith: with f(x) as a, g(y) as b.
-func (m *machine) pythonWith() {
-	for m.budget.step() {
-		v := m.expr(bindAssign)
-		if m.in.isName("as") {
-			m.in.i++
-			if m.in.tok().kind == tkName {
-				m.scope.bind(m.in.tok().text, v)
-				m.in.i++
-			}
-		}
-		if !m.in.take(",") {
-			return
-		}
-	}
-}
-
 // special evaluates the keywords that stand inside expressions.
-func (m *machine) special(t *token) (value, bool) {
+func (m *machine) special(t *lex.Token) (value, bool) {
 	switch {
-	case t.text == "lambda" && m.d.isKeyword("lambda"):
+	case t.Text == "lambda" && m.d.syntax.IsKeyword("lambda"):
 		return m.lambda(), true
-	case t.text == "class" && m.d.classValues:
+	case t.Text == "class" && m.d.expressions.classValues:
 		m.in.i++
 		return unknown(0), true
-	case (t.text == "function" || t.text == "fn" || t.text == "sub") && m.d.functionWords && m.d.isKeyword(t.text):
+	case (t.Text == "function" || t.Text == "fn" || t.Text == "sub") && m.d.statements.functionWords &&
+		m.d.syntax.IsKeyword(t.Text):
 		return m.function(), true
-	case (t.text == "my" || t.text == "our" || t.text == "local") && m.d.isKeyword("my"):
-		return m.declared(), true
-	case (t.text == "do" || t.text == "eval") && m.d.blockValues && m.in.ahead(1).text == "{":
+	case (t.Text == "my" || t.Text == "our" || t.Text == "local") && m.d.syntax.IsKeyword("my"):
+		return m.declaredInside(), true
+	case (t.Text == "do" || t.Text == "eval") && m.d.expressions.blockValues && m.in.ahead(1).Text == "{":
 		m.in.i++
 		return m.apply(m.body(nil).fn, nil), true
 	}
@@ -195,10 +139,10 @@ func (m *machine) special(t *token) (value, bool) {
 func (m *machine) lambda() value {
 	m.in.i++
 	from := m.in.i
-	for m.in.tok().kind != tkEnd && !m.in.is(":") {
+	for m.in.tok().Kind != lex.End && !m.in.is(":") {
 		m.in.i++
 	}
-	params := m.params(from, m.in.i)
+	params := m.paramsBetween(from, m.in.i)
 	m.in.i++
 	end := m.in.exprEnd()
 	v := m.newFunction(params, m.in.i, end, true)
@@ -206,15 +150,15 @@ func (m *machine) lambda() value {
 	return v
 }
 
-// declared evaluates my $x inside an expression.
-func (m *machine) declared() value {
+// declaredInside evaluates my $x inside an expression.
+func (m *machine) declaredInside() value {
 	m.in.i++
 	m.in.take("*") // local *F
 	if m.in.is("(") {
-		m.pattern("(")
+		m.destructure("(")
 		return unknown(0)
 	}
-	if m.in.tok().kind != tkName || !m.budget.deeper() {
+	if m.in.tok().Kind != lex.Name || !m.budget.deeper() {
 		return unknown(0)
 	}
 	defer func() { m.budget.depth-- }()

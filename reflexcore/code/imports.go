@@ -4,31 +4,32 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
 // include is a file that runs as a part of this script.
-func (m *machine) include(t *token) bool {
-	if !slices.Contains(m.d.includes, t.text) {
+func (m *machine) include(t *lex.Token) bool {
+	if !slices.Contains(m.d.statements.includes, t.Text) {
 		return false
 	}
-	if next := m.in.ahead(1); m.d.includesTexts && next.kind != tkString &&
-		(next.kind != tkName || next.text[0] != '$') {
+	if next := m.in.ahead(1); m.d.statements.includesTexts && next.Kind != lex.String &&
+		(next.Kind != lex.Name || next.Text[0] != '$') {
 		return false
 	}
 	m.in.i++
 	v := m.expr(0)
 	path := v.str()
-	if m.runsStdin(v, t.text) {
+	if m.runsStdin(v, t.Text) {
 		return true
 	}
 	if isURL(path) || v.taint&effect.Network != 0 {
-		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.text})
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Network, By: t.Text})
 	}
 	if strings.HasPrefix(path, "data:") {
-		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Decoded, By: t.text})
+		m.out.found(Found{Op: Code, Text: effect.Unknown, Taint: effect.Decoded, By: t.Text})
 	} else {
-		m.out.found(Found{Op: Exec, Text: path, Taint: v.taint, By: t.text})
+		m.out.found(Found{Op: Exec, Text: path, Taint: v.taint, By: t.Text})
 	}
 	return true
 }
@@ -37,13 +38,13 @@ func (m *machine) include(t *token) bool {
 // something say anything.
 func (m *machine) use() {
 	m.in.i++
-	module := strings.ReplaceAll(m.in.tok().text, "::", ".")
+	module := strings.ReplaceAll(m.in.tok().Text, "::", ".")
 	for m.in.i++; m.in.is("::") && m.budget.step(); m.in.i += 2 {
-		module += "." + m.in.ahead(1).text
+		module += "." + m.in.ahead(1).Text
 	}
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(";") {
-		if t := m.in.tok(); t.kind == tkWords || t.kind == tkString {
-			for name := range strings.FieldsSeq(t.text) { // use IPC::Run qw(run)
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(";") {
+		if t := m.in.tok(); t.Kind == lex.Words || t.Kind == lex.String {
+			for name := range strings.FieldsSeq(t.Text) { // use IPC::Run qw(run)
 				if path := module + "." + name; m.api.runs(path) || m.api.isDanger(path) {
 					m.scope.bind(name, value{kind: nameValue, s: path})
 				}
@@ -62,8 +63,8 @@ func (m *machine) imports(word string) {
 			m.in.i++
 		}
 		m.in.take("(")
-		for m.budget.step() && m.in.tok().kind == tkName {
-			name := m.in.tok().text
+		for m.budget.step() && m.in.tok().Kind == lex.Name {
+			name := m.in.tok().Text
 			m.in.i++
 			m.scope.bind(m.in.alias(name), value{kind: nameValue, s: m.api.canonical(module + "." + name)})
 			if !m.in.take(",") {
@@ -90,7 +91,7 @@ func (m *machine) imports(word string) {
 
 // importsNode: import a, {b as c}, * as d from "module".
 func (m *machine) importsNode() {
-	if next := m.in.ahead(1); next.kind == tkOp && (next.text == "(" || next.text == ".") {
+	if next := m.in.ahead(1); next.Kind == lex.Op && (next.Text == "(" || next.Text == ".") {
 		m.expr(0)
 		return
 	}
@@ -101,9 +102,9 @@ func (m *machine) importsNode() {
 	for m.budget.step() {
 		t := m.in.tok()
 		switch {
-		case t.kind == tkString:
+		case t.Kind == lex.String:
 			m.in.i++
-			module := m.imported(text(t.text, 0), "import")
+			module := m.imported(text(t.Text, 0), "import")
 			for _, n := range names {
 				v := module
 				if n.from != "" {
@@ -112,27 +113,27 @@ func (m *machine) importsNode() {
 				m.scope.bind(n.to, v)
 			}
 			return
-		case t.kind == tkEnd || t.kind == tkOp && t.text == ";":
+		case t.Kind == lex.End || t.IsOp(";"):
 			return
-		case t.kind == tkName && t.text == "from", t.kind == tkOp && t.text == ",":
+		case t.IsName("from"), t.IsOp(","):
 			m.in.i++
-		case t.kind == tkOp && t.text == "*":
+		case t.IsOp("*"):
 			star = true
 			m.in.i++
-		case t.kind == tkName && t.text == "as" && star:
+		case t.IsName("as") && star:
 			m.in.i++
-			names = append(names, pair{"", m.in.tok().text})
+			names = append(names, pair{"", m.in.tok().Text})
 			m.in.i++
-		case t.kind == tkOp && t.text == "{":
-			for m.in.i++; m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("}"); {
-				name := m.in.tok().text
+		case t.IsOp("{"):
+			for m.in.i++; m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("}"); {
+				name := m.in.tok().Text
 				m.in.i++
 				names = append(names, pair{name, m.in.alias(name)})
 				m.in.take(",")
 			}
 			m.in.i++
-		case t.kind == tkName:
-			names = append(names, pair{"", t.text})
+		case t.Kind == lex.Name:
+			names = append(names, pair{"", t.Text})
 			m.in.i++
 		default:
 			m.in.i++

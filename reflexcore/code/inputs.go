@@ -32,20 +32,6 @@ func (g *inputs) operands(skip int) value {
 	return list(out, 0)
 }
 
-// shift is Perl's without a list: the first argument of a function, or else the next
-// operand.
-func (m *machine) shift() value {
-	if m.d.argumentList == "" || m.within == 0 {
-		return m.inputs.nextOperand()
-	}
-	if len(m.passed) == 0 {
-		return unknown(0)
-	}
-	first := m.passed[0]
-	m.passed = m.passed[1:]
-	return first
-}
-
 // nextOperand takes the operand of the script that is the first now. In a loop it may be
 // any of them.
 func (g *inputs) nextOperand() value {

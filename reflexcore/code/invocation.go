@@ -6,19 +6,26 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
+// An entry is a row with what its action stands for.
+type entry struct {
+	row
+	do   actionFunc // nil: nothing
+	fold foldFunc   // for the actions that compute a value
+}
+
 // An invocation is a call of a function that a row of the table describes.
 type invocation struct {
-	row
+	entry
 	callee value
 	args   []arg
 	taint  effect.Taint // of the callee and the arguments
 }
 
-// An action is what a row makes the machine do. If ok, v is the result of the call.
-type action func(m *machine, c invocation) (v value, ok bool)
+// An actionFunc is what a row makes the machine do. If ok, v is the result of the call.
+type actionFunc func(m *machine, c invocation) (v value, ok bool)
 
-// A fold computes what a function without effects gives.
-type fold func(m *machine, c invocation) value
+// A foldFunc computes what a function without effects gives.
+type foldFunc func(m *machine, c invocation) value
 
 // by is the name of the function, for people.
 func (c *invocation) by() string { return c.callee.s }
@@ -61,8 +68,16 @@ func (c *invocation) replaced(d *dialect, in value) value {
 		return c.unknown()
 	}
 	n := -1
-	if d.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.replacesOnce) {
+	if d.library.replacesOnce != "" && strings.HasSuffix(c.callee.s, d.library.replacesOnce) {
 		n = 1
 	}
 	return text(strings.Replace(in.str(), from.str(), to.str(), n), c.taint)
+}
+
+// act does what a row of the table says.
+func (m *machine) act(c invocation) (v value, ok bool) {
+	if c.do == nil {
+		return value{}, false
+	}
+	return c.do(m, c)
 }

@@ -28,29 +28,6 @@ type machine struct {
 	base     string   // the name of which the last value is an element or a member
 }
 
-// source evaluates a text of code among the variables that there are.
-func (m *machine) source(src string) {
-	defer m.in.enter(src)()
-	if !m.budget.deeper() {
-		m.budget.depth--
-		return
-	}
-	m.scope.findJoined(m.in.toks, m.d)
-	m.run()
-	m.budget.depth--
-}
-
-// run evaluates statements to the end of the tokens.
-func (m *machine) run() {
-	for m.in.i < len(m.in.toks) && m.budget.step() {
-		before := m.in.i
-		m.statement()
-		if m.in.i == before {
-			m.in.i++
-		}
-	}
-}
-
 // set gives a variable its value. A value that is not followed through it is lost.
 func (m *machine) set(name string, v value) {
 	if !m.scope.set(name, v) {

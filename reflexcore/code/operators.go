@@ -1,5 +1,7 @@
 package code
 
+import "approver.example/reflexcore/code/lex"
+
 // The binding strengths of operators, one scale for all languages.
 const (
 	bindAssign = iota + 1
@@ -14,11 +16,11 @@ const (
 	bindPower
 )
 
-func isAssign(t *token) bool {
-	if t.kind != tkOp {
+func isAssign(t *lex.Token) bool {
+	if t.Kind != lex.Op {
 		return false
 	}
-	switch t.text {
+	switch t.Text {
 	case "=", "+=", ".=", ":=", "||=", "??=", "//=", "&&=", "-=", "*=", "|=", "%=", "/=":
 		return true
 	}
@@ -26,41 +28,41 @@ func isAssign(t *token) bool {
 }
 
 // strength returns how strongly an operator binds, or 0.
-func (c *cursor) strength(t *token) int {
-	if t.kind == tkName {
-		switch t.text {
+func (c *cursor) strength(t *lex.Token) int {
+	if t.Kind == lex.Name {
+		switch t.Text {
 		case "or", "and", "xor":
 			return bindOr
 		case "is", "instanceof", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "isa":
 			return bindCompare
 		case "not":
-			if c.ahead(1).text == "in" {
-				return c.d.binds["not in"]
+			if c.ahead(1).Text == "in" {
+				return c.d.expressions.binds["not in"]
 			}
 		case "in", "if", "x":
-			return c.d.binds[t.text]
+			return c.d.expressions.binds[t.Text]
 		}
 		return 0
 	}
-	if t.kind != tkOp {
+	if t.Kind != lex.Op {
 		return 0
 	}
 	if isAssign(t) {
 		return bindAssign
 	}
-	switch t.text {
+	switch t.Text {
 	case "?":
 		return bindChoice
 	case "||", "??", "&&":
 		return bindOr
 	case "//":
-		return max(bindOr, c.d.binds["//"])
+		return max(bindOr, c.d.expressions.binds["//"])
 	case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "=~", "!~", "<=>", "~=", "~":
 		return bindCompare
 	case "|", "&", "^":
 		return bindBits
 	case "..", "...":
-		if c.d.concat == ".." {
+		if c.d.expressions.concat == ".." {
 			return bindAdd
 		}
 		return bindRange
@@ -69,7 +71,7 @@ func (c *cursor) strength(t *token) int {
 	case "+", "-":
 		return bindAdd
 	case ".":
-		if c.d.concat == "." {
+		if c.d.expressions.concat == "." {
 			return bindAdd
 		}
 	case "*", "/", "%":

@@ -1,61 +1,65 @@
 package code
 
-import "strings"
+import (
+	"strings"
 
-// params reads the parameters between two tokens.
-func (m *machine) params(from, to int) []param {
+	"approver.example/reflexcore/code/lex"
+)
+
+// paramsBetween reads the parameters between two tokens.
+func (m *machine) paramsBetween(from, to int) []param {
 	var out []param
 	follow := !m.in.collects(from, to)
 	for j := from; j < to && j < len(m.in.toks); j++ {
 		t := &m.in.toks[j]
 		switch {
-		case t.kind == tkOp && (t.text == "{" || t.text == "["):
+		case t.Kind == lex.Op && (t.Text == "{" || t.Text == "["):
 			end := min(m.in.match(j), to)
-			out = append(out, param{parts: m.parts(j, end)})
+			out = append(out, param{parts: m.patternParts(j, end)})
 			j = end
-		case t.kind == tkOp && t.text == "=": // a default
+		case t.IsOp("="): // a default
 			var v value
 			v, j = m.defaultOf(j+1, to, follow)
 			j--
 			if follow && len(out) > 0 && m.api.isRunner(v) {
 				out[len(out)-1].other = &v
 			}
-		case t.kind == tkOp && (t.text == ":" || t.text == "->"): // types
+		case t.Kind == lex.Op && (t.Text == ":" || t.Text == "->"): // types
 			j = m.in.typeEnd(j, to)
-		case t.kind == tkName && (!m.d.sigilParams || t.text[0] == '$'):
+		case t.Kind == lex.Name && (!m.d.calls.sigilParams || t.Text[0] == '$'):
 			before := m.in.toks[max(j-1, 0)]
-			rest := j > from && before.kind == tkOp && (before.text == "..." || before.text == "*")
-			out = append(out, param{name: t.text, rest: rest})
+			rest := j > from && before.Kind == lex.Op && (before.Text == "..." || before.Text == "*")
+			out = append(out, param{name: t.Text, rest: rest})
 		}
 	}
 	return out
 }
 
-// parts reads the names of a pattern, which begins and ends at brackets.
-func (m *machine) parts(open, end int) []part {
-	var out []part
-	isMap, index, any := m.in.toks[open].text == "{", 0, false
+// patternParts reads the names of a pattern, which begins and ends at brackets.
+func (m *machine) patternParts(open, end int) []patternPart {
+	var out []patternPart
+	isMap, index, any := m.in.toks[open].Text == "{", 0, false
 	for j := open + 1; j < end; j++ {
 		t := &m.in.toks[j]
 		switch {
-		case t.kind == tkOp && t.text == ",":
+		case t.IsOp(","):
 			index++
 			any = false
-		case t.kind == tkOp && (t.text == "{" || t.text == "["), t.kind == tkOp && t.text == "...":
+		case t.Kind == lex.Op && (t.Text == "{" || t.Text == "["), t.IsOp("..."):
 			any = true // a pattern in the pattern, a computed name, the rest
-		case t.kind == tkOp && t.text == "=":
+		case t.IsOp("="):
 			_, j = m.defaultOf(j+1, end, false)
 			j--
-		case t.kind != tkName:
-		case isMap && !any && j+2 < end && m.in.toks[j+1].text == ":" && m.in.toks[j+2].kind == tkName:
-			out = append(out, part{name: m.in.toks[j+2].text, member: t.text})
+		case t.Kind != lex.Name:
+		case isMap && !any && j+2 < end && m.in.toks[j+1].Text == ":" && m.in.toks[j+2].Kind == lex.Name:
+			out = append(out, patternPart{name: m.in.toks[j+2].Text, member: t.Text})
 			j += 2
 		case isMap && any:
-			out = append(out, part{name: t.text, index: anyPart})
+			out = append(out, patternPart{name: t.Text, index: anyPart})
 		case isMap:
-			out = append(out, part{name: t.text, member: t.text})
+			out = append(out, patternPart{name: t.Text, member: t.Text})
 		default:
-			out = append(out, part{name: t.text, index: index})
+			out = append(out, patternPart{name: t.Text, index: index})
 		}
 	}
 	return out
@@ -78,7 +82,7 @@ func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 		m.escapes.undo()
 	}
 	end := max(from, min(m.in.i, to))
-	for end < to && (m.in.toks[end].kind != tkOp || !strings.Contains(",)]}", m.in.toks[end].text)) {
+	for end < to && (m.in.toks[end].Kind != lex.Op || !strings.Contains(",)]}", m.in.toks[end].Text)) {
 		end++
 	}
 	m.in.i = i

@@ -1,13 +1,14 @@
 package code
 
 import (
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
 // opensTexts judges the texts of the source that would be programs among the operands.
 func (m *machine) opensTexts() {
 	for i := range m.in.toks {
-		if t := &m.in.toks[i]; t.kind == tkString {
+		if t := &m.in.toks[i]; t.Kind == lex.String {
 			m.programs.opensOperand(m.literal(t))
 		}
 	}
@@ -17,18 +18,18 @@ func (m *machine) opensTexts() {
 func (m *machine) readsInput() (value, bool) {
 	n := 1
 	switch next := m.in.ahead(1); {
-	case !m.d.angleInput:
+	case !m.d.expressions.angleInput:
 		return value{}, false
 	case m.in.is("<>"):
-	case m.in.is("<") && next.kind == tkName && next.text == "STDIN" && m.in.ahead(2).text == ">":
+	case m.in.is("<") && next.IsName("STDIN") && m.in.ahead(2).Text == ">":
 		n = 3
-	case m.in.is("<") && next.kind == tkOp && next.text == ">":
+	case m.in.is("<") && next.IsOp(">"):
 		n = 2
 	default:
 		return value{}, false
 	}
-	whole := m.in.i > 0 && m.in.toks[m.in.i-1].kind == tkOp && m.in.toks[m.in.i-1].text == "(" && m.in.i > 1 &&
-		m.in.toks[m.in.i-2].text == "while"
+	whole := m.in.i > 0 && m.in.toks[m.in.i-1].IsOp("(") && m.in.i > 1 &&
+		m.in.toks[m.in.i-2].Text == "while"
 	m.in.i += n
 	if len(m.lim.Args) > 0 && n != 3 { // the files that are its operands
 		return unknown(effect.File), true

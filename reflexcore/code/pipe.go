@@ -39,7 +39,7 @@ func (ps *programs) piped(kind string, program value, expected bool, by string) 
 	name := processName(program)
 	if len(ps.pipes) >= maxPipes {
 		p := &ps.pipes[maxPipes-1]
-		p.program, p.expected = "sh", p.expected || expected && runsInput(name)
+		p.program, p.expected = "sh", p.expected || expected && runsWhatItReads(name)
 	} else {
 		ps.pipes = append(ps.pipes, pipe{program: name, expected: expected, by: by})
 	}
@@ -98,7 +98,7 @@ func (ps *programs) hasPipe(args []arg, by string) bool {
 			stdio = stdio.list[0]
 		}
 		quiet := stdio.kind == textValue && (stdio.s == "ignore" || stdio.s == "inherit")
-		return !quiet && (ps.d.pipesChildren || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
+		return !quiet && (ps.d.library.pipesChildren || strings.HasPrefix(by, "pexpect.") || strings.HasPrefix(by, "PTY."))
 	}
 	return false
 }
@@ -166,9 +166,9 @@ func (ps *programs) pipeWrites(callee value, args []arg) bool {
 		case to == nil || to == p:
 		case args[i].name == "file" && callee.kind == nameValue && callee.s == "print":
 			ps.put(to, text(concat(values(args), " ")+"\n", taints(values(args))))
-		case i == 0 && len(args) > 1 && !ps.d.printsAll && slices.Contains(pipePrints, callee.s):
+		case i == 0 && len(args) > 1 && !ps.d.library.printsAll && slices.Contains(pipePrints, callee.s):
 			ps.put(to, printed(callee.s, values(args[1:])))
-			if ps.d.printSeparator && len(args) > 2 { // $, may stand between them
+			if ps.d.library.printSeparator && len(args) > 2 { // $, may stand between them
 				ps.inputOf(to.program, text(concat(values(args[1:]), " "), argTaint(args)), to.by)
 			}
 		case i == 0 && callee.s == "close", callee.s == "print" && args[i].name == "":
@@ -252,7 +252,7 @@ func (ps *programs) inputOf(program string, in value, by string) {
 			ps.out.found(Found{Op: Shell, Text: line, Taint: in.taint, By: by})
 		}
 		return
-	case !effect.IsKnown(line) && runsInput(program):
+	case !effect.IsKnown(line) && runsWhatItReads(program):
 		ps.out.found(Found{Op: Shell, Text: effect.Unknown, Taint: in.taint, By: by})
 	}
 	if strings.Trim(line, effect.Unknown+" \n") != "" {
@@ -268,4 +268,48 @@ func withInput(program, in string) string {
 	}
 	in = strings.NewReplacer(`\`, `\\`, "$", `\$`, "`", "\\`").Replace(in)
 	return "{ " + program + "\n} <<" + end + "\n" + strings.TrimSuffix(in, "\n") + "\n" + end + "\n"
+}
+
+// The programs are those that code starts, and what it gives them as their input.
+type programs struct {
+	d         *dialect
+	out       *report
+	connected bool          // a socket to another host was opened
+	idleShell string        // a shell that reads what it is connected to
+	pipes     []pipe        // into the programs that were started
+	bare      []bareProgram // those that run their input
+	hadInput  []string      // those of which the input was seen, or that have none
+}
+
+type bareProgram struct{ line, by string }
+
+const maxBare = 32
+
+// startsProgram notes a program that runs its input, if a command line is one.
+func (ps *programs) startsProgram(line, by string) {
+	if len(ps.bare) < maxBare && (ps.d == nil || !ps.d.ownReader) && isBare(line) {
+		ps.bare = append(ps.bare, bareProgram{line, by})
+	}
+}
+
+// hasInput notes that the input of a program was judged, or that it has none.
+func (ps *programs) hasInput(program string) {
+	if len(ps.bare) > 0 {
+		ps.hadInput = append(ps.hadInput, program)
+	}
+}
+
+// flushBare judges the programs of which nobody saw the input.
+func (ps *programs) flushBare() {
+	for _, b := range ps.bare {
+		if at := slices.Index(ps.hadInput, b.line); at >= 0 {
+			ps.hadInput = slices.Delete(ps.hadInput, at, at+1)
+			continue
+		}
+		if !ps.connected { // what the host sends is what it does, which was found
+			ps.out.found(Found{Op: Shell, Text: effect.Unknown, By: b.by})
+			break
+		}
+	}
+	ps.bare, ps.hadInput = nil, nil
 }

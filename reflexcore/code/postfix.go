@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -19,39 +20,38 @@ func (m *machine) postfix(v value) value {
 			base = target
 		}
 		switch {
-		case (t.kind != tkOp || t.text != "(") && m.api.callsItself(v) && !m.bareCall(v, t):
+		case !t.IsOp("(") && m.api.callsItself(v) && !m.bareCall(v, t):
 			v = m.call(v, nil)
-		case t.kind == tkOp && m.in.isMember(t.text):
+		case t.Kind == lex.Op && m.in.isMember(t.Text):
 			m.in.i++
 			v = m.member(v)
 			if target != "" && v.kind == nameValue && v.of == nil {
 				m.last = v.s
 			}
-		case t.kind == tkOp && t.text == "(" && m.in.callable(t):
-			name := m.in.ahead(1).text
+		case t.IsOp("(") && m.in.callable(t):
+			name := m.in.ahead(1).Text
 			v = m.callChanging(v, m.arguments(), base, name)
-		case t.kind == tkOp && t.text == "[" && (!t.sp || v.kind != nameValue || !m.bareCall(v, t)):
+		case t.IsOp("[") && (!t.Spaced || v.kind != nameValue || !m.bareCall(v, t)):
 			v = m.element(v)
-		case t.kind == tkOp && t.text == "{" && m.d.hashElements && !t.sp && v.kind != textValue && !takesBlock(v):
+		case t.IsOp("{") && m.d.members.hashElements && !t.Spaced && v.kind != textValue && !takesBlock(v):
 			m.in.i++
 			key := m.subscript("}")
 			v = m.elementOf(v, key)
-		case t.kind == tkOp && (t.text == "++" || t.text == "--"):
+		case t.Kind == lex.Op && (t.Text == "++" || t.Text == "--"):
 			m.in.i++
 			if target != "" {
 				m.set(target, unknown(v.taint))
 			}
 			v = unknown(v.taint)
-		case t.kind == tkOp && t.text == "=>" && m.d.arrows && target != "":
+		case t.IsOp("=>") && m.d.expressions.arrows && target != "":
 			m.in.i++
 			v = m.arrow([]param{{name: target}})
-		case t.kind == tkString && m.d.templates && t.how&qInter != 0 && !t.nl: // tag`…`
+		case t.Kind == lex.String && m.d.syntax.Texts.Templates && t.How&lex.Filled != 0 && !t.NewLine: // tag`…`
 			m.in.i++
 			v = m.tagged(v, m.literal(t))
-		case m.d.bareCalls && m.bareCall(v, t):
-			v = m.callChanging(v, m.bareArguments(), base, t.text)
-		case m.d.blocks && v.kind != textValue && (t.kind == tkOp && t.text == "{" || t.kind == tkName &&
-			t.text == "do" && !t.nl):
+		case m.d.syntax.BareCalls && m.bareCall(v, t):
+			v = m.callChanging(v, m.bareArguments(), base, t.Text)
+		case m.d.calls.blocks && v.kind != textValue && (t.IsOp("{") || t.IsName("do") && !t.NewLine):
 			m.in.openBlock()
 			return unknown(v.taint)
 		default:
@@ -79,33 +79,33 @@ func (m *machine) tagged(fn, literal value) value {
 
 // bareCall reports whether what follows a name is the arguments of a call without
 // brackets.
-func (m *machine) bareCall(v value, t *token) bool {
-	apart := t.sp || t.kind == tkString || t.kind == tkCommand || t.kind == tkOp && t.text == "{"
-	if v.kind != nameValue || t.nl && !m.d.bareAcross || !apart || v.s == "" ||
+func (m *machine) bareCall(v value, t *lex.Token) bool {
+	apart := t.Spaced || t.Kind == lex.String || t.Kind == lex.Command || t.IsOp("{")
+	if v.kind != nameValue || t.NewLine && !m.d.calls.bareAcross || !apart || v.s == "" ||
 		strings.IndexByte("$@%", v.s[0]) >= 0 && v.of == nil {
 		return false
 	}
-	switch t.kind {
-	case tkString:
+	switch t.Kind {
+	case lex.String:
 		return true
-	case tkNumber, tkCommand, tkWords, tkRegex:
-		return !m.d.bareTextOnly
-	case tkName:
-		return !m.d.bareTextOnly && (!m.d.isKeyword(t.text) || bareKeyword(t.text)) && m.in.strength(t) == 0 &&
-			t.text != "as"
-	case tkOp:
-		switch t.text {
+	case lex.Number, lex.Command, lex.Words, lex.Regex:
+		return !m.d.calls.bareTextOnly
+	case lex.Name:
+		return !m.d.calls.bareTextOnly && (!m.d.syntax.IsKeyword(t.Text) || bareKeyword(t.Text)) && m.in.strength(t) == 0 &&
+			t.Text != "as"
+	case lex.Op:
+		switch t.Text {
 		case "[": // run ["sh"] of IPC::Run
-			if m.d.blockArgs {
-				return t.sp && m.api.isDanger(v.s)
+			if m.d.calls.blockArgs {
+				return t.Spaced && m.api.isDanger(v.s)
 			}
 		case "<", "<>": // eval <STDIN>
-			return m.d.angleInput && (t.text == "<>" || m.in.ahead(1).text == "STDIN" || m.in.ahead(1).text == ">")
+			return m.d.expressions.angleInput && (t.Text == "<>" || m.in.ahead(1).Text == "STDIN" || m.in.ahead(1).Text == ">")
 		case "{":
-			return m.d.bareTextOnly || m.d.blockArgs && takesBlock(v)
+			return m.d.calls.bareTextOnly || m.d.calls.blockArgs && takesBlock(v)
 		}
-		return slices.Contains(m.d.bareSigils, t.text) || t.sp && slices.Contains(m.d.bareOps, t.text) &&
-			m.in.ahead(1).pos == t.end
+		return slices.Contains(m.d.calls.bareSigils, t.Text) || t.Spaced && slices.Contains(m.d.calls.bareOps, t.Text) &&
+			m.in.ahead(1).Pos == t.End
 	default:
 	}
 	return false
@@ -127,26 +127,26 @@ func takesBlock(v value) bool {
 func (m *machine) member(v value) value {
 	t := m.in.tok()
 	switch {
-	case t.kind == tkName && (t.text[0] != '$' || !m.d.dynamicMembers):
+	case t.Kind == lex.Name && (t.Text[0] != '$' || !m.d.members.dynamic):
 		m.in.i++
-		return m.memberOf(v, t.text)
-	case t.kind == tkName: // ->$method
+		return m.memberOf(v, t.Text)
+	case t.Kind == lex.Name: // ->$method
 		m.in.i++
-		name, _ := m.scope.get(t.text)
+		name, _ := m.scope.get(t.Text)
 		return m.memberOf(v, name.str())
-	case t.kind == tkOp && t.text == "(": // .() and ->() and ?.()
+	case t.IsOp("("): // .() and ->() and ?.()
 		return v
-	case t.kind == tkOp && (t.text == "[" || t.text == "{") && !m.d.braceMembers:
+	case t.Kind == lex.Op && (t.Text == "[" || t.Text == "{") && !m.d.members.braced:
 		end := "]"
-		if t.text == "{" {
+		if t.Text == "{" {
 			end = "}"
 		}
 		m.in.i++
 		return m.elementOf(v, m.subscript(end))
-	case t.kind == tkOp && t.text == "{":
+	case t.IsOp("{"):
 		m.in.i++
 		return m.memberOf(v, m.subscript("}").str())
-	case t.kind == tkOp && (t.text == "@" || t.text == "%"):
+	case t.Kind == lex.Op && (t.Text == "@" || t.Text == "%"):
 		m.in.i++
 	}
 	return v
@@ -162,7 +162,7 @@ func (m *machine) memberOf(v value, name string) value {
 		return value{kind: nameValue, s: "function." + name, of: &recv}
 	case v.fn != nil && (name == "call" || name == "()"):
 		return v
-	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.defaultMember):
+	case v.kind == nameValue && v.of == nil && (name == "__dict__" || name == "default" && m.d.members.defaultMember):
 		return v
 	case v.kind == nameValue && v.of == nil:
 		path := name
@@ -205,14 +205,14 @@ func (m *machine) memberOf(v value, name string) value {
 // subscript evaluates what stands between brackets, where a bare word is a text
 // in some languages.
 func (m *machine) subscript(end string) value {
-	if t := m.in.tok(); t.kind == tkName && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == end && end == "}" &&
-		isLetter(t.text[0]) {
+	if t := m.in.tok(); t.Kind == lex.Name && m.in.ahead(1).IsOp(end) && end == "}" &&
+		lex.IsLetter(t.Text[0]) {
 		m.in.i += 2
-		return text(t.text, 0)
+		return text(t.Text, 0)
 	}
 	m.in.paren++
 	v := m.expr(0)
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(end) {
 		m.expr(0)
 		if !m.in.is(end) {
 			m.in.i++
@@ -227,12 +227,12 @@ func (m *machine) subscript(end string) value {
 // element evaluates v[i] and v[a:b:c].
 func (m *machine) element(v value) value {
 	m.in.i++
-	if v.kind == nameValue && v.of == nil && m.d.slices { // sys.argv[1:]
+	if v.kind == nameValue && v.of == nil && m.d.expressions.slices { // sys.argv[1:]
 		if rows := m.api.find(v.s); len(rows) > 0 && rows[0].action == "argv" {
 			v = m.inputs.operands(rows[0].arg)
 		}
 	}
-	if !m.d.slices || v.kind == nameValue {
+	if !m.d.expressions.slices || v.kind == nameValue {
 		return m.elementOf(v, m.subscript("]"))
 	}
 	m.in.paren++
@@ -240,7 +240,7 @@ func (m *machine) element(v value) value {
 	var bounds [3]*int64
 	n, sliced := 0, false
 	var first value
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("]") {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("]") {
 		if m.in.take(":") {
 			n, sliced = n+1, true
 			continue
@@ -283,7 +283,7 @@ func (m *machine) elementOf(v, key value) value {
 			return e
 		}
 		return unknown(v.taint)
-	case m.d.blocks && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
+	case m.d.calls.blocks && v.kind == nameValue && v.of == nil && key.kind == textValue && m.api.runs(v.s):
 		// method(:system)["id"]
 		return m.call(v, []arg{{value: key}})
 	case v.kind == nameValue && v.of == nil:
@@ -304,11 +304,11 @@ func (m *machine) elementOf(v, key value) value {
 		if v.of.kind == listValue && !key.known() {
 			return m.memberOf(*v.of, effect.Unknown)
 		}
-	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.computedMembers:
+	case v.kind == listValue && key.kind != textValue && !key.known() && m.d.members.computed:
 		return m.memberOf(v, effect.Unknown)
 	case key.kind == numberValue:
 		i := key.n
-		if m.d.oneBased {
+		if m.d.expressions.oneBased {
 			i--
 		}
 		return at(v, i)

@@ -3,6 +3,7 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -15,7 +16,7 @@ type psReader struct {
 	i   int
 }
 
-func (p *psReader) at(n int) byte { return byteAt(p.src, p.i+n) }
+func (p *psReader) at(n int) byte { return lex.ByteAt(p.src, p.i+n) }
 
 // skip goes n bytes on, to the end at most.
 func (p *psReader) skip(n int) { p.i = min(p.i+n, len(p.src)) }
@@ -196,12 +197,12 @@ func (p *psReader) loopHead() {
 
 func (p *psReader) startsExpression() bool {
 	switch c := p.at(0); {
-	case c == '"' || c == '\'' || c == '(' || c == '$' || c == '@' || isDigit(c):
+	case c == '"' || c == '\'' || c == '(' || c == '$' || c == '@' || lex.IsDigit(c):
 		return true
 	case c == '[':
-		return isLetter(p.at(1))
+		return lex.IsLetter(p.at(1))
 	case c == '-':
-		return strings.HasPrefix(strings.ToLower(p.src[p.i:]), "-join") || p.at(1) == '(' || isDigit(p.at(1))
+		return strings.HasPrefix(strings.ToLower(p.src[p.i:]), "-join") || p.at(1) == '(' || lex.IsDigit(p.at(1))
 	}
 	return p.at(0) == '!' || p.at(0) == '+'
 }
@@ -288,7 +289,7 @@ func (p *psReader) quoted() value {
 			out = add(out, text(r, 0), true)
 			p.skip(2)
 			start = p.i
-		case c == '$' && (p.at(1) == '(' || p.at(1) == '{' || isWord(p.at(1))):
+		case c == '$' && (p.at(1) == '(' || p.at(1) == '{' || lex.IsWord(p.at(1))):
 			flush()
 			out = add(out, p.variable(), true)
 			start = p.i
@@ -312,7 +313,7 @@ func (p *psReader) variableName() string {
 		return name
 	}
 	start := p.i
-	for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == ':' && isLetter(p.at(1)) || p.src[p.i] == '_') {
+	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == ':' && lex.IsLetter(p.at(1)) || p.src[p.i] == '_') {
 		p.skip(1)
 	}
 	if start == p.i && p.i < len(p.src) && strings.IndexByte("?$^", p.src[p.i]) >= 0 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -32,9 +33,9 @@ type psWord struct {
 }
 
 func (p *psReader) commandWord() psWord {
-	if c := p.at(0); c == '-' && isLetter(p.at(1)) {
+	if c := p.at(0); c == '-' && lex.IsLetter(p.at(1)) {
 		start := p.i
-		for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '-') {
+		for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '-') {
 			p.skip(1)
 		}
 		name := strings.ToLower(p.src[start+1 : p.i])
@@ -68,7 +69,7 @@ func (p *psReader) commandWord() psWord {
 
 // argumentWord evaluates a word with the members behind it.
 func (p *psReader) argumentWord() value {
-	if p.startsExpression() && p.at(0) != '-' && !isDigit(p.at(0)) {
+	if p.startsExpression() && p.at(0) != '-' && !lex.IsDigit(p.at(0)) {
 		v := p.primary()
 		if p.i < len(p.src) && p.src[p.i] > ' ' && strings.IndexByte(";|),}", p.src[p.i]) < 0 {
 			v = add(v, p.word(), true)
@@ -103,7 +104,7 @@ func (p *psReader) run(name value, words []psWord, in value, piped bool) value {
 	if unixWords(by, words) {
 		p.program(name, words, in, piped)
 	}
-	args, bits, taint := psArguments(words, rows[0])
+	args, bits, taint := psArguments(words, rows[0].row)
 	if piped && rows[0].param != "nopipe" {
 		args = append([]arg{{value: in}}, args...)
 		if len(args) > 1 && (rows[0].action == "write" || rows[0].action == "netin" || rows[0].action == "netout") {
@@ -186,10 +187,6 @@ func psSwitch(name string) bool {
 		return true
 	}
 	return false
-}
-
-func psPrefix(name, full string, least int) bool {
-	return len(name) >= least && strings.HasPrefix(full, name)
 }
 
 // psPosition is where a named parameter stands among the arguments that a row

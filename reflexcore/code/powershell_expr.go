@@ -2,6 +2,8 @@ package code
 
 import (
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 // primary evaluates a value and the members, elements and calls behind it.
@@ -40,13 +42,13 @@ func (p *psReader) primary() value {
 		v = value{kind: objectValue, s: "scriptblock", from: p.src[start:p.i]}
 	case c == '[':
 		return p.typed()
-	case isDigit(c):
+	case lex.IsDigit(c):
 		var ranged bool
 		if v, ranged = p.number(); ranged {
 			return v
 		}
 	case c == '-' || c == '!' || c == '+' || c == ',':
-		if c == '-' && isLetter(p.at(1)) {
+		if c == '-' && lex.IsLetter(p.at(1)) {
 			return p.operatorFirst()
 		}
 		p.skip(1)
@@ -81,7 +83,7 @@ func (p *psReader) hereString() value {
 // number reads a number, or a range of them.
 func (p *psReader) number() (v value, ranged bool) {
 	start := p.i
-	for p.i < len(p.src) && (isWord(p.src[p.i]) || p.src[p.i] == '.' && isDigit(p.at(1))) {
+	for p.i < len(p.src) && (lex.IsWord(p.src[p.i]) || p.src[p.i] == '.' && lex.IsDigit(p.at(1))) {
 		p.skip(1)
 	}
 	v = number(p.src[start:p.i])
@@ -122,7 +124,7 @@ func (p *psReader) table() value {
 func (p *psReader) operatorFirst() value {
 	start := p.i
 	p.skip(1)
-	for p.i < len(p.src) && isWord(p.src[p.i]) {
+	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
 		p.skip(1)
 	}
 	op := strings.ToLower(p.src[start:p.i])
@@ -192,19 +194,11 @@ func (p *psReader) typed() value {
 	return v
 }
 
-func mapValues(vs []value, f func(value) value) []value {
-	out := make([]value, 0, len(vs))
-	for _, v := range vs {
-		out = append(out, f(v))
-	}
-	return out
-}
-
 // postfix evaluates .member, ::member, [index] and calls.
 func (p *psReader) postfix(v value) value {
 	for p.m.budget.step() {
 		switch {
-		case p.at(0) == '.' && (isLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' ||
+		case p.at(0) == '.' && (lex.IsLetter(p.at(1)) || p.at(1) == '"' || p.at(1) == '\'' || p.at(1) == '$' ||
 			p.at(1) == '('):
 			p.skip(1)
 			v = p.member(v)
@@ -250,7 +244,7 @@ func (p *psReader) member(v value) value {
 		name = p.block(')')
 	default:
 		start := p.i
-		for p.i < len(p.src) && isWord(p.src[p.i]) {
+		for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
 			p.skip(1)
 		}
 		name = text(strings.ToLower(p.src[start:p.i]), 0)
@@ -353,7 +347,7 @@ func (p *psReader) expression() value {
 		case c == '*' || c == '/' || c == '%':
 			p.skip(1)
 			left = repeat(left, p.operand())
-		case c == '-' && isLetter(p.at(1)):
+		case c == '-' && lex.IsLetter(p.at(1)):
 			left = p.operator(left)
 		case c == '-' && p.at(1) != '-':
 			p.skip(1)
@@ -403,7 +397,7 @@ func (p *psReader) listOf() value {
 func (p *psReader) operator(left value) value {
 	start := p.i
 	p.skip(1)
-	for p.i < len(p.src) && isWord(p.src[p.i]) {
+	for p.i < len(p.src) && lex.IsWord(p.src[p.i]) {
 		p.skip(1)
 	}
 	op := strings.TrimPrefix(strings.ToLower(p.src[start+1:p.i]), "c")

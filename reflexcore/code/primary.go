@@ -3,46 +3,47 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
 // primary evaluates a literal, a name, or what stands in brackets.
 func (m *machine) primary() value {
 	t := m.in.tok()
-	switch t.kind {
-	case tkString:
+	switch t.Kind {
+	case lex.String:
 		m.in.i++
 		v := m.literal(t)
-		for m.d.joinsTexts && m.in.tok().kind == tkString && !m.in.ends() { // "a" "b"
+		for m.d.texts.joined && m.in.tok().Kind == lex.String && !m.in.ends() { // "a" "b"
 			v = add(v, m.literal(m.in.tok()), true)
 			m.in.i++
 		}
 		return v
-	case tkNumber:
+	case lex.Number:
 		m.in.i++
-		return number(t.text)
-	case tkCommand:
+		return number(t.Text)
+	case lex.Command:
 		m.in.i++
 		v := m.literal(t)
 		m.programs.shell(v, "`")
 		return unknown(v.taint | effect.File)
-	case tkRegex:
+	case lex.Regex:
 		m.in.i++
 		return m.regex(t)
-	case tkWords:
+	case lex.Words:
 		m.in.i++
 		var words []value
-		for w := range strings.FieldsSeq(t.text) {
+		for w := range strings.FieldsSeq(t.Text) {
 			words = append(words, text(w, 0))
 		}
 		return list(words, 0)
-	case tkName:
+	case lex.Name:
 		return m.name(t)
-	case tkOp:
+	case lex.Op:
 		if v, ok := m.readsInput(); ok {
 			return v
 		}
-		switch t.text {
+		switch t.Text {
 		case "(":
 			return m.group()
 		case "[":
@@ -64,20 +65,20 @@ func (m *machine) primary() value {
 }
 
 // regex evaluates the code in a pattern, (?{ code }), and in the replacement behind it.
-func (m *machine) regex(t *token) value {
-	if t.evaluat {
-		if v := m.inside(t.more); t.twice {
-			m.code(row{}, v, "s///ee")
+func (m *machine) regex(t *lex.Token) value {
+	if t.Evaluated {
+		if v := m.inside(t.More); t.Twice {
+			m.evaluateCode(row{}, v, "s///ee")
 		}
 	}
-	m.out.inserts(t.more)
-	pattern := t.text
-	for m.d.patternCode && m.budget.step() {
+	m.out.inserts(t.More)
+	pattern := t.Text
+	for m.d.texts.patternCode && m.budget.step() {
 		at := strings.Index(pattern, "?{")
 		if at < 0 {
 			break
 		}
-		end := closing(pattern, at+2, '{')
+		end := lex.Closing(pattern, at+2, '{')
 		m.inside(strings.TrimSuffix(pattern[at+2:end], "}"))
 		pattern = pattern[end:]
 	}
@@ -87,8 +88,8 @@ func (m *machine) regex(t *token) value {
 // group evaluates (…): one value, a list, or the parameters of an arrow function.
 func (m *machine) group() value {
 	end := m.in.match(m.in.i)
-	if m.d.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].kind == tkOp && m.in.toks[end+1].text == "=>" {
-		params := m.params(m.in.i+1, end)
+	if m.d.expressions.arrows && end+1 < len(m.in.toks) && m.in.toks[end+1].IsOp("=>") {
+		params := m.paramsBetween(m.in.i+1, end)
 		m.in.i = end + 2
 		return m.arrow(params)
 	}
@@ -98,14 +99,14 @@ func (m *machine) group() value {
 	one := len(elements) == 1 && !m.trailing
 	last := len(elements) - 1
 	if len(m.escapes.functions) == before+1 && m.escapes.lastAt >= 0 && last >= 0 &&
-		elements[last].kind == nameValue && (one || m.d.commaOperator) {
+		elements[last].kind == nameValue && (one || m.d.expressions.commaOperator) {
 		// It is the value of the brackets, which is looked at as any other.
 		m.escapes.functions = m.escapes.functions[:before]
 	}
 	switch {
 	case one:
 		return elements[0]
-	case m.d.commaOperator && len(elements) > 0: // the comma operator
+	case m.d.expressions.commaOperator && len(elements) > 0: // the comma operator
 		return elements[len(elements)-1]
 	}
 	return list(elements, 0)
@@ -117,9 +118,9 @@ func (m *machine) elements(end string) []value {
 	m.in.paren++
 	m.keys = nil
 	defer func() { m.in.paren-- }()
-	if m.d.comprehensions && m.in.isComprehension() {
+	if m.d.expressions.comprehensions && m.in.isComprehension() {
 		out := m.comprehension()
-		for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
+		for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(end) {
 			m.in.i++
 		}
 		m.in.take(end)
@@ -129,16 +130,16 @@ func (m *machine) elements(end string) []value {
 	var out []value
 	var keys []string // of PHP's lists
 	trailing := false
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is(end) {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is(end) {
 		before := m.in.i
 		star := m.in.is("*") || m.in.is("...")
 		v := m.expr(bindAssign)
 		if inner, ok := v.items(); star && ok && v.kind == listValue {
 			out = append(out, inner...)
-		} else if m.in.take("=>") || m.d.colonPairs && m.in.take(":") { // a pair in a list
+		} else if m.in.take("=>") || m.d.expressions.colonPairs && m.in.take(":") { // a pair in a list
 			m.last = ""
 			e := m.expr(bindAssign)
-			if m.d.keyedLists { // ["a" => "system"]["a"](…)
+			if m.d.expressions.keyedLists { // ["a" => "system"]["a"](…)
 				out = append(out, e)
 				keys = append(keys, v.str())
 			}
@@ -158,88 +159,27 @@ func (m *machine) elements(end string) []value {
 	return out
 }
 
-// comprehension evaluates an expression once for each element of the list that
-// it runs over, if that is known, and once if not.
-func (m *machine) comprehension() []value {
-	start, quiet := m.in.i, m.out.quiet
-	m.out.quiet = true
-	first := m.expr(bindAssign)
-	m.out.quiet = quiet
-	for m.in.tok().kind != tkEnd && !m.in.isName("for") {
-		m.in.i++
-	}
-	m.in.i++
-	var names []string
-	for m.in.tok().kind != tkEnd && !m.in.isName("in") {
-		if m.in.tok().kind == tkName {
-			names = append(names, m.in.tok().text)
-		}
-		m.in.i++
-	}
-	m.in.i++
-	over := m.expr(bindOr)
-	filtered := false
-	for (m.in.isName("if") || m.in.isName("for")) && m.budget.step() {
-		filtered = true
-		m.in.i++
-		m.expr(bindOr)
-	}
-	items, ok := over.items()
-	several := over.kind == listValue && over.s == "entries"
-	known := ok && (!filtered || several) && len(names) > 0
-	if !known {
-		items = []value{unknown(over.taint | first.taint)}
-	}
-	if len(m.scope.vars)+len(names) > maxVars {
-		m.budget.over = true
-		return nil
-	}
-	after, n := m.in.i, len(m.scope.vars)
-	out := make([]value, 0, len(items))
-	for _, item := range items {
-		if !m.budget.step() {
-			break
-		}
-		for j, name := range names {
-			if len(names) > 1 {
-				m.scope.vars = append(m.scope.vars, binding{name, at(item, int64(j))})
-			} else {
-				m.scope.vars = append(m.scope.vars, binding{name, item})
-			}
-		}
-		m.in.i = start
-		out = append(out, m.expr(bindAssign))
-		m.scope.vars = m.scope.vars[:n]
-	}
-	m.in.i = after
-	if !known || several {
-		// A list of which not even the length is known is not a list of one.
-		return []value{unknown(taints(out))}
-	}
-	return out
-}
-
 // mapLiteral evaluates {a: b, "c": d}.
 func (m *machine) mapLiteral() value {
 	m.in.i++
 	m.in.paren++
 	defer func() { m.in.paren-- }()
 	v := value{kind: listValue, keys: []string{}}
-	for m.budget.step() && m.in.tok().kind != tkEnd && !m.in.is("}") {
+	for m.budget.step() && m.in.tok().Kind != lex.End && !m.in.is("}") {
 		before := m.in.i
 		t := m.in.tok()
 		name := ""
 		next := m.in.ahead(1)
-		if (t.kind == tkName || t.kind == tkString) && next.kind == tkOp &&
-			(next.text == ":" || next.text == "=>" || next.text == "=" || next.text == "," || next.text == "}") {
-			name = t.text
-			if next.text != "," && next.text != "}" {
+		if (t.Kind == lex.Name || t.Kind == lex.String) && next.Kind == lex.Op &&
+			(next.Text == ":" || next.Text == "=>" || next.Text == "=" || next.Text == "," || next.Text == "}") {
+			name = t.Text
+			if next.Text != "," && next.Text != "}" {
 				m.in.i += 2
 			}
 			e := m.expr(bindAssign)
 			v.keys, v.list = append(v.keys, name), append(v.list, e)
 			v.taint |= e.taint
-		} else if t.kind == tkName && next.kind == tkOp && next.text == "(" && m.d.bareMethods { // a method
+		} else if t.Kind == lex.Name && next.IsOp("(") && m.d.statements.bareMethods { // a method
 			m.in.i = m.in.match(m.in.i+1) + 1
 			if m.in.is("{") {
 				m.function()
@@ -264,16 +204,16 @@ func (m *machine) mapLiteral() value {
 
 // name evaluates a name: a variable, a keyword that begins a value, or a path of
 // names as long as it is written without a break.
-func (m *machine) name(t *token) value {
+func (m *machine) name(t *lex.Token) value {
 	if v, ok := m.special(t); ok {
 		return v
 	}
 	m.in.i++
-	s, end := t.text, t.end
+	s, end := t.Text, t.End
 	switch {
-	case m.d.hashElements:
+	case m.d.members.hashElements:
 		s = m.in.perlName(t)
-	case m.d.anyCase:
+	case m.d.calls.anyCase:
 		if s[0] != '$' && strings.ToLower(s) != s && m.api.find(s) == nil { // functions do not depend on case
 			if lower := strings.ToLower(s); m.api.find(lower) != nil {
 				s = lower
@@ -286,13 +226,13 @@ func (m *machine) name(t *token) value {
 	}
 	for m.in.i+1 < len(m.in.toks) { // a.b.c is a part of the source
 		dot, part := &m.in.toks[m.in.i], &m.in.toks[m.in.i+1]
-		if dot.kind != tkOp || dot.text != "." || m.d.member[0] != "." || part.kind != tkName || dot.pos != end ||
-			part.pos != dot.end || int(part.end) > len(m.in.src) ||
-			len(part.text) != int(part.end-part.pos) || len(t.text) != int(t.end-t.pos) || m.d.blocks &&
+		if !dot.IsOp(".") || m.d.members.operators[0] != "." || part.Kind != lex.Name || dot.Pos != end ||
+			part.Pos != dot.End || int(part.End) > len(m.in.src) ||
+			len(part.Text) != int(part.End-part.Pos) || len(t.Text) != int(t.End-t.Pos) || m.d.calls.blocks &&
 			m.api.find(s) != nil {
 			break
 		}
-		s, end = m.in.src[t.pos:part.end], part.end
+		s, end = m.in.src[t.Pos:part.End], part.End
 		m.in.i += 2
 		m.last = s
 		if v, ok := m.scope.get(s); ok {

@@ -6,17 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// The programs are those that code starts, and what it gives them as their input.
-type programs struct {
-	d         *dialect
-	out       *report
-	connected bool          // a socket to another host was opened
-	idleShell string        // a shell that reads what it is connected to
-	pipes     []pipe        // into the programs that were started
-	bare      []bareProgram // those that run their input
-	hadInput  []string      // those of which the input was seen, or that have none
-}
-
 // shell yields a command line.
 func (ps *programs) shell(v value, by string) {
 	line := v.str()
@@ -163,7 +152,7 @@ func (ps *programs) execv(r row, args []arg, by string) {
 // ownShell is the option of Node that names the shell, which may be any program.
 func (ps *programs) ownShell(line value, args []arg, by string) {
 	shell, ok := named(args, "shell")
-	if !ok || !ps.d.shellOption || shell.kind != textValue || isShellLine(shell.str()) {
+	if !ok || !ps.d.library.shellOption || shell.kind != textValue || isShellLine(shell.str()) {
 		return
 	}
 	ps.argv([]string{shell.str(), "-c", line.str()}, shell.taint|line.taint, by)
@@ -243,22 +232,6 @@ func (ps *programs) remoteShell(program, line, by string) {
 	default:
 		ps.idleShell = program
 	}
-}
-
-// processName is what an object that stands for a process remembers: its command.
-func processName(v value) string {
-	if v.kind == listValue && v.keys == nil {
-		return strings.Join(v.words(), " ")
-	}
-	return v.str()
-}
-
-func asValues(words []string) []value {
-	out := make([]value, 0, len(words))
-	for _, w := range words {
-		out = append(out, text(w, 0))
-	}
-	return out
 }
 
 func singleQuoted(word string) string {

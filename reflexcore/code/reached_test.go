@@ -13,10 +13,12 @@ import (
 func TestFurtherFunctionsThatStartPrograms(t *testing.T) {
 	for _, src := range []string{
 		`import os;os.system.__call__.__call__("codex exec x")`, `import os;os.system.__call__("codex exec x")`,
-		`import pkgutil;pkgutil.resolve_name("os:system")("codex exec x")`, `import pydoc;pydoc.pipepager("x","codex exec x")`,
+		`import pkgutil;pkgutil.resolve_name("os:system")("codex exec x")`,
+		`import pydoc;pydoc.pipepager("x","codex exec x")`,
 		`import pydoc;pydoc.tempfilepager("x","codex exec x")`, `import imaplib;imaplib.IMAP4_stream("codex exec x")`,
 		`from imaplib import IMAP4_stream as i;i("codex exec x")`, `import psutil;psutil.Popen(["codex","exec"])`,
-		`import ctypes;ctypes.pythonapi.PyRun_SimpleString(b"codex")`, `import fabric;fabric.Connection("h").local("codex exec")`,
+		`import ctypes;ctypes.pythonapi.PyRun_SimpleString(b"codex")`,
+		`import fabric;fabric.Connection("h").local("codex exec")`,
 		`import plumbum;plumbum.local["codex"]("exec")`, `from plumbum import local;local["codex"]("exec")`,
 		`from plumbum.cmd import codex;codex("exec")`, `import pip;pip.main(["install","codex"])`,
 		`from setuptools._distutils.spawn import spawn;spawn(["codex","exec"])`,
@@ -28,7 +30,8 @@ func TestFurtherFunctionsThatStartPrograms(t *testing.T) {
 	}
 	for _, src := range []string{
 		`require("child_process").execSync("ls",{shell:"./ev"})`, `require("child_process").exec("ls",{shell:"./ev"},()=>0)`,
-		`require("child_process").spawnSync("ls",["a"],{shell:"./ev"})`, `require("child_process").spawn("ls",{shell:"./ev"})`,
+		`require("child_process").spawnSync("ls",["a"],{shell:"./ev"})`,
+		`require("child_process").spawn("ls",{shell:"./ev"})`,
 	} {
 		if !starts("node", src, "./ev") {
 			t.Error(src)

@@ -36,9 +36,9 @@ func (res *resources) connect(r row, args []arg, taint effect.Taint, by string) 
 	return res.network(r, first, args, taint, by)
 }
 
-// open is a function that reads or writes depending on its mode, which follows
+// opened is a function that reads or writes depending on its mode, which follows
 // the path.
-func (res *resources) open(r row, path value, args []arg, by string) value {
+func (res *resources) opened(r row, path value, args []arg, by string) value {
 	mode, ok := argument(args, r.arg+1)
 	if r.arg == argReceiver {
 		mode, ok = argument(args, 0)
@@ -49,16 +49,16 @@ func (res *resources) open(r row, path value, args []arg, by string) value {
 	if mode.keys != nil || mode.fn != nil {
 		ok = false
 	}
-	if p := path.str(); strings.HasPrefix(p, "|") && res.d.pipeOpens {
+	if p := path.str(); strings.HasPrefix(p, "|") && res.d.library.pipeOpens {
 		program := text(p[1:], path.taint)
 		res.programs.shell(program, by)
 		return res.programs.piped(childType, program, ok && (!mode.known() || strings.Trim(mode.str(), "rbt") != ""),
 			by)
 	}
-	if res.d.opensInput && isStdinPath(path) {
+	if res.d.library.opensInput && isStdinPath(path) {
 		return value{kind: objectValue, s: "stdin", taint: res.inputs.lim.InputTaint}
 	}
-	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && res.d.expectURLs {
+	if cmd, ok := strings.CutPrefix(path.str(), "expect://"); ok && res.d.library.expectURLs {
 		res.programs.shell(text(cmd, path.taint), by)
 	}
 	kind := row{action: "read"}
@@ -84,11 +84,11 @@ func (res *resources) files(r row, path value, args []arg, taint effect.Taint, b
 		return unknown(effect.File), true
 	}
 	p := path.str()
-	if res.d.environmentDrive && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
+	if res.d.library.environmentDrive && strings.EqualFold(strings.TrimRight(p, `\/*`), "env:") {
 		res.out.found(Found{Op: Read, Text: "environment", Taint: effect.Secret, By: by})
 		return unknown(effect.Secret), true
 	}
-	if strings.HasPrefix(p, "|") && res.d.pipeReads {
+	if strings.HasPrefix(p, "|") && res.d.library.pipeReads {
 		res.programs.shell(text(p[1:], path.taint), by)
 		return unknown(effect.File), true
 	}
@@ -175,7 +175,7 @@ func isURL(s string) bool {
 // network is a function that talks to a host. What is tainted by secrets or files
 // goes out, whatever the function is for.
 func (res *resources) network(r row, target value, args []arg, taint effect.Taint, by string) value {
-	if line, ok := strings.CutPrefix(target.str(), "|"); ok && res.d.pipeReads { // URI.open("|ls")
+	if line, ok := strings.CutPrefix(target.str(), "|"); ok && res.d.library.pipeReads { // URI.open("|ls")
 		res.programs.shell(text(line, target.taint), by)
 	}
 	op := NetIn
@@ -293,6 +293,18 @@ func isStdinPath(v value) bool {
 	switch v.str() {
 	case "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "php://stdin":
 		return true
+	}
+	return false
+}
+
+// deepens reports whether a path is one of all that lie below a folder, where
+// nothing chooses among them.
+func (res *resources) deepens(path string) bool {
+	for _, root := range res.walked {
+		if rest, ok := strings.CutPrefix(path, root+"/"); ok &&
+			(strings.HasPrefix(rest, effect.Unknown) || strings.HasPrefix(rest, "**")) {
+			return !res.inputs.in.chooses()
+		}
 	}
 	return false
 }

@@ -61,16 +61,16 @@ func newMachine(lang string, lim *Limits, yield func(Found) bool) *machine {
 
 // script scans a language of the shared machinery.
 func (m *machine) script(src string) {
-	m.scope.variables(m.lim.Vars)
-	if m.d.notebooks && strings.ContainsAny(src, "!%") {
+	m.scope.preset(m.lim.Vars)
+	if m.d.library.notebooks && strings.ContainsAny(src, "!%") {
 		c := cells{out: &m.out, programs: &m.programs}
 		if python := c.python(src); len(python) != len(src) {
 			m.source(python) // besides the scan of all of it: a text of several lines may have such lines as well
 			m.scope.vars = nil
-			m.scope.variables(m.lim.Vars)
+			m.scope.preset(m.lim.Vars)
 		}
 	}
-	if m.d.angleInput { // <> runs an operand that begins or ends with a bar
+	if m.d.expressions.angleInput { // <> runs an operand that begins or ends with a bar
 		for _, a := range m.lim.Args {
 			m.programs.opensOperand(text(a, 0))
 		}

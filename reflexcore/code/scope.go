@@ -3,6 +3,8 @@ package code
 import (
 	"slices"
 	"strings"
+
+	"approver.example/reflexcore/code/lex"
 )
 
 // A scope has the variables of the code, the innermost last.
@@ -55,8 +57,8 @@ func (s *scope) local(name string, v value) {
 	}
 }
 
-// variables binds those that are set from outside.
-func (s *scope) variables(vars map[string]string) {
+// preset binds those that are set from outside.
+func (s *scope) preset(vars map[string]string) {
 	for name, v := range vars {
 		s.bind(name, text(v, 0))
 	}
@@ -77,7 +79,7 @@ func (s *scope) spoil(base string) {
 
 // findJoined looks for names that are set more than once, and at least once in a
 // branch, a loop or a function.
-func (s *scope) findJoined(toks []token, d *dialect) {
+func (s *scope) findJoined(toks []lex.Token, d *dialect) {
 	type seen struct {
 		name   string
 		times  int
@@ -87,26 +89,26 @@ func (s *scope) findJoined(toks []token, d *dialect) {
 	names, nest, line, last := buf[:0], 0, false, -1
 	for i := range toks {
 		t := &toks[i]
-		if t.nl && !d.braces {
-			line = t.col > 0
+		if t.NewLine && !d.statements.braces {
+			line = t.Col > 0
 		}
 		switch {
-		case t.kind == tkOp && d.braces && t.text == "{":
+		case t.Kind == lex.Op && d.statements.braces && t.Text == "{":
 			nest++
-		case t.kind == tkOp && d.braces && t.text == "}":
+		case t.Kind == lex.Op && d.statements.braces && t.Text == "}":
 			nest--
-		case t.kind != tkName:
-		case t.text == "for", t.text == "while", t.text == "if", t.text == "elif", t.text == "else",
-			t.text == "unless", t.text == "until", t.text == "try", t.text == "each", t.text == "do",
-			t.text == "foreach":
+		case t.Kind != lex.Name:
+		case t.Text == "for", t.Text == "while", t.Text == "if", t.Text == "elif", t.Text == "else",
+			t.Text == "unless", t.Text == "until", t.Text == "try", t.Text == "each", t.Text == "do",
+			t.Text == "foreach":
 			line = true
-			if last >= 0 && !t.nl { // x = 1 if y
+			if last >= 0 && !t.NewLine { // x = 1 if y
 				names[last].nested = true
 			}
 		case i+1 < len(toks) && isAssign(&toks[i+1]):
 			at := len(names)
 			for j := range names {
-				if names[j].name == t.text {
+				if names[j].name == t.Text {
 					at = j
 				}
 			}
@@ -115,14 +117,14 @@ func (s *scope) findJoined(toks []token, d *dialect) {
 					s.joinAll = true
 					return
 				}
-				names = append(names, seen{name: t.text})
+				names = append(names, seen{name: t.Text})
 			}
 			names[at].times++
 			last = at
 			names[at].nested = names[at].nested || nest > 0 || line
 		}
-		if t.kind == tkOp && t.text == ";" {
-			line, last = line && !d.braces, -1
+		if t.IsOp(";") {
+			line, last = line && !d.statements.braces, -1
 		}
 	}
 	for _, n := range names {

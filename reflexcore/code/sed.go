@@ -3,6 +3,7 @@ package code
 import (
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
 )
@@ -31,7 +32,7 @@ func (s *sedScript) run(src string) {
 	}
 }
 
-func (s *sedScript) peek() byte { return byteAt(s.src, s.i) }
+func (s *sedScript) peek() byte { return lex.ByteAt(s.src, s.i) }
 
 func (s *sedScript) skip(chars string) {
 	for s.i < len(s.src) && strings.IndexByte(chars, s.src[s.i]) >= 0 {
@@ -69,16 +70,16 @@ func (s *sedScript) delimited(delim byte, pattern bool) string {
 // class goes to the end of a bracket expression, if it has one.
 func (s *sedScript) class() {
 	j := s.i + 1
-	if byteAt(s.src, j) == '^' {
+	if lex.ByteAt(s.src, j) == '^' {
 		j++
 	}
-	if byteAt(s.src, j) == ']' {
+	if lex.ByteAt(s.src, j) == ']' {
 		j++
 	}
 	for j < len(s.src) && s.src[j] != ']' && s.src[j] != '\n' {
 		j++
 	}
-	if byteAt(s.src, j) == ']' {
+	if lex.ByteAt(s.src, j) == ']' {
 		s.i = j
 	}
 }
@@ -87,7 +88,7 @@ func (s *sedScript) address() {
 	for s.budget.step() {
 		s.skip(" \t")
 		switch c := s.peek(); {
-		case isDigit(c), c == '$', c == '+', c == '~', c == ',', c == '!':
+		case lex.IsDigit(c), c == '$', c == '+', c == '~', c == ',', c == '!':
 			s.i++
 		case c == '/':
 			s.i++
@@ -131,9 +132,9 @@ func (s *sedScript) command() {
 		s.out.found(Found{Op: Shell, Text: line, By: "sed e"})
 		s.programs.startsProgram(line, "sed e")
 	case 'r', 'R':
-		s.file(Read, "sed "+string(c))
+		s.touches(Read, "sed "+string(c))
 	case 'w', 'W':
-		s.file(Write, "sed "+string(c))
+		s.touches(Write, "sed "+string(c))
 	case 'a', 'i', 'c':
 		start := s.i
 		for s.i < len(s.src) && s.src[s.i] != '\n' { // text, with continued lines
@@ -164,7 +165,7 @@ func (s *sedScript) stream() {
 	}
 }
 
-func (s *sedScript) file(op Op, by string) {
+func (s *sedScript) touches(op Op, by string) {
 	path := strings.TrimLeft(s.line(), " \t")
 	if path == "" || strings.HasPrefix(path, "/dev/std") {
 		return
@@ -188,9 +189,9 @@ func (s *sedScript) substitute() {
 			s.out.found(Found{Op: Shell, Text: replaced(pattern, replacement), Taint: effect.File, By: "sed s///e"})
 		case c == 'w':
 			s.i++
-			s.file(Write, "sed s///w")
+			s.touches(Write, "sed s///w")
 			return
-		case isLetter(c) || isDigit(c):
+		case lex.IsLetter(c) || lex.IsDigit(c):
 			s.i++
 		default:
 			return
@@ -217,7 +218,7 @@ func plainText(replacement string) string {
 		switch c := replacement[i]; {
 		case c == '&':
 			b.WriteString(effect.Unknown)
-		case c == '\\' && i+1 < len(replacement) && (isDigit(replacement[i+1]) ||
+		case c == '\\' && i+1 < len(replacement) && (lex.IsDigit(replacement[i+1]) ||
 			strings.IndexByte("ULElu", replacement[i+1]) >= 0):
 			i++
 			b.WriteString(effect.Unknown)

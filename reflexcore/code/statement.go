@@ -2,8 +2,9 @@ package code
 
 import (
 	"slices"
+	"strings"
 
-	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/code/lex"
 )
 
 // statement evaluates the next statement, or skips one token that begins none.
@@ -12,10 +13,10 @@ func (m *machine) statement() {
 	if len(m.cwd.visits) > 0 {
 		m.cwd.leaveBlocks(t)
 	}
-	if t.kind == tkOp {
-		switch t.text {
+	if t.Kind == lex.Op {
+		switch t.Text {
 		case "@":
-			if m.d.decorators { // a decorator is called with what it decorates
+			if m.d.statements.decorators { // a decorator is called with what it decorates
 				m.in.i++
 				if v := m.expr(0); v.kind == nameValue && v.of == nil && m.api.isDanger(v.s) {
 					m.out.found(Found{Text: v.s, By: "@" + v.s})
@@ -26,13 +27,13 @@ func (m *machine) statement() {
 			m.in.i++
 			return
 		case "{":
-			if m.d.braces || m.d.blocks {
+			if m.d.statements.braces || m.d.calls.blocks {
 				m.in.i++
 				return
 			}
 		}
 	}
-	if t.kind == tkName {
+	if t.Kind == lex.Name {
 		if m.keyword(t) || m.method(t) {
 			return
 		}
@@ -46,7 +47,7 @@ func (m *machine) assignment() {
 	targets := 0
 	for j := m.in.i; j < len(m.in.toks); j++ { // a, b, c =
 		t := &m.in.toks[j]
-		if t.kind != tkName || j > m.in.i && t.nl && m.d.lineEnds {
+		if t.Kind != lex.Name || j > m.in.i && t.NewLine && m.d.statements.lineEnds {
 			break
 		}
 		targets++
@@ -54,15 +55,15 @@ func (m *machine) assignment() {
 		if j+1 < len(m.in.toks) {
 			next = m.in.toks[j+1]
 		}
-		if next.kind != tkOp || next.text != "," {
-			if targets < 2 || next.text != "=" || next.kind != tkOp {
+		if !next.IsOp(",") {
+			if targets < 2 || next.Text != "=" || next.Kind != lex.Op {
 				targets = 0
 			}
 			break
 		}
 		j++
 	}
-	if targets < 2 || first.kind != tkName {
+	if targets < 2 || first.Kind != lex.Name {
 		part := m.in.goesOn()
 		if v := m.expr(0); v.kind == nameValue && !part { // nothing is done with it
 			m.escapes.undo()
@@ -72,7 +73,7 @@ func (m *machine) assignment() {
 	}
 	names := make([]string, 0, targets)
 	for range targets {
-		names = append(names, m.in.tok().text)
+		names = append(names, m.in.tok().Text)
 		m.in.i += 2
 	}
 	v := m.valueList()
@@ -99,14 +100,14 @@ func (m *machine) valueList() value {
 
 // keyword evaluates a statement that a keyword begins. It is false if the token
 // begins an expression.
-func (m *machine) keyword(t *token) bool {
+func (m *machine) keyword(t *lex.Token) bool {
 	if m.declares(t) || m.controls(t) {
 		return true
 	}
-	if slices.Contains(runsAFile, t.text) {
+	if slices.Contains(runsAFile, t.Text) {
 		return m.include(t)
 	}
-	if m.d.isKeyword(t.text) && !m.in.beginsValue(t.text) {
+	if m.d.syntax.IsKeyword(t.Text) && !m.in.beginsValue(t.Text) {
 		m.in.i++
 		return true
 	}
@@ -117,12 +118,12 @@ func (m *machine) keyword(t *token) bool {
 var runsAFile = []string{"include", "include_once", "require_once", "require", "do", "load"}
 
 // declares evaluates what declares a name: an import, a function, a class, a variable.
-func (m *machine) declares(t *token) bool {
-	switch t.text {
+func (m *machine) declares(t *lex.Token) bool {
+	switch t.Text {
 	case "import", "from":
-		switch m.d.importForm {
+		switch m.d.statements.importForm {
 		case importNames:
-			m.imports(t.text)
+			m.imports(t.Text)
 		case importFrom:
 			m.importsNode()
 		default:
@@ -130,15 +131,15 @@ func (m *machine) declares(t *token) bool {
 		}
 		return true
 	case "use", "no", "namespace", "package":
-		if m.d.uses {
+		if m.d.statements.uses {
 			m.use()
 		}
-		return m.d.uses
+		return m.d.statements.uses
 	case "def":
 		switch {
-		case m.d.indented:
+		case m.d.statements.indented:
 			m.pythonDef()
-		case m.d.isKeyword("def"):
+		case m.d.syntax.IsKeyword("def"):
 			m.in.i += 2
 			m.paramList()
 		default:
@@ -146,22 +147,22 @@ func (m *machine) declares(t *token) bool {
 		}
 		return true
 	case "class":
-		if m.d.classNames {
+		if m.d.statements.classNames {
 			m.in.i += 2
 		}
-		return m.d.classNames
+		return m.d.statements.classNames
 	case "function", "fn", "sub":
-		if m.d.functionWords {
+		if m.d.statements.functionWords {
 			m.function()
 		}
-		return m.d.functionWords
+		return m.d.statements.functionWords
 	case "const", "let", "var", "my", "our", "local":
-		if !m.d.isKeyword(t.text) {
+		if !m.d.syntax.IsKeyword(t.Text) {
 			return false
 		}
 		m.in.i++
 		m.declaration()
-		for m.d.letDeclares && m.in.is(",") && m.budget.step() {
+		for m.d.statements.letDeclares && m.in.is(",") && m.budget.step() {
 			m.in.i++
 			m.declaration()
 		}
@@ -171,13 +172,13 @@ func (m *machine) declares(t *token) bool {
 }
 
 // controls evaluates the head of a loop or block, or what leaves one.
-func (m *machine) controls(t *token) bool {
-	switch next := m.in.ahead(1); t.text {
+func (m *machine) controls(t *lex.Token) bool {
+	switch next := m.in.ahead(1); t.Text {
 	case "for", "foreach":
 		switch {
-		case m.d.indented:
+		case m.d.statements.indented:
 			m.pythonFor()
-		case m.d.isKeyword(t.text):
+		case m.d.syntax.IsKeyword(t.Text):
 			m.in.i++
 			m.forHead()
 		default:
@@ -186,10 +187,10 @@ func (m *machine) controls(t *token) bool {
 		return true
 	case "with":
 		switch {
-		case m.d.indented:
+		case m.d.statements.indented:
 			m.in.i++
 			m.pythonWith()
-		case m.d.withScopes && next.kind == tkOp && next.text == "(": // with (module) …
+		case m.d.statements.withScopes && next.IsOp("("): // with (module) …
 			m.in.i++
 			if v := m.expr(bindPower); v.kind == nameValue {
 				m.scope.bindAll(m.api, v.s)
@@ -199,7 +200,7 @@ func (m *machine) controls(t *token) bool {
 		}
 		return true
 	case "throw", "raise":
-		if !m.d.throws {
+		if !m.d.statements.throws {
 			return false
 		}
 		if m.in.i++; !m.in.ends() && !m.in.is(";") && !m.in.is("}") {
@@ -208,12 +209,12 @@ func (m *machine) controls(t *token) bool {
 		}
 		return true
 	case "return":
-		if m.d.isKeyword("return") {
+		if m.d.syntax.IsKeyword("return") {
 			m.returns()
 			return true
 		}
 	case "exec":
-		if m.d.execWord && next.kind == tkString { // Python 2
+		if m.d.statements.execWord && next.Kind == lex.String { // Python 2
 			m.in.i++
 			m.call(value{kind: nameValue, s: "exec"}, []arg{{value: m.expr(0)}})
 			return true
@@ -240,48 +241,49 @@ func (m *machine) returns() {
 func (m *machine) declaration() {
 	t := m.in.tok()
 	switch {
-	case t.kind == tkName && t.text == "function":
+	case t.IsName("function"):
 		m.function()
-	case t.kind == tkOp && (t.text == "{" || t.text == "[" || t.text == "("):
-		m.pattern(t.text)
-	case t.kind == tkName && m.in.ahead(1).kind == tkName && (m.in.ahead(1).text == "of" || m.in.ahead(1).text == "in"):
-		name := t.text
+	case t.Kind == lex.Op && (t.Text == "{" || t.Text == "[" || t.Text == "("):
+		m.destructure(t.Text)
+	case t.Kind == lex.Name && m.in.ahead(1).Kind == lex.Name &&
+		(m.in.ahead(1).Text == "of" || m.in.ahead(1).Text == "in"):
+		name := t.Text
 		m.in.i += 2
 		v := m.expr(0)
 		m.scope.bind(name, unknown(v.taint))
-	case t.kind == tkName && m.d.letDeclares && m.in.ahead(1).kind == tkOp && m.in.ahead(1).text == ";": // let a;
+	case t.Kind == lex.Name && m.d.statements.letDeclares && m.in.ahead(1).IsOp(";"): // let a;
 		m.in.i++
-		m.scope.bind(t.text, unknown(0))
+		m.scope.bind(t.Text, unknown(0))
 	default:
 		m.assignment()
 	}
 }
 
-// pattern reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
-func (m *machine) pattern(open string) {
+// destructure reads {a, b: c} = v, [a, b] = v and ($a, $b) = v.
+func (m *machine) destructure(open string) {
 	end := m.in.match(m.in.i)
 	var from, to []string
 	computed, rest := false, ""
 	for m.in.i++; m.in.i < end && m.budget.step(); {
 		t := m.in.tok()
-		if t.kind != tkName {
-			if next := m.in.ahead(1); open == "{" && t.text == "..." && next.kind == tkName {
-				rest = next.text
+		if t.Kind != lex.Name {
+			if next := m.in.ahead(1); open == "{" && t.Text == "..." && next.Kind == lex.Name {
+				rest = next.Text
 				m.in.i += 2
 				continue
 			}
-			if t.kind == tkOp && t.text == "," && open == "[" && m.in.ahead(-1).kind == tkOp {
+			if t.IsOp(",") && open == "[" && m.in.ahead(-1).Kind == lex.Op {
 				from, to = append(from, ""), append(to, "")
 			}
-			computed = computed || t.kind == tkOp && (t.text == "[" || t.text == "{")
+			computed = computed || t.Kind == lex.Op && (t.Text == "[" || t.Text == "{")
 			m.in.i++
 			continue
 		}
-		from, to = append(from, t.text), append(to, t.text)
+		from, to = append(from, t.Text), append(to, t.Text)
 		m.in.i++
 		if open == "{" && m.in.take(":") {
-			computed = computed || m.in.tok().kind != tkName
-			to[len(to)-1] = m.in.tok().text
+			computed = computed || m.in.tok().Kind != lex.Name
+			to[len(to)-1] = m.in.tok().Text
 			m.in.i++
 		}
 		if m.in.take("=") {
@@ -316,88 +318,68 @@ func (m *machine) pattern(open string) {
 	}
 }
 
-// forHead reads the head of a loop; its variable has no known value.
-func (m *machine) forHead() {
-	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
-		m.in.i++
+// source evaluates a text of code among the variables that there are.
+func (m *machine) source(src string) {
+	defer m.in.enter(src)()
+	if !m.budget.deeper() {
+		m.budget.depth--
+		return
 	}
-	switch m.d.loop {
-	case loopOf:
-		if m.in.is("(") {
-			m.forOf()
-		}
-	case loopVariable:
-		if t := m.in.tok(); t.kind == tkName && t.text[0] == '$' {
-			m.scope.bind(t.text, unknown(0))
+	m.scope.findJoined(m.in.toks, m.d)
+	m.run()
+	m.budget.depth--
+}
+
+// run evaluates statements to the end of the tokens.
+func (m *machine) run() {
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
+		m.statement()
+		if m.in.i == before {
 			m.in.i++
 		}
-	case loopIn:
-		m.forIn()
-	case loopAs:
-		if m.in.is("(") {
-			m.forAs()
-		}
-	case loopNone:
 	}
 }
 
-// forOf reads the head of for (const a of b), of which the names may have any element of b.
-func (m *machine) forOf() {
-	end := m.in.match(m.in.i)
-	of := m.in.i + 1
-	for of < end && (m.in.toks[of].kind != tkName || m.in.toks[of].text != "of") {
-		of++
+// evaluate evaluates another source among the variables that there are. Its value
+// is that of its first expression, if it is one expression.
+func (m *machine) evaluate(src string, paren int) value {
+	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
+		m.budget.depth--
+		return unknown(0)
 	}
-	if of >= end {
-		return
+	if m.d.ownReader {
+		p := psReader{m: m, src: src}
+		v := p.block(0)
+		m.budget.depth--
+		return v
 	}
-	head := m.in.toks[m.in.i+1 : of]
-	m.in.i = of + 1
-	m.in.paren++
-	v := m.expr(0)
-	m.in.paren--
-	m.escapes.addAll([]value{v})
-	for j := range head {
-		if t := &head[j]; t.kind == tkName && !m.d.isKeyword(t.text) {
-			m.scope.bind(t.text, unknown(v.taint))
+	back := m.in.enter(src)
+	if m.budget.over {
+		back()
+		m.budget.depth--
+		return unknown(0)
+	}
+	m.in.paren = paren
+	if paren == 0 {
+		m.scope.findJoined(m.in.toks, m.d)
+	}
+	v := unknown(0)
+	if t := m.in.tok(); t.Kind != lex.Name || !m.d.syntax.IsKeyword(t.Text) || t.Text == "new" {
+		v = m.expr(0)
+	}
+	for m.in.i < len(m.in.toks) && m.budget.step() {
+		before := m.in.i
+		m.statement()
+		if m.in.i == before {
+			m.in.i++
 		}
+		v = unknown(v.taint)
 	}
-	m.in.i = min(end+1, len(m.in.toks))
+	back()
+	m.budget.depth--
+	return v
 }
 
-// forIn reads for a, b in v and for i = v.
-func (m *machine) forIn() {
-	var names []string
-	for m.budget.step() && m.in.tok().kind == tkName && m.in.tok().text != "in" {
-		names = append(names, m.in.tok().text)
-		m.in.i++
-		m.in.take(",")
-	}
-	t := effect.Taint(0)
-	if m.in.isName("in") || m.in.is("=") {
-		m.in.i++
-		t = m.expr(0).taint
-	}
-	for _, n := range names {
-		m.scope.bind(n, unknown(t))
-	}
-}
-
-// forAs reads foreach ($list as $k => $v).
-func (m *machine) forAs() {
-	end := m.in.match(m.in.i)
-	for j := m.in.i; j < end; j++ {
-		if m.in.toks[j].kind != tkName || m.in.toks[j].text != "as" {
-			continue
-		}
-		m.in.i++
-		v := m.expr(0)
-		for ; j < end; j++ {
-			if m.in.toks[j].kind == tkName && m.in.toks[j].text[0] == '$' {
-				m.scope.bind(m.in.toks[j].text, unknown(v.taint))
-			}
-		}
-		m.in.i = min(end+1, len(m.in.toks))
-		return
-	}
-}
+// inside evaluates an expression that stands inside a string.
+func (m *machine) inside(src string) value { return m.evaluate(src, 1) }

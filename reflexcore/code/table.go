@@ -3,42 +3,23 @@ package code
 import (
 	"slices"
 	"strings"
-
-	"approver.example/reflexcore/effect"
-)
-
-// A row is one fact of a table.
-type row struct {
-	action string
-	do     action // what the action's name stands for; nil: nothing
-	fold   fold   // for the actions that compute a value
-	arg    int    // index, receiver or none
-	bits   effect.Bits
-	taint  effect.Taint
-	param  string // the name of a fold or a language
-	result string // the type of the object that comes back
-}
-
-const (
-	argReceiver = -1
-	argNone     = -2
 )
 
 // A table is what the functions of one language do.
 type table struct {
 	d       *dialect
-	rows    map[string][]row
-	methods map[string][]row // *.name
-	dangers map[string]bool  // first parts of paths below which something dangerous lies
-	roots   []string         // prefixes that mean nothing
+	rows    map[string][]entry
+	methods map[string][]entry // *.name
+	dangers map[string]bool    // first parts of paths below which something dangerous lies
+	roots   []string           // prefixes that mean nothing
 }
 
-func (t *table) find(path string) []row {
+func (t *table) find(path string) []entry {
 	return t.rows[path]
 }
 
 // module finds the rows for whatever else a module has.
-func (t *table) module(path string) []row {
+func (t *table) module(path string) []entry {
 	if first, _, dotted := strings.Cut(path, "."); dotted {
 		return t.rows[first+".**"]
 	}
@@ -46,7 +27,7 @@ func (t *table) module(path string) []row {
 }
 
 // method finds the rows of a method by its name alone.
-func (t *table) method(path string) []row {
+func (t *table) method(path string) []entry {
 	dot := strings.LastIndexByte(path, '.')
 	if dot < 0 {
 		return nil
@@ -65,7 +46,7 @@ func (t *table) executes(path string) bool {
 	if strings.EqualFold(last, "argv") || last == "args" || last == "arg" {
 		return false
 	}
-	if !t.d.functionValues {
+	if !t.d.expressions.functionValues {
 		return false
 	}
 	return t.runs(path) || t.deletes(path)
@@ -73,17 +54,17 @@ func (t *table) executes(path string) bool {
 
 // deletes reports whether the table says that a function deletes files.
 func (t *table) deletes(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(r row) bool { return r.action == "delete" })
+	return slices.ContainsFunc(t.find(path), func(r entry) bool { return r.action == "delete" })
 }
 
 // runs reports whether the table says that a function runs a command or code.
 func (t *table) runs(path string) bool {
-	return slices.ContainsFunc(t.find(path), func(r row) bool {
+	return slices.ContainsFunc(t.find(path), func(r entry) bool {
 		switch r.action {
 		case "shell", "process", "list", "execv", "execl", "code":
 			return true
 		case "argv":
-			return !t.d.argvOperands // where it is what the script is given
+			return !t.d.library.argvOperands // where it is what the script is given
 		}
 		return false
 	})
@@ -91,7 +72,7 @@ func (t *table) runs(path string) bool {
 
 // runnerOf is one function that runs something of a module that has such.
 func (t *table) runnerOf(module string) string {
-	path := t.d.runners[module]
+	path := t.d.library.runners[module]
 	if path == "" || !t.executes(path) {
 		return ""
 	}
@@ -103,7 +84,7 @@ func (t *table) isRunner(v value) bool {
 	switch {
 	case v.kind == nameValue && v.of == nil && v.fn == nil:
 		return t.executes(v.s)
-	case v.kind == textValue && t.d.callableTexts:
+	case v.kind == textValue && t.d.calls.callableTexts:
 		return t.runs(strings.ToLower(v.s))
 	}
 	return false
@@ -123,7 +104,7 @@ func (t *table) canonical(s string) string {
 }
 
 // rowsOf are the rows of the table for what a call calls.
-func (t *table) rowsOf(callee value) []row {
+func (t *table) rowsOf(callee value) []entry {
 	rows := t.find(callee.s)
 	if rows == nil && callee.s != "" {
 		rows = t.method(callee.s)
@@ -146,7 +127,7 @@ func (t *table) takesCallable(callee value) bool {
 // callsItself reports whether a method is called although neither brackets nor
 // arguments follow, as in Ruby and Perl.
 func (t *table) callsItself(v value) bool {
-	if !t.d.selfCalls || v.kind != nameValue || v.fn != nil {
+	if !t.d.calls.self || v.kind != nameValue || v.fn != nil {
 		return false
 	}
 	rows := t.find(v.s)
@@ -179,16 +160,6 @@ func (t *table) isDanger(path string) bool {
 		if r.dangerous() {
 			return true
 		}
-	}
-	return false
-}
-
-// dangerous reports whether a function is one that nobody should reach through a
-// name that is not known.
-func (r row) dangerous() bool {
-	switch r.action {
-	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
-		return true
 	}
 	return false
 }

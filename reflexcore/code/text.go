@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/decode"
 	"approver.example/reflexcore/effect"
 )
@@ -143,7 +144,7 @@ func sprintf(format value, args []value) value {
 			i++
 			plain = false
 		}
-		for i < len(s) && !isLetter(s[i]) {
+		for i < len(s) && !lex.IsLetter(s[i]) {
 			plain = false
 			i++
 		}
@@ -152,7 +153,7 @@ func sprintf(format value, args []value) value {
 			v = args[n]
 		}
 		n++
-		verb := byteAt(s, i)
+		verb := lex.ByteAt(s, i)
 		switch {
 		case plain && verb == 's', plain && (verb == 'd' || verb == 'i') && v.kind == numberValue:
 			b.WriteString(v.str())
@@ -178,7 +179,7 @@ func formatBraces(format value, args []arg) value {
 	s, n, vs := format.str(), 0, values(args)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if (c == '{' || c == '}') && byteAt(s, i+1) == c {
+		if (c == '{' || c == '}') && lex.ByteAt(s, i+1) == c {
 			b.WriteByte(c)
 			i++
 			continue
@@ -228,7 +229,7 @@ func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) v
 			return unknown(taint)
 		}
 		i := args[0].n
-		if d.oneBased && i > 0 {
+		if d.expressions.oneBased && i > 0 {
 			i--
 		}
 		from = &i
@@ -238,7 +239,7 @@ func substring(d *dialect, v value, args []value, arg int, taint effect.Taint) v
 			return unknown(taint)
 		}
 		i := args[1].n
-		if arg != argReceiver && !d.oneBased && from != nil && i >= 0 && *from >= 0 {
+		if arg != argReceiver && !d.expressions.oneBased && from != nil && i >= 0 && *from >= 0 {
 			i += *from
 		}
 		to = &i
@@ -265,4 +266,44 @@ func applyDecoder(name string, v value) value {
 		return value{s: out, taint: t}
 	}
 	return text(out, t)
+}
+
+func repeat(left, right value) value {
+	if right.kind == textValue {
+		left, right = right, left
+	}
+	if right.kind != numberValue || right.n < 0 {
+		return unknown(left.taint | right.taint)
+	}
+	switch {
+	case left.kind == textValue && int64(len(left.s))*right.n <= maxText && right.n <= maxText:
+		return text(strings.Repeat(left.s, int(right.n)), left.taint)
+	case left.kind == numberValue && left.n < 1<<31 && right.n < 1<<31 && left.n > -1<<31:
+		return value{kind: numberValue, n: left.n * right.n, taint: left.taint | right.taint}
+	}
+	return unknown(left.taint | right.taint)
+}
+
+func joinPath(parts []value) string {
+	out := ""
+	for _, p := range parts {
+		s := p.str()
+		switch {
+		case strings.HasPrefix(s, "/") || out == "":
+			out = s
+		case strings.HasSuffix(out, "/"):
+			out += s
+		default:
+			out += "/" + s
+		}
+	}
+	return out
+}
+
+func mapValues(vs []value, f func(value) value) []value {
+	out := make([]value, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, f(v))
+	}
+	return out
 }

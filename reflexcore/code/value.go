@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -36,10 +37,10 @@ type value struct {
 type function struct {
 	params []param
 	src    string
-	toks   []token // up to the end of the body
-	start  int     // the body's first token
-	isExpr bool    // the body is one expression
-	active bool    // it is being evaluated: a recursion is not followed
+	toks   []lex.Token // up to the end of the body
+	start  int         // the body's first token
+	isExpr bool        // the body is one expression
+	active bool        // it is being evaluated: a recursion is not followed
 	called bool
 }
 
@@ -276,13 +277,13 @@ func number(s string) value {
 type param struct {
 	rest  bool // it gets all arguments from its place on
 	name  string
-	parts []part
+	parts []patternPart
 	other *value // the function that runs something which it is where the call gives nothing
 }
 
-// A part is a name that a pattern binds, and what of the argument it is bound to: a
+// A patternPart is a name that a pattern binds, and what of the argument it is bound to: a
 // member, or the element at an index. With neither it may be anything of the argument.
-type part struct {
+type patternPart struct {
 	name, member string
 	index        int
 }
@@ -299,4 +300,52 @@ func isNothing(v value) bool {
 		return true
 	}
 	return false
+}
+
+// mentions reports whether a name stands in the body of a function.
+func (f *function) mentions(name string) bool {
+	for j := f.start; j < len(f.toks); j++ {
+		if t := &f.toks[j]; t.IsName(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesRest reports whether a parameter of a function gets all arguments from its place on.
+func (f *function) takesRest() bool {
+	return slices.ContainsFunc(f.params, func(p param) bool { return p.rest })
+}
+
+// declares reports whether a function declares a name of its own.
+func (f *function) declares(d *dialect, name string) bool {
+	if slices.ContainsFunc(f.params, func(p param) bool {
+		return p.name == name || slices.ContainsFunc(p.parts, func(q patternPart) bool { return q.name == name })
+	}) {
+		return true
+	}
+	if !d.statements.letDeclares {
+		return !slices.ContainsFunc(d.statements.outerWords, f.mentions)
+	}
+	declared := false
+	for j := f.start; j < len(f.toks); j++ {
+		switch t := &f.toks[j]; {
+		case t.IsOp(";"):
+			declared = false
+		case t.Kind != lex.Name:
+		case t.Text == "const" || t.Text == "let" || t.Text == "var":
+			declared = true
+		case t.Text == name && declared:
+			return true
+		}
+	}
+	return false
+}
+
+// processName is what an object that stands for a process remembers: its command.
+func processName(v value) string {
+	if v.kind == listValue && v.keys == nil {
+		return strings.Join(v.words(), " ")
+	}
+	return v.str()
 }

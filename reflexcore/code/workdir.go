@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/code/lex"
 	"approver.example/reflexcore/effect"
 )
 
@@ -40,9 +41,9 @@ func (w *workdir) chdir(r row, args []arg) value {
 	v := visit{dir: before, src: w.in.src, col: w.in.indent()}
 	switch next := w.in.tok(); {
 	case r.param == "block":
-	case w.d.blocks && next.kind == tkOp && next.text == "{":
+	case w.d.calls.blocks && next.IsOp("{"):
 		v.end = w.in.match(w.in.i) + 1
-	case w.d.blocks && next.kind == tkName && next.text == "do" && !next.nl:
+	case w.d.calls.blocks && next.IsName("do") && !next.NewLine:
 	default:
 		return unknown(0)
 	}
@@ -86,10 +87,10 @@ func (w *workdir) folder(taint effect.Taint) value {
 }
 
 // leaveBlocks goes back to the folders that blocks left which end before t.
-func (w *workdir) leaveBlocks(t *token) {
+func (w *workdir) leaveBlocks(t *lex.Token) {
 	for n := len(w.visits) - 1; n >= 0; n-- {
 		v := w.visits[n]
-		over := v.end > 0 && w.in.i >= v.end || v.end == 0 && t.nl && t.col <= v.col
+		over := v.end > 0 && w.in.i >= v.end || v.end == 0 && t.NewLine && t.Col <= v.col
 		if v.src != w.in.src || !over {
 			return
 		}

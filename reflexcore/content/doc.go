@@ -1,7 +1,7 @@
 // Package content says what a file is for by where it lies, and what of its
 // content would run.
 //
-// [Classify] reads a path and nothing else: a table (table.go) names the places
+// [Classify] reads a path and nothing else: a table (places.txt) names the places
 // from which something runs by itself (start-up files, cron, services, hooks,
 // CI), that decide who may do what (keys, sudoers, PAM), that belong to agents
 // or to approver, and that hold secrets. The same answer serves reading and
@@ -49,7 +49,8 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build", "program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
+var kindNames = [kinds]string{"unclear", "plain", "script", "startup", "cron", "service", "ci", "hook", "build",
+	"program", "keys", "agent", "instructions", "own", "system", "registry", "credential"}
 
 // String returns the word; an unknown value is "unclear".
 func (k Kind) String() string {
@@ -57,6 +58,12 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return kindNames[Unclear]
+}
+
+// kindNamed is the kind that String calls name.
+func kindNamed(name string) (Kind, bool) {
+	i := slices.Index(kindNames[:], name)
+	return Kind(max(i, 0)), i >= 0
 }
 
 // Kinds returns all kinds.

@@ -110,7 +110,8 @@ func fill(text string, names []string, all string, pick func(n int, named bool) 
 
 // place is what stands for the place at the begin of a text behind its dollar, and how long
 // the place is. A length of 0: it is none.
-func place(rest string, names []string, all string, pick func(n int, named bool) (string, bool)) (word string, size int) {
+func place(rest string, names []string, all string, pick func(n int, named bool) (string, bool)) (word string,
+	size int) {
 	index := -1
 	for i, name := range names {
 		after, ok := strings.CutPrefix(rest, name)

@@ -194,7 +194,8 @@ var (
 	// the quote in quotes, and what only its place tells: anchors, aliases, tags and merges.
 	buildsText = regexp.MustCompile("[\\\\\r]|''|<<|(?:^|[\\s\\[{,:?-])[&*!]")
 	// builtNames are names that YAML makes of something else: of numbers and of lists.
-	builtNames = regexp.MustCompile(`(?i)^-?\d[\d.]*(?:e[+-]?\d+)?$|^-?infinity$|^nan$|^(?:true|false|null|undefined)$|,|\[object`)
+	builtNames = regexp.MustCompile(`(?i)^-?\d[\d.]*(?:e[+-]?\d+)?$|^-?infinity$|^nan$|^(?:true|false|null|` +
+		`undefined)$|,|\[object`)
 	// betweenWords is all that no word consists of.
 	betweenWords = regexp.MustCompile(`[^\pL\pN\pM]+`)
 )

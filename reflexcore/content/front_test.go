@@ -11,11 +11,16 @@ import (
 // saw. Now what is not plain may be any name.
 func TestFrontMatterThatMayHaveAnyName(t *testing.T) {
 	for _, front := range []string{
-		"name: helper # x", "name: >-\n  helper", "name: |\n  helper", "name: help\n  er", "name:\n  helper", "{name: helper, a: b}",
-		"? name\n: helper", "!!str name: helper", "name: !!str helper", "&a name: helper", "a: &b helper\nname: *b", "<<: {name: helper}",
-		"\"name\": helper", "'name': helper", "\"na\\x6de\": helper", "name: \"help\\x65r\"", "name: other\nname: helper", "Name: other\nname: helper",
-		"  name: helper", " a: b\n name: helper", "a: b\n? \"na\\\n  me\"\n: helper", "name: 'hel''per'", "name: [helper]", "name: 1e3", "name: true",
-		"name: 0x1f", "name: helper---\nx: y", "%YAML 1.2", "- name: helper", "...\nname: helper", "a: b\r? name\r: helper", "name: helper\nmore",
+		"name: helper # x", "name: >-\n  helper", "name: |\n  helper", "name: help\n  er", "name:\n  helper",
+		"{name: helper, a: b}",
+		"? name\n: helper", "!!str name: helper", "name: !!str helper", "&a name: helper", "a: &b helper\nname: *b",
+		"<<: {name: helper}",
+		"\"name\": helper", "'name': helper", "\"na\\x6de\": helper", "name: \"help\\x65r\"", "name: other\nname: helper",
+		"Name: other\nname: helper",
+		"  name: helper", " a: b\n name: helper", "a: b\n? \"na\\\n  me\"\n: helper", "name: 'hel''per'", "name: [helper]",
+		"name: 1e3", "name: true",
+		"name: 0x1f", "name: helper---\nx: y", "%YAML 1.2", "- name: helper", "...\nname: helper", "a: b\r? name\r: helper",
+		"name: helper\nmore",
 		"aliases: *a", "aliases: {a: helper}", "aliases: [a, \"\\x68\"]", "@name: helper", "| x\nname: helper",
 	} {
 		f := ReadFront("---\n" + front + "\n---\nText.")
@@ -35,8 +40,10 @@ func TestFrontMatterThatMayHaveAnyName(t *testing.T) {
 		}
 	}
 	for front, name := range map[string]string{
-		"name: helper\ndescription: it is, and: has: colons # and more": "helper", "description: |\n  name: other\nname: helper": "helper",
-		"metadata:\n  name: other\nname: helper": "helper", "name: \"helper\"": "helper", "name : 'helper'": "helper", "# a\n\nname: helper\r": "helper",
+		"name: helper\ndescription: it is, and: has: colons # and more": "helper",
+		"description: |\n  name: other\nname: helper":                   "helper",
+		"metadata:\n  name: other\nname: helper":                        "helper", "name: \"helper\"": "helper",
+		"name : 'helper'": "helper", "# a\n\nname: helper\r": "helper",
 		"description: x\nExamples of it\n<example>Context: y\nuser: a\nassistant: b\nuser: c\n</example>\nname: helper": "helper",
 		"name: a:b\ntools:\n- Read\n- Write": "a:b", "aliases: [x, helper]\nname: z": "helper",
 		"argument-hint: [a] [b]\nname: v1.2": "v1.2", "metadata: {\n}\nname: 3d-model": "3d-model", "name: Größe": "größe",
@@ -100,16 +107,20 @@ func TestFrontLists(t *testing.T) {
 // hooks by a pattern, which a key on two lines or a lone carriage return passed by.
 func TestFrontMatterThatAddsPrograms(t *testing.T) {
 	for _, front := range []string{
-		"mcpServers:\n  - srv:\n      !!str command: touch\n", "mcpServers:\n  - srv:\n      ? command\n      : touch\n", "mcpServers: {a: {command: b}}",
-		"mcpServers: *a", "mcpServers:\n  srv:\n    command: x", "mcpservers: >-\n  x", "lspServers: {go: {}}", "mcpServers: [{a: b}]",
-		"? \"hoo\\\n  ks\"\n: {PreToolUse: []}", "description: x\rhooks:\r  Stop: []\r", "description: x\rmcpServers: {a: {command: b}}", "!!map hooks: {}",
+		"mcpServers:\n  - srv:\n      !!str command: touch\n", "mcpServers:\n  - srv:\n      ? command\n      : touch\n",
+		"mcpServers: {a: {command: b}}",
+		"mcpServers: *a", "mcpServers:\n  srv:\n    command: x", "mcpservers: >-\n  x", "lspServers: {go: {}}",
+		"mcpServers: [{a: b}]",
+		"? \"hoo\\\n  ks\"\n: {PreToolUse: []}", "description: x\rhooks:\r  Stop: []\r",
+		"description: x\rmcpServers: {a: {command: b}}", "!!map hooks: {}",
 		"hooks:", "Hooks: {}", "a: b\n&x hooks: {}", "*x : {}", "hooks : {}",
 	} {
 		if p := ReadPrompt(".claude/agents/a.md", "---\n"+front+"\n---\nText."); p.Adds == "" {
 			t.Errorf("%q adds nothing", front)
 		}
 	}
-	for _, front := range []string{"mcpServers: [github]", "mcpServers:\n  - github\n  - \"sentry\"", "mcpServers: github", "description: hooks: and servers: x"} {
+	for _, front := range []string{"mcpServers: [github]", "mcpServers:\n  - github\n  - \"sentry\"",
+		"mcpServers: github", "description: hooks: and servers: x"} {
 		if p := ReadPrompt(".claude/agents/a.md", "---\n"+front+"\n---\nText."); p.Runs() {
 			t.Errorf("%q runs %+v", front, p)
 		}

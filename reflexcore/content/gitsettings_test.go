@@ -13,15 +13,24 @@ import (
 
 // gitTexts are settings of git, in forms that are easily read otherwise.
 var gitTexts = []string{
-	"[core]\n\thooksPath = h\n", "[CORE]\nHOOKSPATH=h", "[core]hooksPath=h", "[Core] HooksPath = \"h\" ; ] x\n", "[core] # ]\n\thooksPath = h # x\n",
-	"[core]\nhooksPath = a\nhooksPath = b\n", "[core]\nhooksPath\n", "[core]\nhooksPath =\n", "[core]\n\thooksPath = \\\n\t h\n", "[core]\nhooksPath = h\\",
-	"[core]\r\n\thooksPath = h\r\n", "\ufeff[core]\nhooksPath = h\n", "[core]\nhooksPath = a\\\"b\\\\c\n", "[core]\nhooksPath = \"a;b#c\" d\n", "[core]\nhooksPath = \" a \"\n",
-	"[core]\nhooksPath = \"\"  a\n", "[core]\nhooksPath = a  b\\\n  c\n", "[core]\nhooksPath = \"a\n", "[core]\nhooksPath = \\q\n", "[core]\nhooksPath = a \"\" \n",
-	"[core \"x\"]\nhooksPath = a\n", "[core.x]\nhooksPath = a\n", "[core \"]\"]\nhooksPath = a\n[core]\nhooksPath = h\n", "[a \"b\\\"]\"]\nc = d\n[core]\nhooksPath = h\n",
-	"[core]\nhooksPath = h\n[core \"x\"]\nhooksPath = a\n", "[a]\nb = c \\\n[core]\nhooksPath = a\n", "[a]\nb = \"\\\n[core]\"\nhooksPath = a\n[core]\nhooksPath = h",
-	"; [core]\n[x] ; [core]\nhooksPath = a\n", "[core]\nhooksPath = h\x00x\n", "[core]\n# a\x00\nhooksPath = h\n", "[core]\nhooks-Path = a\nhooksPath2 = b\n", "[core]\nhooksPath: h\n",
-	"[ core ]\nhooksPath = h\n", "[core\nhooksPath = h\n", "[]\nhooksPath = h\n", "hooksPath = h\n[core]\nhooksPath = i", "[include]\npath = x\n[includeIf \"gitdir:~/x/\"]\npath = y\n",
-	"[core]\rhooksPath = h\r", "[core]\n\vhooksPath = h\n", "[core]\nhooksPath = \th\t\n", "[core]\nhooksPath = h ;\\\nfsmonitor = x\n", "[core]\n#\\\nhooksPath = h\n", "[core]\nhooksPath = a\\tb\\n\\b\n",
+	"[core]\n\thooksPath = h\n", "[CORE]\nHOOKSPATH=h", "[core]hooksPath=h", "[Core] HooksPath = \"h\" ; ] x\n",
+	"[core] # ]\n\thooksPath = h # x\n",
+	"[core]\nhooksPath = a\nhooksPath = b\n", "[core]\nhooksPath\n", "[core]\nhooksPath =\n",
+	"[core]\n\thooksPath = \\\n\t h\n", "[core]\nhooksPath = h\\",
+	"[core]\r\n\thooksPath = h\r\n", "\ufeff[core]\nhooksPath = h\n", "[core]\nhooksPath = a\\\"b\\\\c\n",
+	"[core]\nhooksPath = \"a;b#c\" d\n", "[core]\nhooksPath = \" a \"\n",
+	"[core]\nhooksPath = \"\"  a\n", "[core]\nhooksPath = a  b\\\n  c\n", "[core]\nhooksPath = \"a\n",
+	"[core]\nhooksPath = \\q\n", "[core]\nhooksPath = a \"\" \n",
+	"[core \"x\"]\nhooksPath = a\n", "[core.x]\nhooksPath = a\n", "[core \"]\"]\nhooksPath = a\n[core]\nhooksPath = h\n",
+	"[a \"b\\\"]\"]\nc = d\n[core]\nhooksPath = h\n",
+	"[core]\nhooksPath = h\n[core \"x\"]\nhooksPath = a\n", "[a]\nb = c \\\n[core]\nhooksPath = a\n",
+	"[a]\nb = \"\\\n[core]\"\nhooksPath = a\n[core]\nhooksPath = h",
+	"; [core]\n[x] ; [core]\nhooksPath = a\n", "[core]\nhooksPath = h\x00x\n", "[core]\n# a\x00\nhooksPath = h\n",
+	"[core]\nhooks-Path = a\nhooksPath2 = b\n", "[core]\nhooksPath: h\n",
+	"[ core ]\nhooksPath = h\n", "[core\nhooksPath = h\n", "[]\nhooksPath = h\n", "hooksPath = h\n[core]\nhooksPath = i",
+	"[include]\npath = x\n[includeIf \"gitdir:~/x/\"]\npath = y\n",
+	"[core]\rhooksPath = h\r", "[core]\n\vhooksPath = h\n", "[core]\nhooksPath = \th\t\n",
+	"[core]\nhooksPath = h ;\\\nfsmonitor = x\n", "[core]\n#\\\nhooksPath = h\n", "[core]\nhooksPath = a\\tb\\n\\b\n",
 }
 
 // gitReads are the settings that git itself reads in a text, the last value of each; false
@@ -85,7 +94,8 @@ func TestGitSettingsAreThoseThatGitReads(t *testing.T) {
 		odd := strings.ContainsAny(text, "\x00\v") || strings.HasSuffix(text, "\\") || strings.HasPrefix(text, "hooksPath")
 		asGit(t, text, !odd)
 	}
-	pieces := strings.Split(`[core]|[core "x"]|[a.b]|hooksPath|HOOKSPATH|=| = |"|\|\\|\"|;|#|]|[| |h|~/h|`+"\n|\n|\n|\r\n|\t|\\\n", "|")
+	pieces := strings.Split(`[core]|[core "x"]|[a.b]|hooksPath|HOOKSPATH|=| = |"|\|\\|\"|;|#|]|[| |h|~/h|`+"\n|\n|\n|"+
+		"\r\n|\t|\\\n", "|")
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same texts each time
 	rounds := 40
 	if testing.Short() {
@@ -124,7 +134,8 @@ func FuzzGitSettings(f *testing.F) {
 		// What is written as a setting at the end is read there, or nothing is known.
 		const more = "\n[core]\n\thooksPath = last\n"
 		settings, errMore := content.GitSettings(text + more)
-		if n := len(settings); err == nil && errMore == nil && (n == 0 || settings[n-1] != content.GitSetting{Key: "core.hookspath", Value: "last"}) {
+		if n := len(settings); err == nil && errMore == nil && (n == 0 ||
+			settings[n-1] != content.GitSetting{Key: "core.hookspath", Value: "last"}) {
 			t.Errorf("%q hides the setting behind it: %q", text, settings)
 		}
 	})

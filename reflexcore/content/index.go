@@ -21,6 +21,7 @@ type edge struct {
 // An index finds the rows of a path without going through all of them: names
 // by map, endings by map, other wildcards by their first or last byte.
 type index struct {
+	rows            []row
 	root, home, any node
 	endings         map[string]int
 	first, last     [256][]edge
@@ -60,14 +61,14 @@ func (f *flats) each(n name, yield func(*flat)) {
 }
 
 // add files a pattern; one of nothing plain is not looked for.
-func (f *flats) add(r flat) {
+func (f *flats) add(r flat, plain bool) {
 	for i := range len(r.segs[0].text) {
 		if c := r.segs[0].text[i]; fixed(c) {
 			r.letters |= 1 << (c & 63)
 		}
 	}
 	switch first := r.segs[0]; {
-	case table[r.row-1].kind == Plain:
+	case plain:
 	case first.wild:
 		f.wild = append(f.wild, r)
 	default:
@@ -97,9 +98,9 @@ type name struct {
 }
 
 var built = sync.OnceValue(func() *index {
-	x := &index{endings: map[string]int{}}
-	for i, r := range table {
-		for p := range strings.FieldsFuncSeq(r.patterns, func(c rune) bool { return c == '\n' }) {
+	x := &index{rows: readPlaces(placesText), endings: map[string]int{}}
+	for i, r := range x.rows {
+		for _, p := range r.patterns {
 			x.add(p, i+1)
 		}
 	}
@@ -122,8 +123,9 @@ func (x *index) add(pattern string, row int) {
 	for _, seg := range segs {
 		f.segs = append(f.segs, name{seg, strings.ContainsAny(seg, "*?")})
 	}
-	x.flats[map[byte]int{'/': 0, '~': 1, 0: 2}[f.kind]].add(f)
-	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") && !strings.ContainsAny(pattern[1:], "*?") {
+	x.flats[map[byte]int{'/': 0, '~': 1, 0: 2}[f.kind]].add(f, x.rows[row-1].kind == Plain)
+	if f.kind == 0 && !f.deep && len(segs) == 1 && strings.HasPrefix(pattern, "*.") &&
+		!strings.ContainsAny(pattern[1:], "*?") {
 		if x.endings[pattern[1:]] == 0 {
 			x.endings[pattern[1:]] = row
 		}

@@ -127,7 +127,7 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 	f, secret := found{tame: p.tame}, found{tame: p.tame}
 	add := func(row int) {
 		f.add(row)
-		if table[row-1].secret {
+		if built().rows[row-1].secret {
 			secret.add(row)
 		}
 	}
@@ -158,7 +158,8 @@ func (p *parsed) mayBe(paths [][]string) Sink {
 				}
 				m.segs = segs[i:]
 				rows.each(segs[i], func(r *flat) {
-					if segs[i].text == "*" && hopeless(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild && !mayShare(segs[i].text, r.letters) {
+					if segs[i].text == "*" && hopeless(r, segs[i+1:]) || len(r.segs) == 1 && segs[i].wild &&
+						!mayShare(segs[i].text, r.letters) {
 						return
 					}
 					if m.flat = *r; m.meet(0, 0, 0, 0) {
@@ -217,7 +218,7 @@ func (m *meeting) meet(i, j, letters, last int) bool {
 	}
 	if j == len(m.flat.segs) {
 		// Only what names approver is approver's.
-		if letters < enough || last == 0 && table[m.flat.row-1].kind == Own {
+		if letters < enough || last == 0 && built().rows[m.flat.row-1].kind == Own {
 			return false
 		}
 		return m.flat.deep || i == len(m.segs) || i == len(m.segs)-1 && m.segs[i].text == "**"
@@ -263,7 +264,8 @@ func (n name) meets(other name) (letters int, ok bool, cost int) {
 	if a == "*" {
 		return 0, true, 0
 	}
-	if fixed(a[0]) && fixed(b[0]) && a[0] != b[0] || fixed(a[len(a)-1]) && fixed(b[len(b)-1]) && a[len(a)-1] != b[len(b)-1] {
+	if fixed(a[0]) && fixed(b[0]) && a[0] != b[0] || fixed(a[len(a)-1]) && fixed(b[len(b)-1]) &&
+		a[len(a)-1] != b[len(b)-1] {
 		return 0, false, 0 // nearly all end here
 	}
 	letters, ok = shared(a, b, stem)

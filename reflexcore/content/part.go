@@ -44,7 +44,8 @@ func (s Sink) holdsLines() bool {
 func bare(line string) string {
 	line = strings.TrimLeft(strings.TrimSpace(line), "@- ")
 	for _, sign := range [...]string{":", "="} {
-		if key, rest, ok := strings.Cut(line, sign); ok && key != "" && !strings.ContainsAny(key, " \t|;&$(") && (rest == "" || strings.IndexByte(" \t\"", rest[0]) >= 0) {
+		if key, rest, ok := strings.Cut(line, sign); ok && key != "" && !strings.ContainsAny(key, " \t|;&$(") &&
+			(rest == "" || strings.IndexByte(" \t\"", rest[0]) >= 0) {
 			line = rest
 			break
 		}

@@ -135,9 +135,16 @@ func (x *extractor) script(content string) {
 
 // interpreters are languages by the name of their program, without a version.
 var interpreters = map[string]string{
-	"sh": effect.Shell, "bash": effect.Shell, "dash": effect.Shell, "ash": effect.Shell, "zsh": effect.Shell, "ksh": effect.Shell, "mksh": effect.Shell, "busybox": effect.Shell, "bats": effect.Shell, "rbash": effect.Shell,
-	"fish": effect.Fish, "pwsh": effect.PowerShell, "powershell": effect.PowerShell, "python": effect.Python, "pypy": effect.Python, "uv": effect.Python, "pipx": effect.Python, "node": effect.JavaScript, "nodejs": effect.JavaScript, "deno": effect.JavaScript, "bun": effect.JavaScript, "ts-node": effect.JavaScript, "tsx": effect.JavaScript,
-	"perl": effect.Perl, "ruby": effect.Ruby, "php": effect.PHP, "lua": effect.Lua, "luajit": effect.Lua, "awk": effect.Awk, "gawk": effect.Awk, "mawk": effect.Awk, "nawk": effect.Awk, "rscript": effect.R, "osascript": effect.AppleScr, "psql": effect.SQL, "sqlite": effect.SQL, "vim": effect.Vim, "emacs": effect.Lisp, "cmd": effect.Batch,
+	"sh": effect.Shell, "bash": effect.Shell, "dash": effect.Shell, "ash": effect.Shell, "zsh": effect.Shell,
+	"ksh": effect.Shell, "mksh": effect.Shell, "busybox": effect.Shell, "bats": effect.Shell, "rbash": effect.Shell,
+	"fish": effect.Fish, "pwsh": effect.PowerShell, "powershell": effect.PowerShell, "python": effect.Python,
+	"pypy": effect.Python, "uv": effect.Python, "pipx": effect.Python, "node": effect.JavaScript,
+	"nodejs": effect.JavaScript, "deno": effect.JavaScript, "bun": effect.JavaScript, "ts-node": effect.JavaScript,
+	"tsx":  effect.JavaScript,
+	"perl": effect.Perl, "ruby": effect.Ruby, "php": effect.PHP, "lua": effect.Lua, "luajit": effect.Lua,
+	"awk": effect.Awk, "gawk": effect.Awk, "mawk": effect.Awk, "nawk": effect.Awk, "rscript": effect.R,
+	"osascript": effect.AppleScr, "psql": effect.SQL, "sqlite": effect.SQL, "vim": effect.Vim, "emacs": effect.Lisp,
+	"cmd": effect.Batch,
 }
 
 // Shebang returns the language that a first line names; empty if it is not
@@ -279,7 +286,9 @@ func quoted(s string) (text, rest string) {
 }
 
 // sshCommands are options of ssh and sshd whose value runs.
-var sshCommands = map[string]bool{"proxycommand": true, "localcommand": true, "remotecommand": true, "knownhostscommand": true, "authorizedkeyscommand": true, "authorizedprincipalscommand": true, "forcecommand": true, "xauthlocation": true, "pkcs11provider": true, "securitykeyprovider": true, "subsystem": true}
+var sshCommands = map[string]bool{"proxycommand": true, "localcommand": true, "remotecommand": true,
+	"knownhostscommand": true, "authorizedkeyscommand": true, "authorizedprincipalscommand": true, "forcecommand": true,
+	"xauthlocation": true, "pkcs11provider": true, "securitykeyprovider": true, "subsystem": true}
 
 func (x *extractor) ssh(content string) {
 	for line := range strings.Lines(content) {
@@ -372,7 +381,8 @@ func shellJoin(words []string) string {
 			b.WriteByte(' ')
 		}
 		if w != "" && strings.IndexFunc(w, func(r rune) bool {
-			return r != '-' && r != '_' && r != '.' && r != '/' && r != ':' && r != '=' && r != ',' && r != '@' && r != '+' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+			return r != '-' && r != '_' && r != '.' && r != '/' && r != ':' && r != '=' && r != ',' && r != '@' && r != '+' &&
+				(r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 		}) < 0 {
 			b.WriteString(w)
 			continue

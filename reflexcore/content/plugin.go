@@ -42,7 +42,8 @@ var (
 func PluginText(fs Files, p string) (as string, ok bool) {
 	base := strings.ToLower(path.Base(p))
 	ext := path.Ext(base)
-	if ext != ".md" && ext != ".json" && ext != "" || fs == nil || len(p) > maxPath || !strings.HasPrefix(p, "/") || !effect.IsKnown(p) || strings.ContainsAny(p, "*?[") {
+	if ext != ".md" && ext != ".json" && ext != "" || fs == nil || len(p) > maxPath || !strings.HasPrefix(p, "/") ||
+		!effect.IsKnown(p) || strings.ContainsAny(p, "*?[") {
 		return "", false
 	}
 	p = path.Clean(p)
@@ -65,7 +66,8 @@ func PluginText(fs Files, p string) (as string, ok bool) {
 
 // IsPlugin reports whether a folder says that it is a plugin, or a list of them.
 func IsPlugin(fs Files, dir string) bool {
-	return fs != nil && len(dir) < maxPath && effect.IsKnown(dir) && !strings.ContainsAny(dir, "*?[") && strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
+	return fs != nil && len(dir) < maxPath && effect.IsKnown(dir) && !strings.ContainsAny(dir, "*?[") &&
+		strings.HasPrefix(dir, "/") && len(manifestsOf(fs, path.Clean(dir))) > 0
 }
 
 // loadedOf reports whether a file below a plugin, or below a marketplace with plugins in

@@ -78,7 +78,8 @@ func ReadPrompt(p, text string) (out Prompt) {
 		return out
 	}
 	how := promptDialect(p)
-	if ext := strings.ToLower(path.Ext(p)); ext == ".toml" && strings.Contains(text, `\`) && (strings.Contains(text, `\u`) || strings.Contains(text, `\U`) || strings.Contains(text, `\x`)) {
+	if ext := strings.ToLower(path.Ext(p)); ext == ".toml" && strings.Contains(text, `\`) &&
+		(strings.Contains(text, `\u`) || strings.Contains(text, `\U`) || strings.Contains(text, `\x`)) {
 		out.Hidden = "escapes that may be anything"
 	}
 	if out.Front = ReadFront(text); len(out.Front.Text) > maxFront {

@@ -67,7 +67,8 @@ var (
 )
 
 func FuzzReadPrompt(f *testing.F) {
-	for _, s := range []string{"!`x`", "a ```! b``` !`c`", "---\nhooks:\n---\n", "!{a{b}}", "---\narguments: a b\n---\n!`$a $1 $ARGUMENTS[0]`", "``!``!`a`"} {
+	for _, s := range []string{"!`x`", "a ```! b``` !`c`", "---\nhooks:\n---\n", "!{a{b}}",
+		"---\narguments: a b\n---\n!`$a $1 $ARGUMENTS[0]`", "``!``!`a`"} {
 		f.Add(s, "y z")
 	}
 	f.Fuzz(func(t *testing.T, text, args string) {

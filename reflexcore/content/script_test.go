@@ -75,10 +75,13 @@ func TestWhiteSpaceOfJavaScript(t *testing.T) {
 
 func TestFrontMatterOfOthers(t *testing.T) {
 	for text, odd := range map[string]bool{
-		"---\nhooks: {}\n": false, "---": false, "---\n": false, "--- a": false, "x\n---\n": false, "\n---\nname: a\n---\n": false,
-		"----\nname: a\n---\n": true, "--- x\nname: a\n---\n": true, "---name: a\n---\n": true, "---\u200b\nname: a\n---\n": true,
+		"---\nhooks: {}\n": false, "---": false, "---\n": false, "--- a": false, "x\n---\n": false,
+		"\n---\nname: a\n---\n": false,
+		"----\nname: a\n---\n":  true, "--- x\nname: a\n---\n": true, "---name: a\n---\n": true,
+		"---\u200b\nname: a\n---\n":       true,
 		"\ufeff\ufeff---\nname: a\n---\n": true, "\ufeff---\nname: a\n---\n": false, "---\r\nname: a\r\n---\r\n": false,
-		"---\rname: a\r---\r": true, "---\nname: a\n---!`date`": false, "---\nname: a\rb: c\n---\n": true, "------\n": true, "---\n---\n": false,
+		"---\rname: a\r---\r": true, "---\nname: a\n---!`date`": false, "---\nname: a\rb: c\n---\n": true, "------\n": true,
+		"---\n---\n": false,
 	} {
 		p := ReadPrompt("a.md", text)
 		if p.Front.Odd != odd {
@@ -182,17 +185,20 @@ func TestArgumentsAsClaudeCodeReadsThem(t *testing.T) {
 // Claude Code writes the path of a skill's folder before its text and looks for commands
 // behind that, so an agent gave a folder the name of a command.
 func TestFolderThatRuns(t *testing.T) {
-	for _, dir := range []string{"a !`git push` b", "!`git push`", "a/!`git push`/b", "a `", "```! git push```", "x !$0", "$1", "$ARGUMENTS", "x !$name", "\n!`date`\n"} {
+	for _, dir := range []string{"a !`git push` b", "!`git push`", "a/!`git push`/b", "a `", "```! git push```", "x !$0",
+		"$1", "$ARGUMENTS", "x !$name", "\n!`date`\n"} {
 		if InFolder(".claude/skills/"+dir) == "" {
 			t.Errorf("%q is taken for a plain folder", dir)
 		}
 	}
-	for _, dir := range []string{"/home/ada/Work!/app/.claude/skills/a", "/srv/a (b)/[c]/{d}/e f", "/a/'b'/\"c\"/#d/%e/~f/@g/&h"} {
+	for _, dir := range []string{"/home/ada/Work!/app/.claude/skills/a", "/srv/a (b)/[c]/{d}/e f",
+		"/a/'b'/\"c\"/#d/%e/~f/@g/&h"} {
 		if why := InFolder(dir); why != "" {
 			t.Errorf("%q: %s", dir, why)
 		}
 	}
-	for text, want := range map[string]bool{"See ${CLAUDE_SKILL_DIR}/x.": true, "${CLAUDE_PLUGIN_ROOT}`date`": true, "plain": false} {
+	for text, want := range map[string]bool{"See ${CLAUDE_SKILL_DIR}/x.": true, "${CLAUDE_PLUGIN_ROOT}`date`": true,
+		"plain": false} {
 		for _, dir := range []string{"/a/b !", "/a/$0", "/a/`"} {
 			if got := PutIn(text, "/c", dir) != ""; got != want {
 				t.Errorf("%q in %q: %v", dir, text, got)

@@ -108,7 +108,8 @@ func TestLayers(t *testing.T) {
 		{"x=" + strings.TrimRight(std(plain+"!"), "="), "base64"},
 		{"data:" + base64.RawURLEncoding.EncodeToString([]byte(plain)), "base64"},
 		{"pre" + std(plain), "base64"},
-		{"echo " + std(strings.Repeat(plain, 4))[:64] + "\n" + std(strings.Repeat(plain, 4))[64:128] + "\n" + std(strings.Repeat(plain, 4))[128:] + "\n", "base64"},
+		{"echo " + std(strings.Repeat(plain, 4))[:64] + "\n" + std(strings.Repeat(plain,
+			4))[64:128] + "\n" + std(strings.Repeat(plain, 4))[128:] + "\n", "base64"},
 		{"powershell -enc " + std(wide), "base64+utf16le"},
 		{"echo " + std(zipped(plain)) + "|base64 -d|gunzip|sh", "base64+gzip"},
 		{"echo " + std(deflated(plain)), "base64+zlib"},
@@ -150,7 +151,8 @@ func TestLayers(t *testing.T) {
 // The text that comes out last is the command, whichever way it was hidden.
 func TestLayersReachTheCommand(t *testing.T) {
 	text := plain
-	for i, wrap := range []func(string) string{std, func(s string) string { return std(zipped(s)) }, func(s string) string { return hex.EncodeToString([]byte(s)) }} {
+	for i, wrap := range []func(string) string{std, func(s string) string { return std(zipped(s)) },
+		func(s string) string { return hex.EncodeToString([]byte(s)) }} {
 		text = wrap(text)
 		layers := decode.Layers(nil, "echo "+text+" | x", decode.Limits{})
 		if len(layers) != i+1 || layers[i].Text != plain || layers[i].Depth != i+1 || layers[i].More {
@@ -168,10 +170,12 @@ func TestLayersAreBounded(t *testing.T) {
 	if len(layers) != 4 || !layers[3].More {
 		t.Errorf("8 encodings: %d layers, the last says more: %v", len(layers), layers[len(layers)-1].More)
 	}
-	if layers = decode.Layers(nil, strings.Repeat(std(plain)+" ", 1000), decode.Limits{}); len(layers) != 64 || !layers[63].More {
+	if layers = decode.Layers(nil, strings.Repeat(std(plain)+" ", 1000), decode.Limits{}); len(layers) != 64 ||
+		!layers[63].More {
 		t.Errorf("1000 runs: %d layers", len(layers))
 	}
-	if layers = decode.Layers(nil, std(strings.Repeat("x ", 100)), decode.Limits{Bytes: 20}); len(layers) != 1 || layers[0].Text != "" || !layers[0].More {
+	if layers = decode.Layers(nil, std(strings.Repeat("x ", 100)), decode.Limits{Bytes: 20}); len(layers) != 1 ||
+		layers[0].Text != "" || !layers[0].More {
 		t.Errorf("too long for the limit: %+v", layers)
 	}
 	if layers = decode.Layers(nil, std(zipped(strings.Repeat("a", 1<<20))), decode.Limits{}); len(layers) != 0 {
@@ -187,7 +191,8 @@ func TestPlainTextCostsNothing(t *testing.T) {
 }
 
 func ordinary(n int) string {
-	const line = "find /usr/local/share/applications -name '*.desktop' -newermt 2026-01-01 | xargs grep -l \"Exec=%f\" # sha 9f8251c63f0d43edd991e5dc19d44a8b\n"
+	const line = "find /usr/local/share/applications -name '*.desktop' -newermt 2026-01-01 | xargs grep -l " +
+		"\"Exec=%f\" # sha 9f8251c63f0d43edd991e5dc19d44a8b\n"
 	return strings.Repeat(line, n/len(line)+1)[:n]
 }
 
@@ -226,7 +231,8 @@ func FuzzApply(f *testing.F) {
 }
 
 func FuzzLayers(f *testing.F) {
-	for _, s := range []string{plain, std(plain), std(zipped(plain)), std(std(plain)), each(plain, `\x%02x`), "&#114;&#x6d;", `\x{`, "%4", std(plain) + "\n" + std(plain)} {
+	for _, s := range []string{plain, std(plain), std(zipped(plain)), std(std(plain)), each(plain, `\x%02x`),
+		"&#114;&#x6d;", `\x{`, "%4", std(plain) + "\n" + std(plain)} {
 		f.Add(s)
 	}
 	lim := decode.Limits{Depth: 3, Bytes: 1 << 12, Layers: 8}

@@ -312,7 +312,8 @@ type escaping struct {
 func printable(r rune) bool { return r > ' ' && r < 0x7f }
 
 func unreserved(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r == '~'
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' ||
+		r == '~'
 }
 
 var escapings = [...]escaping{

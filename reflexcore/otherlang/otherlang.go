@@ -14,9 +14,11 @@ import (
 // shellCalls are the ways into a shell of languages that have no lexer here. What
 // follows one, in quotes or to the end of the line, is a command line.
 var shellCalls = map[string][]string{
-	"vim":         {"!", "system(", "systemlist(", "term_start(", "termopen(", "jobstart(", "job_start(", "os.execute(", "io.popen(", "chansend(", "ch_sendraw(", "job_send("},
-	"gdb":         {"shell ", "!", "python ", "system(", "popen(", "execve(", "dlopen("},
-	"elisp":       {"(shell-command", "(call-process", "(async-shell-command", "(shell-command-to-string", "(process-lines", "(compile ", "(eshell-command"},
+	"vim": {"!", "system(", "systemlist(", "term_start(", "termopen(", "jobstart(", "job_start(", "os.execute(",
+		"io.popen(", "chansend(", "ch_sendraw(", "job_send("},
+	"gdb": {"shell ", "!", "python ", "system(", "popen(", "execve(", "dlopen("},
+	"elisp": {"(shell-command", "(call-process", "(async-shell-command", "(shell-command-to-string",
+		"(process-lines", "(compile ", "(eshell-command"},
 	"tcl":         {"exec ", "open \"|", "open {|", "spawn ", "system "},
 	"lldb":        {"shell ", "system(", "popen(", "run("},
 	"gnuplot":     {"!", "system(", "system ", "popen("},
@@ -27,17 +29,22 @@ var shellCalls = map[string][]string{
 	"dc":          {"!"},
 	"m4":          {"syscmd(", "esyscmd("},
 	"scheme":      {"(system"},
-	"":            {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c", "Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "callCommand ", "callProcess ", "Sys.command ", "(shell ", "os:cmd(", "shell script "},
+	"": {"system(", "system ", "popen(", "exec(", "shell_exec(", "os.execute(", "sh -c",
+		"Runtime.getRuntime().exec(", "ProcessBuilder(", "`", "sh(", "run(", "run-program ", "callCommand ", "callProcess ",
+		"Sys.command ", "(shell ", "os:cmd(", "shell script "},
 }
 
 // argvCalls are the ways to a program whose words are texts of their own.
-var argvCalls = []string{"(start-process", "(make-process", "(start-file-process", "(process-file", "(make-term", "(ansi-term", "(term ", "(system*", "System.cmd(", "(call-process", "(process-lines", "ProcessBuilder("}
+var argvCalls = []string{"(start-process", "(make-process", "(start-file-process", "(process-file", "(make-term",
+	"(ansi-term", "(term ", "(system*", "System.cmd(", "(call-process", "(process-lines", "ProcessBuilder("}
 
 // valueNames are the names of functions that start programs, written as values: what they
 // are called with is not known.
 var valueNames = map[string][]string{
-	"vim":    {`"system"`, "'system'", `"systemlist"`, "'systemlist'", `"job_start"`, "'job_start'", `"jobstart"`, "'jobstart'"},
-	"elisp":  {"'shell-command", `"shell-command`, "'call-process", `"call-process`, "'start-process", `"start-process`, "'make-process", `"make-process`},
+	"vim": {`"system"`, "'system'", `"systemlist"`, "'systemlist'", `"job_start"`, "'job_start'", `"jobstart"`,
+		"'jobstart'"},
+	"elisp": {"'shell-command", `"shell-command`, "'call-process", `"call-process`, "'start-process", `"start-process`,
+		"'make-process", `"make-process`},
 	"erlang": {":shell,", ":cmd,", "&System.", "&:os.", "fun os:cmd"},
 }
 
@@ -51,7 +58,8 @@ var deleteCalls = map[string][]string{
 	"erlang":  {"File.rm", "file:del"},
 	"haskell": {"removeDirectoryRecursive", "removePathForcibly", "removeFile"},
 	"cmake":   {"file(REMOVE"},
-	"other":   {"removeItem(", ".deleteDir(", "deleteRecursively(", "delete-directory", "(delete-file", "delete-tree", "Files.delete", "FileUtils.delete", "removeDir(", "removeFile(", "Directory.Delete(", "File.Delete("},
+	"other": {"removeItem(", ".deleteDir(", "deleteRecursively(", "delete-directory", "(delete-file", "delete-tree",
+		"Files.delete", "FileUtils.delete", "removeDir(", "removeFile(", "Directory.Delete(", "File.Delete("},
 }
 
 // deletes looks for calls that delete files. What they delete is the first text
@@ -69,7 +77,8 @@ func deletes(lang, src string, yield func(shell.Found) bool) bool {
 			if texts := quoted(line); len(texts) > 0 {
 				e.Target, e.Bits = texts[0], 0
 			} else if lang == "tcl" {
-				if words := strings.Fields(strings.TrimRight(line, "};]")); len(words) > 0 && !strings.Contains(words[len(words)-1], "$") {
+				if words := strings.Fields(strings.TrimRight(line, "};]")); len(words) > 0 &&
+					!strings.Contains(words[len(words)-1], "$") {
 					e.Target, e.Bits = words[len(words)-1], 0
 				}
 			}
@@ -137,7 +146,8 @@ func Calls(lang, src string, yield func(shell.Found) bool) {
 	if !argvTexts(lang, src, yield) || lang == "gdb" && !gdbPipes(src, yield) || hosts && !vimCode(src, yield) {
 		return
 	}
-	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) && !yield(shell.Found{Shell: effect.Unknown}) {
+	if slices.ContainsFunc(valueNames[lang], func(w string) bool { return strings.Contains(src, w) }) &&
+		!yield(shell.Found{Shell: effect.Unknown}) {
 		return
 	}
 	calls, ok := shellCalls[lang]
@@ -242,8 +252,10 @@ func gdbPipes(src string, yield func(shell.Found) bool) bool {
 
 // vimLanguages are the commands of vim and of debuggers that run a line of another language.
 var vimLanguages = map[string]string{
-	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python", "pyx": "python",
-	"pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python", "perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
+	"lua": "lua", "luado": "lua", "py": "python", "py3": "python", "python": "python", "python3": "python",
+	"pyx":  "python",
+	"pydo": "python", "py3do": "python", "script": "python", "pi": "python", "python-interactive": "python",
+	"perl": "perl", "perldo": "perl", "ruby": "ruby", "rubydo": "ruby",
 }
 
 // vimCode hands on the code of other languages in commands of vim.
@@ -290,7 +302,8 @@ func texts(lang, src string, yield func(shell.Found) bool) bool {
 	for line := range strings.Lines(src) {
 		bare := strings.TrimSpace(line)
 		for _, start := range [...]string{"!", "platform shell ", "shell ", "process launch --shell -- "} {
-			if command, ok := strings.CutPrefix(bare, start); ok && !yield(shell.Found{Shell: command, Effect: opaqueCode(lang)}) {
+			if command, ok := strings.CutPrefix(bare, start); ok && !yield(shell.Found{Shell: command,
+				Effect: opaqueCode(lang)}) {
 				return false
 			}
 		}
@@ -303,7 +316,8 @@ func texts(lang, src string, yield func(shell.Found) bool) bool {
 				return false
 			}
 		}
-		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") && !yield(shell.Found{Argv: all, Effect: opaqueCode(lang)}) {
+		if len(all) > 1 && all[0] != "" && !strings.Contains(all[0], " ") &&
+			!yield(shell.Found{Argv: all, Effect: opaqueCode(lang)}) {
 			return false
 		}
 	}

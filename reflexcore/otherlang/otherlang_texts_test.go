@@ -11,8 +11,10 @@ import (
 // function that no table has: it passed whole. Its texts are judged as commands now.
 func TestTextsOfOtherLanguages(t *testing.T) {
 	for _, src := range []string{
-		`"codex exec x".execute()`, `import sys.process._; "codex exec x".!`, `(shell "codex exec x")`, "!codex exec x", "platform shell codex exec x",
-		`Sys.command "codex exec x";;`, `main = callCommand "codex exec x"`, `["codex exec x"].execute()`, `Process.Start("codex exec x")`, `(uiop:run-program "codex exec x")`,
+		`"codex exec x".execute()`, `import sys.process._; "codex exec x".!`, `(shell "codex exec x")`, "!codex exec x",
+		"platform shell codex exec x",
+		`Sys.command "codex exec x";;`, `main = callCommand "codex exec x"`, `["codex exec x"].execute()`,
+		`Process.Start("codex exec x")`, `(uiop:run-program "codex exec x")`,
 		`spawn("codex exec x")`, `shell 'codex exec x'`,
 	} {
 		var got []string

@@ -114,7 +114,8 @@ func (r *Reader) ownIn(text string) string {
 	names, _ := Names(text)
 	for _, p := range names {
 		for rest := p; rest != ""; {
-			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") && protected.IsSettings("/"+rest, r.Paths) {
+			if strings.HasPrefix(rest, ".git/hooks/") || strings.HasPrefix(rest, ".") &&
+				protected.IsSettings("/"+rest, r.Paths) {
 				return p
 			}
 			_, rest, _ = strings.Cut(rest, "/")

@@ -11,9 +11,11 @@ import (
 
 // effects lists what a text does, and its payloads.
 func effects(dialect, text string) (out []string) {
-	list := sqltext.Effects(nil, dialect, text, sqltext.DefaultLimits(), func(p effect.Payload) { out = append(out, p.Lang+":"+p.Text) })
+	list := sqltext.Effects(nil, dialect, text, sqltext.DefaultLimits(),
+		func(p effect.Payload) { out = append(out, p.Lang+":"+p.Text) })
 	for _, e := range list {
-		if e.Kind != effect.Exec || e.Target == "" || !slices.Contains(out, "sh:"+e.Target) && !slices.Contains(out, "cmd:"+e.Target) {
+		if e.Kind != effect.Exec || e.Target == "" || !slices.Contains(out, "sh:"+e.Target) &&
+			!slices.Contains(out, "cmd:"+e.Target) {
 			out = append(out, e.By+" = "+e.String())
 		}
 	}
@@ -28,7 +30,8 @@ func TestEffects(t *testing.T) {
 	}{
 		// Lost.
 		{"", "DROP TABLE users", []string{"DROP TABLE = remote-delete table users bulk"}},
-		{"", "drop/**/table/*x*/if exists `a`.`b`, c;", []string{"DROP TABLE = remote-delete table a.b bulk", "DROP TABLE = remote-delete table c bulk"}},
+		{"", "drop/**/table/*x*/if exists `a`.`b`, c;", []string{"DROP TABLE = remote-delete table a.b bulk",
+			"DROP TABLE = remote-delete table c bulk"}},
 		{"", "DROP DATABASE prod", []string{"DROP DATABASE = remote-delete database prod recursive+bulk"}},
 		{"", "SELECT 1; -- x\nTRUNCATE TABLE a", []string{"TRUNCATE = remote-delete table a bulk"}},
 		{"", "DELETE FROM users", []string{"DELETE = remote-delete rows of users bulk"}},
@@ -38,12 +41,14 @@ func TestEffects(t *testing.T) {
 		{"", "DELETE FROM users LIMIT 1000000", []string{"DELETE = remote-delete 1000000 rows of users bulk"}},
 		{"mssql", "DELETE TOP (10) FROM users", []string{"DELETE = remote-delete 10 rows of users"}},
 		{"", "ALTER TABLE a DROP COLUMN b", []string{"ALTER TABLE … DROP = remote-delete column a.b"}},
-		{"", "WITH x AS (DELETE FROM users RETURNING *) SELECT * FROM x", []string{"DELETE = remote-delete rows of users bulk"}},
+		{"", "WITH x AS (DELETE FROM users RETURNING *) SELECT * FROM x",
+			[]string{"DELETE = remote-delete rows of users bulk"}},
 		{"", "WITH x AS (SELECT 1) DELETE FROM users", []string{"DELETE = remote-delete rows of users bulk"}},
 		{"", "EXPLAIN ANALYZE DELETE FROM users", []string{"DELETE = remote-delete rows of users bulk"}},
 		{"", "EXPLAIN (ANALYZE, BUFFERS) DELETE FROM users", []string{"DELETE = remote-delete rows of users bulk"}},
 		{"postgres", "DO $x$ BEGIN EXECUTE 'DROP TABLE a'; END $x$", []string{"DROP TABLE = remote-delete table a bulk"}},
-		{"postgres", "DO $$ BEGIN IF true THEN TRUNCATE a; END IF; END $$", []string{"TRUNCATE = remote-delete table a bulk"}},
+		{"postgres", "DO $$ BEGIN IF true THEN TRUNCATE a; END IF; END $$",
+			[]string{"TRUNCATE = remote-delete table a bulk"}},
 		{"mssql", "EXEC('DROP ' + 'TABLE a')", []string{"DROP TABLE = remote-delete table a bulk"}},
 		{"mssql", "EXEC sp_executesql N'DROP TABLE a'", []string{"DROP TABLE = remote-delete table a bulk"}},
 		{"mysql", "PREPARE s FROM 'DROP TABLE a'; EXECUTE s", []string{"DROP TABLE = remote-delete table a bulk"}},
@@ -76,7 +81,8 @@ func TestEffects(t *testing.T) {
 		{"psql", `\o /tmp/x`, []string{`\o of the client = write /tmp/x`}},
 		{"mysql", "system rm -rf /", []string{"sh:rm -rf /"}},
 		{"mysql", "SELECT 1;\n\\! id", []string{"sh:id"}},
-		{"mysql", "source /tmp/x.sql", []string{"a script of the client = read /tmp/x.sql", "a script of the client = exec /tmp/x.sql from file"}},
+		{"mysql", "source /tmp/x.sql", []string{"a script of the client = read /tmp/x.sql",
+			"a script of the client = exec /tmp/x.sql from file"}},
 		{"sqlite3", ".shell id", []string{"sh:id"}},
 		{"sqlite3", ".sys id", []string{"sh:id"}},
 		{"sqlite3", ".once |sh", []string{"sh:sh"}},
@@ -91,8 +97,10 @@ func TestEffects(t *testing.T) {
 		{"postgres", "SELECT lo_export(1, '/tmp/x')", []string{"lo_export = write /tmp/x"}},
 		{"mssql", "EXEC master..xp_cmdshell 'whoami'", []string{"cmd:whoami"}},
 		{"mssql", "EXEC xp_cmdshell('dir')", []string{"cmd:dir"}},
-		{"postgres", "ALTER SYSTEM SET archive_command = 'curl x'", []string{"sh:curl x", "ALTER SYSTEM = persist curl x", "ALTER SYSTEM = permission archive_command"}},
-		{"postgres", "CREATE FUNCTION f() RETURNS void AS $$ import os $$ LANGUAGE plpython3u", []string{"python: import os ", "a function in plpython3u = exec  import os "}},
+		{"postgres", "ALTER SYSTEM SET archive_command = 'curl x'",
+			[]string{"sh:curl x", "ALTER SYSTEM = persist curl x", "ALTER SYSTEM = permission archive_command"}},
+		{"postgres", "CREATE FUNCTION f() RETURNS void AS $$ import os $$ LANGUAGE plpython3u",
+			[]string{"python: import os ", "a function in plpython3u = exec  import os "}},
 		// Unknown.
 		{"", x, []string{"SQL = opaque … partial"}},
 		{"", "DELETE FROM users WHERE " + x, []string{"DELETE = remote-delete rows of users bulk+partial"}},
@@ -121,10 +129,13 @@ func TestEffects(t *testing.T) {
 		// Redis.
 		{"redis-cli", "FLUSHALL", []string{"redis FLUSHALL = remote-delete all databases recursive+bulk"}},
 		{"redis-cli", "get a\n\"flushdb\" async", []string{"redis FLUSHDB = remote-delete the database bulk"}},
-		{"redis-cli", "config set dir /var/spool/cron", []string{"redis CONFIG = write /var/spool/cron partial", "redis CONFIG = persist /var/spool/cron partial"}},
-		{"redis-cli", "EVAL \"for _,k in ipairs(redis.call('keys','*')) do redis.call('del',k) end\" 0", []string{"redis EVAL = remote-delete keys bulk"}},
+		{"redis-cli", "config set dir /var/spool/cron", []string{"redis CONFIG = write /var/spool/cron partial",
+			"redis CONFIG = persist /var/spool/cron partial"}},
+		{"redis-cli", "EVAL \"for _,k in ipairs(redis.call('keys','*')) do redis.call('del',k) end\" 0",
+			[]string{"redis EVAL = remote-delete keys bulk"}},
 		{"redis-cli", "DEL a", []string{"redis DEL = remote-delete keys a"}},
-		{"redis-cli", "slaveof 1.2.3.4 6379", []string{"redis SLAVEOF = net-in 1.2.3.4", "redis SLAVEOF = remote-delete all databases bulk"}},
+		{"redis-cli", "slaveof 1.2.3.4 6379", []string{"redis SLAVEOF = net-in 1.2.3.4",
+			"redis SLAVEOF = remote-delete all databases bulk"}},
 		{"redis-cli", "MODULE LOAD /tmp/x.so", []string{"redis MODULE = exec /tmp/x.so"}},
 		{"redis-cli", "GET flushall", nil},
 		{"redis-cli", "SET a FLUSHALL", nil},
@@ -146,13 +157,19 @@ func TestEffects(t *testing.T) {
 
 func TestWhere(t *testing.T) {
 	for want, conds := range map[sqltext.Where][]string{
-		sqltext.Always: {"1=1", "1", "true", "''=''", "id=id", "a.id = a.id", "(1=1)", "((1)=(1))", "NOT false", "NOT (1=2)", "id=5 OR 1=1", "1=1 AND 2=2", "2>1", "'a'<'b'", "1<>2", "1 LIMIT 5000", "id > 0", "id >= 1", "id IS NOT NULL", "id != -1",
-			"name LIKE '%'", "EXISTS (SELECT 1)", "id IN (SELECT id FROM users)", "1 IN (1,2)", "1 /*x*/ = /*y*/ 1", "1=1 -- AND id=1", "(id=1) OR (1)", "a BETWEEN 1 AND 2 OR 1"},
-		sqltext.Some: {"id=5", "id=5 AND 1=1", "1=2", "a IS NOT NULL", "name LIKE 'x%'", "id > 100", "created < now()", "id IN (1,2)", "id IN (SELECT id FROM users WHERE a)", "random() = random()", "a BETWEEN 1 AND 2", "false OR id=1", "(id=1)", "EXISTS (SELECT 1 FROM b)", "id=", "((("},
+		sqltext.Always: {"1=1", "1", "true", "''=''", "id=id", "a.id = a.id", "(1=1)", "((1)=(1))", "NOT false", "NOT (1=2)",
+			"id=5 OR 1=1", "1=1 AND 2=2", "2>1", "'a'<'b'", "1<>2", "1 LIMIT 5000", "id > 0", "id >= 1", "id IS NOT NULL",
+			"id != -1",
+			"name LIKE '%'", "EXISTS (SELECT 1)", "id IN (SELECT id FROM users)", "1 IN (1,2)", "1 /*x*/ = /*y*/ 1",
+			"1=1 -- AND id=1", "(id=1) OR (1)", "a BETWEEN 1 AND 2 OR 1"},
+		sqltext.Some: {"id=5", "id=5 AND 1=1", "1=2", "a IS NOT NULL", "name LIKE 'x%'", "id > 100", "created < now()",
+			"id IN (1,2)", "id IN (SELECT id FROM users WHERE a)", "random() = random()", "a BETWEEN 1 AND 2", "false OR id=1",
+			"(id=1)", "EXISTS (SELECT 1 FROM b)", "id=", "((("},
 	} {
 		for _, cond := range conds {
 			got := sqltext.Where(99)
-			sqltext.Statements("postgres", "DELETE FROM users WHERE "+cond, sqltext.DefaultLimits(), func(s sqltext.Statement) { got = s.Where })
+			sqltext.Statements("postgres", "DELETE FROM users WHERE "+cond, sqltext.DefaultLimits(),
+				func(s sqltext.Statement) { got = s.Where })
 			if got != want {
 				t.Errorf("WHERE %s: got %d, want %d", cond, got, want)
 			}
@@ -165,8 +182,10 @@ func TestHTTP(t *testing.T) {
 		{"DELETE", "http://es:9200/logs", "", "remote-delete http://es:9200/logs"},
 		{"delete", "http://es:9200/_all", "", "remote-delete http://es:9200/_all bulk"},
 		{"DELETE", "http://es:9200/*", "", "remote-delete http://es:9200/* bulk"},
-		{"POST", "http://es:9200/a/_delete_by_query", `{"query":{"match_all":{}}}`, "remote-delete http://es:9200/a/_delete_by_query bulk"},
-		{"POST", "http://es:9200/a/_delete_by_query", `{"query":{"term":{"a":1}}}`, "remote-delete http://es:9200/a/_delete_by_query"},
+		{"POST", "http://es:9200/a/_delete_by_query", `{"query":{"match_all":{}}}`,
+			"remote-delete http://es:9200/a/_delete_by_query bulk"},
+		{"POST", "http://es:9200/a/_delete_by_query", `{"query":{"term":{"a":1}}}`,
+			"remote-delete http://es:9200/a/_delete_by_query"},
 		{"GET", "http://es:9200/_all", "", ""},
 		{"POST", "http://es:9200/a/_search", "{}", ""},
 	} {
@@ -196,7 +215,9 @@ func TestLimits(t *testing.T) {
 }
 
 func FuzzSQL(f *testing.F) {
-	for _, s := range [][2]string{{"", "DELETE FROM a WHERE 1=1"}, {"mysql", "/*!1 /*"}, {"psql", "\\set x `"}, {"sqlite3", ".import \"|"}, {"mssql", "EXEC x('a'+@b)"}, {"redis", "1 \"\\"}, {"mongo", "db['a']("}, {"", "$a$ $b$ \\ [ ` \""}, {"", "WHERE ((((NOT NOT"}, {"oracle", "@x"}, {"", "\x00; DROP \x00"}} {
+	for _, s := range [][2]string{{"", "DELETE FROM a WHERE 1=1"}, {"mysql", "/*!1 /*"}, {"psql", "\\set x `"},
+		{"sqlite3", ".import \"|"}, {"mssql", "EXEC x('a'+@b)"}, {"redis", "1 \"\\"}, {"mongo", "db['a']("},
+		{"", "$a$ $b$ \\ [ ` \""}, {"", "WHERE ((((NOT NOT"}, {"oracle", "@x"}, {"", "\x00; DROP \x00"}} {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, dialect, text string) {
@@ -219,7 +240,8 @@ func FuzzSQL(f *testing.F) {
 }
 
 func BenchmarkEffects(b *testing.B) {
-	for _, text := range []string{"SELECT a, b FROM users WHERE id = 5", "DELETE FROM users WHERE id = 5 OR 1=1", strings.Repeat("INSERT INTO a VALUES (1, 'x', \"y\");\n", 100)} {
+	for _, text := range []string{"SELECT a, b FROM users WHERE id = 5", "DELETE FROM users WHERE id = 5 OR 1=1",
+		strings.Repeat("INSERT INTO a VALUES (1, 'x', \"y\");\n", 100)} {
 		b.Run(text[:12], func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -137,7 +137,8 @@ func narrow(r rune) (byte, bool) {
 		return '1', true
 	case r == 0xb2, r == 0xb3:
 		return byte(r-0xb2) + '2', true
-	case r == 0xad, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
+	case r == 0xad, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2064, r == 0xfeff,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe007f:
 		return 0, true // invisible
 	}
 	return 0, false
@@ -274,12 +275,16 @@ func embedded(a netip.Addr) (netip.Addr, bool) {
 
 var (
 	metadataAddrs = [...]netip.Addr{
-		netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd00:ec2::23"),
-		netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("169.254.0.23"), netip.MustParseAddr("169.254.10.10"),
-		netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("fe80::a9fe:a9fe"), netip.MustParseAddr("169.254.42.42"), netip.MustParseAddr("fd00:42::42"),
+		netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"), netip.MustParseAddr("169.254.170.23"),
+		netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd00:ec2::23"),
+		netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("169.254.0.23"),
+		netip.MustParseAddr("169.254.10.10"),
+		netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd20:ce::254"), netip.MustParseAddr("fe80::a9fe:a9fe"),
+		netip.MustParseAddr("169.254.42.42"), netip.MustParseAddr("fd00:42::42"),
 	}
 	internalNets = [...]netip.Prefix{
-		netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
+		netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+		netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
 	}
 )
 

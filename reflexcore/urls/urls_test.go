@@ -67,7 +67,8 @@ func TestClassify(t *testing.T) {
 		{"localhost:8080", urls.Loopback, urls.OddPort | urls.Malformed},
 		{"http://foo.LOCALHOST/", urls.Loopback, 0},
 		{"http://x.lvh.me/", urls.Loopback, 0},
-		{"s3://backups/x", 0, urls.Internal | urls.OddScheme}, {"gs://backups/x", 0, urls.Internal}, {"abfss://c@account/x", 0, urls.Internal},
+		{"s3://backups/x", 0, urls.Internal | urls.OddScheme}, {"gs://backups/x", 0, urls.Internal},
+		{"abfss://c@account/x", 0, urls.Internal},
 		{"http://10.1.2.3:9200/", urls.Internal | urls.OddPort, 0},
 		{"http://172.16.0.1/", urls.Internal, 0},
 		{"http://172.32.0.1/", urls.Address, urls.Internal},
@@ -181,7 +182,8 @@ func TestParts(t *testing.T) {
 }
 
 func FuzzClassify(f *testing.F) {
-	for _, s := range []string{"http://a@b:1/x?token=1", `http:\\[::1]%00`, "xn--a-b.c", "a9fea9fe.nip.io", "file:///", "jar:http:x", "\x00://", "１.①", "view-source:view-source:view-source:http://x"} {
+	for _, s := range []string{"http://a@b:1/x?token=1", `http:\\[::1]%00`, "xn--a-b.c", "a9fea9fe.nip.io", "file:///",
+		"jar:http:x", "\x00://", "１.①", "view-source:view-source:view-source:http://x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -208,7 +210,8 @@ func isASCII(s string) bool {
 }
 
 func BenchmarkClassify(b *testing.B) {
-	for _, text := range []string{"https://api.github.com/repos/owner/repo/issues?page=2", "http://169.254.169.254/latest/", "example.com:443", "https://webhook.site/abc"} {
+	for _, text := range []string{"https://api.github.com/repos/owner/repo/issues?page=2",
+		"http://169.254.169.254/latest/", "example.com:443", "https://webhook.site/abc"} {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -101,7 +101,8 @@ func (s Scorer) window(ids []int) (float64, error) {
 // gone.
 func (s Scorer) Serve(in io.Reader, out io.Writer, runtime string) error {
 	m := s.Model.Manifest
-	if err := protocol.Write(out, protocol.Hello{Protocol: protocol.Version, Manifest: s.Model.Sum, Label: m.Label, Window: m.Window, Runtime: runtime}); err != nil {
+	if err := protocol.Write(out, protocol.Hello{Protocol: protocol.Version, Manifest: s.Model.Sum, Label: m.Label,
+		Window: m.Window, Runtime: runtime}); err != nil {
 		return err
 	}
 	r := bufio.NewReaderSize(in, 64<<10)

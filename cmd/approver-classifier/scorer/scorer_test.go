@@ -46,7 +46,8 @@ func scorer(t *testing.T, l *logits) Scorer {
 		t.Fatal(err)
 	}
 	return Scorer{&Model{&modeldir.Model{
-		Manifest: modeldir.Manifest{Label: "INJECTION", Window: 18}, Sum: "00", Labels: []string{"SAFE", "INJECTION"}, Target: 1,
+		Manifest: modeldir.Manifest{Label: "INJECTION", Window: 18}, Sum: "00", Labels: []string{"SAFE", "INJECTION"},
+		Target: 1,
 	}, tok}, l}
 }
 
@@ -76,7 +77,8 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
-	if got, err := scorer(t, &logits{of: bad}).Score(""); err != nil || math.Abs(got.Value-low) > 1e-12 || got.Windows != 1 {
+	if got, err := scorer(t, &logits{of: bad}).Score(""); err != nil || math.Abs(got.Value-low) > 1e-12 ||
+		got.Windows != 1 {
 		t.Errorf("no text: %+v %v", got, err)
 	}
 }
@@ -120,17 +122,21 @@ func TestServe(t *testing.T) {
 	if len(lines) != 3 {
 		t.Fatalf("%q", lines)
 	}
-	if h, err := protocol.ParseHello([]byte(lines[0])); err != nil || h.Manifest != "00" || h.Window != 18 || h.Runtime != "test 1" {
+	if h, err := protocol.ParseHello([]byte(lines[0])); err != nil || h.Manifest != "00" || h.Window != 18 ||
+		h.Runtime != "test 1" {
 		t.Errorf("%+v %v", h, err)
 	}
-	if r, err := protocol.ParseReply([]byte(lines[1]), "1"); err != nil || math.Abs(*r.Score-high) > 1e-12 || r.Windows != 1 {
+	if r, err := protocol.ParseReply([]byte(lines[1]), "1"); err != nil || math.Abs(*r.Score-high) > 1e-12 ||
+		r.Windows != 1 {
 		t.Errorf("%+v %v", r, err)
 	}
 	out.Reset()
-	if err := scorer(t, &logits{of: bad, err: errors.New("no memory")}).Serve(strings.NewReader(in), &out, "x"); err != nil || strings.Count(out.String(), `"error":"no memory"`) != 2 {
+	if err := scorer(t, &logits{of: bad, err: errors.New("no memory")}).Serve(strings.NewReader(in), &out,
+		"x"); err != nil || strings.Count(out.String(), `"error":"no memory"`) != 2 {
 		t.Errorf("%v %s", err, out.String())
 	}
-	for _, in := range []string{"x\n", `{"id":"1","text":"a"}`, `{"id":"1"}` + "x\n", strings.Repeat("x", protocol.MaxRequest+1) + "\n"} {
+	for _, in := range []string{"x\n", `{"id":"1","text":"a"}`, `{"id":"1"}` + "x\n",
+		strings.Repeat("x", protocol.MaxRequest+1) + "\n"} {
 		if err := scorer(t, &logits{of: bad}).Serve(strings.NewReader(in), &out, "x"); err == nil {
 			t.Errorf("%.30q was served", in)
 		}
@@ -143,14 +149,16 @@ func TestOpen(t *testing.T) {
 	const config = `{"id2label":{"0":"SAFE","1":"INJECTION"},"max_position_embeddings":64}`
 	long := strings.Replace(tokenizerJSON, `{"type":"BertProcessing","sep":["[SEP]",2],"cls":["[CLS]",1]}`,
 		`{"type":"TemplateProcessing","single":[`+strings.Repeat(`{"SpecialToken":{"id":"[CLS]","type_id":0}},`, 9)+
-			`{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],"tokens":["[CLS]"]}}}`, 1)
+			`{"Sequence":{"id":"A","type_id":0}}],"pair":[],"special_tokens":{"[CLS]":{"id":"[CLS]","ids":[1],`+
+			`"tokens":["[CLS]"]}}}`, 1)
 	for tokenizer, want := range map[string]string{
 		tokenizerJSON: "",
 		long:          "it puts 9 tokens around a text: at most 8 are possible",
 		strings.Replace(tokenizerJSON, "WordPiece", "BPE", 1): `the model "BPE" is not known here`,
 	} {
 		dir := t.TempDir()
-		files := map[string]string{modeldir.ModelFile: "\x08\x08\x3a\x00", modeldir.TokenizerFile: tokenizer, modeldir.ConfigFile: config}
+		files := map[string]string{modeldir.ModelFile: "\x08\x08\x3a\x00", modeldir.TokenizerFile: tokenizer,
+			modeldir.ConfigFile: config}
 		for name, text := range files {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

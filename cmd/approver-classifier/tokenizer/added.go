@@ -18,7 +18,8 @@ type added struct {
 
 const maxAdded = 10_000
 
-func (l *loader) added(at string, raw json.RawMessage, m model, normalize normalizer) (verbatim, normalized []added, err error) {
+func (l *loader) added(at string, raw json.RawMessage, m model, normalize normalizer) (verbatim, normalized []added,
+	err error) {
 	var list []json.RawMessage
 	if !absent(raw) {
 		if err := decode(at, raw, &list); err != nil {
@@ -33,7 +34,8 @@ func (l *loader) added(at string, raw json.RawMessage, m model, normalize normal
 		var a added
 		var single, special bool
 		err := object(at, raw, keys{
-			"id": need(&a.id), "content": need(&a.content), "single_word": need(&single), "lstrip": need(&a.left), "rstrip": need(&a.right),
+			"id": need(&a.id), "content": need(&a.content), "single_word": need(&single), "lstrip": need(&a.left),
+			"rstrip":     need(&a.right),
 			"normalized": need(&a.normalized), "special": need(&special),
 		})
 		known, inVocab := m.id(a.content)
@@ -47,7 +49,8 @@ func (l *loader) added(at string, raw json.RawMessage, m model, normalize normal
 		case inVocab && known != a.id:
 			return nil, nil, wrong(at+".id", "it is %d, and the vocabulary has %d for %q", a.id, known, clip(a.content))
 		case !inVocab && a.id < m.size():
-			return nil, nil, wrong(at+".id", "it is %d, which the vocabulary has for another piece than %q", a.id, clip(a.content))
+			return nil, nil, wrong(at+".id", "it is %d, which the vocabulary has for another piece than %q", a.id,
+				clip(a.content))
 		}
 		if !a.normalized {
 			verbatim = append(verbatim, a)

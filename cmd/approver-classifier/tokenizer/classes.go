@@ -36,7 +36,8 @@ type classes struct {
 func readClasses(text string) (*classes, error) {
 	c := &classes{lowers: map[rune]string{}}
 	sets := map[string]*set{
-		"control": &c.control, "space": &c.space, "cjk": &c.cjk, "punctuation": &c.punctuation, "mark": &c.mark, "nonspacing": &c.nonspacing,
+		"control": &c.control, "space": &c.space, "cjk": &c.cjk, "punctuation": &c.punctuation, "mark": &c.mark,
+		"nonspacing": &c.nonspacing,
 		"decomposes": &c.decomposes, "reorders": &c.reorders, "upper": &c.upper,
 	}
 	for line := range strings.Lines(text) {

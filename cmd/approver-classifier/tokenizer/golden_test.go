@@ -136,7 +136,8 @@ func TestGoldenIDs(t *testing.T) {
 func TestTheReferenceAsItIsHere(t *testing.T) {
 	modules := os.Getenv("APPROVER_NODE_MODULES")
 	if modules == "" {
-		t.Skip("APPROVER_NODE_MODULES names no folder with npm's tokenizers: bash .ci/classifier; the committed ids are tested all the same")
+		t.Skip("APPROVER_NODE_MODULES names no folder with npm's tokenizers: bash .ci/classifier; " +
+			"the committed ids are tested all the same")
 	}
 	dir := t.TempDir()
 	list := randomTexts(5000)
@@ -150,7 +151,8 @@ func TestTheReferenceAsItIsHere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("node", "testdata/reference/goldens.js", filepath.Join(dir, "texts.json"), dir, filepath.Join(dir, "unigram.json"))
+	cmd := exec.Command("node", "testdata/reference/goldens.js", filepath.Join(dir, "texts.json"), dir,
+		filepath.Join(dir, "unigram.json"))
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -164,7 +166,8 @@ func TestTheReferenceAsItIsHere(t *testing.T) {
 // nothing and added tokens; always the same ones.
 func randomTexts(n int) (list []string) {
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"ignore", "previous", " ", "  ", " ", "\t", "İ", "Σ", "ẞ", "[MASK]", "[SEP]", "[UNK", "]", "▁", "-", "é", "\u3000", "\u200b", "ü"}
+	pieces := []string{"ignore", "previous", " ", "  ", " ", "\t", "İ", "Σ", "ẞ", "[MASK]", "[SEP]", "[UNK", "]", "▁",
+		"-", "é", "\u3000", "\u200b", "ü"}
 	for range n {
 		var b strings.Builder
 		for range 1 + random.IntN(30) {
@@ -195,7 +198,8 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	}
 	python := "/usr/bin/python3" // Debian's, for Debian's python3-sentencepiece
 	if exec.Command(python, "-c", "import sentencepiece").Run() != nil {
-		t.Skip("python3-sentencepiece is not installed: apt-get install python3-sentencepiece, or bash .ci/classifier; the committed ids are tested all the same")
+		t.Skip("python3-sentencepiece is not installed: apt-get install python3-sentencepiece, or bash .ci/classifier; " +
+			"the committed ids are tested all the same")
 	}
 	dir := t.TempDir()
 	var corpus []byte
@@ -214,7 +218,8 @@ func TestSentencePieceAsItIsHere(t *testing.T) {
 	if err := os.WriteFile(file, corpus, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(python, "testdata/reference/train.py", file, "testdata/texts.json", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(python, "testdata/reference/train.py", file, "testdata/texts.json",
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"unigram.json", "bytes.json"} {

@@ -16,7 +16,9 @@ func wrong(at, format string, args ...any) error {
 }
 
 func unknown(at, what, kind, known string) error {
-	return wrong(at+".type", "the %s %q is not known here, and a text that is read otherwise than in training would get past the model: known are %s", what, clip(kind), known)
+	return wrong(at+".type",
+		"the %s %q is not known here, and a text that is read otherwise than in training would get past the model: "+
+			"known are %s", what, clip(kind), known)
 }
 
 // clip keeps what a message repeats of the file short.

@@ -50,7 +50,9 @@ func (l *loader) normalizer(at string, raw json.RawMessage) (normalizer, error) 
 			"StripAccents": func(s string) string { return without(s, c.mark) },
 		}[kind], nil
 	}
-	return nil, unknown(at, "normalizer", kind, "BertNormalizer, NFD, StripAccents, Lowercase, Strip, Replace, Prepend, Precompiled, Sequence")
+	return nil,
+		unknown(at, "normalizer", kind,
+			"BertNormalizer, NFD, StripAccents, Lowercase, Strip, Replace, Prepend, Precompiled, Sequence")
 }
 
 func (l *loader) normalizers(at string, raw json.RawMessage) (normalizer, error) {
@@ -81,7 +83,8 @@ func (l *loader) bertNormalizer(at string, raw json.RawMessage) (normalizer, err
 	var clean, chinese, lower bool
 	var accents *bool
 	err := object(at, raw, keys{
-		"type": nil, "clean_text": need(&clean), "handle_chinese_chars": need(&chinese), "strip_accents": may(&accents), "lowercase": need(&lower),
+		"type": nil, "clean_text": need(&clean), "handle_chinese_chars": need(&chinese), "strip_accents": may(&accents),
+		"lowercase": need(&lower),
 	})
 	if err != nil {
 		return nil, err
@@ -169,7 +172,9 @@ func replaceNormalizer(at string, raw json.RawMessage) (normalizer, error) {
 	case text == nil && expression != nil && *expression == manyBlanks:
 		return func(s string) string { return replaceBlanks(s, content) }, nil
 	}
-	return nil, wrong(at+".pattern", "it must be {\"String\": TEXT} or {\"Regex\": %q}: other expressions are not known here", manyBlanks)
+	return nil,
+		wrong(at+".pattern", "it must be {\"String\": TEXT} or {\"Regex\": %q}: other expressions are not known here",
+			manyBlanks)
 }
 
 // replaceBlanks replaces each run of two or more blanks.

@@ -25,7 +25,8 @@ func template(at string, raw json.RawMessage, size int) (before, after []int, er
 		return nil, nil, err
 	}
 	if len(before)+len(after) > maxSpecial {
-		return nil, nil, wrong(at, "it puts %d tokens around a text: at most %d are possible", len(before)+len(after), maxSpecial)
+		return nil, nil, wrong(at, "it puts %d tokens around a text: at most %d are possible", len(before)+len(after),
+			maxSpecial)
 	}
 	for _, id := range append(before[:len(before):len(before)], after...) {
 		if id < 0 || id >= size {
@@ -61,7 +62,8 @@ func bertProcessing(at string, raw json.RawMessage) (before, after []int, err er
 func templateProcessing(at string, raw json.RawMessage) (before, after []int, err error) {
 	var single []map[string]json.RawMessage
 	var pair, tokens json.RawMessage
-	if err := object(at, raw, keys{"type": nil, "single": need(&single), "pair": may(&pair), "special_tokens": need(&tokens)}); err != nil {
+	if err := object(at, raw, keys{"type": nil, "single": need(&single), "pair": may(&pair),
+		"special_tokens": need(&tokens)}); err != nil {
 		return nil, nil, err
 	}
 	var special map[string]struct {

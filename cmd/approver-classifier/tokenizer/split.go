@@ -106,7 +106,8 @@ func metaspace(at string, raw json.RawMessage) (splitter, error) {
 	var scheme, old *string
 	var prefix, split *bool
 	err := object(at, raw, keys{
-		"type": nil, "replacement": need(&replacement), "prepend_scheme": may(&scheme), "add_prefix_space": may(&prefix), "split": may(&split), "str_rep": may(&old),
+		"type": nil, "replacement": need(&replacement), "prepend_scheme": may(&scheme), "add_prefix_space": may(&prefix),
+		"split": may(&split), "str_rep": may(&old),
 	})
 	if err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func Load(data []byte) (*Tokenizer, error) {
 	var version string
 	var normalize, split, post, raw, tokens, ignored json.RawMessage
 	err = object("file", data, keys{
-		"version": need(&version), "normalizer": may(&normalize), "pre_tokenizer": may(&split), "post_processor": may(&post), "model": need(&raw), "added_tokens": may(&tokens),
+		"version": need(&version), "normalizer": may(&normalize), "pre_tokenizer": may(&split), "post_processor": may(&post),
+		"model": need(&raw), "added_tokens": may(&tokens),
 		// How long a text may be is for the caller, and ids are not read back.
 		"truncation": may(&ignored), "padding": may(&ignored), "decoder": may(&ignored),
 	})

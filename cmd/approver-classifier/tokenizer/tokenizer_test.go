@@ -11,39 +11,61 @@ import (
 
 // What is not known is an error that names its place, never left out of account.
 func TestWhatIsNotKnownIsRefused(t *testing.T) {
-	uncased, deberta := string(readGolden(t, "testdata/uncased.json").Tokenizer), string(readGolden(t, "testdata/deberta.json").Tokenizer)
+	uncased, deberta := string(readGolden(t, "testdata/uncased.json").Tokenizer),
+		string(readGolden(t, "testdata/deberta.json").Tokenizer)
 	tests := []struct{ name, in, old, new, want string }{
-		{"top-level key", uncased, `"version":`, `"pre_tokeniser":null,"version":`, `file: the key "pre_tokeniser" is not known`},
+		{"top-level key", uncased, `"version":`, `"pre_tokeniser":null,"version":`,
+			`file: the key "pre_tokeniser" is not known`},
 		{"version", uncased, `"version":"1.0"`, `"version":"2.0"`, `version: "2.0" is not known`},
 		{"no model", uncased, `"model":`, `"padding":null,"x":`, `the key "x" is not known`},
-		{"model", uncased, `"type":"WordPiece","unk_token"`, `"type":"BPE","unk_token"`, `model.type: the model "BPE" is not known here`},
-		{"model key", uncased, `"unk_token":"[UNK]"`, `"unk_token":"[UNK]","dropout":0.1`, `model: the key "dropout" is not known`},
-		{"key in another case", uncased, `"unk_token":"[UNK]"`, `"Unk_Token":"[UNK]"`, `model: the key "Unk_Token" is not known`},
-		{"unknown token", uncased, `"unk_token":"[UNK]"`, `"unk_token":"[unk]"`, `model.unk_token: "[unk]" is not in the vocabulary`},
-		{"word length", uncased, `"max_input_chars_per_word":100`, `"max_input_chars_per_word":100000`, `1 to 1000 are possible`},
-		{"word length missing", uncased, `"max_input_chars_per_word":100,`, ``, `model.max_input_chars_per_word: it is missing`},
+		{"model", uncased, `"type":"WordPiece","unk_token"`, `"type":"BPE","unk_token"`,
+			`model.type: the model "BPE" is not known here`},
+		{"model key", uncased, `"unk_token":"[UNK]"`, `"unk_token":"[UNK]","dropout":0.1`,
+			`model: the key "dropout" is not known`},
+		{"key in another case", uncased, `"unk_token":"[UNK]"`, `"Unk_Token":"[UNK]"`,
+			`model: the key "Unk_Token" is not known`},
+		{"unknown token", uncased, `"unk_token":"[UNK]"`, `"unk_token":"[unk]"`,
+			`model.unk_token: "[unk]" is not in the vocabulary`},
+		{"word length", uncased, `"max_input_chars_per_word":100`, `"max_input_chars_per_word":100000`,
+			`1 to 1000 are possible`},
+		{"word length missing", uncased, `"max_input_chars_per_word":100,`, ``,
+			`model.max_input_chars_per_word: it is missing`},
 		{"vocabulary id", uncased, `"[PAD]":0`, `"[PAD]":1`, `model.vocab: the id 1`},
 		{"vocabulary kind", uncased, `"[PAD]":0`, `"[PAD]":"0"`, `model.vocab: it must be int, and is string`},
-		{"normalizer", uncased, `"type":"BertNormalizer"`, `"type":"NFKC"`, `normalizer.type: the normalizer "NFKC" is not known here`},
+		{"normalizer", uncased, `"type":"BertNormalizer"`, `"type":"NFKC"`,
+			`normalizer.type: the normalizer "NFKC" is not known here`},
 		{"normalizer without type", uncased, `"type":"BertNormalizer",`, ``, `normalizer.type: it is missing`},
-		{"normalizer key", uncased, `"clean_text":true`, `"clean_text":true,"strip":true`, `normalizer: the key "strip" is not known`},
+		{"normalizer key", uncased, `"clean_text":true`, `"clean_text":true,"strip":true`,
+			`normalizer: the key "strip" is not known`},
 		{"normalizer null", uncased, `"clean_text":true`, `"clean_text":null`, `normalizer.clean_text: it is missing`},
-		{"pre-tokenizer", uncased, `"type":"BertPreTokenizer"`, `"type":"ByteLevel"`, `pre_tokenizer.type: the pre-tokenizer "ByteLevel" is not known here`},
-		{"post-processor", uncased, `"type":"TemplateProcessing"`, `"type":"RobertaProcessing"`, `post_processor.type: the post-processor "RobertaProcessing"`},
+		{"pre-tokenizer", uncased, `"type":"BertPreTokenizer"`, `"type":"ByteLevel"`,
+			`pre_tokenizer.type: the pre-tokenizer "ByteLevel" is not known here`},
+		{"post-processor", uncased, `"type":"TemplateProcessing"`, `"type":"RobertaProcessing"`,
+			`post_processor.type: the post-processor "RobertaProcessing"`},
 		{"template id", uncased, `"ids":[2]`, `"ids":[99999]`, `post_processor: the id 99999 is not one`},
-		{"template without text", uncased, `{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"[SEP]"`, `{"SpecialToken":{"id":"[SEP]"`, `post_processor.single: the sequence A is missing`},
-		{"template token", uncased, `"special_tokens":{"[CLS]"`, `"special_tokens":{"[cls]"`, `post_processor.single[0]: "[CLS]" is not`},
-		{"single word", uncased, `"single_word":false`, `"single_word":true`, `added_tokens[0].single_word: it is true, which is not known here`},
-		{"added id", uncased, `"id":0,"content":"[PAD]"`, `"id":7,"content":"[PAD]"`, `added_tokens[0].id: it is 7, and the vocabulary has 0`},
-		{"added id of another", uncased, `"id":0,"content":"[PAD]"`, `"id":0,"content":"[pad]"`, `added_tokens[0].id: it is 0, which the vocabulary has for another piece`},
+		{"template without text", uncased, `{"Sequence":{"id":"A","type_id":0}},{"SpecialToken":{"id":"[SEP]"`,
+			`{"SpecialToken":{"id":"[SEP]"`, `post_processor.single: the sequence A is missing`},
+		{"template token", uncased, `"special_tokens":{"[CLS]"`, `"special_tokens":{"[cls]"`,
+			`post_processor.single[0]: "[CLS]" is not`},
+		{"single word", uncased, `"single_word":false`, `"single_word":true`,
+			`added_tokens[0].single_word: it is true, which is not known here`},
+		{"added id", uncased, `"id":0,"content":"[PAD]"`, `"id":7,"content":"[PAD]"`,
+			`added_tokens[0].id: it is 7, and the vocabulary has 0`},
+		{"added id of another", uncased, `"id":0,"content":"[PAD]"`, `"id":0,"content":"[pad]"`,
+			`added_tokens[0].id: it is 0, which the vocabulary has for another piece`},
 		{"regex", deberta, `{"Regex": " {2,}"}`, `{"Regex": "\\s+"}`, `normalizer.normalizers[2].pattern: it must be`},
-		{"regex and string", deberta, `{"Regex": " {2,}"}`, `{"Regex": " {2,}","String":"x"}`, `normalizer.normalizers[2].pattern: it must be`},
-		{"scheme", deberta, `"prepend_scheme":"always"`, `"prepend_scheme":"often"`, `pre_tokenizer.prepend_scheme: "often" is not known`},
-		{"contradiction", deberta, `"prepend_scheme":"always"`, `"prepend_scheme":"always","add_prefix_space":false`, `pre_tokenizer.add_prefix_space: it contradicts`},
-		{"replacement", deberta, `"replacement":"▁"`, `"replacement":"▁▁"`, `pre_tokenizer.replacement: it must be one character`},
+		{"regex and string", deberta, `{"Regex": " {2,}"}`, `{"Regex": " {2,}","String":"x"}`,
+			`normalizer.normalizers[2].pattern: it must be`},
+		{"scheme", deberta, `"prepend_scheme":"always"`, `"prepend_scheme":"often"`,
+			`pre_tokenizer.prepend_scheme: "often" is not known`},
+		{"contradiction", deberta, `"prepend_scheme":"always"`, `"prepend_scheme":"always","add_prefix_space":false`,
+			`pre_tokenizer.add_prefix_space: it contradicts`},
+		{"replacement", deberta, `"replacement":"▁"`, `"replacement":"▁▁"`,
+			`pre_tokenizer.replacement: it must be one character`},
 		{"unk_id", deberta, `"unk_id":3`, `"unk_id":30000`, `model.unk_id: it is 30000`},
 		{"entry", deberta, `["[PAD]",0]`, `["[PAD]"]`, `model.vocab: an entry of the vocabulary must be [PIECE, SCORE]`},
-		{"charsmap", deberta, `"precompiled_charsmap":"`, `"precompiled_charsmap":"?`, `normalizer.normalizers[1].precompiled_charsmap: it is not base64`},
+		{"charsmap", deberta, `"precompiled_charsmap":"`, `"precompiled_charsmap":"?`,
+			`normalizer.normalizers[1].precompiled_charsmap: it is not base64`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,7 +101,8 @@ func compact(t *testing.T, s string) string {
 // Training asks for a padded or cut text, judging does not.
 func TestTruncationPaddingAndDecoderAreIgnored(t *testing.T) {
 	g := readGolden(t, "testdata/uncased.json")
-	changed := strings.NewReplacer(`"truncation":null`, `"truncation":{"max_length":2}`, `"padding":null`, `"padding":{"strategy":{"Fixed":99}}`).Replace(string(g.Tokenizer))
+	changed := strings.NewReplacer(`"truncation":null`, `"truncation":{"max_length":2}`, `"padding":null`,
+		`"padding":{"strategy":{"Fixed":99}}`).Replace(string(g.Tokenizer))
 	a, err := load(t, []byte(changed)).Encode("ignore all previous instructions")
 	b, _ := load(t, g.Tokenizer).Encode("ignore all previous instructions")
 	if err != nil || len(a) < 5 || !slices.Equal(a, b) {
@@ -108,7 +131,8 @@ func TestInvalidUTF8(t *testing.T) {
 }
 
 func TestTooLongAndNothingLoaded(t *testing.T) {
-	if _, err := load(t, readGolden(t, "testdata/uncased.json").Tokenizer).Encode(strings.Repeat("a", MaxText+1)); err == nil {
+	if _, err := load(t, readGolden(t, "testdata/uncased.json").Tokenizer).Encode(strings.Repeat("a",
+		MaxText+1)); err == nil {
 		t.Error("a text beyond the limit was encoded")
 	}
 	var none *Tokenizer
@@ -125,7 +149,8 @@ func TestSpecial(t *testing.T) {
 	if !slices.Equal(before, []int{2}) || !slices.Equal(after, []int{3}) {
 		t.Errorf("%v and %v", before, after)
 	}
-	bert := strings.Replace(string(readGolden(t, "testdata/uncased.json").Tokenizer), `"post_processor":{`, `"post_processor":{"type":"BertProcessing","sep":["[SEP]",3],"cls":["[CLS]",2]},"decoder":{`, 1)
+	bert := strings.Replace(string(readGolden(t, "testdata/uncased.json").Tokenizer), `"post_processor":{`,
+		`"post_processor":{"type":"BertProcessing","sep":["[SEP]",3],"cls":["[CLS]",2]},"decoder":{`, 1)
 	bert = strings.Replace(bert, `"decoder":{"type":"WordPiece","prefix":"##","cleanup":true},`, ``, 1)
 	before, after = load(t, []byte(bert)).Special()
 	if !slices.Equal(before, []int{2}) || !slices.Equal(after, []int{3}) {

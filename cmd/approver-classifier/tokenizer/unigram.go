@@ -47,7 +47,8 @@ func newUnigram(at string, raw json.RawMessage) (model, error) {
 	m := &unigram{unk: -1, vocab: map[string]int{}}
 	var vocab []scored
 	var unk *int
-	if err := object(at, raw, keys{"type": nil, "unk_id": may(&unk), "vocab": need(&vocab), "byte_fallback": may(&m.bytes)}); err != nil {
+	if err := object(at, raw, keys{"type": nil, "unk_id": may(&unk), "vocab": need(&vocab),
+		"byte_fallback": may(&m.bytes)}); err != nil {
 		return nil, err
 	}
 	if len(vocab) == 0 || len(vocab) > maxVocab {

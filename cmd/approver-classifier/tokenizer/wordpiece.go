@@ -29,7 +29,8 @@ func newWordPiece(at string, raw json.RawMessage) (model, error) {
 	m := &wordPiece{}
 	var unk string
 	err := object(at, raw, keys{
-		"type": nil, "unk_token": need(&unk), "continuing_subword_prefix": need(&m.prefix), "max_input_chars_per_word": need(&m.maxWord), "vocab": need(&m.vocab),
+		"type": nil, "unk_token": need(&unk), "continuing_subword_prefix": need(&m.prefix),
+		"max_input_chars_per_word": need(&m.maxWord), "vocab": need(&m.vocab),
 	})
 	if err != nil {
 		return nil, err

@@ -92,7 +92,8 @@ func (g *grammar) expand(name string, r *rng, b *strings.Builder) {
 }
 
 // tidy sets text as people do; ¦ is for a bar, which parts alternatives.
-var tidy = strings.NewReplacer(" ,", ",", " .", ".", " ?", "?", " :", ":", " ;", ";", " !", "!", "( ", "(", " )", ")", "¦", "|", "  ", " ")
+var tidy = strings.NewReplacer(" ,", ",", " .", ".", " ?", "?", " :", ":", " ;", ";", " !", "!", "( ", "(", " )", ")",
+	"¦", "|", "  ", " ")
 
 // sentence makes one text of a family, in one of several ways to write it.
 func (g *grammar) sentence(family string, r *rng) string {

@@ -54,10 +54,13 @@ func parse(args []string, w io.Writer) (options, error) {
 	fs := flag.NewFlagSet("train", flag.ContinueOnError)
 	fs.SetOutput(w)
 	fs.StringVar(&o.data, "data", "", "`FILE` with the corpus")
-	fs.StringVar(&o.out, "out", "", "`FILE` to write; without --report and --hold-out it is ../../shieldcore/classifier/weights.bin")
-	fs.StringVar(&holdOut, "hold-out", "", "`SOURCE,...` to leave out of the training and to measure on: sources, or groups such as garak")
+	fs.StringVar(&o.out, "out", "",
+		"`FILE` to write; without --report and --hold-out it is ../../shieldcore/classifier/weights.bin")
+	fs.StringVar(&holdOut, "hold-out", "",
+		"`SOURCE,...` to leave out of the training and to measure on: sources, or groups such as garak")
 	fs.BoolVar(&o.report, "report", false, "measure across groups of sources, on the cases of our own, and the time")
-	fs.StringVar(&o.cases, "cases", "../../shieldcore/classifier/testdata", "`DIR` with the cases of our own, for --report")
+	fs.StringVar(&o.cases, "cases", "../../shieldcore/classifier/testdata",
+		"`DIR` with the cases of our own, for --report")
 	fs.StringVar(&without, "without", "", "`KIND,...` of features to leave out: "+strings.Join(kinds, ", "))
 	fs.Float64Var(&o.generated, "generated", 1, "how much of the generator's texts to add, as a share; 0 is none")
 	if err := fs.Parse(args); err != nil {

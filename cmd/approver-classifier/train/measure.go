@@ -14,7 +14,8 @@ import (
 // second: on texts of neither of which the model has seen kin.
 var (
 	attackFolds = [][]string{{"bipia"}, {"garak", "tbpl"}}
-	benignFolds = [][]string{{"go", "tau", "tbpl"}, {"debian", "codealpaca"}, {"awesome", "fastchat", "bipia"}, {"t0", "gsm8k", "shell"}}
+	benignFolds = [][]string{{"go", "tau", "tbpl"}, {"debian", "codealpaca"}, {"awesome", "fastchat", "bipia"},
+		{"t0", "gsm8k", "shell"}}
 )
 
 // A scored text counts as weight texts: attacks are scored once for each fold of

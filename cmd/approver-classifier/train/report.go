@@ -26,7 +26,9 @@ func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases
 	var all [5]float64
 	var attacks float64
 	var rows strings.Builder
-	fmt.Fprintf(w, "\n| held out | attacks | AUC, content | AUC, all benign | recall at 0.1 %% | at 0.5 %% | at 1 %% |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w,
+		"\n| held out | attacks | AUC, content | AUC, all benign | recall at 0.1 %% | at 0.5 %% | at 1 %% |\n"+
+			"|---|---|---|---|---|---|---|\n")
 	for i, fold := range folds {
 		var n float64
 		for _, t := range fold {
@@ -38,7 +40,8 @@ func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases
 		for j, share := range []float64{0.001, 0.005, 0.01} {
 			row[2+j] = recall(fold, threshold(fold, share, content), isAttack)
 		}
-		fmt.Fprintf(w, "| %s | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f |\n", strings.Join(attackFolds[i], ", "), n, row[0], row[1], row[2], row[3], row[4])
+		fmt.Fprintf(w, "| %s | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f |\n", strings.Join(attackFolds[i], ", "), n, row[0],
+			row[1], row[2], row[3], row[4])
 		for j := range all {
 			all[j] += n * row[j]
 		}
@@ -46,9 +49,11 @@ func report(w io.Writer, corpus, own []*text, weights *classifier.Weights, cases
 		bySource(&rows, fold)
 	}
 	attacks = max(attacks, 1)
-	fmt.Fprintf(w, "| all | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f |\n", attacks, all[0]/attacks, all[1]/attacks, all[2]/attacks, all[3]/attacks, all[4]/attacks)
+	fmt.Fprintf(w, "| all | %.0f | %.3f | %.3f | %.3f | %.3f | %.3f |\n", attacks, all[0]/attacks, all[1]/attacks,
+		all[2]/attacks, all[3]/attacks, all[4]/attacks)
 	reportWithRules(w, folds)
-	fmt.Fprintf(w, "\n| source, held out | texts | above 0.1 %% | 0.5 %% | 1 %% |\n|---|---|---|---|---|\n%s", rows.String())
+	fmt.Fprintf(w, "\n| source, held out | texts | above 0.1 %% | 0.5 %% | 1 %% |\n|---|---|---|---|---|\n%s",
+		rows.String())
 	return reportCases(w, weights, cases)
 }
 
@@ -59,7 +64,9 @@ func reportWithRules(w io.Writer, folds [][]scored) {
 	if !slices.ContainsFunc(slices.Concat(folds...), found) {
 		return
 	}
-	fmt.Fprintf(w, "\n| with rules, held out | rules alone | of content | with the model at 0.1 %% | at 0.5 %% | at 1 %% |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(w,
+		"\n| with rules, held out | rules alone | of content | with the model at 0.1 %% | at 0.5 %% | at 1 %% |\n"+
+			"|---|---|---|---|---|---|\n")
 	var all [5]float64
 	var attacks float64
 	for i, fold := range folds {
@@ -77,14 +84,16 @@ func reportWithRules(w io.Writer, folds [][]scored) {
 		for j, share := range []float64{0.001, 0.005, 0.01} {
 			row[2+j] = recall(raised, threshold(raised, share, content), isAttack)
 		}
-		fmt.Fprintf(w, "| %s | %.3f | %.4f | %.3f | %.3f | %.3f |\n", strings.Join(attackFolds[i], ", "), row[0], row[1], row[2], row[3], row[4])
+		fmt.Fprintf(w, "| %s | %.3f | %.4f | %.3f | %.3f | %.3f |\n", strings.Join(attackFolds[i], ", "), row[0], row[1],
+			row[2], row[3], row[4])
 		for j := range all {
 			all[j] += n * row[j]
 		}
 		attacks += n
 	}
 	attacks = max(attacks, 1)
-	fmt.Fprintf(w, "| all | %.3f | %.4f | %.3f | %.3f | %.3f |\n", all[0]/attacks, all[1]/attacks, all[2]/attacks, all[3]/attacks, all[4]/attacks)
+	fmt.Fprintf(w, "| all | %.3f | %.4f | %.3f | %.3f | %.3f |\n", all[0]/attacks, all[1]/attacks, all[2]/attacks,
+		all[3]/attacks, all[4]/attacks)
 }
 
 // bySource prints how much of each source lies above the thresholds that its
@@ -137,8 +146,10 @@ func reportHeldOut(w io.Writer, corpus, own []*text, sources []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "held out %s: attacks at default %.3f, at strict %.3f; benign %.4f and %.4f; AUC %.3f\n", strings.Join(sources, ", "),
-		recall(texts, normal, isAttack), recall(texts, strict, isAttack), recall(texts, normal, isBenign), recall(texts, strict, isBenign), auc(texts, isBenign))
+	fmt.Fprintf(w, "held out %s: attacks at default %.3f, at strict %.3f; benign %.4f and %.4f; AUC %.3f\n",
+		strings.Join(sources, ", "),
+		recall(texts, normal, isAttack), recall(texts, strict, isAttack), recall(texts, normal, isBenign),
+		recall(texts, strict, isBenign), auc(texts, isBenign))
 	return nil
 }
 
@@ -149,7 +160,9 @@ func reportCases(w io.Writer, weights *classifier.Weights, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nthresholds: default %.4f, strict %.4f\n\n| own cases | texts | at default | at strict |\n|---|---|---|---|\n", weights.Default, weights.Strict)
+	fmt.Fprintf(w,
+		"\nthresholds: default %.4f, strict %.4f\n\n| own cases | texts | at default | at strict |\n|---|---|---|---|\n",
+		weights.Default, weights.Strict)
 	long := ""
 	for _, name := range []string{"attacks", "mentions"} {
 		file, err := os.ReadFile(filepath.Join(dir, name+".txt"))
@@ -213,6 +226,7 @@ func reportTime(w io.Writer, m *classifier.Model, text string) error {
 		times[i] = time.Since(began)
 	}
 	slices.Sort(times)
-	fmt.Fprintf(w, "\n%d words (%d bytes): p50 %v, p99 %v; weights of %d bytes\n", s.Tokens, len(text), times[len(times)/2], times[len(times)*99/100], classifier.Size)
+	fmt.Fprintf(w, "\n%d words (%d bytes): p50 %v, p99 %v; weights of %d bytes\n", s.Tokens, len(text),
+		times[len(times)/2], times[len(times)*99/100], classifier.Size)
 	return nil
 }

@@ -18,7 +18,8 @@ func TestTheSameTextsGiveTheSameWeights(t *testing.T) {
 	for i := range made {
 		dir := t.TempDir()
 		var out strings.Builder
-		if err := run([]string{"--data", tiny, "--generated", "0.01", "--out", filepath.Join(dir, "weights.bin")}, &out); err != nil {
+		if err := run([]string{"--data", tiny, "--generated", "0.01", "--out", filepath.Join(dir, "weights.bin")},
+			&out); err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
 		made[i] = map[string][]byte{}
@@ -78,7 +79,8 @@ func TestReportAndHoldOut(t *testing.T) {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
 	var out strings.Builder
-	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases", "../../../shieldcore/classifier/testdata"}, &out)
+	err := run([]string{"--data", tiny, "--generated", "0.01", "--report", "--hold-out", "garak", "--cases",
+		"../../../shieldcore/classifier/testdata"}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,8 @@ func TestBadInput(t *testing.T) {
 		{"no text", `{"source":"a","label":"benign"}`, "", "corpus.jsonl:1: a line needs a source and a text"},
 		{"another label", "\n" + `{"source":"a","label":"evil","text":"x"}`, "", "corpus.jsonl:1:"},
 		{"an unknown kind", `{"source":"a","label":"benign","text":"x"}`, "--without trigram", `no kind "trigram"`},
-		{"nothing to hold out", `{"source":"a","label":"benign","text":"x"}`, "--hold-out b --generated 0.001", "has none of b"},
+		{"nothing to hold out", `{"source":"a","label":"benign","text":"x"}`, "--hold-out b --generated 0.001",
+			"has none of b"},
 		{"more arguments", `{"source":"a","label":"benign","text":"x"}`, "more", "no other arguments"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package code
+package lex
 
 import (
 	"strings"
@@ -26,13 +26,13 @@ func (l *lexer) longString(level int) string {
 	return l.src[start:max(start, min(l.i-level-2, len(l.src)))]
 }
 
-func pythonPrefix(text string) (how quoting, ok bool) {
+func pythonPrefix(text string) (how Quoting, ok bool) {
 	for i := range len(text) {
 		switch text[i] | 0x20 {
 		case 'r':
-			how |= qRaw
+			how |= Raw
 		case 'f':
-			how |= qFormat
+			how |= Format
 		case 'b', 'u':
 		default:
 			return 0, false
@@ -42,8 +42,8 @@ func pythonPrefix(text string) (how quoting, ok bool) {
 }
 
 // quoted reads a string; l.i is at its quote, start at its prefix.
-func (l *lexer) quoted(start int, quote byte, how quoting) {
-	if l.d.triple && strings.HasPrefix(l.src[l.i:], strings.Repeat(string(quote), 3)) {
+func (l *lexer) quoted(start int, quote byte, how Quoting) {
+	if l.d.Texts.Triple && strings.HasPrefix(l.src[l.i:], strings.Repeat(string(quote), 3)) {
 		l.i += 3
 		from := l.i
 		for l.i < len(l.src) && !strings.HasPrefix(l.src[l.i:], l.src[from-3:from]) {
@@ -54,12 +54,12 @@ func (l *lexer) quoted(start int, quote byte, how quoting) {
 		}
 		end := min(l.i, len(l.src))
 		l.i = min(l.i+3, len(l.src))
-		l.emit(tkString, start, l.src[from:end]).how = how
+		l.emit(String, start, l.src[from:end]).How = how
 		return
 	}
 	l.i++
 	body := l.until(quote, quote)
-	l.emit(tkString, start, body).how = how
+	l.emit(String, start, body).How = how
 }
 
 // until reads to the closing delimiter and past it, over escapes, pairs of
@@ -77,18 +77,18 @@ func (l *lexer) until(open, end byte) string {
 			depth--
 		case c == open && open != end:
 			depth++
-		case c == '[' && end == '/' && open == '/' && l.d.regexClasses: // a class in a pattern
+		case c == '[' && end == '/' && open == '/' && l.d.Texts.RegexClasses: // a class in a pattern
 			for l.i++; l.i < len(l.src) && l.src[l.i] != ']' && l.src[l.i] != '\n'; l.i++ {
 				if l.src[l.i] == '\\' {
 					l.i++
 				}
 			}
-		case l.d.inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.inner) &&
-			(end == '`' || !l.d.templates):
-			l.i += len(l.d.inner)
-			l.i = closing(l.src, l.i, l.d.inner[len(l.d.inner)-1])
+		case l.d.Texts.Inner != "" && end != '\'' && strings.HasPrefix(l.src[l.i:], l.d.Texts.Inner) &&
+			(end == '`' || !l.d.Texts.Templates):
+			l.i += len(l.d.Texts.Inner)
+			l.i = Closing(l.src, l.i, l.d.Texts.Inner[len(l.d.Texts.Inner)-1])
 			continue
-		case c == '\n' && l.d.regex && open == '/' && end == '/' && l.d.regexLine:
+		case c == '\n' && l.d.Texts.Regex && open == '/' && end == '/' && l.d.Texts.RegexLine:
 			return l.src[start:l.i] // no pattern after all
 		}
 		l.i++
@@ -97,9 +97,9 @@ func (l *lexer) until(open, end byte) string {
 	return l.src[min(start, len(l.src)):]
 }
 
-// closing returns the place behind the bracket that closes the one before i, over
+// Closing returns the place behind the bracket that closes the one before i, over
 // strings and brackets.
-func closing(src string, i int, open byte) int {
+func Closing(src string, i int, open byte) int {
 	end := byte('}')
 	if open == '(' {
 		end = ')'
@@ -129,13 +129,14 @@ func closing(src string, i int, open byte) int {
 
 func (l *lexer) flags() string {
 	start := l.i
-	for l.i < len(l.src) && isLetter(l.src[l.i]) {
+	for l.i < len(l.src) && IsLetter(l.src[l.i]) {
 		l.i++
 	}
 	return l.src[start:l.i]
 }
 
-func closer(open byte) byte {
+// Closer is the byte that closes what open opens.
+func Closer(open byte) byte {
 	switch open {
 	case '(':
 		return ')'
@@ -160,26 +161,26 @@ func (l *lexer) quoteLike(start int, text string) bool {
 	for i < len(l.src) && (l.src[i] == ' ' || l.src[i] == '\t' || l.src[i] == '\n') {
 		i++
 	}
-	if i >= len(l.src) || isWord(l.src[i]) || strings.IndexByte(",;)", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i ||
+	if i >= len(l.src) || IsWord(l.src[i]) || strings.IndexByte(",;)", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i ||
 		l.src[i] == '=' && (i > l.i || i+1 < len(l.src) && (l.src[i+1] == '>' || l.src[i+1] == '=')) {
 		return false
 	}
 	open := l.src[i]
 	l.i = i + 1
-	body := l.until(open, closer(open))
-	kind, how, more := tkString, quoting(qInter), ""
+	body := l.until(open, Closer(open))
+	kind, how, more := String, Quoting(Filled), ""
 	switch text {
 	case "q":
-		how = qSingle
+		how = Single
 	case "qw":
-		kind, how = tkWords, qRaw
+		kind, how = Words, Raw
 	case "qx":
-		kind = tkCommand
+		kind = Command
 	case "m", "qr":
-		kind = tkRegex
+		kind = Regex
 	case "s", "tr", "y":
-		kind = tkRegex
-		if closer(open) != open {
+		kind = Regex
+		if Closer(open) != open {
 			for l.i < len(l.src) && (l.src[l.i] == ' ' || l.src[l.i] == '\n' || l.src[l.i] == '\t') {
 				l.i++
 			}
@@ -188,18 +189,18 @@ func (l *lexer) quoteLike(start int, text string) bool {
 				l.i++
 			}
 		}
-		more = l.until(open, closer(open))
+		more = l.until(open, Closer(open))
 	}
 	if open == '\'' && text != "q" {
-		how = qRaw
+		how = Raw
 	}
 	flags := ""
-	if kind == tkRegex {
+	if kind == Regex {
 		flags = l.flags()
 	}
 	t := l.emit(kind, start, body)
-	t.how, t.more, t.evaluat = how, more, text == "s" && strings.Contains(flags, "e")
-	t.twice = t.evaluat && strings.Count(flags, "e") > 1
+	t.How, t.More, t.Evaluated = how, more, text == "s" && strings.Contains(flags, "e")
+	t.Twice = t.Evaluated && strings.Count(flags, "e") > 1
 	return true
 }
 
@@ -207,30 +208,30 @@ func (l *lexer) quoteLike(start int, text string) bool {
 func (l *lexer) percent() bool {
 	start, i := l.i, l.i+1
 	letter := byte('Q')
-	if i < len(l.src) && isLetter(l.src[i]) {
+	if i < len(l.src) && IsLetter(l.src[i]) {
 		letter = l.src[i]
 		i++
 	}
-	if i >= len(l.src) || isWord(l.src[i]) || l.src[i] <= ' ' || l.src[i] == '=' {
+	if i >= len(l.src) || IsWord(l.src[i]) || l.src[i] <= ' ' || l.src[i] == '=' {
 		return false
 	}
 	open := l.src[i]
 	l.i = i + 1
-	t := l.emit(tkString, start, "")
-	t.text = l.until(open, closer(open))
-	t.end = int32(l.i)
+	t := l.emit(String, start, "")
+	t.Text = l.until(open, Closer(open))
+	t.End = int32(l.i)
 	switch letter {
 	case 'q', 's':
-		t.how = qSingle
+		t.How = Single
 	case 'w', 'i', 'W', 'I':
-		t.kind, t.how = tkWords, qRaw
+		t.Kind, t.How = Words, Raw
 	case 'x':
-		t.kind, t.how = tkCommand, qInter
+		t.Kind, t.How = Command, Filled
 	case 'r':
-		t.kind = tkRegex
+		t.Kind = Regex
 		l.flags()
 	default:
-		t.how = qInter
+		t.How = Filled
 	}
 	return true
 }
@@ -244,12 +245,12 @@ func (l *lexer) symbol() bool {
 	switch c := l.src[l.i+1]; {
 	case c == '"':
 		l.i++
-		l.quoted(start, '"', qInter)
+		l.quoted(start, '"', Filled)
 		return true
-	case isLetter(c) && (l.sp || !l.afterValue()):
-		for l.i += 2; l.i < len(l.src) && (isWord(l.src[l.i]) || l.src[l.i] == '?' || l.src[l.i] == '!'); l.i++ {
+	case IsLetter(c) && (l.sp || !l.afterValue()):
+		for l.i += 2; l.i < len(l.src) && (IsWord(l.src[l.i]) || l.src[l.i] == '?' || l.src[l.i] == '!'); l.i++ {
 		}
-		l.emit(tkString, start, l.src[start+1:l.i]).how = qRaw
+		l.emit(String, start, l.src[start+1:l.i]).How = Raw
 		return true
 	}
 	return false
@@ -260,33 +261,33 @@ func (l *lexer) symbol() bool {
 func (l *lexer) opensHeredoc() bool {
 	rest, start := l.src[l.i:], l.i
 	skip := "<<"
-	if l.d.inlineHeredoc {
+	if l.d.Texts.InlineHeredoc {
 		skip = "<<<"
 	}
-	if !strings.HasPrefix(rest, skip) || !l.d.inlineHeredoc && l.afterValue() && !l.sp {
+	if !strings.HasPrefix(rest, skip) || !l.d.Texts.InlineHeredoc && l.afterValue() && !l.sp {
 		return false
 	}
 	i := len(skip)
-	for l.d.inlineHeredoc && i < len(rest) && rest[i] == ' ' {
+	for l.d.Texts.InlineHeredoc && i < len(rest) && rest[i] == ' ' {
 		i++
 	}
 	if i < len(rest) && (rest[i] == '~' || rest[i] == '-') {
 		i++
 	}
-	how, quote := qInter, byte(0)
+	how, quote := Filled, byte(0)
 	if i < len(rest) && (rest[i] == '"' || rest[i] == '\'') {
 		quote = rest[i]
 		if quote == '\'' {
-			how = qRaw
+			how = Raw
 		}
 		i++
 	}
 	from := i
-	for i < len(rest) && isWord(rest[i]) {
+	for i < len(rest) && IsWord(rest[i]) {
 		i++
 	}
 	tag := rest[from:i]
-	if tag == "" || isDigit(tag[0]) || l.d.upperHeredoc && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') &&
+	if tag == "" || IsDigit(tag[0]) || l.d.Texts.UpperHeredoc && quote == 0 && (tag[0] < 'A' || tag[0] > 'Z') &&
 		rest[2] != '~' && rest[2] != '-' {
 		return false
 	}
@@ -297,15 +298,15 @@ func (l *lexer) opensHeredoc() bool {
 		i++
 	}
 	l.i += i
-	t := l.emit(tkString, start, tag)
-	t.how = how
+	t := l.emit(String, start, tag)
+	t.How = how
 	l.heredocs = append(l.heredocs, len(l.toks)-1)
 	return true
 }
 
 // heredoc gives a token its body: the lines up to its tag.
 func (l *lexer) heredoc(at int) {
-	tag, from := l.toks[at].text, l.i
+	tag, from := l.toks[at].Text, l.i
 	for l.i < len(l.src) {
 		line := l.src[l.i:]
 		next := len(l.src)
@@ -313,11 +314,11 @@ func (l *lexer) heredoc(at int) {
 			line, next = line[:n], l.i+n+1
 		}
 		trimmed := strings.Trim(line, " \t\r")
-		if trimmed == tag || l.d.inlineHeredoc && strings.HasPrefix(trimmed, tag) &&
-			!isWord(byteAt(trimmed, len(tag))) {
-			l.toks[at].text = l.src[from:l.i]
+		if trimmed == tag || l.d.Texts.InlineHeredoc && strings.HasPrefix(trimmed, tag) &&
+			!IsWord(ByteAt(trimmed, len(tag))) {
+			l.toks[at].Text = l.src[from:l.i]
 			l.i = next
-			if l.d.inlineHeredoc {
+			if l.d.Texts.InlineHeredoc {
 				l.i -= len(line) - strings.Index(line, tag) - len(tag) + 1
 				l.i = max(from, min(l.i, len(l.src)))
 			}
@@ -326,6 +327,6 @@ func (l *lexer) heredoc(at int) {
 		}
 		l.i = next
 	}
-	l.toks[at].text = l.src[from:]
+	l.toks[at].Text = l.src[from:]
 	l.lineStart = l.i
 }

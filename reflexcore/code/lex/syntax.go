@@ -1,0 +1,80 @@
+package lex
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/decode"
+)
+
+// A Syntax is how a language is written. What no field names is the same in all languages.
+type Syntax struct {
+	Keywords   []string // those after which a value or a statement follows, sorted
+	Comments   Comments
+	Names      Names
+	Texts      Texts
+	BlocksOnly bool // no value ends with }
+	BareCalls  bool // arguments may follow a name without brackets
+}
+
+// Comments are what is skipped.
+type Comments struct {
+	Line                  string
+	Hash                  bool // # begins a comment
+	BlockOpen, BlockClose string
+	Pod                   bool // =pod … =cut
+	PodBegin              bool // =begin … =end
+	OpenTag               bool // <?php
+	EndMark, DataMark     bool // __END__, __DATA__
+}
+
+// Names are what a name may have besides letters and digits.
+type Names struct {
+	Sigils      string
+	Folded      bool // taken in compatibility form
+	Escapes     bool // \u0065val is eval
+	Dollar      bool // $ is a letter
+	Marked      bool // empty? and map!
+	ColonSigils bool // $a::b
+	Braced      bool // ${x} is $x
+	DoubleAt    bool // @@x
+	LastIndex   bool // $#a
+	Special     bool // $! and its like
+}
+
+// Texts are how strings, patterns and their like are quoted.
+type Texts struct {
+	Single, Double, Backtick Quoting // of a backtick 0: no quote
+	Triple                   bool
+	Prefixes                 bool   // r"…", f"…"
+	KeepEscapes              bool   // \q in a string is \q, not q
+	Inner                    string // what begins an expression inside a string
+	Templates                bool   // it does so in backticks only, before which a function may stand
+	QuoteLike                bool   // q(…), qw(…), s/…/…/
+	Percent                  bool   // %w[…], %x(…)
+	Symbols                  bool   // :name
+	Heredoc                  bool
+	InlineHeredoc            bool // <<<EOT, behind whose end the line goes on
+	UpperHeredoc             bool // a tag without quotes is in upper case
+	Regex                    bool
+	RegexLine                bool // a pattern ends with its line
+	RegexClasses             bool // a / in a class does not end it
+	LongBrackets             bool // [[ … ]] is a text, --[[ … ]] a comment
+}
+
+// IsKeyword reports whether a word is a keyword.
+func (d *Syntax) IsKeyword(word string) bool {
+	_, found := slices.BinarySearch(d.Keywords, word)
+	return found
+}
+
+// Unescape replaces the escapes in a text.
+func (d *Syntax) Unescape(s string) string {
+	switch {
+	case strings.IndexByte(s, '\\') < 0:
+		return s
+	case d.Texts.KeepEscapes:
+		return decode.UnescapeKnown(s)
+	}
+	return decode.Unescape(s)
+}

@@ -1,0 +1,74 @@
+// Package lex cuts source code of several languages into tokens. What differs between the
+// languages is a [Syntax]. [Tokens] never fails: what is no token is an operator of one byte.
+//
+// lex.go cuts, quote.go reads strings and patterns, syntax.go says what a language may have,
+// token.go what comes out; letters.go folds names.
+package lex
+
+// A Kind is what a token is.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	End Kind = iota // behind the last token
+	Name
+	Number
+	String
+	Command // backticks and their like
+	Regex   // a pattern, and for a substitution its replacement in more
+	Words   // a list of words, such as qw(a b)
+	Op
+)
+
+// A Quoting is how a string is read.
+type Quoting uint8
+
+// The ways of quoting.
+const (
+	Raw    Quoting = 1 << iota // no escapes at all
+	Single                     // only the quote and the backslash are escaped
+	Filled                     // variables or expressions are filled in
+	Format                     // Python's f"{x}"
+)
+
+// Runs marks backticks that run something; it is no way of quoting.
+const Runs Quoting = 1 << 7
+
+// A Token is a piece of source. Its text is a part of the source: for a string it
+// is what lies between the quotes.
+type Token struct {
+	Kind      Kind
+	How       Quoting
+	NewLine   bool // first on its line
+	Spaced    bool // white space or a line end before it
+	Col       int32
+	Pos       int32
+	End       int32
+	Text      string
+	More      string // the replacement of a substitution
+	Evaluated bool   // the replacement is code
+	Twice     bool   // what the replacement gives is code
+}
+
+// IsOp reports whether a token is an operator.
+func (t *Token) IsOp(op string) bool { return t.Kind == Op && t.Text == op }
+
+// IsName reports whether a token is a name or word.
+func (t *Token) IsName(name string) bool { return t.Kind == Name && t.Text == name }
+
+// IsLetter reports whether a byte is an ASCII letter or an underscore.
+func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+
+// IsDigit reports whether a byte is a decimal digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// IsWord reports whether a byte may stand in a name.
+func IsWord(c byte) bool { return IsLetter(c) || IsDigit(c) || c >= 0x80 }
+
+// ByteAt is the byte at i, or 0 behind the end.
+func ByteAt(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}

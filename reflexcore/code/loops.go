@@ -1,0 +1,212 @@
+package code
+
+import (
+	"approver.example/reflexcore/code/lex"
+	"approver.example/reflexcore/effect"
+)
+
+// pythonFor evaluates the body once for each element of a short list that is
+// known, or once.
+func (m *machine) pythonFor() {
+	head := m.in.tok()
+	m.in.i++
+	var names []string
+	for m.in.tok().Kind != lex.End && !m.in.isName("in") && !m.in.is(":") {
+		if m.in.tok().Kind == lex.Name {
+			names = append(names, m.in.tok().Text)
+		}
+		m.in.i++
+	}
+	m.in.i++
+	over := m.valueList()
+	m.in.take(":")
+	end := m.in.suite(head)
+	items, ok := over.items()
+	if !ok || len(items) > maxUnroll || len(names) == 0 {
+		items = []value{unknown(over.taint)}
+	}
+	start, toks := m.in.i, m.in.toks
+	m.in.toks = m.in.toks[:max(start, end)]
+	for _, item := range items {
+		for i, name := range names {
+			if len(names) == 1 {
+				m.scope.bind(name, item)
+			} else {
+				m.scope.bind(name, at(item, int64(i)))
+			}
+		}
+		m.in.i = start
+		m.run()
+	}
+	m.in.toks, m.in.i = toks, max(start, end)
+	if len(items) == 0 {
+		m.in.i = start
+	}
+}
+
+// forHead reads the head of a loop; its variable has no known value.
+func (m *machine) forHead() {
+	for m.in.isName("my") || m.in.isName("our") || m.in.isName("local") || m.in.isName("await") {
+		m.in.i++
+	}
+	switch m.d.statements.loop {
+	case loopOf:
+		if m.in.is("(") {
+			m.forOf()
+		}
+	case loopVariable:
+		if t := m.in.tok(); t.Kind == lex.Name && t.Text[0] == '$' {
+			m.scope.bind(t.Text, unknown(0))
+			m.in.i++
+		}
+	case loopIn:
+		m.forIn()
+	case loopAs:
+		if m.in.is("(") {
+			m.forAs()
+		}
+	case loopNone:
+	}
+}
+
+// forOf reads the head of for (const a of b), of which the names may have any element of b.
+func (m *machine) forOf() {
+	end := m.in.match(m.in.i)
+	of := m.in.i + 1
+	for of < end && (!m.in.toks[of].IsName("of")) {
+		of++
+	}
+	if of >= end {
+		return
+	}
+	head := m.in.toks[m.in.i+1 : of]
+	m.in.i = of + 1
+	m.in.paren++
+	v := m.expr(0)
+	m.in.paren--
+	m.escapes.addAll([]value{v})
+	for j := range head {
+		if t := &head[j]; t.Kind == lex.Name && !m.d.syntax.IsKeyword(t.Text) {
+			m.scope.bind(t.Text, unknown(v.taint))
+		}
+	}
+	m.in.i = min(end+1, len(m.in.toks))
+}
+
+// forIn reads for a, b in v and for i = v.
+func (m *machine) forIn() {
+	var names []string
+	for m.budget.step() && m.in.tok().Kind == lex.Name && m.in.tok().Text != "in" {
+		names = append(names, m.in.tok().Text)
+		m.in.i++
+		m.in.take(",")
+	}
+	t := effect.Taint(0)
+	if m.in.isName("in") || m.in.is("=") {
+		m.in.i++
+		t = m.expr(0).taint
+	}
+	for _, n := range names {
+		m.scope.bind(n, unknown(t))
+	}
+}
+
+// forAs reads foreach ($list as $k => $v).
+func (m *machine) forAs() {
+	end := m.in.match(m.in.i)
+	for j := m.in.i; j < end; j++ {
+		if !m.in.toks[j].IsName("as") {
+			continue
+		}
+		m.in.i++
+		v := m.expr(0)
+		for ; j < end; j++ {
+			if m.in.toks[j].Kind == lex.Name && m.in.toks[j].Text[0] == '$' {
+				m.scope.bind(m.in.toks[j].Text, unknown(v.taint))
+			}
+		}
+		m.in.i = min(end+1, len(m.in.toks))
+		return
+	}
+}
+
+// pythonWith: with f(x) as a, g(y) as b.
+func (m *machine) pythonWith() {
+	for m.budget.step() {
+		v := m.expr(bindAssign)
+		if m.in.isName("as") {
+			m.in.i++
+			if m.in.tok().Kind == lex.Name {
+				m.scope.bind(m.in.tok().Text, v)
+				m.in.i++
+			}
+		}
+		if !m.in.take(",") {
+			return
+		}
+	}
+}
+
+// maxUnroll is how often a loop over a known list is evaluated.
+const maxUnroll = 32
+
+// comprehension evaluates an expression once for each element of the list that
+// it runs over, if that is known, and once if not.
+func (m *machine) comprehension() []value {
+	start, quiet := m.in.i, m.out.quiet
+	m.out.quiet = true
+	first := m.expr(bindAssign)
+	m.out.quiet = quiet
+	for m.in.tok().Kind != lex.End && !m.in.isName("for") {
+		m.in.i++
+	}
+	m.in.i++
+	var names []string
+	for m.in.tok().Kind != lex.End && !m.in.isName("in") {
+		if m.in.tok().Kind == lex.Name {
+			names = append(names, m.in.tok().Text)
+		}
+		m.in.i++
+	}
+	m.in.i++
+	over := m.expr(bindOr)
+	filtered := false
+	for (m.in.isName("if") || m.in.isName("for")) && m.budget.step() {
+		filtered = true
+		m.in.i++
+		m.expr(bindOr)
+	}
+	items, ok := over.items()
+	several := over.kind == listValue && over.s == "entries"
+	known := ok && (!filtered || several) && len(names) > 0
+	if !known {
+		items = []value{unknown(over.taint | first.taint)}
+	}
+	if len(m.scope.vars)+len(names) > maxVars {
+		m.budget.over = true
+		return nil
+	}
+	after, n := m.in.i, len(m.scope.vars)
+	out := make([]value, 0, len(items))
+	for _, item := range items {
+		if !m.budget.step() {
+			break
+		}
+		for j, name := range names {
+			if len(names) > 1 {
+				m.scope.vars = append(m.scope.vars, binding{name, at(item, int64(j))})
+			} else {
+				m.scope.vars = append(m.scope.vars, binding{name, item})
+			}
+		}
+		m.in.i = start
+		out = append(out, m.expr(bindAssign))
+		m.scope.vars = m.scope.vars[:n]
+	}
+	m.in.i = after
+	if !known || several {
+		// A list of which not even the length is known is not a list of one.
+		return []value{unknown(taints(out))}
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package content
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// placesText is the table of places. It is data: one line for each place. How it is written
+// stands at its top.
+//
+//go:embed places.txt
+var placesText string
+
+// A row is what places are for that have something in common.
+type row struct {
+	kind   Kind
+	secret bool
+	// weak rows go by an ending or a general name only; they do not count in
+	// folders of test data and documents.
+	weak     bool
+	name     string
+	lang     string
+	format   format
+	patterns []string
+}
+
+// formats are the names of formats in the table.
+var formats = map[string]format{
+	"script": formatScript, "cron": formatCron, "usercron": formatUserCrn, "unit": formatUnit, "plist": formatPlist,
+	"yaml": formatYAML, "git": formatGit, "gitlink": formatGitLink, "todo": formatTodo, "npm": formatNPM,
+	"json": formatJSON, "make": formatMake, "docker": formatDocker, "authkey": formatAuthKey, "ssh": formatSSH,
+	"pth": formatPth, "udev": formatUdev, "groovy": formatGroovy, "toml": formatTOML, "prompt": formatPrompt,
+}
+
+// readPlaces reads the table. A heading that it does not understand is a mistake in the
+// program, and panics.
+func readPlaces(table string) []row {
+	var rows []row
+	for line := range strings.Lines(table) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			rows = append(rows, heading(line))
+		default:
+			r := &rows[len(rows)-1]
+			r.patterns = append(r.patterns, line)
+		}
+	}
+	return rows
+}
+
+// heading reads a line such as "[keys secret format=ssh] what it is called".
+func heading(line string) row {
+	attributes, name, closed := strings.Cut(line[1:], "]")
+	r := row{name: strings.TrimPrefix(name, " ")}
+	for word := range strings.FieldsSeq(attributes) {
+		key, value, _ := strings.Cut(word, "=")
+		known := true
+		switch key {
+		case "secret":
+			r.secret = true
+		case "weak":
+			r.weak = true
+		case "lang":
+			r.lang = value
+		case "format":
+			r.format, known = formats[value]
+		default:
+			r.kind, known = kindNamed(key)
+		}
+		if !known || !closed {
+			panic("content: places.txt has the heading " + line)
+		}
+	}
+	return r
+}
