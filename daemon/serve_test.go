@@ -36,8 +36,8 @@ channels:
 	if err != nil {
 		t.Fatal(err)
 	}
-	channels, local, err := OpenChannels(cfg, false, slog.New(slog.DiscardHandler))
-	if err != nil || local == nil {
+	channels, err := OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
+	if local := localOf(channels); err != nil || local == nil {
 		t.Fatalf("%v, terminal %v", err, local)
 	}
 	opened := ","
