@@ -19,7 +19,9 @@ func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (appro
 	return cfg.OpenStore(ctx, log.With("part", cfg.Storage().Part))
 }
 
-func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust, log *slog.Logger) (*audit.Log, error) {
+func openAudit(
+	ctx context.Context, cfg configs.Config, kv approver.KV, t *trust, log *slog.Logger,
+) (*audit.Log, error) {
 	key, err := audit.LoadOrCreateKey(cfg.AuditKey())
 	if err != nil {
 		return nil, err

@@ -60,7 +60,8 @@ func field[T any](i int, tags ...string) reflect.StructField {
 	for n := 0; n < len(tags); n += 2 {
 		fmt.Fprintf(&tag, "%s:%q ", tags[n], tags[n+1])
 	}
-	return reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[T](), Tag: reflect.StructTag(tag.String())}
+	name := fmt.Sprintf("F%d", i)
+	return reflect.StructField{Name: name, Type: reflect.TypeFor[T](), Tag: reflect.StructTag(tag.String())}
 }
 
 // flagOf is the flag that names the file of a secret.
