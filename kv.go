@@ -80,6 +80,12 @@ type KV interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
+// A ClosableKV is a KV that its opener closes.
+type ClosableKV interface {
+	KV
+	Close() error
+}
+
 // A Confirmer is a KV that can return records which are not yet as durable as it
 // is configured to make them: written on a primary, and not on its replicas. What
 // it has not confirmed may be gone after a fail-over.

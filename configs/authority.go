@@ -49,10 +49,19 @@ func ApproverLine(channel, id, person string) string {
 // [Config.Authority] is not granted: each is then as if it were not set. The
 // approver lists stay; see [Config.PeopleHeldTo].
 func (c Config) HeldTo(granted []string) Config {
-	c.Channels.own()
+	own(&c.Channels)
 	held(c.Channels.authorities(), granted)
 	held(c.shieldAuthorities(), granted)
 	return c
+}
+
+// SettingWaits reports whether lines of [Config.Authority] name a setting of a channel that
+// is no approver.
+func SettingWaits(channel string, lines []string) bool {
+	return slices.ContainsFunc(lines, func(line string) bool {
+		setting, of := strings.CutPrefix(line, "channels."+channel+".")
+		return of && !strings.HasPrefix(setting, "approvers: ")
+	})
 }
 
 // PeopleHeldTo returns the approver list of all channels without those whose line
@@ -69,8 +78,8 @@ func (c Config) PeopleHeldTo(granted []string) approver.People {
 
 // authorities are the settings of channels that are on and take people's yes.
 func (c *Channels) authorities() (on []authority) {
-	for _, ch := range c.list() {
-		on = append(on, heldSettings("channels."+ch.name, ch.section)...)
+	for _, ch := range c.InUse() {
+		on = append(on, heldSettings("channels."+ch.Name, ch.ChannelSection)...)
 	}
 	return on
 }

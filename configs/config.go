@@ -15,21 +15,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"time"
 
 	"approver.example"
 	"approver.example/audit"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
-	"approver.example/channels/terminal"
-	"approver.example/internal/secret"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
-	"approver.example/store/boltstore"
-	"approver.example/store/redisstore"
 	"approver.example/tokens"
 )
 
@@ -197,66 +189,6 @@ func (a Audit) Options() audit.Options {
 	}
 }
 
-// Store says where requests are kept. At most one may be set; none means a file
-// in Config.Dir.
-type Store struct {
-	// KeepFor is how long a request stays in the store after its deadline.
-	KeepFor time.Duration      `yaml:"keep_for"`
-	Bolt    *boltstore.Config  `yaml:"bolt"`
-	Redis   *redisstore.Config `yaml:"redis"`
-}
-
-// Channels are the ways to reach people: all there are. One that is nil is not in use.
-// A channel's name is its key.
-type Channels struct {
-	Telegram *telegram.Config `yaml:"telegram"`
-	Discord  *discord.Config  `yaml:"discord"`
-	Slack    *slack.Config    `yaml:"slack"`
-	Terminal *terminal.Config `yaml:"terminal"`
-}
-
-// list returns the channels in use, in the order of the fields.
-func (c *Channels) list() (used []channel) {
-	all := reflect.ValueOf(c).Elem()
-	for i := range all.NumField() {
-		if field := all.Field(i); !field.IsNil() {
-			used = append(used, channel{all.Type().Field(i).Tag.Get("yaml"), field.Interface().(section)})
-		}
-	}
-	return used
-}
-
-// own makes what c points to its own.
-func (c *Channels) own() {
-	all := reflect.ValueOf(c).Elem()
-	for i := range all.NumField() {
-		if field := all.Field(i); !field.IsNil() {
-			own := reflect.New(field.Type().Elem())
-			own.Elem().Set(field.Elem())
-			field.Set(own)
-		}
-	}
-}
-
-// A channel is one of Channels with its name.
-type channel struct {
-	name string
-	section
-}
-
-// A section is the configuration of a channel: a pointer to a struct. What its file adds
-// counts once people have approved it, but for fields with the tag `held:"no"` and for
-// the approver list, whose entries are held one by one.
-type section interface {
-	// Validate returns all that is wrong, joined, or nil. It reads no file.
-	Validate() error
-	// People returns the approver list, and Destinations where cards go.
-	People() []approver.Approver
-	Destinations() []approver.Destination
-	// Secrets returns the settings that hold a secret.
-	Secrets() []secret.Setting
-}
-
 // Default returns the configuration of an empty file: no channel, so that every
 // call that needs people is denied.
 func Default() Config {
@@ -280,8 +212,8 @@ func Default() Config {
 // People returns the approver list of all channels.
 func (c Config) People() approver.People {
 	people := approver.People{}
-	for _, ch := range c.Channels.list() {
-		people.Add(ch.name, ch.People())
+	for _, ch := range c.Channels.InUse() {
+		people.Add(ch.Name, ch.People())
 	}
 	return people
 }
@@ -289,19 +221,10 @@ func (c Config) People() approver.People {
 // Destinations returns every place that gets a card.
 func (c Config) Destinations() []approver.Destination {
 	var all []approver.Destination
-	for _, ch := range c.Channels.list() {
+	for _, ch := range c.Channels.InUse() {
 		all = append(all, ch.Destinations()...)
 	}
 	return all
-}
-
-// Bolt returns the configuration of the embedded store, which is used unless
-// Store.Redis is set.
-func (c Config) Bolt() boltstore.Config {
-	if c.Store.Bolt != nil {
-		return *c.Store.Bolt
-	}
-	return boltstore.Config{Path: filepath.Join(c.Dir, "approver.db")}
 }
 
 // AuditDir returns the folder of the audit.

@@ -330,7 +330,7 @@ func TestLoadOrDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Dir != home+"/.approver" || c.Sockets.Submit != home+"/.approver/run/submit.sock" || c.Sockets.Resolve != home+"/.approver/run/resolve.sock" ||
-		c.Bolt().Path != home+"/.approver/approver.db" || c.AuditDir() != home+"/.approver/audit" || c.AuditKey() != home+"/.approver/audit.key" {
+		c.Storage().File != home+"/.approver/approver.db" || c.AuditDir() != home+"/.approver/audit" || c.AuditKey() != home+"/.approver/audit.key" {
 		t.Errorf("places: %+v", c)
 	}
 	if err := c.Validate(); err != nil {

@@ -7,10 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
 	"approver.example/channels/telegram"
-	"approver.example/channels/terminal"
 	"approver.example/internal/secret"
 	"approver.example/internal/strictyaml"
 )
@@ -64,22 +61,22 @@ func TestEveryChannelIsListed(t *testing.T) {
 		v.Field(i).Set(reflect.New(v.Field(i).Type().Elem()))
 		before[v.Type().Field(i).Tag.Get("yaml")] = v.Field(i).Interface()
 	}
-	list := c.list()
+	list := c.InUse()
 	if len(list) != v.NumField() {
 		t.Errorf("%d of %d channels are listed", len(list), v.NumField())
 	}
 	for _, ch := range list {
-		if before[ch.name] != any(ch.section) {
-			t.Errorf("%s is not the section of that name", ch.name)
+		if before[ch.Name] != any(ch.ChannelSection) {
+			t.Errorf("%s is not the section of that name", ch.Name)
 		}
 	}
-	c.own()
-	for _, ch := range c.list() {
-		if before[ch.name] == any(ch.section) {
-			t.Errorf("%s is not copied", ch.name)
+	own(&c)
+	for _, ch := range c.InUse() {
+		if before[ch.Name] == any(ch.ChannelSection) {
+			t.Errorf("%s is not copied", ch.Name)
 		}
 	}
-	if n := len(new(Channels).list()); n != 0 {
+	if n := len(new(Channels).InUse()); n != 0 {
 		t.Errorf("%d channels are in use of none", n)
 	}
 }
@@ -124,11 +121,12 @@ func TestASettingThatNobodyThoughtOfWaits(t *testing.T) {
 // The story: a channel gets a second token, which stands in a configuration that
 // all can read, and nothing is said because the section forgot to name it.
 func TestEverySecretIsNamed(t *testing.T) {
-	c := Channels{Telegram: new(telegram.Config), Discord: new(discord.Config), Slack: new(slack.Config), Terminal: new(terminal.Config)}
+	var c Channels
+	fill(&c)
 	total := 0
-	for _, ch := range c.list() {
+	for _, ch := range c.InUse() {
 		named := map[string]secret.Setting{}
-		v := reflect.ValueOf(ch.section).Elem()
+		v := reflect.ValueOf(ch.ChannelSection).Elem()
 		for i := range v.NumField() {
 			if v.Type().Field(i).Type == reflect.TypeFor[secret.Text]() {
 				v.Field(i).Set(reflect.ValueOf(secret.New("hunter2")))
@@ -141,16 +139,16 @@ func TestEverySecretIsNamed(t *testing.T) {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
 			if v.Type().Field(i).Type != reflect.TypeFor[secret.Text]() {
 				if s, ok := named[strings.TrimSuffix(name, "_file")]; ok && any(s.File) != v.Field(i).Addr().Interface() {
-					t.Errorf("%s: %s is not the file of its secret", ch.name, name)
+					t.Errorf("%s: %s is not the file of its secret", ch.Name, name)
 				}
 				continue
 			}
 			total++
 			if named[name].Value.IsZero() || named[name].File == nil {
-				t.Errorf("%s: %s is not among the secrets", ch.name, name)
+				t.Errorf("%s: %s is not among the secrets", ch.Name, name)
 			}
 			if got := (Config{Channels: c}).inlineSecret(); got == "" {
-				t.Errorf("%s: %s is not seen", ch.name, name)
+				t.Errorf("%s: %s is not seen", ch.Name, name)
 			}
 		}
 	}

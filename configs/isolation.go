@@ -155,7 +155,7 @@ func separate(who Submitters, euid uint32) error {
 // look into. Secret files of channels are checked where they are read.
 func (c Config) secretPlaces() []string {
 	all := []string{c.Dir}
-	for _, path := range []string{c.AuditDir(), c.AuditKey(), c.Bolt().Path} {
+	for _, path := range []string{c.AuditDir(), c.AuditKey(), c.Storage().File} {
 		if rel, err := filepath.Rel(c.Dir, path); path != "" && (err != nil || rel == ".." || strings.HasPrefix(rel, "../")) {
 			all = append(all, path)
 		}

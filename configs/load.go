@@ -46,20 +46,10 @@ func load(path string, sockets func(home string) (string, error)) (Config, error
 
 // inlineSecret names a secret that stands in the configuration itself.
 func (c Config) inlineSecret() string {
-	for _, ch := range c.Channels.list() {
-		for _, secret := range ch.Secrets() {
-			if !secret.Value.IsZero() {
-				return "channels." + ch.name + "." + secret.Name
-			}
+	for _, s := range c.secrets() {
+		if !s.Value.IsZero() {
+			return s.Name
 		}
-	}
-	if e := c.Shield.Evaluator; e != nil && !e.Key.IsZero() {
-		return "shield.evaluator.key"
-	}
-	if r := c.Store.Redis; r != nil && !r.Password.IsZero() {
-		return "store.redis.password"
-	} else if r != nil && !r.SentinelPassword.IsZero() {
-		return "store.redis.sentinel_password"
 	}
 	return ""
 }

@@ -81,22 +81,17 @@ func socketIn(text []byte) (resolve string, ok, whole bool) {
 // ReadOnce returns the files besides the configuration that a daemon reads at its start and
 // not again: those of tokens, passwords and certificates, as absolute paths.
 func (c Config) ReadOnce() (files []string) {
-	secret := func(path string) {
-		if path != "" && secret.IsPath(path) {
-			files = append(files, path)
+	for _, s := range c.secrets() {
+		if *s.File != "" && secret.IsPath(*s.File) {
+			files = append(files, *s.File)
 		}
 	}
-	for _, ch := range c.Channels.list() {
-		for _, s := range ch.Secrets() {
-			secret(*s.File)
-		}
-	}
-	if e := c.Shield.Evaluator; e != nil {
-		secret(e.KeyFile)
-	}
-	if r := c.Store.Redis; r != nil {
-		for _, path := range []string{r.PasswordFile, r.SentinelPasswordFile, r.HubKeyFile, r.TLS.CAFile, r.TLS.CertFile, r.TLS.KeyFile} {
-			secret(path)
+	for _, s := range sections[storeSection](&c.Store) {
+		at := s.Storage()
+		for _, path := range at.Paths {
+			if *path != "" && *path != at.File {
+				files = append(files, *path)
+			}
 		}
 	}
 	return files

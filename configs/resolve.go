@@ -73,34 +73,38 @@ func (c *Config) place(home string, sockets func(home string) (string, error)) e
 func (c *Config) paths() []*string {
 	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile, &c.Reflex.Rules.Hub, &c.Reflex.Rules.User}
 	var secrets []*string
-	if b := own(&c.Store.Bolt); b != nil {
-		all = append(all, &b.Path)
+	own(&c.Store)
+	own(&c.Shield)
+	own(&c.Channels)
+	for _, s := range sections[storeSection](&c.Store) {
+		all = append(all, s.Storage().Paths...)
 	}
-	if r := own(&c.Store.Redis); r != nil {
-		all = append(all, &r.TLS.CAFile, &r.TLS.CertFile, &r.TLS.KeyFile)
-		secrets = append(secrets, &r.PasswordFile, &r.SentinelPasswordFile, &r.HubKeyFile)
-	}
-	if m := own(&c.Shield.Sidecar); m != nil {
+	if m := c.Shield.Sidecar; m != nil {
 		all = append(all, &m.Program, &m.Library, &m.Model)
 	}
-	if e := own(&c.Shield.Evaluator); e != nil {
-		secrets = append(secrets, &e.KeyFile)
-	}
-	c.Channels.own()
-	for _, ch := range c.Channels.list() {
-		for _, secret := range ch.Secrets() {
-			secrets = append(secrets, secret.File)
-		}
+	for _, s := range c.secrets() {
+		secrets = append(secrets, s.File)
 	}
 	// A secret may come from another place than a file.
 	return append(all, slices.DeleteFunc(secrets, func(p *string) bool { return !secret.IsPath(*p) })...)
 }
 
-// own replaces what a pointer points to by a copy, and returns that.
-func own[T any](p **T) *T {
-	if *p != nil {
-		c := **p
-		*p = &c
+// secrets returns all settings that hold a secret, with their whole names.
+func (c Config) secrets() (all []secret.Setting) {
+	add := func(section string, settings []secret.Setting) {
+		for _, s := range settings {
+			s.Name = section + "." + s.Name
+			all = append(all, s)
+		}
 	}
-	return *p
+	for _, ch := range c.Channels.InUse() {
+		add("channels."+ch.Name, ch.Secrets())
+	}
+	if e := c.Shield.Evaluator; e != nil {
+		add("shield.evaluator", e.Secrets())
+	}
+	for key, s := range sections[storeSection](&c.Store) {
+		add("store."+key, s.Secrets())
+	}
+	return all
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"approver.example/channels/terminal"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/quota"
 	"approver.example/shieldcore/screen"
@@ -100,17 +99,6 @@ func (m *OutputMode) UnmarshalText(b []byte) error {
 		}
 	}
 	return fmt.Errorf("unknown mode %q: one of auto, on, off", b)
-}
-
-// IsRemote reports whether people are reached over a network: by any channel but the
-// terminal.
-func (c Channels) IsRemote() bool {
-	for _, ch := range c.list() {
-		if ch.name != terminal.Name {
-			return true
-		}
-	}
-	return false
 }
 
 // SanitizesOutput reports whether what tools return is made fit to be read.

@@ -102,7 +102,11 @@ func (c Config) ownProblems() []problem {
 	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size", "audit.keep.size must be 0, which is no limit, or at least twice audit.max_size")
 	bad(c.Store.KeepFor < approver.MinKeepFor || c.Store.KeepFor > 90*24*time.Hour, "store.keep_for",
 		"store.keep_for must be %s to 2160h", short(approver.MinKeepFor))
-	bad(c.Store.Bolt != nil && c.Store.Redis != nil, "store", "store has both bolt and redis: keep one")
+	var stores []string
+	for key := range sections[storeSection](&c.Store) {
+		stores = append(stores, key)
+	}
+	bad(len(stores) > 1, "store", "store has both %s: keep one", strings.Join(stores, " and "))
 	return out
 }
 
@@ -130,14 +134,11 @@ func (c Config) sectionProblems() []problem {
 	if e := c.Shield.Evaluator; e != nil {
 		add("shield.evaluator", reflect.TypeOf(*e), e.Validate())
 	}
-	if b := c.Store.Bolt; b != nil {
-		add("store.bolt", reflect.TypeOf(*b), b.Validate())
+	for key, s := range sections[storeSection](&c.Store) {
+		add("store."+key, reflect.TypeOf(s).Elem(), s.Validate())
 	}
-	if r := c.Store.Redis; r != nil {
-		add("store.redis", reflect.TypeOf(*r), r.Validate())
-	}
-	for _, ch := range c.Channels.list() {
-		add("channels."+ch.name, reflect.TypeOf(ch.section).Elem(), ch.Validate())
+	for _, ch := range c.Channels.InUse() {
+		add("channels."+ch.Name, reflect.TypeOf(ch.ChannelSection).Elem(), ch.Validate())
 	}
 	return out
 }

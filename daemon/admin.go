@@ -7,6 +7,7 @@ import (
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/broadcaster"
+	"approver.example/configs"
 	"approver.example/daemon/hookwatch"
 	"approver.example/daemon/judges"
 	"approver.example/daemon/shield"
@@ -16,9 +17,10 @@ import (
 
 // An Admin is the daemon's side of the operator's commands: httpapi.Operator on
 // the resolve socket. It holds no rule of its own; answers go the way of every
-// other answer, through the terminal channel.
+// other answer, through the local channel.
 type Admin struct {
 	People    *broadcaster.Broadcaster
+	cfg       configs.Config // as it was read at the start, without what nobody has granted
 	channels  []approver.Channel
 	authority *authority
 	audit     *audit.Log
@@ -28,13 +30,8 @@ type Admin struct {
 	budgets   *approver.Budgets
 	shield    *shield.Shield
 	rules     *judges.Judges
-	shared    bool // other daemons may have the same store
 	asks      *quota.Asks
-	config    string // the file that was read at the start
 	read      ReadOnce
-	store     string // where requests are kept, for people
-	storeFile string // the embedded store's file; empty of Redis
-	policy    string // the configured one: a file, or a preset
 	output    string // what becomes of what tools return
 	notice    string // what cards and audit say of this installation
 	pairs     pairings
@@ -43,3 +40,6 @@ type Admin struct {
 	started   time.Time
 	log       *slog.Logger
 }
+
+// audience tells who could answer now.
+func (d *Admin) audience() audience { return audience{d.channels, d.People.Approvers} }

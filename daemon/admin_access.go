@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 
 	"approver.example"
 	"approver.example/broadcaster"
-	"approver.example/channels/terminal"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
 	"approver.example/httpapi"
@@ -24,7 +22,7 @@ import (
 // A doorkeeper stands between the resolve socket and what is behind it.
 type doorkeeper struct {
 	admin *Admin
-	local httpapi.Resolver // nil without a terminal: then there is nothing to watch
+	local httpapi.Resolver // nil without a local channel: then there is nothing to watch
 }
 
 // maxOperation bounds the body of an operation in bytes. A freeze is taken whatever its
@@ -103,7 +101,7 @@ func (d *Admin) admits(ctx context.Context, peer approver.Peer, op string) error
 	if d.always(peer) {
 		return nil
 	}
-	id := accountOf(peer)
+	id := localIdentity(peer.UID)
 	gone, away, err := d.People.Approvers.Removal(ctx, id, d.authority.listed()[id])
 	switch {
 	case err != nil:
@@ -125,14 +123,9 @@ func (d *Admin) always(peer approver.Peer) bool {
 	return peer.Known && (peer.UID == 0 || d.notice != "" && int(peer.UID) == os.Getuid())
 }
 
-// accountOf is the account of a peer.
-func accountOf(peer approver.Peer) approver.Identity {
-	return approver.Identity{Channel: terminal.Name, ID: strconv.FormatUint(uint64(peer.UID), 10)}
-}
-
 // knownGone is admits as far as this process knows without asking the store.
 func (d *Admin) knownGone(peer approver.Peer) (broadcaster.Removal, bool) {
-	id := accountOf(peer)
+	id := localIdentity(peer.UID)
 	gone, away := broadcaster.Controls{Removed: d.People.Mark.Removed()}.Removal(id, d.authority.listed()[id])
 	return gone, away && !d.always(peer)
 }

@@ -236,14 +236,14 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	}
 	ada, stopAda := watch(61004)
 	defer stopAda()
-	if n, others := d.watchersOf(local); *n != 1 || others != 0 || d.onlyUnwatched() != "" {
+	if n, others := d.audience().watchers(local); *n != 1 || others != 0 || d.audience().onlyUnwatched() != "" {
 		t.Fatalf("before: %d, %d", *n, others)
 	}
 	if _, err := l.people.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada"}); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := d.watchersOf(local); *n != 0 || !strings.HasPrefix(d.onlyUnwatched(), "nobody ") {
-		t.Errorf("%d watch who count, and %q", *n, d.onlyUnwatched())
+	if n, _ := d.audience().watchers(local); *n != 0 || !strings.HasPrefix(d.audience().onlyUnwatched(), "nobody ") {
+		t.Errorf("%d watch who count, and %q", *n, d.audience().onlyUnwatched())
 	}
 	select {
 	case err := <-ada:

@@ -24,7 +24,7 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 		})
 	}
 	if errors.Is(err, broadcaster.ErrIncomplete) {
-		doc.Trouble, err = incomplete(err), nil
+		doc.Trouble, err = incomplete(err, d.cfg.Storage()), nil
 	}
 	return doc, err
 }

@@ -43,7 +43,7 @@ func (d *Admin) ownerAnswers(ctx context.Context, peer approver.Peer, op string,
 			"give the daemon a user of its own (docs/isolated.md), or pair a chat"
 	}
 	if why != "" {
-		if op == adminapi.OpOwnerShow && d.takesHere(r.Verdict.Severity) {
+		if op == adminapi.OpOwnerShow && d.audience().ownerAnswers(r.Verdict.Severity) {
 			return adminapi.OwnerAnswer{}, nil
 		}
 		return nil, errors.New("root cannot approve it: " + why)

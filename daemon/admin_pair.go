@@ -6,22 +6,25 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"approver.example"
 	"approver.example/broadcaster"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
 )
 
-// What opAdmit takes for a channel and for a user's id, as every platform writes it.
-var (
-	pairChannels = []string{telegram.Name, discord.Name, slack.Name}
-	platformID   = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
-)
+// platformID is a user's id as every platform writes it.
+var platformID = regexp.MustCompile(`^[A-Za-z0-9]{1,32}$`)
+
+// platforms returns the names of the channels that people are paired on.
+func platforms() (names []string) {
+	for _, ch := range (configs.Channels{}).AllPlatforms() {
+		names = append(names, ch.Name)
+	}
+	return names
+}
 
 // admit puts one more approver before those who are, with the exact change of
 // the configuration. The first whom a chat reaches needs nobody's yes, and an
@@ -31,8 +34,11 @@ func (d *Admin) admit(ctx context.Context, peer approver.Peer, req adminapi.Admi
 		return adminapi.ControlAnswer{}, errors.New("it is not said who is to be added, and how")
 	}
 	// Both stand in what approver says by itself, where a caller must tell no story.
-	if !slices.Contains(pairChannels, req.Channel) || !platformID.MatchString(req.Who.ID) {
-		return adminapi.ControlAnswer{}, errors.New("an approver is added on telegram, discord or slack, by the id that the platform gave them")
+	all := platforms()
+	if !slices.Contains(all, req.Channel) || !platformID.MatchString(req.Who.ID) {
+		last := len(all) - 1
+		return adminapi.ControlAnswer{}, fmt.Errorf("an approver is added on %s or %s, by the id that the platform gave them",
+			strings.Join(all[:last], ", "), all[last])
 	}
 	if err := d.notRemoved(ctx, req); err != nil {
 		return adminapi.ControlAnswer{}, err
@@ -43,7 +49,7 @@ func (d *Admin) admit(ctx context.Context, peer approver.Peer, req adminapi.Admi
 	case d.trusts(peer):
 		d.log.Warn("an approver is added by the operator", "who", who, "uid", peer.UID)
 		return adminapi.ControlAnswer{Done: true, Text: "this daemon is isolated, so your word counts"}, d.authority.admit(ctx, line, fmt.Sprintf("added by uid %d", peer.UID))
-	case !d.chats():
+	case len(d.audience().chats()) == 0:
 		return adminapi.ControlAnswer{Done: true, Text: "the first approver whom a chat reaches"}, nil
 	}
 	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File, "diff": req.Diff}

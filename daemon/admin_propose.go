@@ -69,7 +69,7 @@ func (d *Admin) propose(ctx context.Context, which adminapi.RequestID) (adminapi
 	if err != nil {
 		return adminapi.Proposal{}, fmt.Errorf("no rule can be written of this call, because %w", err)
 	}
-	where := d.policy
+	where := d.cfg.Policy
 	if where == "" || strings.HasPrefix(where, configs.PresetPrefix) {
 		where = "a policy file of your own (the setting policy; the built-in one cannot be changed)"
 	}

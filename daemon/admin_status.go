@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/broadcaster"
-	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 )
 
@@ -19,8 +17,8 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	head := d.audit.Head()
 	doc := adminapi.Status{
 		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.store, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.Status(ctx),
-		Asks: d.asks.Snapshot(), Config: d.config, Submit: d.authority.cfg.Sockets.Submit,
+		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.Status(ctx),
+		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,
 	}
 	if d.hooks != nil {
 		doc.Hooks = d.hooks.Now()
@@ -53,15 +51,15 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	}
 	if err == nil { // reading may go on where nothing can be written, as when its disk is full
 		full := d.audit.StoreErr()
-		if full == nil && d.storeFile != "" {
-			full = RoomFor(d.storeFile, 1)
+		if file := d.cfg.Storage().File; full == nil && file != "" {
+			full = RoomFor(file, 1)
 		}
 		if full != nil {
 			err = fmt.Errorf("it takes no writes, so every call that needs people is denied: %w", full)
 		}
 	}
 	if err != nil {
-		doc.Trouble = once(err)
+		doc.Trouble = once(err, d.cfg.Storage())
 		if c := d.People.Mark.Held(); c.Frozen() && doc.Freeze == nil {
 			doc.Freeze, doc.Control = &c.Freeze, c.Notice(time.Now())
 		}
@@ -84,7 +82,7 @@ func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
 		})
 	}
 	if errors.Is(err, broadcaster.ErrIncomplete) {
-		doc.Trouble, err = incomplete(err), nil
+		doc.Trouble, err = incomplete(err, d.cfg.Storage()), nil
 	}
 	return doc, err
 }
@@ -98,24 +96,8 @@ func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Sh
 	}
 	c, upto := d.People.Cards.Shown(r)
 	return adminapi.Shown{
-		Upto: upto, NotTaken: d.notTaken(r.ID),
+		Upto: upto, NotTaken: d.audience().notTaken(r.ID),
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
 		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
 	}, nil
-}
-
-// whereStored says where requests are kept.
-func whereStored(cfg configs.Config) string {
-	if r := cfg.Store.Redis; r != nil {
-		return "redis " + strings.Join(r.Addrs, ",")
-	}
-	return "embedded " + cfg.Bolt().Path
-}
-
-// embeddedFile is the file of the embedded store.
-func embeddedFile(cfg configs.Config) string {
-	if cfg.Store.Redis != nil {
-		return ""
-	}
-	return cfg.Bolt().Path
 }

@@ -12,7 +12,6 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/daemon/judges"
 	"approver.example/daemon/sealed"
@@ -111,10 +110,10 @@ func nobodyLeft(counting approver.People) string {
 
 // decides reports whether somebody among the lines can approve a CATASTROPHIC request.
 func (h *authority) decides(lines []string) bool {
-	local := h.cfg.HeldTo(lines).Channels.Terminal
-	answers := h.isolated && local != nil && local.AllowAnswers
+	channels := h.cfg.HeldTo(lines).Channels
+	answers := h.isolated && channels.AnswersHere()
 	for id := range h.cfg.PeopleHeldTo(lines) {
-		if id.Channel != terminal.Name || answers {
+		if !channels.IsLocal(id.Channel) || answers {
 			return true
 		}
 	}
@@ -170,10 +169,10 @@ func (h *authority) waiting() []string {
 	return without(without(h.cfg.Authority(), h.kept.Lines), h.away)
 }
 
-// allowsTerminal reports whether the terminal of the next start takes answers.
-func (h *authority) allowsTerminal() bool {
-	local := h.cfg.HeldTo(h.counting()).Channels.Terminal
-	return local != nil && local.AllowAnswers
+// allowsLocal reports whether answers are taken on this machine from the next start on.
+func (h *authority) allowsLocal() bool {
+	channels := h.cfg.HeldTo(h.counting()).Channels
+	return channels.AnswersHere()
 }
 
 // listed is everybody whom the configuration names, whether they count or not.

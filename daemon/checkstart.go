@@ -14,7 +14,6 @@ import (
 	"approver.example/daemon/codekeys"
 	"approver.example/httpapi"
 	"approver.example/shieldcore/evaluator"
-	"approver.example/store/boltstore"
 )
 
 // CheckStart says why a daemon of this user cannot start with this configuration, all that
@@ -30,7 +29,7 @@ func CheckStart(cfg configs.Config) error {
 	}
 	_, err := cfg.Sockets.Submitters()
 	add(err)
-	_, _, err = OpenChannels(cfg, false, slog.New(slog.DiscardHandler))
+	_, err = OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
 	add(err)
 	if e := cfg.Shield.Evaluator; e != nil {
 		_, err := evaluator.New(*e)
@@ -40,11 +39,7 @@ func CheckStart(cfg configs.Config) error {
 	add(CanMake(cfg.AuditDir(), "the audit"))
 	add(audit.CheckLog(cfg.AuditDir()))
 	add(audit.CheckKey(cfg.AuditKey()))
-	if r := cfg.Store.Redis; r != nil {
-		add(r.CheckFiles())
-	} else {
-		add(checkStore(cfg))
-	}
+	add(checkStore(cfg))
 	for _, path := range []string{cfg.Sockets.Submit, cfg.Sockets.Resolve} {
 		add(httpapi.CheckListen(path))
 		add(CanMake(filepath.Dir(path), "the socket's folder"))
@@ -52,15 +47,18 @@ func CheckStart(cfg configs.Config) error {
 	return errors.Join(unique(errs)...)
 }
 
-// checkStore is CheckStart for the embedded store and its key.
+// checkStore is CheckStart for the store, and for the key beside one that no daemons share.
 func checkStore(cfg configs.Config) error {
-	path := cfg.Bolt().Path
-	if dir := filepath.Dir(path); dir != cfg.Dir {
+	at := cfg.Storage()
+	if dir := filepath.Dir(at.File); at.File != "" && dir != cfg.Dir {
 		if _, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("store: %w: make the folder first", err)
 		}
 	}
-	err := boltstore.CheckFile(path)
+	err := cfg.CheckStoreFiles()
+	if at.Shared {
+		return err
+	}
 	if _, keyErr := codekeys.Load(codekeys.File(cfg)); !errors.Is(keyErr, fs.ErrNotExist) {
 		err = errors.Join(err, keyErr)
 	}

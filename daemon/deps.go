@@ -10,12 +10,10 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/daemon/logging"
 	"approver.example/daemon/sealed"
 	"approver.example/gate"
-	"approver.example/store/boltstore"
 )
 
 // A deps is what a daemon stands on: its users, its memory, its record, and the
@@ -24,14 +22,13 @@ type deps struct {
 	// cfg has no fail mode and no shield setting that people have not granted.
 	cfg       configs.Config
 	isolation isolation
-	store     ClosableKV
+	store     approver.ClosableKV
 	records   *audit.Log
 	older     bool // records had something before this start
 	trust     *trust
 	authority *authority
 	channels  []approver.Channel
-	local     *terminal.Channel // one of channels; nil where there is none
-	calls     *gate.Turns       // of those whose calls are judged
+	calls     *gate.Turns // of those whose calls are judged
 }
 
 // openDeps opens it. Whatever it returns is to be closed.
@@ -40,7 +37,7 @@ func openDeps(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *dep
 	if g.isolation, err = openIsolation(cfg, log); err != nil {
 		return g, err
 	}
-	if g.channels, g.local, err = OpenChannels(cfg, g.isolation.Isolated, log); err != nil {
+	if g.channels, err = OpenChannels(cfg, g.isolation.Isolated, nil, log); err != nil {
 		return g, err
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
@@ -51,7 +48,7 @@ func openDeps(ctx context.Context, cfg configs.Config, log *slog.Logger) (g *dep
 		return g, err // opened may be a nil pointer in an interface
 	}
 	g.store = opened
-	_, g.trust.survives = g.store.(*boltstore.Store)
+	g.trust.survives = cfg.Storage().Durable
 	if g.records, err = openAudit(ctx, cfg, g.store, g.trust, log); err != nil {
 		return g, err
 	}
@@ -73,11 +70,7 @@ func (g *deps) hold(ctx context.Context, log, channels *slog.Logger) (err error)
 	}
 	granted := g.inForce()
 	g.cfg.FailMode, g.cfg.Shield = granted.FailMode, granted.Shield
-	if c, file := granted.Channels.Terminal, g.cfg.Channels.Terminal; c != nil && file.AllowAnswers && !c.AllowAnswers {
-		own := *c
-		own.Waits, granted.Channels.Terminal = true, &own
-	}
-	g.channels, g.local, err = OpenChannels(granted, g.isolation.Isolated, channels)
+	g.channels, err = OpenChannels(granted, g.isolation.Isolated, g.authority.waiting(), channels)
 	return err
 }
 

@@ -23,7 +23,7 @@ type roomLife struct {
 	t       *testing.T
 	dir     string
 	room    *daemontest.Room
-	store   ClosableKV
+	store   approver.ClosableKV
 	records *audit.Log
 	people  *broadcaster.Broadcaster
 	trust   *trust

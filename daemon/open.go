@@ -9,31 +9,19 @@ import (
 
 	"approver.example"
 	"approver.example/audit"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/daemon/sealed"
-	"approver.example/store/boltstore"
-	"approver.example/store/redisstore"
+	"approver.example/internal/section"
 )
 
-// A ClosableKV is a KV that can be closed.
-type ClosableKV interface {
-	approver.KV
-	Close() error
-}
-
 // OpenStore opens the configured store.
-func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (ClosableKV, error) {
-	if cfg.Store.Redis != nil {
-		return redisstore.Open(ctx, *cfg.Store.Redis, log.With("part", "redis"))
-	}
-	return boltstore.Open(cfg.Bolt(), log.With("part", "store"))
+func OpenStore(ctx context.Context, cfg configs.Config, log *slog.Logger) (approver.ClosableKV, error) {
+	return cfg.OpenStore(ctx, log.With("part", cfg.Storage().Part))
 }
 
-func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust, log *slog.Logger) (*audit.Log, error) {
+func openAudit(
+	ctx context.Context, cfg configs.Config, kv approver.KV, t *trust, log *slog.Logger,
+) (*audit.Log, error) {
 	key, err := audit.LoadOrCreateKey(cfg.AuditKey())
 	if err != nil {
 		return nil, err
@@ -53,38 +41,30 @@ func openAudit(ctx context.Context, cfg configs.Config, kv approver.KV, t *trust
 	return records, nil
 }
 
-// OpenChannels makes every configured channel: the list of all there are.
-func OpenChannels(cfg configs.Config, isolated bool, log *slog.Logger) (channels []approver.Channel, local *terminal.Channel, err error) {
+// OpenChannels makes every configured channel. Waiting are the lines of
+// [configs.Config.Authority] that people have not granted.
+func OpenChannels(
+	cfg configs.Config, isolated bool, waiting []string, log *slog.Logger,
+) (channels []approver.Channel, err error) {
 	var errs []error
-	add := func(name string, c approver.Channel, err error) {
+	used := cfg.Channels.InUse()
+	for _, section := range used {
+		ch, err := section.Open(installation(section.Name, len(used), isolated, waiting), log.With("channel", section.Name))
 		if err != nil {
-			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
-			return
+			errs = append(errs, fmt.Errorf("channel %s: %w", section.Name, err))
+			continue
 		}
-		channels = append(channels, c)
+		channels = append(channels, ch)
 	}
-	if c := cfg.Channels.Telegram; c != nil {
-		ch, err := telegram.New(*c, log.With("channel", telegram.Name))
-		add(telegram.Name, ch, err)
-	}
-	if c := cfg.Channels.Discord; c != nil {
-		ch, err := discord.New(*c, log.With("channel", discord.Name))
-		add(discord.Name, ch, err)
-	}
-	if c := cfg.Channels.Slack; c != nil {
-		ch, err := slack.New(*c, log.With("channel", slack.Name))
-		add(slack.Name, ch, err)
-	}
-	if c := cfg.Channels.Terminal; c != nil {
-		own := *c
-		own.Isolated = isolated
-		own.Alone, own.Owner = len(channels) == 0 && len(errs) == 0, os.Getuid() != 0
-		ch, err := terminal.New(own, log.With("channel", terminal.Name))
-		add(terminal.Name, ch, err)
-		local = ch
-	}
-	if len(channels) == 0 && len(errs) == 0 {
+	if len(used) == 0 {
 		log.Warn("no channel is configured: every call that needs people will be denied")
 	}
-	return channels, local, errors.Join(errs...)
+	return channels, errors.Join(errs...)
+}
+
+// installation is what a channel may need to know of this daemon, which has so many.
+func installation(channel string, channels int, isolated bool, waiting []string) section.Installation {
+	return section.Installation{
+		Isolated: isolated, Alone: channels == 1, Owner: os.Getuid() != 0, Waits: configs.SettingWaits(channel, waiting),
+	}
 }

@@ -6,12 +6,11 @@ import (
 	"strconv"
 
 	"approver.example"
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/display"
 )
 
-// OutOfReach names those whom the configuration lists as approvers of the terminal, and
+// OutOfReach names those whom the configuration lists as approvers on this machine, and
 // whom the resolve socket of its daemon refuses all the same, with the cure. daemon is the
 // uid that it runs as.
 func OutOfReach(cfg configs.Config, daemon uint32) (lines []string) {
@@ -21,7 +20,7 @@ func OutOfReach(cfg configs.Config, daemon uint32) (lines []string) {
 	}
 	for id, person := range cfg.People() {
 		uid, err := strconv.ParseUint(id.ID, 10, 32)
-		if id.Channel != terminal.Name || err != nil {
+		if !isLocal(id) || err != nil {
 			continue
 		}
 		name := display.OneLine(approver.SelfPerson(id.Channel, id.ID))

@@ -72,7 +72,7 @@ func (r ReadOnce) refused() error {
 		}
 		cfg, err := configs.LoadOrDefault(f.path)
 		if err == nil {
-			_, _, err = OpenChannels(cfg, false, slog.New(slog.DiscardHandler))
+			_, err = OpenChannels(cfg, false, nil, slog.New(slog.DiscardHandler))
 		}
 		return err
 	}

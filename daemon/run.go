@@ -69,13 +69,13 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		return err
 	}
 	read.Add("key", cfg.AuditKey())
-	if cfg.Store.Redis == nil {
+	if !cfg.Storage().Shared {
 		read.Add("key", codekeys.File(cfg))
 	}
 	admin := newAdmin(base, people, log)
 	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets
 	admin.shield, admin.asks, admin.rules, admin.hooks = tier2, asks, rules, decide.Hooks
-	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, base.local, admin, log)
+	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, localOf(base.channels), admin, log)
 	if err != nil {
 		return err
 	}

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"log/slog"
 
-	"approver.example/channels/terminal"
 	"approver.example/configs"
 	"approver.example/daemon/hooks"
 	"approver.example/httpapi"
 )
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local *terminal.Channel, admin *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
+func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local localChannel, admin *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
 	submit := &httpapi.Submit{Hook: decide.Hook, Ack: admin.People.Reports.Acknowledge, Missed: admin.People.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: doorkeeper{admin, local}, Log: log.With("part", "resolve")}
 	if local != nil {

@@ -58,11 +58,9 @@ func newDecide(base *deps, rules *judges.Judges, judge *gate.Gate, people *broad
 
 // newAdmin is what operators ask, as far as it depends on the configuration alone.
 func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Admin {
-	cfg := base.cfg
 	return &Admin{
 		People: people, channels: base.channels, authority: base.authority, audit: base.records,
-		config: cfg.File, policy: cfg.Policy, store: whereStored(cfg), storeFile: embeddedFile(cfg), shared: cfg.Store.Redis != nil,
-		notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
+		cfg: base.cfg, notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
 	}
 }
 

@@ -3,12 +3,14 @@ package discord
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"approver.example"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 )
 
 // Name is the channel's word in the configuration.
@@ -108,12 +110,17 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Open makes the channel.
+func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
+	return New(c, log)
+}
+
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
+	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token"}}
 }
 
 // Destinations returns one destination for each configured channel.

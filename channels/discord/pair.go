@@ -7,6 +7,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/internal/section"
 	"approver.example/tokens"
 )
 
@@ -16,16 +17,29 @@ const pairName = "pair"
 // stand is a snowflake that stands in for what is to be found.
 const stand = "100000000000000000"
 
-// ForPairing makes a channel that only pairs: channels and approvers of cfg are
+// Platform says how somebody is paired, and where the platform is.
+func (c *Config) Platform() section.Platform {
+	return section.Platform{
+		API: &c.APIURL, UsualAPI: defaultAPI,
+		Receiver: "Discord bot",
+		How: "in the channel that is to get cards, use the bot's command " +
+			"/pair %s, or send it to the bot as a direct message",
+		Example: "--token-file ~/.approver/discord.token --person ada",
+		Places:  "channels",
+	}
+}
+
+// ForPairing makes a channel that only pairs: channels and approvers of c are
 // not looked at, and the commands are registered in every server that the bot is
 // in.
-func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
-	cfg.Channels, cfg.Approvers = []string{stand}, []approver.Approver{{ID: stand}}
-	c, err := New(cfg, log)
-	if err == nil {
-		c.pairsOnly = true
+func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
+	c.Channels, c.Approvers = []string{stand}, []approver.Approver{{ID: stand}}
+	channel, err := New(c, log)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	channel.pairsOnly = true
+	return channel, nil
 }
 
 // Pair waits for the command /pair with the code, or for a message to the bot

@@ -3,6 +3,7 @@ package slack
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 )
 
 // Config is the slack part of the configuration.
@@ -128,14 +130,19 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Open makes the channel.
+func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
+	return New(c, log)
+}
+
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
 	return []secret.Setting{
-		{Name: "bot_token", Value: c.BotToken, File: &c.BotTokenFile},
-		{Name: "app_token", Value: c.AppToken, File: &c.AppTokenFile},
+		{Name: "bot_token", Value: &c.BotToken, File: &c.BotTokenFile, Holds: "the bot's token, xoxb-…"},
+		{Name: "app_token", Value: &c.AppToken, File: &c.AppTokenFile, Holds: "the app's token, xapp-…"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack/slackevents"
 
 	"approver.example"
+	"approver.example/internal/section"
 	"approver.example/tokens"
 )
 
@@ -16,15 +17,28 @@ import (
 // before it may lack it: then /approve takes the code too.
 const pairCommand = "/pair"
 
-// ForPairing makes a channel that only pairs: channels and approvers of cfg are
-// not looked at.
-func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
-	cfg.Channels, cfg.Approvers = []string{"C00000000"}, []approver.Approver{{ID: "U00000000"}}
-	c, err := New(cfg, log)
-	if err == nil {
-		c.pairsOnly = true
+// Platform says how somebody is paired, and where the platform is.
+func (c *Config) Platform() section.Platform {
+	return section.Platform{
+		API: &c.APIURL, UsualAPI: defaultAPI,
+		Receiver: "Slack app",
+		How: "in the channel that is to get cards, use the command /pair %s (of an older " +
+			"app, /approve takes it too), or send it to the app as a direct message",
+		Example: "--bot-token-file ~/.approver/slack.bot --app-token-file ~/.approver/slack.app",
+		Places:  "channels",
 	}
-	return c, err
+}
+
+// ForPairing makes a channel that only pairs: channels and approvers of c are
+// not looked at.
+func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
+	c.Channels, c.Approvers = []string{"C00000000"}, []approver.Approver{{ID: "U00000000"}}
+	channel, err := New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	channel.pairsOnly = true
+	return channel, nil
 }
 
 // Pair waits for the command /pair or /approve with the code, or for a message

@@ -3,6 +3,7 @@ package telegram
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 )
 
 // DefaultAPI is Telegram's own Bot API server.
@@ -118,12 +120,17 @@ func (c Config) validateApprovers() []error {
 	return errs
 }
 
+// Open makes the channel.
+func (c Config) Open(_ section.Installation, log *slog.Logger) (approver.Channel, error) {
+	return New(c, log)
+}
+
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "token", Value: c.Token, File: &c.TokenFile}}
+	return []secret.Setting{{Name: "token", Value: &c.Token, File: &c.TokenFile, Holds: "the bot's token"}}
 }
 
 // Destinations returns one destination for each configured chat or topic.

@@ -9,19 +9,34 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/internal/section"
 	"approver.example/tokens"
 )
 
-// ForPairing makes a channel that only pairs: chats and approvers of cfg are not
-// looked at. No daemon may receive for the same bot meanwhile.
-func ForPairing(cfg Config, log *slog.Logger) (*Channel, error) {
-	// Chats and approvers are what is to be found: these stand in for them.
-	cfg.Chats, cfg.Approvers = []Chat{{ID: "1"}}, []approver.Approver{{ID: "1"}}
-	c, err := New(cfg, log)
-	if err == nil {
-		c.pairsOnly = true
+// Platform says how somebody is paired, and where the platform is.
+func (c *Config) Platform() section.Platform {
+	return section.Platform{
+		API: &c.APIURL, UsualAPI: DefaultAPI,
+		Receiver: "Telegram bot",
+		How: "send this to the bot, in the chat that is to get " +
+			"cards; in a group as a command, /pair %s",
+		Link:    "https://t.me/",
+		Example: "--token-file ~/.approver/telegram.token",
+		Places:  "chats", Mapped: true,
 	}
-	return c, err
+}
+
+// ForPairing makes a channel that only pairs: chats and approvers of c are not
+// looked at. No daemon may receive for the same bot meanwhile.
+func (c Config) ForPairing(log *slog.Logger) (approver.Pairer, error) {
+	// Chats and approvers are what is to be found: these stand in for them.
+	c.Chats, c.Approvers = []Chat{{ID: "1"}}, []approver.Approver{{ID: "1"}}
+	channel, err := New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	channel.pairsOnly = true
+	return channel, nil
 }
 
 // Pair waits for a person's own, new message with the code: not a forwarded one,

@@ -3,11 +3,13 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"strconv"
 
 	"approver.example"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 )
 
 const (
@@ -74,6 +76,15 @@ func checkUID(s string) error {
 	}
 	return nil
 }
+
+// Open makes the channel.
+func (c Config) Open(in section.Installation, log *slog.Logger) (approver.Channel, error) {
+	c.Isolated, c.Alone, c.Owner, c.Waits = in.Isolated, in.Alone, in.Owner, in.Waits
+	return New(c, log)
+}
+
+// Answers reports whether answers are taken on this machine.
+func (c Config) Answers() bool { return c.AllowAnswers }
 
 // People returns the approver list.
 func (c Config) People() []approver.Approver { return c.Approvers }

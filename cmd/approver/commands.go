@@ -68,3 +68,6 @@ Example:
   approver serve --config ~/.approver/approver.yaml
   approver audit tail --follow`
 }
+
+// newCLI returns the table with those commands that are made of other lists.
+func newCLI() cli { return cli{Pair: pairing.Commands()} }

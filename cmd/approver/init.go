@@ -22,7 +22,6 @@ import (
 	"approver.example/daemon/safefile"
 	"approver.example/daemon/words"
 	"approver.example/display"
-	"approver.example/store/boltstore"
 )
 
 type initCmd struct {
@@ -149,7 +148,7 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows requests. While rules are only observed, nothing is asked and nothing is denied; after approver enforce, whatever is asked is denied in the end.
 `
 	withoutChatPair = `ways out:
-  1. pair a chat: approver pair telegram --token-file FILE, or see docs/channels. Everything can be approved there
+  1. pair a chat: approver ` + words.PairExample + ` --token-file FILE, or see docs/channels. Everything can be approved there
 `
 	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. `
 	withoutChatRoot = `What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
@@ -260,19 +259,19 @@ func invoker() (uid int, name string) {
 // isNew reports whether a configuration has no store yet: only there does observe
 // mode loosen nothing.
 func isNew(cfg configs.Config) error {
-	if _, err := os.Lstat(cfg.Bolt().Path); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--observe is for a new installation, and %s is there already: approver observe asks people", cfg.Bolt().Path)
+	if _, err := os.Lstat(cfg.Storage().File); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--observe is for a new installation, and %s is there already: approver observe asks people", cfg.Storage().File)
 	}
 	return nil
 }
 
 // beginObserving makes the store of a new installation, in observe mode.
 func beginObserving(cfg configs.Config) (err error) {
-	path := cfg.Bolt().Path
+	path := cfg.Storage().File
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	kv, err := boltstore.Open(cfg.Bolt(), slog.New(slog.DiscardHandler))
+	kv, err := cfg.OpenStore(context.Background(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

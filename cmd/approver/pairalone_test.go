@@ -20,11 +20,11 @@ func (a chatApp) open() (approver.Pairer, error) {
 	log := slog.New(slog.DiscardHandler)
 	switch a.name { // of the flags: a file, and for Slack another, and the server
 	case telegram.Name:
-		return telegram.ForPairing(telegram.Config{TokenFile: a.flags[1], APIURL: a.flags[3]}, log)
+		return telegram.Config{TokenFile: a.flags[1], APIURL: a.flags[3]}.ForPairing(log)
 	case discord.Name:
-		return discord.ForPairing(discord.Config{TokenFile: a.flags[1], APIURL: a.flags[3]}, log)
+		return discord.Config{TokenFile: a.flags[1], APIURL: a.flags[3]}.ForPairing(log)
 	default:
-		return slack.ForPairing(slack.Config{BotTokenFile: a.flags[1], AppTokenFile: a.flags[3], APIURL: a.flags[5]}, log)
+		return slack.Config{BotTokenFile: a.flags[1], AppTokenFile: a.flags[3], APIURL: a.flags[5]}.ForPairing(log)
 	}
 }
 

@@ -17,13 +17,14 @@ import (
 )
 
 // Open returns the keys under which codes are hashed: the current one,
-// and then those that it replaced. Replicas that share a Redis must share them,
+// and then those that it replaced. Replicas that share a store must share them,
 // so they are derived from the hub keys there.
 func Open(cfg configs.Config) ([][]byte, error) {
-	if cfg.Store.Redis == nil {
+	at := cfg.Storage()
+	if !at.Shared {
 		return loadOrCreateKeys(File(cfg))
 	}
-	hub, err := secret.From("hub_key", secret.Text{}, cfg.Store.Redis.HubKeyFile)
+	hub, err := secret.From("hub_key", secret.Text{}, at.KeyFile)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func Open(cfg configs.Config) ([][]byte, error) {
 	return keys, nil
 }
 
-// File is where an embedded store has its code key.
+// File is where the code key of a store lies that no daemons share.
 func File(cfg configs.Config) string { return filepath.Join(cfg.Dir, "code.key") }
 
 // loadOrCreateKeys reads a key file, or makes one with 32 random bytes.

@@ -21,7 +21,7 @@ type Record struct {
 	Name  string // what the record is, one word
 	Store approver.KV
 	Codec *broadcaster.RequestCodec
-	ID    string // of this installation: several may share Redis
+	ID    string // of this installation: several may share a store
 	Where string // of the record, for people
 	// Mark counts the changes, so that an older store shows; nil counts none.
 	Mark *broadcaster.ControlMark
@@ -45,11 +45,15 @@ func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.C
 		return Record{}, err
 	}
 	s := Record{Name: name, Store: store, Codec: codec, ID: cfg.AuditID(), Mark: mark}
-	s.Where = "the key " + s.Key() + " in Redis"
-	if cfg.Store.Redis == nil {
-		// An embedded store is of one installation, whatever its host or its audit
+	at := cfg.Storage()
+	s.Where = "the key " + s.Key() + " in " + at.Title
+	if !at.Shared {
+		// A store that is not shared is of one installation, whatever its host or its audit
 		// is called now: a new name is no first start.
-		s.ID, s.Where = ownStore, "the file "+cfg.Bolt().Path
+		s.ID, s.Where = ownStore, at.Where
+		if at.File != "" {
+			s.Where = "the file " + at.File
+		}
 	}
 	return s, nil
 }

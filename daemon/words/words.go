@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// PairExample is the command that hints name to somebody who has no chat, behind approver.
+const PairExample = "pair telegram"
+
 // Count is a number with its noun.
 func Count(n uint64, noun string) string {
 	if n != 1 {

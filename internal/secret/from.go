@@ -15,8 +15,10 @@ import (
 // the secret itself, and Name_file the path of a file with it.
 type Setting struct {
 	Name  string
-	Value Text
+	Value *Text
 	File  *string // in the configuration, so that its path can be made absolute
+	// Holds is what the secret is, for people; empty where no command asks for it.
+	Holds string
 }
 
 // maxSecretFile bounds a secret file in bytes.

@@ -131,7 +131,7 @@ func (c Config) Longest() time.Duration { return 2 * orDefault(c.Deadline, Defau
 
 // Secrets returns the settings that hold a secret.
 func (c *Config) Secrets() []secret.Setting {
-	return []secret.Setting{{Name: "key", Value: c.Key, File: &c.KeyFile}}
+	return []secret.Setting{{Name: "key", Value: &c.Key, File: &c.KeyFile}}
 }
 
 // secret reads the key, wherever it is.

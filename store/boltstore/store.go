@@ -35,12 +35,20 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"approver.example"
+	"approver.example/internal/secret"
+	"approver.example/internal/section"
 	"approver.example/store/internal/arg"
 	"approver.example/store/internal/hint"
 )
 
 // ErrLocked means that another process has the store's file.
-var ErrLocked = errors.New("another approver runs on this store")
+// It is an [approver.ErrHeld].
+var ErrLocked error = lockedError("another approver runs on this store")
+
+type lockedError string
+
+func (e lockedError) Error() string        { return string(e) }
+func (e lockedError) Is(target error) bool { return target == approver.ErrHeld }
 
 // lockTime is how long Open waits for a process that is just ending.
 const lockTime = time.Second
@@ -74,6 +82,24 @@ func (c Config) Validate() error {
 		return errors.New("path: name the file of the store, such as /var/lib/approver/approver.db")
 	}
 	return nil
+}
+
+// Storage says where the store is.
+func (c *Config) Storage() section.Storage {
+	return section.Storage{
+		Title: "embedded", Part: "store", Where: "embedded " + c.Path, File: c.Path, Durable: true, Paths: []*string{&c.Path},
+	}
+}
+
+// Secrets returns nothing: the file's mode protects it.
+func (*Config) Secrets() []secret.Setting { return nil }
+
+// CheckFiles is [CheckFile] of the configured file.
+func (c Config) CheckFiles() error { return CheckFile(c.Path) }
+
+// Open opens the store, see [Open].
+func (c Config) Open(_ context.Context, log *slog.Logger) (approver.ClosableKV, error) {
+	return Open(c, log)
 }
 
 // A Store is an approver.KV in a file. Make one with Open. All methods are safe

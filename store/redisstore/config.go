@@ -1,17 +1,21 @@
 package redisstore
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
 	"time"
 
+	"approver.example"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
@@ -148,6 +152,28 @@ func (c Config) exposed() bool {
 		}
 	}
 	return false
+}
+
+// Storage says where the store is.
+func (c *Config) Storage() section.Storage {
+	return section.Storage{
+		Title: "Redis", Part: "redis", Where: "redis " + strings.Join(c.Addrs, ","), Shared: true, KeyFile: c.HubKeyFile,
+		Paths: []*string{&c.TLS.CAFile, &c.TLS.CertFile, &c.TLS.KeyFile},
+	}
+}
+
+// Secrets returns the settings that hold a secret. The hub key has a file only.
+func (c *Config) Secrets() []secret.Setting {
+	return []secret.Setting{
+		{Name: "password", Value: &c.Password, File: &c.PasswordFile},
+		{Name: "sentinel_password", Value: &c.SentinelPassword, File: &c.SentinelPasswordFile},
+		{Name: "hub_key", Value: new(secret.Text), File: &c.HubKeyFile},
+	}
+}
+
+// Open connects to Redis, see [Open].
+func (c Config) Open(ctx context.Context, log *slog.Logger) (approver.ClosableKV, error) {
+	return Open(ctx, c, log)
 }
 
 // CheckFiles says why Open would refuse the files that the configuration names. It

@@ -14,16 +14,8 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
-	"approver.example/store/boltstore"
-	"approver.example/store/redisstore"
 	"approver.example/tokens"
 )
-
-// A store is a KV that can be closed.
-type store interface {
-	approver.KV
-	Close() error
-}
 
 // park puts pending requests into the store of a daemon that does not run yet,
 // and returns what each takes there.
@@ -32,13 +24,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	if err != nil {
 		return 0, err
 	}
-	var s store
-	log := slog.New(slog.DiscardHandler)
-	if cfg.Store.Redis != nil {
-		s, err = redisstore.Open(ctx, *cfg.Store.Redis, log)
-	} else {
-		s, err = boltstore.Open(cfg.Bolt(), log)
-	}
+	s, err := cfg.OpenStore(ctx, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"approver.example"
 	"github.com/alecthomas/kong"
 
 	"approver.example/audit"
@@ -23,7 +24,6 @@ import (
 	"approver.example/daemon"
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/words"
-	"approver.example/store/boltstore"
 )
 
 // Cmd is the command audit.
@@ -252,7 +252,7 @@ func (c VerifyCmd) head(ctx context.Context, cfg configs.Config) (*audit.Head, s
 		return nil, "its end was not compared with a store"
 	}
 	store, err := daemon.OpenStore(ctx, cfg, slog.New(slog.DiscardHandler))
-	if errors.Is(err, boltstore.ErrLocked) {
+	if errors.Is(err, approver.ErrHeld) {
 		var doc adminapi.Status
 		client := adminclient.NewSudo().Own(cfg)
 		if client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc) == nil && doc.Audit != nil {

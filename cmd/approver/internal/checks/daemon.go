@@ -139,11 +139,11 @@ func (d *doctor) people() {
 
 // peopleCure is the way out that no daemon says, because none answers.
 func (d *doctor) peopleCure() string {
-	pair := "approver pair telegram --token-file FILE"
+	pair := "approver " + words.PairExample + " --token-file FILE"
 	if isolated(d.cfg) {
-		pair = display.AsRoot("pair telegram --config ") + words.ShellWord(d.cfg.File) + " --token-file FILE"
+		pair = display.AsRoot(words.PairExample+" --config ") + words.ShellWord(d.cfg.File) + " --token-file FILE"
 	}
-	if t := d.cfg.Channels.Terminal; t != nil && !t.AllowAnswers {
+	if local := d.cfg.Channels.Local(); local != nil && !local.Answers() {
 		pair += "; or channels.terminal.allow_answers: true in " + d.cfg.File + ", to answer in approver watch"
 	}
 	return pair + "; docs/nobody.md"

@@ -19,10 +19,10 @@ import (
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/auditlog"
 	"approver.example/cmd/approver/internal/finding"
+	"approver.example/configs"
 	"approver.example/daemon"
 	"approver.example/daemon/hooks"
 	"approver.example/daemon/words"
-	"approver.example/store/redisstore"
 )
 
 // files looks at the policy and at modes, and at what else serve looks at before it
@@ -102,8 +102,8 @@ func (d *doctor) isolation() {
 
 // store looks whether records can be kept, and compares clocks where there are two.
 func (d *doctor) store(ctx context.Context) {
-	if d.cfg.Store.Redis == nil {
-		path := d.cfg.Bolt().Path
+	at := d.cfg.Storage()
+	if path := at.File; path != "" {
 		if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) && daemon.CanMake(d.cfg.Dir, "") == nil {
 			d.say("store", finding.Warn, "there is none yet", "start the daemon once")
 			return
@@ -112,18 +112,18 @@ func (d *doctor) store(ctx context.Context) {
 		return
 	}
 	var log bytes.Buffer
-	s, err := redisstore.Open(ctx, *d.cfg.Store.Redis, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	d.judge("store", err, "Redis answers, keeps its keys and takes writes", "")
+	s, err := d.cfg.OpenStore(ctx, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	d.judge("store", err, at.Title+" answers, keeps its keys and takes writes", "")
 	if err != nil {
 		return
 	}
 	for line := range strings.Lines(log.String()) {
 		if _, text, found := strings.Cut(line, "msg="); found {
-			d.say("store", finding.Warn, strings.TrimSpace(text), "docs/config.md, store.redis")
+			d.say("store", finding.Warn, strings.TrimSpace(text), "docs/config.md, store."+at.Part)
 		}
 	}
 	now, err := s.Now(ctx)
-	d.clock("Redis", now, err)
+	d.clock(at.Title, now, err)
 	d.judge("store", s.Close(), "closed in order", "")
 }
 
@@ -179,14 +179,11 @@ func (d *doctor) platformClocks(ctx context.Context) {
 			d.clock(whose, theirs.Add(500*time.Millisecond), nil) // it is cut to the second
 		}
 	}
-	if c := d.cfg.Channels.Telegram; c != nil {
-		ask("Telegram", c.APIURL, "https://api.telegram.org")
-	}
-	if c := d.cfg.Channels.Discord; c != nil {
-		ask("Discord", c.APIURL, "https://discord.com/api")
-	}
-	if c := d.cfg.Channels.Slack; c != nil {
-		ask("Slack", c.APIURL, "https://slack.com/api/")
+	for _, ch := range d.cfg.Channels.InUse() {
+		if p, is := ch.ChannelSection.(configs.PlatformSection); is {
+			at := p.Platform()
+			ask(strings.ToUpper(ch.Name[:1])+ch.Name[1:], *at.API, at.UsualAPI)
+		}
 	}
 }
 
@@ -200,7 +197,7 @@ func named(channel string, err error) error {
 
 // channels asks each platform whether it knows the token.
 func (d *doctor) channels(ctx context.Context, offline bool) {
-	all, _, _ := daemon.OpenChannels(d.cfg, false, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
+	all, _ := daemon.OpenChannels(d.cfg, false, nil, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
 		switch {

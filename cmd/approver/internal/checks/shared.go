@@ -70,13 +70,13 @@ func projectProblems(cfg configs.Config) (out []string) {
 // nobodyApproves says why every call that needs people would end in a no: empty
 // if somebody could approve one.
 func nobodyApproves(cfg configs.Config) string {
-	terminal := cfg.Channels.Terminal
+	local := cfg.Channels.Local()
 	switch all := len(cfg.Destinations()); {
 	case all == 0:
 		return "nobody can approve ANY request: no channel is configured, so every call that needs people is denied"
-	case all == 1 && terminal != nil && !terminal.AllowAnswers:
+	case all == 1 && local != nil && !local.Answers():
 		return "nobody can approve ANY request: the only channel is the terminal, which takes no answers (allow_answers)"
-	case all == 1 && terminal != nil && !isolated(cfg):
+	case all == 1 && local != nil && !isolated(cfg):
 		return "nobody can approve a CATASTROPHIC request: the only channel is the terminal, which takes none while agents run as the daemon's own user"
 	}
 	return ""

@@ -6,25 +6,21 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/section"
 )
 
-// mappings returns how somebody is added where both lists hold mappings.
-func (c flags) mappings(places, people string) func(approver.Paired) pairing {
-	return func(who approver.Paired) pairing {
-		place := item{who.Chat, []string{"id: " + strconv.Quote(who.Chat)}}
-		if who.Thread != 0 {
-			place.id += "/" + strconv.Itoa(who.Thread)
-			place.lines = append(place.lines, fmt.Sprintf("thread: %d", who.Thread))
-		}
-		return pairing{lists: []string{places, people}, items: map[string]item{places: place, people: c.person(who)}}
+// added returns what is added for somebody on a platform.
+func (c flags) added(at section.Platform, who approver.Paired) pairing {
+	const people = "approvers"
+	place := item{id: who.Chat}
+	if at.Mapped {
+		place.lines = []string{"id: " + strconv.Quote(who.Chat)}
 	}
-}
-
-// scalars returns how somebody is added where places are listed by their id.
-func (c flags) scalars(places, people string) func(approver.Paired) pairing {
-	return func(who approver.Paired) pairing {
-		return pairing{lists: []string{places, people}, items: map[string]item{places: {id: who.Chat}, people: c.person(who)}}
+	if who.Thread != 0 {
+		place.id += "/" + strconv.Itoa(who.Thread)
+		place.lines = append(place.lines, fmt.Sprintf("thread: %d", who.Thread))
 	}
+	return pairing{lists: []string{at.Places, people}, items: map[string]item{at.Places: place, people: c.person(who)}}
 }
 
 func (c flags) person(who approver.Paired) item {

@@ -1,142 +1,104 @@
 // Package pairing is the command pair: it finds out who somebody is in a chat, and adds them
-// to the configuration. run.go waits for the code, text.go changes the text of the file.
+// to the configuration. commands.go makes a command of each chat platform, run.go waits for
+// the code, text.go changes the text of the file.
 package pairing
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
+	"reflect"
+	"strings"
 
-	"approver.example"
-	"approver.example/channels/discord"
-	"approver.example/channels/slack"
-	"approver.example/channels/telegram"
+	"github.com/alecthomas/kong"
+
+	"approver.example/configs"
+	"approver.example/daemon/words"
+	"approver.example/internal/secret"
 )
 
-// Cmd is the command pair.
-type Cmd struct {
-	Telegram pairTelegramCmd `cmd:"" help:"Let somebody send a code to the Telegram bot, and add them."`
-	Discord  pairDiscordCmd  `cmd:"" help:"Let somebody send a code to the Discord bot, and add them."`
-	Slack    pairSlackCmd    `cmd:"" help:"Let somebody send a code to the Slack app, and add them."`
-}
+// Cmd is the command pair. Make one with Commands.
+type Cmd struct{ kong.Plugins }
 
 // Help is the long text.
 func (Cmd) Help() string {
 	return `Finds out who somebody is on a chat platform, without anybody looking up numbers.
 
 Example:
-  approver pair telegram --token-file ~/.approver/telegram.token`
+  approver ` + words.PairExample + ` --token-file ~/.approver/telegram.token`
 }
 
-type pairTelegramCmd struct {
+// Commands returns the command pair with one command below it for each chat platform.
+func Commands() Cmd {
+	var fields []reflect.StructField
+	var commands []platformCmd
+	for i, ch := range (configs.Channels{}).AllPlatforms() {
+		receiver := ch.ChannelSection.(configs.PlatformSection).Platform().Receiver
+		commands = append(commands, platformCmd{channel: ch.Name, Plugins: kong.Plugins{secretFlags(ch.Secrets())}})
+		fields = append(fields, field[platformCmd](i, "name", ch.Name, "cmd", "",
+			"help", fmt.Sprintf("Let somebody send a code to the %s, and add them.", receiver)))
+	}
+	all := reflect.New(reflect.StructOf(fields))
+	for i, c := range commands {
+		all.Elem().Field(i).Set(reflect.ValueOf(c))
+	}
+	return Cmd{kong.Plugins{all.Interface()}}
+}
+
+// secretFlags returns a struct with a flag for the file of each secret.
+func secretFlags(secrets []secret.Setting) any {
+	var fields []reflect.StructField
+	for i, s := range secrets {
+		fields = append(fields, field[string](i, "name", flagOf(s), "placeholder", "FILE",
+			"help", fmt.Sprintf("File with %s; left out, that of the configuration.", s.Holds)))
+	}
+	return reflect.New(reflect.StructOf(fields)).Interface()
+}
+
+// field is the i-th field of a struct for kong, with these tags and their values.
+func field[T any](i int, tags ...string) reflect.StructField {
+	var tag strings.Builder
+	for n := 0; n < len(tags); n += 2 {
+		fmt.Fprintf(&tag, "%s:%q ", tags[n], tags[n+1])
+	}
+	name := fmt.Sprintf("F%d", i)
+	return reflect.StructField{Name: name, Type: reflect.TypeFor[T](), Tag: reflect.StructTag(tag.String())}
+}
+
+// flagOf is the flag that names the file of a secret.
+func flagOf(s secret.Setting) string { return strings.ReplaceAll(s.Name, "_", "-") + "-file" }
+
+// A platformCmd pairs on one chat platform.
+type platformCmd struct {
 	flags
-	TokenFile string `help:"File with the bot's token; left out, that of the configuration." placeholder:"FILE"`
+	kong.Plugins // the flags of the secrets' files
+	channel      string
 }
 
 // Help is the long text.
-func (pairTelegramCmd) Help() string {
-	return pairHelp + `
-Example:
-  approver pair telegram
-  approver pair telegram --token-file ~/.approver/telegram.token`
+func (c platformCmd) Help() string {
+	for _, ch := range (configs.Channels{}).AllPlatforms() {
+		if ch.Name == c.channel {
+			example := ch.ChannelSection.(configs.PlatformSection).Platform().Example
+			return fmt.Sprintf("%s\nExample:\n  approver pair %s\n  approver pair %[2]s %[3]s", pairHelp, c.channel, example)
+		}
+	}
+	return pairHelp
 }
 
 // Run pairs.
-func (c pairTelegramCmd) Run(ctx context.Context) error {
+func (c platformCmd) Run(ctx context.Context) error {
 	at, err := c.read()
 	if err != nil {
 		return err
 	}
-	cfg := orEmpty(at.channels.Telegram)
-	p := platform{name: telegram.Name, link: "https://t.me/", how: "send this to the bot, in the chat that is to get cards; in a group as a command, /pair %s"}
-	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
-		return err
+	files := reflect.ValueOf(c.Plugins[0]).Elem()
+	var named []string
+	for i := range files.NumField() {
+		named = append(named, files.Field(i).String())
 	}
-	if err := p.noToken("token-file", "token_file", cfg.Token, cfg.TokenFile); err != nil {
-		return err
-	}
-	p.api(c.APIURL, &cfg.APIURL)
-	p.open = func() (approver.Pairer, error) { return telegram.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
-	p.lines = c.mappings("chats", "approvers")
-	return c.run(ctx, at, p)
-}
-
-type pairDiscordCmd struct {
-	flags
-	TokenFile string `help:"File with the bot's token; left out, that of the configuration." placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (pairDiscordCmd) Help() string {
-	return pairHelp + `
-Example:
-  approver pair discord
-  approver pair discord --token-file ~/.approver/discord.token --person ada`
-}
-
-// Run pairs.
-func (c pairDiscordCmd) Run(ctx context.Context) error {
-	at, err := c.read()
+	p, err := platformOf(at.channels, c.channel, named, c.APIURL)
 	if err != nil {
 		return err
 	}
-	cfg := orEmpty(at.channels.Discord)
-	p := platform{name: discord.Name, how: "in the channel that is to get cards, use the bot's command /pair %s, or send it to the bot as a direct message"}
-	if err := p.secret(c.TokenFile, "token_file", &cfg.Token, &cfg.TokenFile); err != nil {
-		return err
-	}
-	if err := p.noToken("token-file", "token_file", cfg.Token, cfg.TokenFile); err != nil {
-		return err
-	}
-	p.api(c.APIURL, &cfg.APIURL)
-	p.open = func() (approver.Pairer, error) { return discord.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
-	p.lines = c.scalars("channels", "approvers")
 	return c.run(ctx, at, p)
-}
-
-type pairSlackCmd struct {
-	flags
-	BotTokenFile string `help:"File with the bot's token, xoxb-…; left out, that of the configuration." placeholder:"FILE"`
-	AppTokenFile string `help:"File with the app's token, xapp-…; left out, that of the configuration." placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (pairSlackCmd) Help() string {
-	return pairHelp + `
-Example:
-  approver pair slack
-  approver pair slack --bot-token-file ~/.approver/slack.bot --app-token-file ~/.approver/slack.app`
-}
-
-// Run pairs.
-func (c pairSlackCmd) Run(ctx context.Context) error {
-	at, err := c.read()
-	if err != nil {
-		return err
-	}
-	cfg := orEmpty(at.channels.Slack)
-	p := platform{name: slack.Name, how: "in the channel that is to get cards, use the command /pair %s (of an older app, /approve takes it too), or send it to the app as a direct message"}
-	if err := p.secret(c.BotTokenFile, "bot_token_file", &cfg.BotToken, &cfg.BotTokenFile); err != nil {
-		return err
-	}
-	if err := p.secret(c.AppTokenFile, "app_token_file", &cfg.AppToken, &cfg.AppTokenFile); err != nil {
-		return err
-	}
-	if err := p.noToken("bot-token-file", "bot_token_file", cfg.BotToken, cfg.BotTokenFile); err != nil {
-		return err
-	}
-	if err := p.noToken("app-token-file", "app_token_file", cfg.AppToken, cfg.AppTokenFile); err != nil {
-		return err
-	}
-	p.api(c.APIURL, &cfg.APIURL)
-	p.open = func() (approver.Pairer, error) { return slack.ForPairing(cfg, slog.New(slog.DiscardHandler)) }
-	p.lines = c.scalars("channels", "approvers")
-	return c.run(ctx, at, p)
-}
-
-// orEmpty returns a copy of a section that may not be there yet.
-func orEmpty[T any](p *T) T {
-	if p == nil {
-		return *new(T)
-	}
-	return *p
 }

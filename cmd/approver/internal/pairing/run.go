@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"approver.example/display"
 	"approver.example/httpapi"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
 	"approver.example/tokens"
 )
 
@@ -90,7 +93,7 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	term.Print(0, p.how+"\n%[2]s\n    %[1]s\n\nwaiting %[3]v\n", code.Reveal(), p.where(ctx), c.Timeout)
+	term.Print(0, p.How+"\n%[2]s\n    %[1]s\n\nwaiting %[3]v\n", code.Reveal(), p.where(ctx), c.Timeout)
 	who, err := found()
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	if !term.TypedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		return errors.New("not confirmed: nothing was changed")
 	}
-	add := p.lines(who)
+	add := c.added(p.Platform, who)
 	add.channel, add.fresh = p.name, p.fresh
 	return addTo(ctx, at, add, who, func(diff []string) error {
 		if !daemon {
@@ -142,18 +145,39 @@ const CodeLength = 12
 
 // A platform is one of those that people are paired on.
 type platform struct {
+	section.Platform
+	configs.PlatformSection
 	name  string
-	how   string   // what the person does, with the place of the code
 	fresh []string // settings that the command line names, for a new section
-	link  string   // what stands before the bot's name in an address of it, if it has one
-	// open makes a channel that only pairs, for when no daemon receives.
-	open func() (approver.Pairer, error)
-	// lines says what is added for somebody.
-	lines func(approver.Paired) pairing
 }
 
-// secret takes a secret's file from the command line, if it is named there.
-func (p *platform) secret(named, key string, value *secret.Text, file *string) error {
+// platformOf returns the platform with the files of its secrets and the server that the
+// command line names, where it does.
+func platformOf(channels configs.Channels, name string, files []string, api string) (platform, error) {
+	all := channels.AllPlatforms()
+	at := slices.IndexFunc(all, func(ch configs.Channel) bool { return ch.Name == name })
+	own := all[at].ChannelSection.(configs.PlatformSection)
+	p := platform{PlatformSection: own, Platform: own.Platform(), name: name}
+	for i, s := range own.Secrets() {
+		if err := p.take(s, files[i]); err != nil {
+			return p, err
+		}
+	}
+	for _, s := range own.Secrets() {
+		if s.Value.IsZero() && *s.File == "" {
+			return p, fmt.Errorf("%s: no token: put it into a file of mode 0600, and name that with --%s FILE, "+
+				"or set %s_file in the configuration; docs/channels/%[1]s.md says where to get one", name, flagOf(s), s.Name)
+		}
+	}
+	if api != "" {
+		*p.API = api
+		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(api))
+	}
+	return p, nil
+}
+
+// take takes a secret's file from the command line, if it is named there.
+func (p *platform) take(s secret.Setting, named string) error {
 	if named == "" {
 		return nil
 	}
@@ -164,23 +188,19 @@ func (p *platform) secret(named, key string, value *secret.Text, file *string) e
 		}
 		named = abs
 	}
-	*value, *file = secret.Text{}, named
-	p.fresh = append(p.fresh, key+": "+strconv.Quote(named))
+	*s.Value, *s.File = secret.Text{}, named
+	p.fresh = append(p.fresh, s.Name+"_file: "+strconv.Quote(named))
 	return nil
 }
 
-// noToken says what to do where neither the command line nor the configuration has a
-// token. keys are the settings of it.
-func (p *platform) noToken(flag, key string, value secret.Text, file string) error {
-	if !value.IsZero() || file != "" {
-		return nil
-	}
-	return fmt.Errorf("%s: no token: put it into a file of mode 0600, and name that with --%s FILE, or set %s in the configuration; docs/channels/%[1]s.md says where to get one", p.name, flag, key)
+// open makes a channel that only pairs, for when no daemon receives.
+func (p *platform) open() (approver.Pairer, error) {
+	return p.ForPairing(slog.New(slog.DiscardHandler))
 }
 
 // where says which bot it is, if the platform tells.
 func (p *platform) where(ctx context.Context) string {
-	if p.link == "" {
+	if p.Link == "" {
 		return ""
 	}
 	ch, err := p.open()
@@ -191,17 +211,10 @@ func (p *platform) where(ctx context.Context) string {
 	defer cancel()
 	if h, can := ch.(approver.HealthChecker); can {
 		if who, err := h.Health(ctx); err == nil && strings.HasPrefix(who, "@") {
-			return term.Visibly("the bot is " + who + ": " + p.link + who[1:] + "\n")
+			return term.Visibly("the bot is " + who + ": " + p.Link + who[1:] + "\n")
 		}
 	}
 	return ""
-}
-
-func (p *platform) api(named string, url *string) {
-	if named != "" {
-		*url = named
-		p.fresh = append(p.fresh, "api_url: "+strconv.Quote(named))
-	}
 }
 
 // A configText is a configuration that need not be complete yet.
@@ -239,10 +252,11 @@ func offline(cfg configs.Config) error {
 
 // chatApprovers are the people whom a chat reaches.
 func chatApprovers(cfg configs.Config) []approver.Approver {
-	cfg.Channels.Terminal = nil
 	var all []approver.Approver
 	for identity := range cfg.People() {
-		all = append(all, approver.Approver{ID: identity.ID})
+		if !cfg.Channels.IsLocal(identity.Channel) {
+			all = append(all, approver.Approver{ID: identity.ID})
+		}
 	}
 	return all
 }

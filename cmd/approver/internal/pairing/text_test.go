@@ -6,12 +6,13 @@ import (
 
 	"approver.example"
 	"approver.example/configs"
+	"approver.example/internal/section"
 )
 
 // Whatever form the configuration has, lines are added and none is changed.
 func TestPairingKeepsTheRest(t *testing.T) {
 	who := approver.Paired{ID: "10042", Name: "Ada", Chat: "-1001", Thread: 7}
-	p := flags{}.mappings("chats", "approvers")(who)
+	p := flags{}.added(section.Platform{Places: "chats", Mapped: true}, who)
 	p.channel, p.fresh = "telegram", []string{`token_file: "/t"`}
 	for name, text := range map[string]string{
 		"nothing":      "",

@@ -1,0 +1,105 @@
+package configs
+
+import (
+	"log/slog"
+	"slices"
+
+	"approver.example"
+	"approver.example/channels/discord"
+	"approver.example/channels/slack"
+	"approver.example/channels/telegram"
+	"approver.example/channels/terminal"
+	"approver.example/internal/secret"
+	"approver.example/internal/section"
+)
+
+// Channels are the ways to reach people: all there are. One that is nil is not in use.
+// A channel's name is its key.
+type Channels struct {
+	Telegram *telegram.Config `yaml:"telegram"`
+	Discord  *discord.Config  `yaml:"discord"`
+	Slack    *slack.Config    `yaml:"slack"`
+	Terminal *terminal.Config `yaml:"terminal"`
+}
+
+// A Channel is one of [Channels] with its name.
+type Channel struct {
+	Name string
+	ChannelSection
+}
+
+// A ChannelSection is the configuration of a channel: a pointer to a struct. What its file
+// adds counts once people have approved it, but for fields with the tag `held:"no"` and for
+// the approver list, whose entries are held one by one.
+type ChannelSection interface {
+	// Validate returns all that is wrong, joined, or nil. It reads no file.
+	Validate() error
+	// People returns the approver list, and Destinations where cards go.
+	People() []approver.Approver
+	Destinations() []approver.Destination
+	// Secrets returns the settings that hold a secret.
+	Secrets() []secret.Setting
+	// Open makes the channel.
+	Open(in section.Installation, log *slog.Logger) (approver.Channel, error)
+}
+
+// A PlatformSection is that of a chat platform, which people can be paired on.
+type PlatformSection interface {
+	ChannelSection
+	// Platform says how, and where the platform is.
+	Platform() section.Platform
+	// ForPairing makes a channel that does nothing but pair. It needs no places and
+	// no approvers.
+	ForPairing(log *slog.Logger) (approver.Pairer, error)
+}
+
+// A LocalSection is that of a channel whose people are users of this machine.
+type LocalSection interface {
+	ChannelSection
+	// Answers reports whether answers are taken there.
+	Answers() bool
+}
+
+// InUse returns the channels in use, in the order of the fields.
+func (c *Channels) InUse() (used []Channel) {
+	for name, s := range sections[ChannelSection](c) {
+		used = append(used, Channel{name, s})
+	}
+	return used
+}
+
+// AllPlatforms returns every chat platform, in the order of the fields: an empty section of
+// those that are not in use. The sections are copies.
+func (c Channels) AllPlatforms() (all []Channel) {
+	fill(&c)
+	return slices.DeleteFunc(c.InUse(), func(ch Channel) bool { _, is := ch.ChannelSection.(PlatformSection); return !is })
+}
+
+// Local returns the channel in use whose people are users of this machine; nil without one.
+func (c *Channels) Local() LocalSection {
+	for _, ch := range c.InUse() {
+		if local, is := ch.ChannelSection.(LocalSection); is {
+			return local
+		}
+	}
+	return nil
+}
+
+// AnswersHere reports whether answers are taken on this machine.
+func (c *Channels) AnswersHere() bool {
+	local := c.Local()
+	return local != nil && local.Answers()
+}
+
+// IsLocal reports whether the people of a channel in use are users of this machine.
+func (c *Channels) IsLocal(name string) bool {
+	return slices.ContainsFunc(c.InUse(), func(ch Channel) bool {
+		_, local := ch.ChannelSection.(LocalSection)
+		return local && ch.Name == name
+	})
+}
+
+// IsRemote reports whether people are reached over a network.
+func (c *Channels) IsRemote() bool {
+	return slices.ContainsFunc(c.InUse(), func(ch Channel) bool { return !c.IsLocal(ch.Name) })
+}

@@ -1,0 +1,57 @@
+package configs
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"approver.example"
+	"approver.example/internal/secret"
+	"approver.example/internal/section"
+	"approver.example/store/boltstore"
+	"approver.example/store/redisstore"
+)
+
+// Store says where requests are kept: all the stores there are. At most one may be set;
+// none means a file in Config.Dir.
+type Store struct {
+	// KeepFor is how long a request stays in the store after its deadline.
+	KeepFor time.Duration      `yaml:"keep_for"`
+	Bolt    *boltstore.Config  `yaml:"bolt"`
+	Redis   *redisstore.Config `yaml:"redis"`
+}
+
+// A storeSection is the configuration of a store: a pointer to a struct.
+type storeSection interface {
+	// Validate returns all that is wrong, joined, or nil. It reads no file.
+	Validate() error
+	// Storage says what the daemon needs to know of the store.
+	Storage() section.Storage
+	// Secrets returns the settings that hold a secret.
+	Secrets() []secret.Setting
+	// CheckFiles says why Open would refuse the files that the section names. It
+	// changes nothing, and connects to nothing.
+	CheckFiles() error
+	// Open opens the store.
+	Open(ctx context.Context, log *slog.Logger) (approver.ClosableKV, error)
+}
+
+// store returns the section of the store in use.
+func (c Config) store() storeSection {
+	for _, s := range sections[storeSection](&c.Store) {
+		return s
+	}
+	return &boltstore.Config{Path: filepath.Join(c.Dir, "approver.db")}
+}
+
+// Storage says what the daemon needs to know of the store in use.
+func (c Config) Storage() section.Storage { return c.store().Storage() }
+
+// CheckStoreFiles says why OpenStore would refuse the files that the configuration names.
+func (c Config) CheckStoreFiles() error { return c.store().CheckFiles() }
+
+// OpenStore opens the store in use.
+func (c Config) OpenStore(ctx context.Context, log *slog.Logger) (approver.ClosableKV, error) {
+	return c.store().Open(ctx, log)
+}

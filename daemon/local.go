@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"strconv"
+
+	"approver.example"
+	"approver.example/broadcaster"
+	"approver.example/httpapi"
+)
+
+// A localChannel is a channel whose people are users of this machine. They watch and answer
+// over the resolve socket.
+type localChannel interface {
+	approver.Channel
+	approver.Taker
+	httpapi.Resolver
+	// Watching counts the terminals that watch now: those of people whose answers
+	// count, and others.
+	Watching(counting approver.People) (count, others int)
+	// NotTaken says why no answer to a request is taken there, and what to do instead;
+	// empty where answers are taken.
+	NotTaken(request string) string
+}
+
+// localOf returns the local channel of a daemon, nil without one.
+func localOf(channels []approver.Channel) localChannel {
+	for _, c := range channels {
+		if local, is := c.(localChannel); is {
+			return local
+		}
+	}
+	return nil
+}
+
+// localIdentity is the account of a user of this machine.
+func localIdentity(uid uint32) approver.Identity {
+	id, _ := broadcaster.Owner()
+	id.ID = strconv.FormatUint(uint64(uid), 10)
+	return id
+}
+
+// isLocal reports whether an account is one of this machine.
+func isLocal(id approver.Identity) bool { return id.Channel == localIdentity(0).Channel }
+
+// An audience tells who could answer now, by the channels of a daemon.
+type audience struct {
+	channels  []approver.Channel
+	approvers *broadcaster.Approvers
+}
+
+// watchers counts the terminals that watch a channel: those of people whose answers count,
+// and others. The count is nil for a channel that is not local.
+func (a audience) watchers(c approver.Channel) (count *int, others int) {
+	local, is := c.(localChannel)
+	if !is {
+		return nil, 0
+	}
+	n, others := local.Watching(a.approvers.Counting())
+	return &n, others
+}
+
+// chats returns the names of the channels that are not local.
+func (a audience) chats() (names []string) {
+	for _, c := range a.channels {
+		if _, local := c.(localChannel); !local {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// onlyUnwatched explains that every channel is local, and that nobody watches whose answers
+// count; it is empty if that is not so.
+func (a audience) onlyUnwatched() (why string) {
+	for _, c := range a.channels {
+		switch n, others := a.watchers(c); {
+		case n == nil, *n > 0:
+			return ""
+		case others > 0:
+			why = "nobody whose answers count watches the terminal"
+		default:
+			why = "nobody watches the terminal"
+		}
+	}
+	return why
+}
+
+// notTaken says why no answer to a request is taken on this machine, and what to do instead;
+// empty where answers are taken, or there is no local channel.
+func (a audience) notTaken(request string) string {
+	if local := localOf(a.channels); local != nil {
+		return local.NotTaken(request)
+	}
+	return ""
+}
+
+// takesHere reports whether a yes to a request of this severity is taken on this machine.
+func (a audience) takesHere(s approver.Severity) bool {
+	local := localOf(a.channels)
+	return local != nil && local.Takes(s)
+}
+
+// ownerAnswers reports whether root of this machine answers there as others do.
+func (a audience) ownerAnswers(s approver.Severity) bool {
+	id, _ := broadcaster.Owner()
+	_, counts := a.approvers.Counting()[id]
+	return counts && a.takesHere(s)
+}
