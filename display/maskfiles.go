@@ -10,9 +10,9 @@ import (
 // looks like a secret is hidden there, with the notice.
 
 // redirects are the files that the words of a command say it writes to, or reads from.
-func (l *lexer) redirects(words []word, sign string) (files []string) {
+func redirects(src string, words []word, sign string) (files []string) {
 	for i, w := range words {
-		text := strings.TrimLeft(l.text[w.from:w.to], "012")
+		text := strings.TrimLeft(src[w.from:w.to], "012")
 		if n := strings.Index(text, sign); n > 0 && !strings.ContainsAny(text, "\"'") { // glued to a word
 			text = text[n:]
 		}
@@ -21,7 +21,7 @@ func (l *lexer) redirects(words []word, sign string) (files []string) {
 		case !is || strings.HasPrefix(text, "<<"):
 			continue
 		case strings.TrimLeft(rest, ">|") == "" && i+1 < len(words):
-			rest, _ = l.bare(words[i+1])
+			rest, _ = words[i+1].bare(src)
 		default:
 			rest = strings.Trim(strings.TrimLeft(rest, ">|"), "\"'")
 		}
@@ -41,28 +41,28 @@ func likely(spans []span) []span {
 	return out
 }
 
-// filed notes what a command writes into files.
-func (l *lexer) filed(files []string, spans []span) {
+// writtenFiles are the texts that commands write into files, by the names of these.
+type writtenFiles map[string][]span
+
+// write notes what a command writes into files.
+func (w writtenFiles) write(files []string, spans []span) {
 	for _, f := range files {
-		if l.files == nil {
-			l.files = map[string][]span{}
-		}
-		l.files[f] = append(l.files[f], likely(spans)...)
+		w[f] = append(w[f], likely(spans)...)
 	}
 }
 
-// fromFiles is what a command reads from files that the text has written.
-func (l *lexer) fromFiles(files []string) (out []span) {
+// read is what a command reads from files that the text has written.
+func (w writtenFiles) read(files []string) (out []span) {
 	for _, f := range files {
-		out = append(out, l.files[f]...)
+		out = append(out, w[f]...)
 	}
 	return out
 }
 
 // operandsOf are the words of a command that are neither flags nor redirections.
-func (l *lexer) operandsOf(given []word) (out []string) {
+func operandsOf(src string, given []word) (out []string) {
 	for _, w := range given {
-		if text, _ := l.bare(w); text != "" && !strings.ContainsAny(text[:1], "-<>") {
+		if text, _ := w.bare(src); text != "" && !strings.ContainsAny(text[:1], "-<>") {
 			out = append(out, text)
 		}
 	}
@@ -104,8 +104,8 @@ func (l *lexer) split(s span) (out []word) {
 }
 
 // isNameref reports a variable that stands for another, whose name it was given.
-func (l *lexer) isNameref(name string) bool {
-	for _, m := range nameref().FindAllStringSubmatch(l.text, maxWants) {
+func isNameref(src, name string) bool {
+	for _, m := range nameref().FindAllStringSubmatch(src, maxWants) {
 		if m[1] == name {
 			return true
 		}
@@ -115,7 +115,7 @@ func (l *lexer) isNameref(name string) bool {
 
 // behindLoop gives the variables of a loop what its end reads.
 func (l *lexer) behindLoop(given []word, p *pipeline) {
-	values := append(l.here(given, p), l.fromFiles(l.redirects(given, "<"))...)
+	values := append(hereTexts(l.text, given, p), l.files.read(redirects(l.text, given, "<"))...)
 	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" && strings.HasPrefix(l.text[given[n-1].to:p.to], "(") {
 		values = append(values, l.printed(given[n-1].to+1, p.to)...)
 	}
@@ -140,12 +140,12 @@ var (
 )
 
 // scripted is what a script among the words prints, as far as it is in sight.
-func (l *lexer) scripted(given []word) (out []span) {
+func scripted(src string, given []word) (out []span) {
 	for _, w := range given {
-		for _, m := range printedText().FindAllStringSubmatchIndex(l.text[w.from:w.to], maxWants) {
+		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], maxWants) {
 			s := span{from: w.from + m[4], to: w.from + m[5]}
 			if sign := m[2]; sign >= 0 { // the text ends at sed's sign
-				text, _, _ := strings.Cut(l.text[s.from:s.to], l.text[w.from+sign:w.from+m[3]])
+				text, _, _ := strings.Cut(src[s.from:s.to], src[w.from+sign:w.from+m[3]])
 				s.to = s.from + len(text)
 			}
 			out = append(out, s)
@@ -159,7 +159,7 @@ func (l *lexer) settings(name string, given []word, depth int) {
 	pattern := expectSends
 	switch {
 	case name == "expect":
-	case name == "curl" && (l.has(given, "-K") || l.has(given, "--config")):
+	case name == "curl" && (givesFlag(l.text, given, "-K") || givesFlag(l.text, given, "--config")):
 		pattern = curlSetting
 	default:
 		return

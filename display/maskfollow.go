@@ -136,7 +136,7 @@ func (l *lexer) resolve() {
 			if l.left--; l.left < 0 {
 				return
 			}
-			if text := l.text[v.from:v.to]; (w.names || l.isNameref(w.name)) && identifier().MatchString(text) {
+			if text := l.text[v.from:v.to]; (w.names || isNameref(l.text, w.name)) && identifier().MatchString(text) {
 				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
 				continue
 			}
@@ -296,7 +296,7 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 	var names []string
 	var values []span
 	for i, w := range given {
-		text, at := l.bare(w)
+		text, at := w.bare(l.text)
 		switch {
 		case name == "read" || name == "mapfile" || name == "readarray":
 			if identifier().MatchString(text) {
@@ -319,8 +319,8 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 		}
 	}
 	if name == "read" || name == "mapfile" || name == "readarray" {
-		values = append(values, l.here(given, p)...)
-		values = append(values, l.fromFiles(l.redirects(given, "<"))...)
+		values = append(values, hereTexts(l.text, given, p)...)
+		values = append(values, l.files.read(redirects(l.text, given, "<"))...)
 		if len(values) == 0 && !p.piped { // the text may stand behind the loop
 			l.unread = append(l.unread, names...)
 		}
@@ -394,7 +394,7 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 			begin = i + 1
 		case quote != '\'' && c == '$' && reference().MatchString(l.text[i:min(to, i+80)]):
 			flush()
-			begin = l.endOfReference(i, to)
+			begin = endOfReference(l.text, i, to)
 			note(span{from: i, to: begin}, isVariable)
 			i = begin - 1
 		case quote == 0 && strings.IndexByte(" \t\r\n;&|<>)", c) >= 0:
@@ -408,11 +408,11 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 }
 
 // endOfReference is the place behind a variable, with the braces around it.
-func (l *lexer) endOfReference(at, to int) int {
-	if n := strings.IndexByte(l.text[at:to], '}'); l.text[at+1] == '{' && n > 0 {
+func endOfReference(src string, at, to int) int {
+	if n := strings.IndexByte(src[at:to], '}'); src[at+1] == '{' && n > 0 {
 		return at + n + 1
 	}
-	return at + len(reference().FindString(l.text[at:min(to, at+80)]))
+	return at + len(reference().FindString(src[at:min(to, at+80)]))
 }
 
 // substituted notes what the command within $(…) or backticks prints, and returns the

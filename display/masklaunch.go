@@ -112,33 +112,30 @@ type program struct {
 	shell    bool // a shell reads its words again
 }
 
-// launched finds the programs that a launcher runs.
-func (l *lexer) launched(name string, given []word) []program {
-	if l.nested >= maxNested {
-		return nil
-	}
+// programsOf finds the programs that a launcher runs.
+func programsOf(src, name string, given []word) []program {
 	if name == "find" {
-		return l.foundRuns(given)
+		return foundRuns(src, given)
 	}
 	for _, one := range launchings()[name] {
-		if from, ok := l.subcommand(one.sub, given); ok {
-			at, sure := l.passed(one, given, from)
+		if from, ok := subcommand(src, one.sub, given); ok {
+			at, sure := passed(src, one, given, from)
 			if at >= len(given) {
 				return nil
 			}
-			return []program{{at, len(given), sure, one.shell && !l.has(given[:at], "-x") && !l.has(given[:at], "--exec")}}
+			return []program{{at, len(given), sure, one.shell && !givesFlag(src, given[:at], "-x") && !givesFlag(src, given[:at], "--exec")}}
 		}
 	}
 	return nil
 }
 
 // subcommand finds the words of a subcommand, and the place behind them.
-func (l *lexer) subcommand(sub []string, given []word) (from int, found bool) {
+func subcommand(src string, sub []string, given []word) (from int, found bool) {
 	if len(sub) == 0 {
 		return 0, true
 	}
 	for i := 0; i < len(given); i++ {
-		switch text, _ := l.bare(given[i]); {
+		switch text, _ := given[i].bare(src); {
 		case text == sub[0]:
 			if sub = sub[1:]; len(sub) == 0 {
 				return i + 1, true
@@ -153,11 +150,11 @@ func (l *lexer) subcommand(sub []string, given []word) (from int, found bool) {
 }
 
 // passed passes the flags and operands of a launcher.
-func (l *lexer) passed(one launching, given []word, at int) (program int, sure bool) {
+func passed(src string, one launching, given []word, at int) (program int, sure bool) {
 	sure = !one.any
 	if one.dashes {
 		for i := at; i < len(given); i++ {
-			if text, _ := l.bare(given[i]); text == "--" {
+			if text, _ := given[i].bare(src); text == "--" {
 				return i + 1, sure
 			}
 		}
@@ -165,7 +162,7 @@ func (l *lexer) passed(one launching, given []word, at int) (program int, sure b
 	}
 	operands := one.operands
 	for ; at < len(given); at++ {
-		text, _ := l.bare(given[at])
+		text, _ := given[at].bare(src)
 		switch {
 		case text == "--":
 		case strings.HasPrefix(text, "-") && len(text) > 1:
@@ -213,7 +210,7 @@ func (l *lexer) launchAll(runs []program, given []word, p *pipeline) []word {
 	if len(runs) == 0 || !runs[0].sure {
 		return given
 	}
-	if inner, _ := l.bare(given[runs[0].from]); !runsKnown(programName(inner)) {
+	if inner, _ := given[runs[0].from].bare(l.text); !runsKnown(programName(inner)) {
 		return given
 	}
 	return given[:runs[0].from]
@@ -228,7 +225,7 @@ func (l *lexer) launch(given []word, one program, p *pipeline) {
 	words := given[one.from:one.to]
 	if !one.sure {
 		p.depth = max(depth, 1)
-		words = words[l.guessed(words):]
+		words = words[firstKnown(l.text, words):]
 	}
 	if one.shell {
 		l.rejoined(words, p)
@@ -245,9 +242,9 @@ func runsKnown(name string) bool {
 }
 
 // guessed is the place of the first word that is a program with places for credentials.
-func (l *lexer) guessed(words []word) int {
+func firstKnown(src string, words []word) int {
 	for i, w := range words {
-		text, _ := l.bare(w)
+		text, _ := w.bare(src)
 		if runsKnown(path.Base(programName(text))) {
 			return i
 		}

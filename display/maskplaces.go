@@ -45,7 +45,7 @@ type segment struct {
 
 // places finds the commands, the variables and the places for credentials in a text, each once.
 func places(s string) *lexer {
-	l := &lexer{text: s, left: max(4*len(s), maxSteps)}
+	l := &lexer{text: s, left: max(4*len(s), maxSteps), files: writtenFiles{}}
 	l.lex(0, len(s), 0)
 	l.variables.finish()
 	l.resolve()
@@ -135,7 +135,7 @@ type lexer struct {
 	prints      bool              // out collects what the commands write
 	out         []span
 	nested      int
-	files       map[string][]span // what the text writes into files
+	files       writtenFiles
 	spreads     []spread
 	unread      []string // variables that read fills with what stands behind the loop
 	again       span     // the words that a second shell reads
@@ -249,8 +249,8 @@ func endOfQuote(s string, quote byte) int {
 }
 
 // bare is a word without the quotes around it, and where that text begins.
-func (l *lexer) bare(w word) (string, int) {
-	s := l.text[w.from:w.to]
+func (w word) bare(src string) (string, int) {
+	s := src[w.from:w.to]
 	if len(s) >= 4 && strings.HasPrefix(s, `\"`) && strings.HasSuffix(s, `\"`) {
 		return s[2 : len(s)-2], w.from + 2
 	}
@@ -266,7 +266,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 	if first == len(words) {
 		return
 	}
-	name, _ := l.bare(words[first])
+	name, _ := words[first].bare(l.text)
 	name = programName(name)
 	defer func(depth int) { p.depth = depth }(p.depth)
 	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
@@ -275,11 +275,11 @@ func (l *lexer) command(words []word, p *pipeline) {
 		return
 	}
 	given := words[first+1:]
-	l.variables.command(l, name, given, p.depth)
+	l.variables.command(l.text, name, given, p.depth, l.inside)
 	if base := path.Base(name); base != name && (programFlags()[base] != nil || launchings()[base] != nil) {
 		name, p.depth = base, max(p.depth, 1) // by its name: what is in that folder is not known
 	}
-	flags, operands := l.flagsOf(name, given)
+	flags, operands := flagsOf(l.text, name, given)
 	l.settings(name, given, p.depth)
 	p.words = words
 	if name == "done" && len(l.unread) > 0 {
@@ -288,7 +288,10 @@ func (l *lexer) command(words []word, p *pipeline) {
 	if builtins[name] {
 		l.binding(name, given, p)
 	}
-	runs := l.launched(name, given)
+	var runs []program
+	if l.nested < maxNested {
+		runs = programsOf(l.text, name, given)
+	}
 	if len(runs) == 0 || flags["<"] != "" || p.sudo != "" {
 		l.stdin(name, flags["<"], given, p)
 	}
@@ -303,7 +306,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
 	position := 0
 	for i := 0; i < len(given); i++ {
-		text, at := l.bare(given[i])
+		text, at := given[i].bare(l.text)
 		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
 		switch {
 		case text == "--": // what stands behind it is no flag of this program
@@ -329,11 +332,11 @@ type argument struct {
 
 // flagsOf returns what the flags and operands of a program take, and how many of its
 // words belong to its subcommand.
-func (l *lexer) flagsOf(name string, words []word) (flags map[string]string, operands int) {
+func flagsOf(src, name string, words []word) (flags map[string]string, operands int) {
 	all := programFlags()
 	flags, found := all[name]
 	for i := 0; found && i < len(words); i++ {
-		text, _ := l.bare(words[i])
+		text, _ := words[i].bare(src)
 		if strings.HasPrefix(text, "-") {
 			if kind := flags[text]; globalFlags[text] || kind != "" && kind != "glued" && kind != "maybe" {
 				i++

@@ -40,8 +40,8 @@ var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": t
 // stdin notes what a command writes for the next, and adds the place for what it reads.
 // how says what of it is the credential, or names the flag with which it reads one.
 func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
-	here := append(l.here(p.words, p), l.fromFiles(l.redirects(p.words, "<"))...)
-	writes := l.redirects(p.words, ">")
+	here := append(hereTexts(l.text, p.words, p), l.files.read(redirects(l.text, p.words, "<"))...)
+	writes := redirects(l.text, p.words, ">")
 	if p.sudo != "" {
 		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
 		l.fed(p, p.sudo)
@@ -50,24 +50,24 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	switch {
 	case name == "echo" || name == "printf" || name == "yes":
 		if len(writes) > 0 {
-			l.filed(writes, l.said(given))
+			l.files.write(writes, literals(l.text, given))
 		}
-		p.writes = append(p.writes, l.echoed(given)...)
+		p.writes = append(p.writes, echoed(l.text, given)...)
 	case name == "tee":
-		l.filed(l.operandsOf(given), p.writes)
+		l.files.write(operandsOf(l.text, given), p.writes)
 		p.writes = likely(p.writes)
 	case name == "cat" && len(writes) > 0:
-		l.filed(writes, append(here, p.writes...))
+		l.files.write(writes, append(here, p.writes...))
 		p.writes = nil
 	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
 		p.writes = nil // it goes into a file, which may run
 	case passers[name]:
-		p.writes = append(append(p.writes, here...), l.fromFiles(l.operandsOf(given))...)
+		p.writes = append(append(p.writes, here...), l.files.read(operandsOf(l.text, given))...)
 	case printers[name]:
-		p.writes = append(likely(p.writes), l.scripted(given)...)
+		p.writes = append(likely(p.writes), scripted(l.text, given)...)
 	case name == "rev" || name == "tac" || name == "sort":
 		p.writes = likely(append(p.writes, here...))
-	case how == "" || strings.HasPrefix(how, "-") && !l.has(given, how):
+	case how == "" || strings.HasPrefix(how, "-") && !givesFlag(l.text, given, how):
 		p.writes = nil
 	default:
 		p.writes = append(p.writes, here...)
@@ -116,9 +116,9 @@ func isAnswer(text string) bool {
 }
 
 // has reports whether a flag is given.
-func (l *lexer) has(given []word, flag string) bool {
+func givesFlag(src string, given []word, flag string) bool {
 	for _, w := range given {
-		text, _ := l.bare(w)
+		text, _ := w.bare(src)
 		if text == flag || strings.HasPrefix(text, flag+"=") {
 			return true
 		}
@@ -127,17 +127,17 @@ func (l *lexer) has(given []word, flag string) bool {
 }
 
 // echoed is what echo or printf writes, if it goes nowhere else.
-func (l *lexer) echoed(given []word) (out []span) {
-	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }) {
+func echoed(src string, given []word) (out []span) {
+	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(src[w.from:w.to], ">") }) {
 		return nil
 	}
-	return l.said(given)
+	return literals(src, given)
 }
 
 // said is what echo or printf is given.
-func (l *lexer) said(given []word) (out []span) {
+func literals(src string, given []word) (out []span) {
 	for _, w := range given {
-		text, at := l.bare(w)
+		text, at := w.bare(src)
 		switch {
 		case strings.Contains(text, ">"):
 			if n := strings.IndexByte(text, '>'); at == w.from && strings.Trim(text[:n], "0123456789") != "" {
@@ -154,22 +154,22 @@ func (l *lexer) said(given []word) (out []span) {
 
 // here is what a command reads from its own text: behind <<<, or in the one line of a
 // document behind <<.
-func (l *lexer) here(given []word, p *pipeline) (out []span) {
+func hereTexts(src string, given []word, p *pipeline) (out []span) {
 	for i, w := range given {
-		text := l.text[w.from:w.to]
+		text := src[w.from:w.to]
 		switch {
 		case text == "<<<" && i+1 < len(given):
-			value, at := l.bare(given[i+1])
+			value, at := given[i+1].bare(src)
 			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
 		case strings.HasPrefix(text, "<<<"):
-			value, at := l.bare(word{w.from + 3, w.to})
+			value, at := word{w.from + 3, w.to}.bare(src)
 			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
 		case strings.HasPrefix(text, "<<"):
 			tag := strings.Trim(text[2:], "-'\"\\")
 			if tag == "" && i+1 < len(given) {
-				tag, _ = l.bare(given[i+1])
+				tag, _ = given[i+1].bare(src)
 			}
-			if s, ok := l.document(w.to, p.to, tag); ok {
+			if s, ok := document(src, w.to, p.to, tag); ok {
 				out = append(out, s)
 			}
 		}
@@ -179,8 +179,8 @@ func (l *lexer) here(given []word, p *pipeline) (out []span) {
 
 // document is the one line behind a place, if the next is the tag. Whether a shell would
 // take it for a document is not certain.
-func (l *lexer) document(from, to int, tag string) (span, bool) {
-	_, rest, found := strings.Cut(l.text[from:to], "\n")
+func document(src string, from, to int, tag string) (span, bool) {
+	_, rest, found := strings.Cut(src[from:to], "\n")
 	line, after, more := strings.Cut(rest, "\n")
 	end, _, _ := strings.Cut(after, "\n")
 	if !found || !more || tag == "" || strings.TrimLeft(end, "\t") != tag || strings.ContainsAny(line, " \t;&|<>()") {
@@ -195,7 +195,11 @@ func (l *lexer) printed(from, to int) []span {
 	if l.nested >= maxNested || l.left < 0 {
 		return nil
 	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: l.files}
+	files := l.files
+	if len(files) == 0 { // what these commands write is not read outside
+		files = writtenFiles{}
+	}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
 	sub.lex(from, to, 0)
 	l.left = sub.left
 	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })

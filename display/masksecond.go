@@ -20,14 +20,14 @@ func (l *lexer) rejoined(words []word, p *pipeline) {
 		return
 	}
 	l.again = span{from: words[0].from, to: words[len(words)-1].to}
-	if n := slices.IndexFunc(words, l.isRedirection); n >= 0 { // what stands there is not read again
+	if n := slices.IndexFunc(words, func(w word) bool { return w.isRedirection(l.text) }); n >= 0 { // what stands there is not read again
 		l.again.to = words[n].from
 	}
-	if !all(words, l.plainAgain) {
+	if slices.ContainsFunc(words, func(w word) bool { return !w.plainAgain(l.text) }) {
 		p.depth = max(p.depth, 1)
 	}
 	for len(words) > 0 {
-		n := 1 + slices.IndexFunc(words, l.endsCommand)
+		n := 1 + slices.IndexFunc(words, func(w word) bool { return w.endsCommand(l.text) })
 		if n == 0 {
 			n = len(words)
 		}
@@ -36,13 +36,9 @@ func (l *lexer) rejoined(words []word, p *pipeline) {
 	}
 }
 
-func all(words []word, is func(word) bool) bool {
-	return !slices.ContainsFunc(words, func(w word) bool { return !is(w) })
-}
-
 // endsCommand reports a word behind which a second shell begins another command.
-func (l *lexer) endsCommand(w word) bool {
-	text := l.unquoted(w)
+func (w word) endsCommand(src string) bool {
+	text := w.unquoted(src)
 	return text != "" && strings.IndexByte(";&|", text[len(text)-1]) >= 0
 }
 
@@ -53,30 +49,30 @@ func (l *lexer) decidesAgain(s span) bool {
 }
 
 // unquoted is a word without its quotes and backslashes.
-func (l *lexer) unquoted(w word) string {
+func (w word) unquoted(src string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\\' || r == '\'' || r == '"' {
 			return -1
 		}
 		return r
-	}, l.text[w.from:w.to])
+	}, src[w.from:w.to])
 }
 
 // plainAgain reports a word that a second shell reads as the same word. A redirection
 // belongs to the first shell.
-func (l *lexer) plainAgain(w word) bool {
-	raw := l.text[w.from:w.to]
-	if l.isRedirection(w) {
+func (w word) plainAgain(src string) bool {
+	raw := src[w.from:w.to]
+	if w.isRedirection(src) {
 		return true
 	}
 	// quotes of two kinds: one may be a part of the word
 	if strings.Contains(raw, "'") && strings.Contains(raw, `"`) || strings.Contains(raw, `\`) {
 		return false
 	}
-	return plainWord().MatchString(l.unquoted(w))
+	return plainWord().MatchString(w.unquoted(src))
 }
 
-func (l *lexer) isRedirection(w word) bool { return redirection().MatchString(l.text[w.from:w.to]) }
+func (w word) isRedirection(src string) bool { return redirection().MatchString(src[w.from:w.to]) }
 
 // plainWord has no character that any usual shell reads as more than itself. No file has the
 // name of an address, so that a question mark stays one there.
@@ -86,19 +82,19 @@ var plainWord = once(`^(?:https?://[A-Za-z0-9_@%+=:,./!?-]*|[A-Za-z0-9_@%+:,./!-
 var findFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-okdir": true}
 
 // foundRuns are the programs that find runs, each with the words up to its end.
-func (l *lexer) foundRuns(given []word) (out []program) {
+func foundRuns(src string, given []word) (out []program) {
 	for i := 0; i < len(given); i++ {
-		if !findFlags[l.unquoted(given[i])] {
+		if !findFlags[given[i].unquoted(src)] {
 			continue
 		}
 		one := program{from: i + 1, to: i + 1, sure: true}
 		for one.to < len(given) {
-			text := l.unquoted(given[one.to])
-			if text == ";" || text == "+" && l.unquoted(given[one.to-1]) == "{}" {
+			text := given[one.to].unquoted(src)
+			if text == ";" || text == "+" && given[one.to-1].unquoted(src) == "{}" {
 				break
 			}
 			// it may be an end as well, once the shell has read it, or for some find
-			one.sure = one.sure && text != "+" && !l.expands(given[one.to])
+			one.sure = one.sure && text != "+" && !given[one.to].expands(src)
 			one.to++
 		}
 		if i = one.to; one.from < one.to {
@@ -109,8 +105,8 @@ func (l *lexer) foundRuns(given []word) (out []program) {
 }
 
 // expands reports a word in which a shell puts in something.
-func (l *lexer) expands(w word) bool {
-	raw := l.text[w.from:w.to]
+func (w word) expands(src string) bool {
+	raw := src[w.from:w.to]
 	switch {
 	case strings.HasPrefix(raw, "'") && endOfQuote(raw[1:], '\'') == len(raw)-2:
 		return false

@@ -45,8 +45,8 @@ var plainSets = map[string]bool{
 }
 
 // assigned notes one word at the head of a command, or of a builtin that sets variables.
-func (v *variables) assigned(l *lexer, w word, depth int, exported bool) {
-	name, _, _ := strings.Cut(l.text[w.from:w.to], "=")
+func (v *variables) assigned(src string, w word, depth int, exported bool) {
+	name, _, _ := strings.Cut(src[w.from:w.to], "=")
 	if !identifier().MatchString(name) {
 		return
 	}
@@ -54,7 +54,7 @@ func (v *variables) assigned(l *lexer, w word, depth int, exported bool) {
 		v.heads = map[int]bool{}
 	}
 	v.heads[w.from] = true
-	if depth == 0 && w.from+len(name) < w.to && !redirected(l.text[:w.from]) {
+	if depth == 0 && w.from+len(name) < w.to && !redirected(src[:w.from]) {
 		v.sure = append(v.sure, assigning{name: name, from: w.from, to: w.to, exported: exported})
 	}
 }
@@ -66,23 +66,23 @@ func redirected(before string) bool {
 }
 
 // command notes what a simple command does with the variables among its words.
-func (v *variables) command(l *lexer, name string, given []word, depth int) {
+func (v *variables) command(src, name string, given []word, depth int, inside bool) {
 	switch {
 	case setters[name]:
 		for _, w := range given {
-			v.export(l, w)
-			if !l.inside {
-				v.assigned(l, w, depth, true)
+			v.export(src, w)
+			if !inside {
+				v.assigned(src, w, depth, true)
 			}
 		}
 	case name == "set":
-		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[l.text[w.from:w.to]] })
+		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[src[w.from:w.to]] })
 	case name != "unset" && takesOperands(name) && len(given) > 0:
 		s := span{from: given[0].from, to: given[len(given)-1].to}
-		if n := strings.IndexByte(l.text[s.from:s.to], '`'); n >= 0 { // it has commands of its own
+		if n := strings.IndexByte(src[s.from:s.to], '`'); n >= 0 { // it has commands of its own
 			s.to = s.from + n
 		}
-		if n := strings.Index(l.text[s.from:s.to], "$("); n >= 0 {
+		if n := strings.Index(src[s.from:s.to], "$("); n >= 0 {
 			s.to = s.from + n
 		}
 		if shellRunners[name] {
@@ -94,8 +94,8 @@ func (v *variables) command(l *lexer, name string, given []word, depth int) {
 }
 
 // export notes one word of export.
-func (v *variables) export(l *lexer, w word) {
-	text, _ := l.bare(w)
+func (v *variables) export(src string, w word) {
+	text, _ := w.bare(src)
 	name, _, _ := strings.Cut(text, "=")
 	switch {
 	case identifier().MatchString(name):

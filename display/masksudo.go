@@ -55,15 +55,15 @@ func (c *sudoCall) flag(text string) bool {
 
 // reads is how the standard input of a command behind sudo is a credential: all of it, if
 // the command reads none and one line is all there is; else only what looks like one.
-func (c *sudoCall) reads(l *lexer, name string, given []word, p *pipeline) string {
+func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 	if !c.stdin {
 		return ""
 	}
-	if c.other || !inputless[programName(name)] || len(p.writes)+len(l.here(given, p)) > 1 {
+	if c.other || !inputless[programName(name)] || len(p.writes)+len(hereTexts(src, given, p)) > 1 {
 		return "likely"
 	}
 	for _, w := range given {
-		text, _ := l.bare(w)
+		text, _ := w.bare(src)
 		for _, no := range []string{"stdin", "/dev/", "/proc/", "fuse", "$", "`", "<("} {
 			if strings.Contains(text, no) {
 				return "likely"
@@ -86,8 +86,8 @@ var redirection = once(`^[0-9]*[<>]`)
 
 // hasFlag reports words of which the first is a flag: as with env -i, of the program
 // before them.
-func (l *lexer) hasFlag(words []word) bool {
-	return len(words) > 0 && l.text[words[0].from] == '-'
+func firstIsFlag(src string, words []word) bool {
+	return len(words) > 0 && src[words[0].from] == '-'
 }
 
 // prefix passes assignments and the programs that run another, such as sudo.
@@ -99,19 +99,19 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 	defer func() {
 		for _, w := range heads { // alone, it is the shell's; before a program, that program's
 			if !l.inside {
-				l.variables.assigned(l, w, p.depth, wrapped || first < len(words))
+				l.variables.assigned(l.text, w, p.depth, wrapped || first < len(words))
 			}
 		}
 	}()
 	for ; first < len(words); first++ {
-		text, at := l.bare(words[first])
+		text, at := words[first].bare(l.text)
 		name, value, is := strings.Cut(text, "=")
 		switch {
 		case is && identifier().MatchString(name):
 			sudo.other = true
 			heads = append(heads, words[first])
 			if conventional(name) {
-				inside, from := l.bare(word{at + len(text) - len(value), at + len(text)})
+				inside, from := word{at + len(text) - len(value), at + len(text)}.bare(l.text)
 				l.add(span{from: from, to: from + len(inside), variable: name}, p.depth)
 			}
 		case text == "{":
@@ -122,11 +122,11 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 			first += toInt(sudo.flag(text))
 		case redirection().MatchString(text): // it may stand before the program as well
 			first += toInt(strings.Trim(text, "0123456789<>") == "")
-		case prefixes[programName(text)] && (launchings()[programName(text)] == nil || !l.hasFlag(words[first+1:])):
+		case prefixes[programName(text)] && (launchings()[programName(text)] == nil || !firstIsFlag(l.text, words[first+1:])):
 			sudo.is = programName(text) == "sudo"
 			wrapped = wrapped || wrappers[programName(text)]
 		default:
-			p.sudo = sudo.reads(l, text, words[first+1:], p)
+			p.sudo = sudo.reads(l.text, text, words[first+1:], p)
 			return first
 		}
 	}

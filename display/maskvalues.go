@@ -23,10 +23,10 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 	}
 	switch {
 	case kind != "" && kind != "glued" && glued:
-		inside, from := l.bare(word{a.at + len(name) + 1, a.at + len(a.text)})
+		inside, from := word{a.at + len(name) + 1, a.at + len(a.text)}.bare(l.text)
 		l.value(kind, inside, from, a.depth)
 	case kind != "" && kind != "glued" && len(a.more) > 0:
-		if kind == "secret" && isWordOnly(l.nextText(a)) {
+		if text, _ := a.more[0].bare(l.text); kind == "secret" && isWordOnly(text) {
 			kind = "maybe" // as the name of what is acted on would be
 		}
 		l.next(kind, a)
@@ -65,16 +65,10 @@ func isWordOnly(text string) bool {
 	return text != "" && !mixed(text) && !strings.ContainsAny(text, "$`*")
 }
 
-// nextText is the word behind a flag, without its quotes.
-func (l *lexer) nextText(a argument) string {
-	text, _ := l.bare(a.more[0])
-	return text
-}
-
 // next adds the place in the word behind.
 func (l *lexer) next(kind string, a argument) {
 	if len(a.more) > 0 {
-		value, from := l.bare(a.more[0])
+		value, from := a.more[0].bare(l.text)
 		l.value(kind, value, from, a.depth)
 	}
 }
