@@ -79,11 +79,6 @@ var namedForms = []form{
 	{hints: nameHints, follows: isFlag, pattern: flagValue, is: secretValue, role: byName, words: mayRunFlag},
 }
 
-// nameWords are in the names of secrets. A name that goes on behind them, as in
-// token_url or secretName, is another thing's.
-const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
-	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
-
 const nameValue = `([A-Za-z0-9_+~!@%^./#*-]{6,}={0,2})`
 
 // nameSign stands between a name and its value.
@@ -104,7 +99,6 @@ var (
 	pairValue = once(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
 	// what proves that an address was given by its owner, and a key in one
 	queryValue = once(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
-	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
 )
 
 // parts adds what a form hides in a text. What a form before it hides already stays so.
@@ -181,14 +175,6 @@ func (q *quoting) at(place int) byte {
 		}
 	}
 	return q.quote
-}
-
-// unworded is a value that is made at random.
-func unworded(_, value string) bool { return !wordy(value) }
-
-// madeUp is a value that is random enough to be no name.
-func madeUp(_, value string) bool {
-	return looksRandom(value) || len(value) >= longRun && !wordy(value)
 }
 
 // longOrMixed is a value that may be a credential.

@@ -34,23 +34,6 @@ var maskKey = sync.OnceValue(func() []byte {
 	return key
 })
 
-// looksRandom reports a value that no program or path is called: digits among
-// letters, and many different characters.
-func looksRandom(s string) bool {
-	var digits, letters int
-	seen := map[rune]bool{}
-	for _, r := range s {
-		seen[r] = true
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
-			letters++
-		}
-	}
-	return digits >= 3 && letters >= 3 && len(seen) >= 10
-}
-
 // Mask hides what looks like a secret: the known beginning stays, the rest
 // becomes its length and a fingerprint that holds within this process, so that
 // two secrets can be told apart and none can be learnt: ‹16 characters hidden,
@@ -164,22 +147,6 @@ func apart(s string, begin, from, to int) bool {
 // lineBegins finds nothing before the name on a line, or a header's name.
 var lineBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`) })
 
-// quoted reports whether a shell, or JSON, would be inside quotes at the end of s.
-func quoted(s string) bool {
-	var quote byte
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case c == quote:
-			quote = 0
-		}
-	}
-	return quote != 0
-}
-
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
 func runs(before string) bool {
@@ -257,19 +224,6 @@ func isKey(lines []string) bool {
 	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
 }
 
-// mixedLine reports a line of base64 as chance makes it: nearly all of them have
-// some 40 different characters and of each kind one.
-func mixedLine(l string) bool {
-	seen := map[rune]bool{}
-	for _, r := range l {
-		seen[r] = true
-	}
-	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
-}
-
-// longRun is the length from which a stretch without a break may be a key.
-const longRun = 20
-
 // longestRun is the length of the longest such stretch. Most commands have none.
 func longestRun(s string) int {
 	run, longest := 0, 0
@@ -284,11 +238,30 @@ func longestRun(s string) int {
 	return longest
 }
 
-func containsAny(s string, hints []string) bool {
-	for _, h := range hints {
-		if strings.Contains(s, h) {
-			return true
+// placeParts adds what stands in the places for credentials, unless it is not
+// literal: what a shell puts in there is no secret, and may run.
+func placeParts(s string, found []part) []part {
+	if !mayHavePlaces(s) && (len(s) > maxSteps/8 || !mayRefer(s)) {
+		return found
+	}
+	for _, sp := range places(s).spans {
+		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
+		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
+			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {
+			continue
+		}
+		if sp.field == anyMixed && !mixed(value) || sp.field != "" && sp.field != anyMixed && !secretValue(sp.field, value) {
+			continue
+		}
+		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}
+		if sp.followed {
+			p.role, p.name = byFollowing, sp.holder
+		} else if sp.variable != "" {
+			p.role, p.name = byName, sp.variable
+		}
+		if !overlaps(found, p) {
+			found = append(found, p)
 		}
 	}
-	return false
+	return found
 }

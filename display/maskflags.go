@@ -84,16 +84,6 @@ var globalFlags = map[string]bool{
 	"--config": true, "--cluster": true, "--host": true, "-a": true, "--app": true, "--env": true, "--location": true, "--prefix": true, "-R": true, "--repo": true,
 }
 
-// plainPrograms act on every word that they are given and take no credential.
-var plainPrograms = map[string]bool{
-	"rm": true, "rmdir": true, "mkdir": true, "cp": true, "mv": true, "ln": true, "touch": true, "chmod": true, "chown": true, "cat": true, "ssh": true,
-	"scp": true, "rsync": true, "find": true, "tar": true, "go": true, "pytest": true, "tail": true, "less": true, "diff": true, "shred": true,
-	"truncate": true, "dd": true, "kill": true, "systemctl": true, "kubectx": true, "kubens": true, "ping": true, "dig": true, "host": true, "nslookup": true,
-}
-
-// openQuote begins a text of SQL, also within the quotes of a shell or of JSON.
-const openQuote = `n?(?:'\\\\?''|\\*["'])`
-
 var (
 	secretFlag   = once(`(?i)^--?(?:[a-z0-9]+-)*` + secretWord + `$`)
 	secretHeader = once(`(?i)^([a-z0-9-]*(?:authorization|token|key|secret|auth|cookie))[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
@@ -101,13 +91,6 @@ var (
 	knownSetting = once(`(?i)^(?:aws_secret_access_key|aws_session_token|secret_access_key|.*:_(?:authtoken|password|auth)|(?:github-oauth|gitlab-token|pypi-token)\..*)$`)
 	cursorFlag   = once(`(?i)^--(?:[a-z0-9]+-)*(?:task|activity|starting|start|next|client|request|page|paging|pagination|continuation|continue|idempotency|sync|change|resume|cursor|lock|ordering|nonce)-?token$`)
 	switchFlag   = once(`(?i)^--?(?:[a-z]+-)*(?:with|no|show|print|use|allow|reset|rotate|ask|prompt|prompt-for|env|stdin|read|generate|require|enable|disable|skip|save|remember|store|keep|get|force|want|check|has)-`)
-	// what statements of SQL give as a password
-	statement = once("(?i)\\b((?:" +
-		`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
-		`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` + openQuote +
-		`|set[ \t]+password(?:[ \t]+for[ \t]+[^;=]{1,100}?)?[ \t]*=[ \t]*(?:password[ \t]*\([ \t]*)?` + openQuote +
-		`|(?:create|alter)[ \t]+user[ \t]+\S+[ \t]+identified[ \t]+by[ \t]+` +
-		`))([^\s'"\\$` + "`" + `;&|<>(){}‹]{3,})`)
 )
 
 // credentialHeaders only prove who asks. Any other header, and every cookie, has a name

@@ -2,81 +2,13 @@ package display
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"path"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // This file says what the names of secrets look like, and finds the members of JSON that
 // have such names.
-
-// isPair reports user:password in base64.
-func isPair(_, value string) bool {
-	text, err := base64.StdEncoding.DecodeString(value)
-	if err != nil {
-		text, err = base64.RawStdEncoding.DecodeString(value)
-	}
-	return err == nil && bytes.IndexByte(text, ':') > 0 && !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
-}
-
-// opaqueKey reports what may be a key and is no name.
-func opaqueKey(_, value string) bool {
-	return madeUp("", value) && keyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
-}
-
-// byteAt is a text's byte at a place, or a blank beyond its ends.
-func byteAt(s string, i int) byte {
-	if i < 0 || i >= len(s) {
-		return ' '
-	}
-	return s[i]
-}
-
-// secretValue reports a value that may be the secret that its name promises, and no
-// name, path or word of another thing.
-func secretValue(name, value string) bool {
-	if strings.IndexByte("/.~", byteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
-		return false
-	}
-	random := looksRandom(value) || len(value) >= longRun && !wordy(value)
-	if isOtherKey(name) {
-		return random && len(value) >= 16 && keyLike(value) && !strings.ContainsAny(value, "/._-")
-	}
-	if strings.ContainsAny(value, "/") {
-		return (random && len(value) >= 16 || len(value) >= 32 && mixedLine(value)) && opaque(value)
-	}
-	if ext := path.Ext(value); len(ext) > 1 && len(ext) <= 5 && !strings.ContainsAny(ext[1:], "0123456789") {
-		return random && opaque(value) // else the name of a file or a host
-	}
-	if random && (len(value) >= 16 || len(value) >= 12 && opaque(value)) {
-		return true
-	}
-	lower := strings.ToLower(name)
-	return len(value) >= 6 && mixed(value) && containsAny(lower, []string{"pass", "pwd", "_auth"})
-}
-
-// isOtherKey reports a name that ends in key and says no more of a secret. Tables, caches
-// and public keys have such names as well, so only a value without a meaning counts.
-func isOtherKey(name string) bool {
-	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
-	what, is := strings.CutSuffix(lower, "_key")
-	return is && !slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"}, func(word string) bool {
-		return strings.HasSuffix(what, word)
-	})
-}
-
-// keyLike reports a value without a meaning, or with digits, small letters and capitals.
-func keyLike(value string) bool {
-	return opaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
-}
-
-// mixed reports letters with a digit or a sign among them, as in most passwords.
-func mixed(value string) bool {
-	return strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsAny(value, "0123456789!@#%^+~")
-}
 
 // memberParts adds the secrets among the members of a tool's arguments: a text of JSON
 // that begins behind a place. There is nothing in a string of JSON that a shell would run by
@@ -221,24 +153,4 @@ func (m *members) hide(secret string, from, to int) {
 			m.found = append(m.found, p)
 		}
 	}
-}
-
-// secretMember reports the name of a member that holds a secret, however it is written.
-func secretMember(name string) bool {
-	plain := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' || r == ' ' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, name)
-	switch plain {
-	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie", "passwords", "tokens", "secrets":
-		return true
-	}
-	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
-		if strings.HasSuffix(plain, word) {
-			return true
-		}
-	}
-	return false
 }

@@ -235,19 +235,6 @@ func (l *lexer) escape(i, to, depth int, letters string) bool {
 	return depth > 0 && l.text[i] == '\\' && i+1 < to && strings.IndexByte(letters, l.text[i+1]) >= 0
 }
 
-// endOfQuote is the place of the quote that ends a quoted text, or -1.
-func endOfQuote(s string, quote byte) int {
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && quote == '"':
-			i++
-		case s[i] == quote:
-			return i
-		}
-	}
-	return -1
-}
-
 // bare is a word without the quotes around it, and where that text begins.
 func (w word) bare(src string) (string, int) {
 	s := src[w.from:w.to]
@@ -385,34 +372,6 @@ func (l *lexer) add(s span, depth int) {
 
 // maxSpans bounds the places of one text.
 const maxSpans = 1 << 14
-
-// placeParts adds what stands in the places for credentials, unless it is not
-// literal: what a shell puts in there is no secret, and may run.
-func placeParts(s string, found []part) []part {
-	if !mayHavePlaces(s) && (len(s) > maxSteps/8 || !mayRefer(s)) {
-		return found
-	}
-	for _, sp := range places(s).spans {
-		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
-		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
-			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {
-			continue
-		}
-		if sp.field == anyMixed && !mixed(value) || sp.field != "" && sp.field != anyMixed && !secretValue(sp.field, value) {
-			continue
-		}
-		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}
-		if sp.followed {
-			p.role, p.name = byFollowing, sp.holder
-		} else if sp.variable != "" {
-			p.role, p.name = byName, sp.variable
-		}
-		if !overlaps(found, p) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
 
 // programFlags is credentialFlags, taken apart.
 var programFlags = sync.OnceValue(func() map[string]map[string]string {

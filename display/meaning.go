@@ -2,10 +2,8 @@ package display
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // This file judges what the mask hides of a call. An agent chooses the names of its
@@ -101,38 +99,6 @@ func inSight(s, value string, parts []part) bool {
 // hiddenWords are in every note of a hidden part.
 const hiddenWords = " characters hidden"
 
-// opaque reports a value in which nobody reads a meaning: letters and digits that
-// change as they do in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
-func opaque(value string) bool {
-	kind := func(b byte) int {
-		switch {
-		case b >= '0' && b <= '9':
-			return 1
-		case b >= 'a' && b <= 'z':
-			return 2
-		case b >= 'A' && b <= 'Z':
-			return 3
-		}
-		return 0
-	}
-	count, changes, last := 0, 0, 0
-	for i := range len(value) {
-		k := kind(value[i])
-		if k != 0 {
-			count++
-			if k != last {
-				changes++
-			}
-		}
-		last = k
-	}
-	return changes*3 >= count
-}
-
-// looksKey reports what is a secret by its form: nobody names a host, a table, a file or
-// a command like that.
-func looksKey(value string) bool { return looksRandom(value) && opaque(value) }
-
 // A reading is a call's text and what was found out about it.
 type reading struct {
 	text, command string
@@ -146,9 +112,6 @@ type reading struct {
 	variables     variables
 	assignments   [][]int // where variables get their values
 }
-
-// maxSteps bounds the work on one call, in characters looked at: some 20 ms.
-const maxSteps = 2 << 20
 
 // of says what a part does: where it stands, and where each variable is used that
 // holds it.
@@ -192,15 +155,6 @@ func worse(a, b meaning) meaning {
 		return meansChoice
 	}
 	return min(a, b)
-}
-
-func appendNew(names, more []string) []string {
-	for _, n := range more {
-		if !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return names
 }
 
 // inPlace judges a part that no variable holds.
@@ -247,8 +201,6 @@ func (c *reading) isOperand(p part) bool {
 
 // before is what stands before a place, as much of it as a pattern looks at.
 func (c *reading) before(at int) string { return c.text[max(0, at-maxBefore):at] }
-
-const maxBefore = 512
 
 // credentialPlace reports a place where programs take what proves who asks.
 func (c *reading) credentialPlace(from, to int) bool {
@@ -341,15 +293,4 @@ func programs(command string) []string {
 		out = append(out, name+" "+second)
 	}
 	return out
-}
-
-// once returns a pattern that is compiled when it is first needed.
-func once(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
-// takesOperands reports a program that acts on what it is given.
-func takesOperands(program string) bool {
-	_, known := knownPrograms[program]
-	return known || plainPrograms[path.Base(program)]
 }

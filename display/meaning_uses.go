@@ -183,10 +183,6 @@ func (c *reading) uses(name string) []use {
 	}
 }
 
-func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
 // placeAt says what a known program takes where a value stands.
 func (c *reading) placeAt(from int) (kind placeKind, found bool) {
 	c.lexed()
