@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file shows people the environment of a call: what is dangerous or says where
@@ -67,8 +69,8 @@ func (e Environment) Lines() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(e.Now)), maps.Keys(e.Session))
 	names = slices.AppendSeq(names, maps.Keys(e.User))
 	slices.SortFunc(names, func(a, b string) int { // what is cut is the least dangerous
-		if x, y := alwaysShown(a, e.Values[a]), alwaysShown(b, e.Values[b]); x != y {
-			return cmp.Compare(toInt(y), toInt(x))
+		if x, y := shape.AlwaysShown(a, e.Values[a]), shape.AlwaysShown(b, e.Values[b]); x != y {
+			return cmp.Compare(shape.Count(y), shape.Count(x))
 		}
 		return cmp.Compare(a, b)
 	})
@@ -110,7 +112,7 @@ func changeLines(name, value string, was Setting, had bool, is Setting, has bool
 	case name == "PATH":
 		return pathLines(was.Dirs, is.Dirs, had)
 	case has && had && was.Hash == is.Hash:
-		if alwaysShown(name, value) {
+		if shape.AlwaysShown(name, value) {
 			return []string{label + "=" + is.Shown}
 		}
 		return nil

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // A keyKind is a kind of key that is known by how it begins. The keys of all services
@@ -72,12 +74,12 @@ func keyForms() []form {
 		for j, b := range begins {
 			quoted[j], hints[j] = regexp.QuoteMeta(b), strings.ToLower(b)
 		}
-		f := form{hints: hints, pattern: once(`\b(` + strings.Join(quoted, "|") + `)` + k.rest), run: min(k.least, longRun)}
+		f := form{hints: hints, pattern: shape.Pattern(`\b(` + strings.Join(quoted, "|") + `)` + k.rest), run: min(k.least, shape.LongRun)}
 		if strings.Contains(k.rest, "/") {
 			f.run = 0
 		}
 		if !k.plain {
-			f.is = func(_, value string) bool { return !hasOnly(value, isWordAlone) }
+			f.is = func(_, value string) bool { return !shape.HasOnly(value, shape.IsWordAlone) }
 		}
 		forms[i] = f
 	}
@@ -108,7 +110,7 @@ func BeginsKey(s string) bool {
 	}
 	for _, b := range beginnings()[s[0]] {
 		least := b.least
-		if least <= longRun {
+		if least <= shape.LongRun {
 			least = min(least, shortKey)
 		}
 		if rest, is := strings.CutPrefix(s, b.text); is && followed(rest, least) {
@@ -135,7 +137,7 @@ func HoldsKey(s string) bool {
 			if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
 				return true // a search for one has a class instead
 			}
-			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !isWord(s[i-1])) {
+			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !shape.IsWordByte(s[i-1])) {
 				return true
 			}
 		}
@@ -149,7 +151,7 @@ func followed(rest string, least int) bool {
 		return false
 	}
 	for i := range least {
-		if c := rest[i]; c != '-' && !isWord(c) {
+		if c := rest[i]; c != '-' && !shape.IsWordByte(c) {
 			return false
 		}
 	}

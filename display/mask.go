@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/display/shape"
+
 	"approver.example/tokens"
 )
 
@@ -85,7 +87,7 @@ func hiddenParts(s string) []part {
 	var parts []part
 	lower, run := strings.ToLower(s), longestRun(s)
 	for i := range forms() {
-		if f := &forms()[i]; run >= f.run && containsAny(lower, f.hints) {
+		if f := &forms()[i]; run >= f.run && shape.ContainsAny(lower, f.hints) {
 			parts = f.parts(s, parts)
 		}
 	}
@@ -136,7 +138,7 @@ var runners = map[string]bool{
 // a file that is written.
 func apart(s string, begin, from, to int) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
-	if space < 0 || quoted(s[:begin+space]) {
+	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
 		return false
 	}
 	line := s[strings.LastIndexByte(s[:begin], '\n')+1 : begin]
@@ -150,8 +152,8 @@ var lineBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
 func runs(before string) bool {
-	if len(before) > maxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
-		before = before[len(before)-maxBefore*8:]
+	if len(before) > shape.MaxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
+		before = before[len(before)-shape.MaxBefore*8:]
 		before = before[max(0, strings.IndexAny(before, " \n")):]
 	}
 	line := before[strings.LastIndexAny(before, "\n\r;&|(`{")+1:]
@@ -185,7 +187,7 @@ func maskKeys(s string) string {
 		var secret, inSight string
 		for _, l := range lines {
 			// By its look a path, or as short as a command: a shell would run it.
-			if strings.HasPrefix(l, "/") || len(l) < 32 || !looksRandom(l) && len(l) < 64 {
+			if strings.HasPrefix(l, "/") || len(l) < 32 || !shape.IsRandom(l) && len(l) < 64 {
 				inSight += nl + l
 			} else {
 				secret += l
@@ -208,7 +210,7 @@ func isKey(lines []string) bool {
 			return false
 		case last && (len(l) < 4 || len(l) > 76 || i > 0 && len(l) > len(lines[0])):
 			return false
-		case usual && !mixedLine(l):
+		case usual && !shape.IsMixedLine(l):
 			return false
 		}
 	}
@@ -228,7 +230,7 @@ func isKey(lines []string) bool {
 func longestRun(s string) int {
 	run, longest := 0, 0
 	for i := range len(s) {
-		if c := s[i]; c == '.' || c == '=' || c == '-' || isWord(c) {
+		if c := s[i]; c == '.' || c == '=' || c == '-' || shape.IsWordByte(c) {
 			run++
 			longest = max(longest, run)
 		} else {
@@ -241,7 +243,7 @@ func longestRun(s string) int {
 // placeParts adds what stands in the places for credentials, unless it is not
 // literal: what a shell puts in there is no secret, and may run.
 func placeParts(s string, found []part) []part {
-	if !mayHavePlaces(s) && (len(s) > maxSteps/8 || !mayRefer(s)) {
+	if !mayHavePlaces(s) && (len(s) > shape.MaxSteps/8 || !mayRefer(s)) {
 		return found
 	}
 	for _, sp := range places(s).spans {
@@ -250,7 +252,7 @@ func placeParts(s string, found []part) []part {
 			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {
 			continue
 		}
-		if sp.field == anyMixed && !mixed(value) || sp.field != "" && sp.field != anyMixed && !secretValue(sp.field, value) {
+		if sp.field == anyMixed && !shape.IsMixed(value) || sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value) {
 			continue
 		}
 		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}

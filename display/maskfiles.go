@@ -3,6 +3,8 @@ package display
 import (
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file follows credentials through files and through programs that print them. What
@@ -129,14 +131,14 @@ func (l *lexer) behindLoop(given []word, p *pipeline) {
 }
 
 var (
-	nameref = once(`\b(?:declare|typeset|local)[ \t]+-[A-Za-z]*n[A-Za-z]*[ \t]+([A-Za-z_][A-Za-z0-9_]*)=`)
+	nameref = shape.Pattern(`\b(?:declare|typeset|local)[ \t]+-[A-Za-z]*n[A-Za-z]*[ \t]+([A-Za-z_][A-Za-z0-9_]*)=`)
 	// what a script prints, and what sed puts in
-	printedText = once(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
+	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
 	printers    = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true, "node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
 	// the settings of curl in a text that it reads
-	curlSetting = once(`(?m)(?:^|["'\n]|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
+	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
 	// what expect sends behind a prompt for a password
-	expectSends = once(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
+	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
 )
 
 // scripted is what a script among the words prints, as far as it is in sight.

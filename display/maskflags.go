@@ -1,6 +1,10 @@
 package display
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/display/shape"
+)
 
 // credentialFlags are the flags that take a credential, by program, or by program and
 // subcommand. What stands behind the colon says which part of the value it is: secret
@@ -85,12 +89,12 @@ var globalFlags = map[string]bool{
 }
 
 var (
-	secretFlag   = once(`(?i)^--?(?:[a-z0-9]+-)*` + secretWord + `$`)
-	secretHeader = once(`(?i)^([a-z0-9-]*(?:authorization|token|key|secret|auth|cookie))[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
-	secretField  = once(`(?i)(?:^|[&,;\s"'{])((?:[a-z0-9_.-]*[._-])??)(` + secretWord + `|secret|pass|pwd|passcode)\\*["']?[=:][ \t]*\\*["']?([^\s&,;"'}\\]+)`)
-	knownSetting = once(`(?i)^(?:aws_secret_access_key|aws_session_token|secret_access_key|.*:_(?:authtoken|password|auth)|(?:github-oauth|gitlab-token|pypi-token)\..*)$`)
-	cursorFlag   = once(`(?i)^--(?:[a-z0-9]+-)*(?:task|activity|starting|start|next|client|request|page|paging|pagination|continuation|continue|idempotency|sync|change|resume|cursor|lock|ordering|nonce)-?token$`)
-	switchFlag   = once(`(?i)^--?(?:[a-z]+-)*(?:with|no|show|print|use|allow|reset|rotate|ask|prompt|prompt-for|env|stdin|read|generate|require|enable|disable|skip|save|remember|store|keep|get|force|want|check|has)-`)
+	secretFlag   = shape.Pattern(`(?i)^--?(?:[a-z0-9]+-)*` + shape.SecretWord + `$`)
+	secretHeader = shape.Pattern(`(?i)^([a-z0-9-]*(?:authorization|token|key|secret|auth|cookie))[ \t]*:[ \t]*(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?`)
+	secretField  = shape.Pattern(`(?i)(?:^|[&,;\s"'{])((?:[a-z0-9_.-]*[._-])??)(` + shape.SecretWord + `|secret|pass|pwd|passcode)\\*["']?[=:][ \t]*\\*["']?([^\s&,;"'}\\]+)`)
+	knownSetting = shape.Pattern(`(?i)^(?:aws_secret_access_key|aws_session_token|secret_access_key|.*:_(?:authtoken|password|auth)|(?:github-oauth|gitlab-token|pypi-token)\..*)$`)
+	cursorFlag   = shape.Pattern(`(?i)^--(?:[a-z0-9]+-)*(?:task|activity|starting|start|next|client|request|page|paging|pagination|continuation|continue|idempotency|sync|change|resume|cursor|lock|ordering|nonce)-?token$`)
+	switchFlag   = shape.Pattern(`(?i)^--?(?:[a-z]+-)*(?:with|no|show|print|use|allow|reset|rotate|ask|prompt|prompt-for|env|stdin|read|generate|require|enable|disable|skip|save|remember|store|keep|get|force|want|check|has)-`)
 )
 
 // credentialHeaders only prove who asks. Any other header, and every cookie, has a name
@@ -114,7 +118,7 @@ func isReference(value string) bool {
 	}
 	for _, begin := range []string{"/", "./", "../", "~/"} {
 		if strings.HasPrefix(value, begin) {
-			return len(value) < 16 || !looksRandom(value) || !opaque(value)
+			return len(value) < 16 || !shape.IsRandom(value) || !shape.IsOpaque(value)
 		}
 	}
 	return false

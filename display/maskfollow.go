@@ -1,6 +1,10 @@
 package display
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/display/shape"
+)
 
 // This file follows variables. What a variable was given is a credential where the
 // variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
@@ -31,19 +35,19 @@ func (l *lexer) want(w want) {
 var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true, "select": true, "set": true}
 
 var (
-	reference      = once(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
-	wholeRef       = once(`^\$(?:([A-Za-z_][A-Za-z0-9_]*|[0-9])|\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?(?::?[-+?=][^}]*)?\})$`)
-	defaultValue   = once(`\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?:?[-+=]([^}]*)\}`)
-	functionBegins = once(`(?:^|[\s;&|{(])(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
-	scripts        = once(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
+	reference      = shape.Pattern(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
+	wholeRef       = shape.Pattern(`^\$(?:([A-Za-z_][A-Za-z0-9_]*|[0-9])|\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?(?::?[-+?=][^}]*)?\})$`)
+	defaultValue   = shape.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?:?[-+=]([^}]*)\}`)
+	functionBegins = shape.Pattern(`(?:^|[\s;&|{(])(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
+	scripts        = shape.Pattern(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
 
 	// the places of credentials that need no known program
-	referenceURL  = once(`(?i)[a-z][a-z0-9+.-]*://[^\s:/@"'?#\\]*:\$\{?([a-z_][a-z0-9_]*)\}?@`)
-	referenceUser = once(`(?i)[a-z][a-z0-9+.-]*://\$\{?([a-z_][a-z0-9_]*)\}?@`)
-	referenceAuth = once(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
-	referenceName = once(`(?i)(` + nameWords + `)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
+	referenceURL  = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s:/@"'?#\\]*:\$\{?([a-z_][a-z0-9_]*)\}?@`)
+	referenceUser = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://\$\{?([a-z_][a-z0-9_]*)\}?@`)
+	referenceAuth = shape.Pattern(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
+	referenceName = shape.Pattern(`(?i)(` + shape.NameWords + `)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
 	// in other languages variables have no sign before them
-	referenceBare = once(`(?i)(` + nameWords + `|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
+	referenceBare = shape.Pattern(`(?i)(` + shape.NameWords + `|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
 )
 
 // wholeReference is the variable that a text is the value of, and nothing else.
@@ -64,7 +68,7 @@ func mayRefer(s string) bool {
 		return strings.Contains(s, " -c ") && scripts().MatchString(s)
 	}
 	lower := strings.ToLower(s)
-	return containsAny(lower, nameHints) || strings.Contains(s, "://") && strings.IndexByte(s, '@') > 0 || strings.Contains(lower, "authorization")
+	return shape.ContainsAny(lower, shape.NameHints) || strings.Contains(s, "://") && strings.IndexByte(s, '@') > 0 || strings.Contains(lower, "authorization")
 }
 
 // wanted notes a variable that is all that a flag is given, of which a part is the
@@ -83,7 +87,7 @@ func (l *lexer) follow(at, depth int) {
 		return
 	}
 	to := s.to
-	if l.text[to-1] == '$' && byteAt(l.text, to) == '(' { // the word goes on behind the parenthesis
+	if l.text[to-1] == '$' && shape.ByteAt(l.text, to) == '(' { // the word goes on behind the parenthesis
 		to = len(l.text)
 	}
 	l.pieces(s.from, to, func(p span, how piece) {
@@ -136,7 +140,7 @@ func (l *lexer) resolve() {
 			if l.left--; l.left < 0 {
 				return
 			}
-			if text := l.text[v.from:v.to]; (w.names || isNameref(l.text, w.name)) && identifier().MatchString(text) {
+			if text := l.text[v.from:v.to]; (w.names || isNameref(l.text, w.name)) && shape.Identifier().MatchString(text) {
 				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
 				continue
 			}
@@ -154,7 +158,7 @@ func (l *lexer) resolve() {
 // hideAssigned adds all that variables are given in the text, as what may be a credential.
 func (l *lexer) hideAssigned() {
 	note := func(s span, _ piece) { l.held(span{from: s.from, to: s.to, kind: placeUnclear}, "", 0) }
-	for _, m := range assignment().FindAllStringSubmatchIndex(l.text, -1) {
+	for _, m := range shape.Assignment().FindAllStringSubmatchIndex(l.text, -1) {
 		if !l.variables.isOperand(m[2]) {
 			l.given(m[1], note)
 		}
@@ -173,7 +177,7 @@ func (l *lexer) referred() {
 	}
 	if strings.IndexByte(l.text, '$') >= 0 {
 		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, maxWants+1) {
-			l.spans = append(l.spans, span{from: m[2] - 1 - toInt(l.text[m[2]-1] == '{'), to: m[3], kind: placeCredential})
+			l.spans = append(l.spans, span{from: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), to: m[3], kind: placeCredential})
 			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
 		}
 		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, maxWants+1) {
@@ -201,7 +205,7 @@ func (l *lexer) referred() {
 func (l *lexer) valuesOf(name string) (out []span) {
 	note := func(s span, _ piece) { out = append(out, s) }
 	if l.assignments == nil {
-		l.assignments = assignment().FindAllStringSubmatchIndex(l.text, -1)
+		l.assignments = shape.Assignment().FindAllStringSubmatchIndex(l.text, -1)
 	}
 	for _, m := range l.assignments {
 		if l.text[m[2]:m[3]] == name && !l.variables.isOperand(m[2]) {
@@ -225,7 +229,7 @@ func (l *lexer) valuesOf(name string) (out []span) {
 // given finds the pieces of an assigned value, which may be a list in parentheses.
 func (l *lexer) given(at int, note func(span, piece)) {
 	to := len(l.text)
-	if byteAt(l.text, at) != '(' {
+	if shape.ByteAt(l.text, at) != '(' {
 		l.pieces(at, to, note)
 		return
 	}
@@ -266,7 +270,7 @@ func (l *lexer) positional(digit byte, note func(span, piece)) {
 			}
 			text := l.text[at:next]
 			at = next
-			if name := wholeReference(text); c.program == "set" && identifier().MatchString(name) {
+			if name := wholeReference(text); c.program == "set" && shape.Identifier().MatchString(name) {
 				for _, v := range l.valuesOf(name) {
 					for _, w := range l.split(v) {
 						if n++; digit == '@' || digit == '*' || n == int(digit-'0') {
@@ -299,7 +303,7 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 		text, at := w.bare(l.text)
 		switch {
 		case name == "read" || name == "mapfile" || name == "readarray":
-			if identifier().MatchString(text) {
+			if shape.Identifier().MatchString(text) {
 				names = append(names, text)
 			}
 			if open := strings.IndexByte(l.text[w.to:p.to], '('); text == "<" && i == len(given)-1 && open == 0 {
@@ -368,7 +372,7 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 			}
 			i++
 			begin = i + 1
-		case c == '\\' && quote != '\'' && byteAt(l.text, i+1) == '$': // of a shell within another
+		case c == '\\' && quote != '\'' && shape.ByteAt(l.text, i+1) == '$': // of a shell within another
 			flush()
 			begin = i + 1
 		case c == '\\' && quote != '\'':
@@ -376,7 +380,7 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 		case quote == 0 && (c == '"' || c == '\''):
 			if i > start {
 				if within < 0 {
-					within = toInt(quoted(l.text[:start]))
+					within = shape.Count(shape.EndsQuoted(l.text[:start]))
 				}
 				if within == 1 { // it ends the text around
 					flush()
@@ -388,7 +392,7 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 		case c == quote:
 			flush()
 			quote, begin = 0, i+1
-		case quote != '\'' && (c == '`' || c == '$' && byteAt(l.text, i+1) == '('):
+		case quote != '\'' && (c == '`' || c == '$' && shape.ByteAt(l.text, i+1) == '('):
 			flush()
 			i = l.substituted(i, to, note)
 			begin = i + 1

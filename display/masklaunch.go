@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // This file finds the program behind a launcher: timeout 5 mysql, docker exec db mysql.
@@ -141,7 +143,7 @@ func subcommand(src string, sub []string, given []word) (from int, found bool) {
 				return i + 1, true
 			}
 		case strings.HasPrefix(text, "-"):
-			i += toInt(launcherGlobals[text])
+			i += shape.Count(launcherGlobals[text])
 		default:
 			return 0, false
 		}
@@ -167,7 +169,7 @@ func passed(src string, one launching, given []word, at int) (program int, sure 
 		case text == "--":
 		case strings.HasPrefix(text, "-") && len(text) > 1:
 			skip, known := one.flag(text)
-			if at += toInt(skip); !known {
+			if at += shape.Count(skip); !known {
 				sure = false
 			}
 		case operands > 0:
@@ -238,7 +240,7 @@ func (l *lexer) launch(given []word, one program, p *pipeline) {
 
 // runsKnown reports a program of which the words are known, or which runs another.
 func runsKnown(name string) bool {
-	return programFlags()[name] != nil || launchings()[name] != nil || prefixes[name]
+	return programFlags()[name] != nil || launchings()[name] != nil || shape.Prefixes[name]
 }
 
 // guessed is the place of the first word that is a program with places for credentials.

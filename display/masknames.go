@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file says what the names of secrets look like, and finds the members of JSON that
@@ -79,7 +81,7 @@ func (m *members) walk(at, to int, quote string) {
 // memberName is the name that says what a string is: of its member, of the flag before
 // it in a list of arguments, or of the variable beside it.
 func memberName(key, before, label string) string {
-	if flag := strings.TrimLeft(before, "-"); flag != before && !secretMember(key) {
+	if flag := strings.TrimLeft(before, "-"); flag != before && !shape.IsSecretName(key) {
 		return flag
 	}
 	if strings.EqualFold(key, "value") {
@@ -94,7 +96,7 @@ const maxQuote = 8
 // endOfString is the place of the quote that ends a string of JSON, or -1.
 func endOfString(s, quote string) int {
 	if quote == `"` {
-		return endOfQuote(s, '"')
+		return shape.EndOfQuote(s, '"')
 	}
 	for at := 0; ; {
 		n := strings.IndexByte(s[at:], '"')
@@ -113,12 +115,12 @@ func endOfString(s, quote string) int {
 // value hides one string, if its name says secret and it looks like one.
 func (m *members) value(name string, from, to int) {
 	text := m.text[from:to]
-	if !secretMember(name) || strings.HasPrefix(text, "${") || strings.HasPrefix(text, "$(") {
+	if !shape.IsSecretName(name) || strings.HasPrefix(text, "${") || strings.HasPrefix(text, "$(") {
 		return
 	}
 	spaced := strings.ContainsAny(text, " \\")
-	phrase := spaced && len(text) <= 200 && mixed(text) && strings.Contains(strings.ToLower(name), "pass")
-	if !phrase && !secretValue(name, text) {
+	phrase := spaced && len(text) <= 200 && shape.IsMixed(text) && strings.Contains(strings.ToLower(name), "pass")
+	if !phrase && !shape.IsSecretValue(name, text) {
 		return
 	}
 	if p := (part{from: from, to: to, begin: from, role: byName, member: true}); !overlaps(m.found, p) {

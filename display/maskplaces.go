@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // This file finds the places in a text where a program that is known takes a
@@ -45,7 +47,7 @@ type segment struct {
 
 // places finds the commands, the variables and the places for credentials in a text, each once.
 func places(s string) *lexer {
-	l := &lexer{text: s, left: max(4*len(s), maxSteps), files: writtenFiles{}}
+	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}}
 	l.lex(0, len(s), 0)
 	l.variables.finish()
 	l.resolve()
@@ -54,10 +56,10 @@ func places(s string) *lexer {
 
 // mayHavePlaces is a quick look: most texts name no program with such flags.
 func mayHavePlaces(s string) bool {
-	if len(s) > maxSteps/8 {
+	if len(s) > shape.MaxSteps/8 {
 		return false
 	}
-	flagged := strings.Contains(s, "--") && containsAny(s, flagWords)
+	flagged := strings.Contains(s, "--") && shape.ContainsAny(s, flagWords)
 	for from := 0; from < len(s); {
 		if wordBreaks[s[from]] {
 			from++
@@ -85,7 +87,7 @@ const maxProgram = 32
 // subcommands only, one of them must be in the text.
 func hasFlags(text, w string) bool {
 	subcommands, ok := programSubcommands()[w]
-	return ok && (subcommands == nil || containsAny(text, subcommands)) || conventional(w)
+	return ok && (subcommands == nil || shape.ContainsAny(text, subcommands)) || shape.IsConventional(w)
 }
 
 // programSubcommands are the first words of the subcommands with places, by program; nil
@@ -99,7 +101,7 @@ var programSubcommands = sync.OnceValue(func() map[string][]string {
 		case !is && len(flags) > 0:
 			out[program] = nil
 		case is && len(programFlags()[program]) == 0:
-			out[program] = appendNew(out[program], []string{sub})
+			out[program] = shape.AppendNew(out[program], []string{sub})
 		}
 	}
 	return out
@@ -107,7 +109,7 @@ var programSubcommands = sync.OnceValue(func() map[string][]string {
 
 // isKnown reports a program of which every flag of a credential is in a row, or none is.
 func isKnown(w string) bool {
-	_, known := knownPrograms[w]
+	_, known := shape.KnownPrograms[w]
 	return known
 }
 
@@ -207,7 +209,7 @@ func (l *lexer) word(i, to, depth int) word {
 		case c == '\\':
 			i++
 		case c == '\'' || c == '"':
-			n := endOfQuote(l.text[i+1:to], c)
+			n := shape.EndOfQuote(l.text[i+1:to], c)
 			if n < 0 {
 				break
 			}
@@ -283,7 +285,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 		l.stdin(name, flags["<"], given, p)
 	}
 	given = l.launchAll(runs, given, p)
-	if _, known := knownPrograms[name]; flags == nil && !known {
+	if _, known := shape.KnownPrograms[name]; flags == nil && !known {
 		return
 	}
 	l.arguments(flags, operands, given, p.depth)

@@ -3,6 +3,8 @@ package display
 import (
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file is about words that are read twice. ssh and watch join the words that they are
@@ -76,7 +78,7 @@ func (w word) isRedirection(src string) bool { return redirection().MatchString(
 
 // plainWord has no character that any usual shell reads as more than itself. No file has the
 // name of an address, so that a question mark stays one there.
-var plainWord = once(`^(?:https?://[A-Za-z0-9_@%+=:,./!?-]*|[A-Za-z0-9_@%+:,./!-][A-Za-z0-9_@%+=:,./!-]*)$`)
+var plainWord = shape.Pattern(`^(?:https?://[A-Za-z0-9_@%+=:,./!?-]*|[A-Za-z0-9_@%+:,./!-][A-Za-z0-9_@%+=:,./!-]*)$`)
 
 // findFlags are those behind which find is given a program.
 var findFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-okdir": true}
@@ -108,9 +110,9 @@ func foundRuns(src string, given []word) (out []program) {
 func (w word) expands(src string) bool {
 	raw := src[w.from:w.to]
 	switch {
-	case strings.HasPrefix(raw, "'") && endOfQuote(raw[1:], '\'') == len(raw)-2:
+	case strings.HasPrefix(raw, "'") && shape.EndOfQuote(raw[1:], '\'') == len(raw)-2:
 		return false
-	case strings.HasPrefix(raw, `"`) && endOfQuote(raw[1:], '"') == len(raw)-2:
+	case strings.HasPrefix(raw, `"`) && shape.EndOfQuote(raw[1:], '"') == len(raw)-2:
 		return strings.ContainsAny(raw, "$`")
 	}
 	return strings.ContainsAny(raw, "$`*?[") || strings.Contains(raw, "{") && strings.Contains(raw, ",")

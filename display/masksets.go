@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // This file says which NAME= of a text gives a variable its value, and which variables
@@ -47,7 +49,7 @@ var plainSets = map[string]bool{
 // assigned notes one word at the head of a command, or of a builtin that sets variables.
 func (v *variables) assigned(src string, w word, depth int, exported bool) {
 	name, _, _ := strings.Cut(src[w.from:w.to], "=")
-	if !identifier().MatchString(name) {
+	if !shape.Identifier().MatchString(name) {
 		return
 	}
 	if v.heads == nil {
@@ -61,7 +63,7 @@ func (v *variables) assigned(src string, w word, depth int, exported bool) {
 
 // redirected reports that a word is where a redirection goes, such as >& or >|.
 func redirected(before string) bool {
-	before = strings.TrimRight(before[max(0, len(before)-maxBefore):], " \t")
+	before = strings.TrimRight(before[max(0, len(before)-shape.MaxBefore):], " \t")
 	return strings.HasSuffix(before, ">&") || strings.HasSuffix(before, "<&") || strings.HasSuffix(before, ">|") || strings.HasSuffix(before, "&>")
 }
 
@@ -77,7 +79,7 @@ func (v *variables) command(src, name string, given []word, depth int, inside bo
 		}
 	case name == "set":
 		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[src[w.from:w.to]] })
-	case name != "unset" && takesOperands(name) && len(given) > 0:
+	case name != "unset" && shape.TakesOperands(name) && len(given) > 0:
 		s := span{from: given[0].from, to: given[len(given)-1].to}
 		if n := strings.IndexByte(src[s.from:s.to], '`'); n >= 0 { // it has commands of its own
 			s.to = s.from + n
@@ -98,7 +100,7 @@ func (v *variables) export(src string, w word) {
 	text, _ := w.bare(src)
 	name, _, _ := strings.Cut(text, "=")
 	switch {
-	case identifier().MatchString(name):
+	case shape.Identifier().MatchString(name):
 		if v.exports == nil {
 			v.exports = map[string]bool{}
 		}
@@ -144,7 +146,7 @@ func (v *variables) sets(at int, names []string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
-		return !conventional(name) && (v.exportsAll || v.exports[name] || lookedUp(name) || v.exportedTo(name))
+		return !shape.IsConventional(name) && (v.exportsAll || v.exports[name] || lookedUp(name) || v.exportedTo(name))
 	})
 }
 
@@ -154,7 +156,7 @@ func (v *variables) exportedTo(name string) bool {
 }
 
 // oneLetter are names that no program looks up.
-var oneLetter = once(`^[A-Za-z][0-9]*$`)
+var oneLetter = shape.Pattern(`^[A-Za-z][0-9]*$`)
 
 // lookedUp reports a variable that a program may look up by its name, or that may be in
 // the environment already. A name in small letters is somebody's own, unless it is known.
@@ -176,17 +178,17 @@ func decides(name string) bool {
 	if decidingNames()[name] {
 		return true
 	}
-	return !credentialName(name) && name != "AWS_ACCESS_KEY_ID" && (decidingPrefix().MatchString(name) || alwaysShown(name, "--import"))
+	return !credentialName(name) && name != "AWS_ACCESS_KEY_ID" && (decidingPrefix().MatchString(name) || shape.AlwaysShown(name, "--import"))
 }
 
 // credentialName reports a name that says that a credential is in it.
 func credentialName(name string) bool {
-	return conventional(name) || secretMember(name) || credentialEnd().MatchString(name)
+	return shape.IsConventional(name) || shape.IsSecretName(name) || credentialEnd().MatchString(name)
 }
 
 var (
-	credentialEnd  = once(`(?i)(?:^|_)(?:pass|pw|pwd|pat|auth|api_?key)$|^key$`)
-	decidingPrefix = once(`^(?:GIT|GH|GLAB|GITHUB|GITLAB|DOCKER|BUILDKIT|BUILDAH|COMPOSE|PODMAN|CONTAINERS?|REGISTRY|NPM|PNPM|YARN|NODE|PIP|PYTHON|TWINE|CARGO|RUST[A-Z]*|GEM|BUNDLE|RUBY|PERL` +
+	credentialEnd  = shape.Pattern(`(?i)(?:^|_)(?:pass|pw|pwd|pat|auth|api_?key)$|^key$`)
+	decidingPrefix = shape.Pattern(`^(?:GIT|GH|GLAB|GITHUB|GITLAB|DOCKER|BUILDKIT|BUILDAH|COMPOSE|PODMAN|CONTAINERS?|REGISTRY|NPM|PNPM|YARN|NODE|PIP|PYTHON|TWINE|CARGO|RUST[A-Z]*|GEM|BUNDLE|RUBY|PERL` +
 		`|AWS|CLOUDSDK|GOOGLE|GCLOUD|GCE|BOTO|AZURE|ARM|DIGITALOCEAN|FLY|HEROKU|VERCEL|NETLIFY|WRANGLER|CLOUDFLARE|CF|SENTRY|STRIPE|HELM|OC|OPENSHIFT|TF|TOFU|VAULT|RESTIC|RCLONE` +
 		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
 	// those whose names would pass for a credential's, or for somebody's own
@@ -210,8 +212,8 @@ func nameSet(names string) func() map[string]bool {
 // plainText reports a text that the lexer takes apart just as a shell does: nothing in
 // it quotes in a way of its own, and no parenthesis makes words of what looks like commands.
 func plainText(s string) bool {
-	return !oddText().MatchString(s) && !strings.Contains(withoutQuotes(s), "(")
+	return !oddText().MatchString(s) && !strings.Contains(shape.WithoutQuotes(s), "(")
 }
 
 // oddText finds $'…', documents, ${…} with more than a name, comments with a quote, and $[…].
-var oddText = once(`\$'|<<|\$\[|\$\{(?:[^A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*[^A-Za-z0-9_}])|(?:^|[\s;&|])#[^\n]*['"\x60\\]`)
+var oddText = shape.Pattern(`\$'|<<|\$\[|\$\{(?:[^A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*[^A-Za-z0-9_}])|(?:^|[\s;&|])#[^\n]*['"\x60\\]`)

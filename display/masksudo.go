@@ -1,6 +1,10 @@
 package display
 
-import "strings"
+import (
+	"strings"
+
+	"approver.example/display/shape"
+)
 
 // This file says what sudo reads from its standard input, and what is left of it for the
 // command that sudo runs.
@@ -82,7 +86,7 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
 
 // redirection finds a word that says where a program reads or writes.
-var redirection = once(`^[0-9]*[<>]`)
+var redirection = shape.Pattern(`^[0-9]*[<>]`)
 
 // hasFlag reports words of which the first is a flag: as with env -i, of the program
 // before them.
@@ -107,10 +111,10 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 		text, at := words[first].bare(l.text)
 		name, value, is := strings.Cut(text, "=")
 		switch {
-		case is && identifier().MatchString(name):
+		case is && shape.Identifier().MatchString(name):
 			sudo.other = true
 			heads = append(heads, words[first])
-			if conventional(name) {
+			if shape.IsConventional(name) {
 				inside, from := word{at + len(text) - len(value), at + len(text)}.bare(l.text)
 				l.add(span{from: from, to: from + len(inside), variable: name}, p.depth)
 			}
@@ -119,10 +123,10 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 		case text == "}":
 			p.open--
 		case sudo.is && strings.HasPrefix(text, "-"):
-			first += toInt(sudo.flag(text))
+			first += shape.Count(sudo.flag(text))
 		case redirection().MatchString(text): // it may stand before the program as well
-			first += toInt(strings.Trim(text, "0123456789<>") == "")
-		case prefixes[programName(text)] && (launchings()[programName(text)] == nil || !firstIsFlag(l.text, words[first+1:])):
+			first += shape.Count(strings.Trim(text, "0123456789<>") == "")
+		case shape.Prefixes[programName(text)] && (launchings()[programName(text)] == nil || !firstIsFlag(l.text, words[first+1:])):
 			sudo.is = programName(text) == "sudo"
 			wrapped = wrapped || wrappers[programName(text)]
 		default:

@@ -3,6 +3,8 @@ package display
 import (
 	"strconv"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file finds the part of a program's words that is the credential.
@@ -30,7 +32,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 			kind = "maybe" // as the name of what is acted on would be
 		}
 		l.next(kind, a)
-		return toInt(kind != "maybe" && kind != "unknown")
+		return shape.Count(kind != "maybe" && kind != "unknown")
 	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
 		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
 		l.value(flags[a.text[:2]], strings.TrimRight(a.text[begin:], "\"'"), a.at+begin, a.depth)
@@ -38,14 +40,14 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 	if kind != "" && kind != "glued" && kind != "skip" && len(a.more) == 0 {
 		l.behindFlag(a)
 	}
-	return toInt(globalFlags[a.text])
+	return shape.Count(globalFlags[a.text])
 }
 
 // behindFlag adds what a command in backticks prints, which ends the words of this one.
 func (l *lexer) behindFlag(a argument) {
 	at := a.at + len(a.text)
 	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
-	if byteAt(l.text, at) == '`' {
+	if shape.ByteAt(l.text, at) == '`' {
 		l.substituted(at, len(l.text), func(s span, _ piece) { l.held(s, "", a.depth) })
 	}
 }
@@ -62,7 +64,7 @@ func (l *lexer) byPosition(since int) {
 
 // isWordOnly reports letters and joints alone, of which names are made.
 func isWordOnly(text string) bool {
-	return text != "" && !mixed(text) && !strings.ContainsAny(text, "$`*")
+	return text != "" && !shape.IsMixed(text) && !strings.ContainsAny(text, "$`*")
 }
 
 // next adds the place in the word behind.
@@ -162,7 +164,7 @@ func (l *lexer) behindSign(kind, text string, whole span, depth int) {
 	default:
 		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
 		user, pass, is := strings.Cut(text, sign)
-		if !is || user == "" || kind == "slash" && !identifier().MatchString(user) {
+		if !is || user == "" || kind == "slash" && !shape.Identifier().MatchString(user) {
 			return
 		}
 		pass, _, _ = strings.Cut(pass, "@")
@@ -179,7 +181,7 @@ func (l *lexer) behindName(kind, text string, whole span, depth int) {
 	at := whole.from
 	switch kind {
 	case "sql":
-		for _, m := range statement().FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range shape.SQLPassword().FindAllStringSubmatchIndex(text, -1) {
 			l.add(span{from: at + m[4], to: at + m[5], kind: placePosition}, depth)
 		}
 	case "header":
@@ -216,7 +218,7 @@ func colon(text string) int {
 	depth := 0
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c == '{' && byteAt(text, i-1) == '$':
+		case c == '{' && shape.ByteAt(text, i-1) == '$':
 			depth++
 		case c == '}' && depth > 0:
 			depth--
@@ -235,7 +237,7 @@ func (l *lexer) pair(a argument) {
 		l.next("secret", argument{depth: a.depth, more: a.more[1:]})
 	case knownSetting().MatchString(a.text):
 		l.next("secret", a)
-	case secretMember(a.text):
+	case shape.IsSecretName(a.text):
 		l.next("likely", a)
 	}
 }
@@ -243,7 +245,7 @@ func (l *lexer) pair(a argument) {
 // literal reports a value in which a shell puts nothing in. Between single quotes a
 // dollar sign and a backslash are themselves.
 func literal(s string, sp span, value string) bool {
-	if byteAt(s, sp.from-1) == '\'' && byteAt(s, sp.from+len(value)) == '\'' {
+	if shape.ByteAt(s, sp.from-1) == '\'' && shape.ByteAt(s, sp.from+len(value)) == '\'' {
 		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
 	}
 	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""

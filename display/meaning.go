@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file judges what the mask hides of a call. An agent chooses the names of its
@@ -38,7 +40,7 @@ const (
 func (call Call) Shown() (shown string, obscured bool) {
 	raw := call.Text()
 	name, s, parts := call.parts()
-	c := &reading{text: s, command: call.Command, left: maxSteps}
+	c := &reading{text: s, command: call.Command, left: shape.MaxSteps}
 	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in private keys, or the tool's name
 	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
 	var hide []part
@@ -49,7 +51,7 @@ func (call Call) Shown() (shown string, obscured bool) {
 			continue
 		}
 		value := s[p.from:p.to]
-		if m == meansChoice && (p.role == byName || p.role == inHeader) && !opaque(value) || p.role == byName && inSight(s, value, parts) {
+		if m == meansChoice && (p.role == byName || p.role == inHeader) && !shape.IsOpaque(value) || p.role == byName && inSight(s, value, parts) {
 			continue
 		}
 		hide, obscured = append(hide, p), obscured || m != meansCredential
@@ -126,12 +128,12 @@ func (c *reading) of(p part) meaning {
 	if place && kind == placeUnclear && p.role == byPlace {
 		return meansUnclear // whatever else holds or uses it
 	}
-	if (place || p.role == byPlace) && kind <= placePosition && (p.role == byPlace || p.role == byName) && !looksKey(c.text[p.begin:p.to]) {
+	if (place || p.role == byPlace) && kind <= placePosition && (p.role == byPlace || p.role == byName) && !shape.IsKey(c.text[p.begin:p.to]) {
 		return meansUnclear // the position may have another meaning here, and the value too
 	}
 	names := c.holders(p.begin)
-	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
-		names = appendNew(names, []string{p.name})
+	if p.role == byName && shape.Identifier().MatchString(p.name) && !c.inAddress(p.begin) {
+		names = shape.AppendNew(names, []string{p.name})
 	}
 	strong := p.role == byForm || p.role == inURL || p.role == inHeader || p.role == byPlace
 	if len(names) == 0 || p.member || c.isOperand(p) {
@@ -142,7 +144,7 @@ func (c *reading) of(p part) meaning {
 		return worse(m, meansUnclear)
 	}
 	// Whoever gets it in its environment does with it what its name says.
-	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, conventional) || c.namedField(p.begin))
+	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, shape.IsConventional) || c.namedField(p.begin))
 	if !given {
 		return meansUnclear
 	}
@@ -172,13 +174,13 @@ func (c *reading) inPlace(p part, strong bool) meaning {
 		return meansCredential
 	case place && kind == placeUnclear && !inURL:
 		return meansUnclear
-	case p.role == byName && !opaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.before(p.begin)):
+	case p.role == byName && !shape.IsOpaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.before(p.begin)):
 		return meansChoice
 	case c.command == "" && p.role == inHeader && memberHeader().MatchString(c.before(p.begin)):
 		return meansCredential
 	case !named && p.role == inHeader && authHeader().MatchString(c.before(p.begin)):
 		return meansUnclear
-	case !named && takesOperands(c.operandOf(p.begin)):
+	case !named && shape.TakesOperands(c.operandOf(p.begin)):
 		return meansChoice
 	case !named, c.rereads():
 		return meansUnclear
@@ -196,11 +198,11 @@ func (c *reading) isOperand(p part) bool {
 	}
 	program := c.operandOf(p.begin)
 	_, place := c.placeAt(p.begin)
-	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" && takesOperands(program)
+	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" && shape.TakesOperands(program)
 }
 
 // before is what stands before a place, as much of it as a pattern looks at.
-func (c *reading) before(at int) string { return c.text[max(0, at-maxBefore):at] }
+func (c *reading) before(at int) string { return c.text[max(0, at-shape.MaxBefore):at] }
 
 // credentialPlace reports a place where programs take what proves who asks.
 func (c *reading) credentialPlace(from, to int) bool {
@@ -261,7 +263,7 @@ func (c *reading) allKnown() bool {
 func (c *reading) known(more string) bool {
 	return c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
 		first, second, _ := strings.Cut(p, " ")
-		only, known := knownPrograms[first]
+		only, known := shape.KnownPrograms[first]
 		return first != more && (!known || only != "" && !slices.Contains(strings.Fields(only), second))
 	})
 }
@@ -271,10 +273,10 @@ func (c *reading) known(more string) bool {
 // more, never fewer.
 func programs(command string) []string {
 	var out []string
-	text := redirections().ReplaceAllString(withoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")), " ")
+	text := redirections().ReplaceAllString(shape.WithoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")), " ")
 	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r;|&(){}`", r) }) {
 		words := strings.Fields(segment)
-		for len(words) > 0 && (prefixes[words[0]] || assigned().MatchString(words[0])) {
+		for len(words) > 0 && (shape.Prefixes[words[0]] || assigned().MatchString(words[0])) {
 			words = words[1:]
 		}
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {

@@ -3,6 +3,8 @@ package display
 import (
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file finds where the variables go that hold a hidden part.
@@ -20,9 +22,9 @@ func (c *reading) followed(p part) meaning {
 	}
 	names := c.holders(p.begin)
 	if p.name != "" {
-		names = appendNew(names, []string{p.name})
+		names = shape.AppendNew(names, []string{p.name})
 	}
-	if kind == placeUnclear || kind == placePosition && !looksKey(c.text[p.from:p.to]) || len(names) == 0 {
+	if kind == placeUnclear || kind == placePosition && !shape.IsKey(c.text[p.from:p.to]) || len(names) == 0 {
 		return meansUnclear
 	}
 	m, _, names := c.goes(names, false)
@@ -47,12 +49,12 @@ func (c *reading) goes(names []string, address bool) (m meaning, used bool, all 
 				m = worse(m, meansUnclear)
 			case c.credentialPlace(u.from, u.to) || address && u.plain && !c.rereads():
 				used = true
-				names = appendNew(names, c.holders(u.from))
+				names = shape.AppendNew(names, c.holders(u.from))
 			case c.carries(u):
 				m = worse(m, meansUnclear)
 			default:
 				held := c.holders(u.from)
-				names = appendNew(names, held)
+				names = shape.AppendNew(names, held)
 				if len(held) == 0 || c.actedOn(u.from) {
 					m = worse(m, meansChoice)
 				}
@@ -93,7 +95,7 @@ func (c *reading) holders(at int) []string {
 		return nil
 	}
 	if c.assignments == nil {
-		c.assignments = assignment().FindAllStringSubmatchIndex(c.text, -1)
+		c.assignments = shape.Assignment().FindAllStringSubmatchIndex(c.text, -1)
 	}
 	for _, m := range c.assignments {
 		if m[1] > at {
@@ -109,7 +111,7 @@ func (c *reading) holders(at int) []string {
 			value = value[:depth] + " "
 		}
 		if inWord(value, true) || inWord(value, false) {
-			names = appendNew(names, []string{name})
+			names = shape.AppendNew(names, []string{name})
 		}
 	}
 	return names
@@ -161,13 +163,13 @@ func (c *reading) uses(name string) []use {
 	}
 	for at := 0; ; {
 		n := strings.Index(lower[at:], want)
-		if c.left -= maxBefore; n < 0 || c.left < 0 {
+		if c.left -= shape.MaxBefore; n < 0 || c.left < 0 {
 			return out
 		}
 		from, to := at+n, at+n+len(want)
 		at = to
 		head, tail := c.text[:from], c.text[to:]
-		if from > 0 && isWord(head[from-1]) || tail != "" && isWord(tail[0]) {
+		if from > 0 && shape.IsWordByte(head[from-1]) || tail != "" && shape.IsWordByte(tail[0]) {
 			continue
 		}
 		sigil := sigils().FindString(c.before(from))

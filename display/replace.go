@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"approver.example/display/shape"
 )
 
 // A Replacement is a part of a text, in bytes, and what is to stand in its place.
@@ -113,7 +115,7 @@ func isFlag(rest []byte) bool {
 // endOfName is what follows a name of which a part is read, such as pass of password.
 func endOfName(rest []byte) []byte {
 	n := 0
-	for n < len(rest) && n < len("encryption_key") && (isWord(rest[n]) || rest[n] == '-') {
+	for n < len(rest) && n < len("encryption_key") && (shape.IsWordByte(rest[n]) || rest[n] == '-') {
 		n++
 	}
 	return rest[n:]
@@ -127,7 +129,7 @@ func (f *form) harmless(name, secret string) bool {
 	case f.is != nil && !f.is(name, secret):
 		return true
 	}
-	return f.role == inHeader && wordy(secret) || placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
+	return f.role == inHeader && shape.IsWordy(secret) || placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
 }
 
 // placeholders stand in documents where a password would.

@@ -1,14 +1,14 @@
-package display
+package shape
 
 import (
 	"path"
 	"strings"
 )
 
-// knownPrograms do with a credential what its option, header or variable says, and
+// KnownPrograms do with a credential what its option, header or variable says, and
 // with an address what it says. Where subcommands are listed, only those do: the
 // others run what somebody wrote.
-var knownPrograms = map[string]string{
+var KnownPrograms = map[string]string{
 	"curl": "", "wget": "", "http": "", "https": "", "gh": "pr issue api release repo auth secret variable run workflow gist", "glab": "mr issue api release repo auth",
 	"git":    "-C add branch checkout clean clone commit config diff fetch log ls-remote merge pull push rebase remote reset status tag",
 	"docker": "login logout pull push tag", "podman": "login logout pull push tag", "skopeo": "", "crane": "", "oras": "",
@@ -26,8 +26,8 @@ var knownPrograms = map[string]string{
 	"date": "", "test": "", "[": "", "exit": "", "export": "", "unset": "", "readonly": "", "fi": "", "done": "", "set": "-e -eu -x -u -ex -euo -eo",
 }
 
-// prefixes stand before the program that they run.
-var prefixes = map[string]bool{
+// Prefixes stand before the program that they run.
+var Prefixes = map[string]bool{
 	"sudo": true, "env": true, "nohup": true, "time": true, "command": true, "if": true, "then": true, "else": true, "elif": true, "while": true,
 	"until": true, "do": true, "!": true,
 }
@@ -39,16 +39,16 @@ var plainPrograms = map[string]bool{
 	"truncate": true, "dd": true, "kill": true, "systemctl": true, "kubectx": true, "kubens": true, "ping": true, "dig": true, "host": true, "nslookup": true,
 }
 
-// takesOperands reports a program that acts on what it is given.
-func takesOperands(program string) bool {
-	_, known := knownPrograms[program]
+// TakesOperands reports a program that acts on what it is given.
+func TakesOperands(program string) bool {
+	_, known := KnownPrograms[program]
 	return known || plainPrograms[path.Base(program)]
 }
 
-// alwaysShown reports a variable that makes other code run, or says where a command
+// AlwaysShown reports a variable that makes other code run, or says where a command
 // acts: people see it on every card, because they may not have seen an earlier one.
 // What many have set by honest tools, such as LESSOPEN, is shown when it changes.
-func alwaysShown(name, value string) bool {
+func AlwaysShown(name, value string) bool {
 	switch name {
 	case "GCONV_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "IFS", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5DB", "RUBYOPT", "LUA_INIT",
 		"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "RUSTC_WRAPPER", "npm_config_script_shell", "PHP_INI_SCAN_DIR",

@@ -1,4 +1,4 @@
-package display
+package shape
 
 import (
 	"path"
@@ -7,17 +7,17 @@ import (
 	"unicode"
 )
 
-// nameWords are in the names of secrets. A name that goes on behind them, as in
+// NameWords are in the names of secrets. A name that goes on behind them, as in
 // token_url or secretName, is another thing's.
-const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
+const NameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
 	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
 
-var nameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
+var NameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
 
-const secretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
+const SecretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
 
-// secretMember reports the name of a member that holds a secret, however it is written.
-func secretMember(name string) bool {
+// IsSecretName reports the name of a member that holds a secret, however it is written.
+func IsSecretName(name string) bool {
 	plain := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' {
 			return -1
@@ -36,8 +36,8 @@ func secretMember(name string) bool {
 	return false
 }
 
-// conventional reports a variable in which known programs look for a credential.
-func conventional(name string) bool {
+// IsConventional reports a variable in which known programs look for a credential.
+func IsConventional(name string) bool {
 	switch name {
 	case "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 		"AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "CLOUDSDK_AUTH_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN", "CLOUDFLARE_API_TOKEN", "FLY_API_TOKEN",
@@ -48,27 +48,27 @@ func conventional(name string) bool {
 	return false
 }
 
-// secretValue reports a value that may be the secret that its name promises, and no
+// IsSecretValue reports a value that may be the secret that its name promises, and no
 // name, path or word of another thing.
-func secretValue(name, value string) bool {
-	if strings.IndexByte("/.~", byteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
+func IsSecretValue(name, value string) bool {
+	if strings.IndexByte("/.~", ByteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
 		return false
 	}
-	random := looksRandom(value) || len(value) >= longRun && !wordy(value)
+	random := IsRandom(value) || len(value) >= LongRun && !IsWordy(value)
 	if isOtherKey(name) {
-		return random && len(value) >= 16 && keyLike(value) && !strings.ContainsAny(value, "/._-")
+		return random && len(value) >= 16 && IsKeyLike(value) && !strings.ContainsAny(value, "/._-")
 	}
 	if strings.ContainsAny(value, "/") {
-		return (random && len(value) >= 16 || len(value) >= 32 && mixedLine(value)) && opaque(value)
+		return (random && len(value) >= 16 || len(value) >= 32 && IsMixedLine(value)) && IsOpaque(value)
 	}
 	if ext := path.Ext(value); len(ext) > 1 && len(ext) <= 5 && !strings.ContainsAny(ext[1:], "0123456789") {
-		return random && opaque(value) // else the name of a file or a host
+		return random && IsOpaque(value) // else the name of a file or a host
 	}
-	if random && (len(value) >= 16 || len(value) >= 12 && opaque(value)) {
+	if random && (len(value) >= 16 || len(value) >= 12 && IsOpaque(value)) {
 		return true
 	}
 	lower := strings.ToLower(name)
-	return len(value) >= 6 && mixed(value) && containsAny(lower, []string{"pass", "pwd", "_auth"})
+	return len(value) >= 6 && IsMixed(value) && ContainsAny(lower, []string{"pass", "pwd", "_auth"})
 }
 
 // isOtherKey reports a name that ends in key and says no more of a secret. Tables, caches
@@ -81,10 +81,10 @@ func isOtherKey(name string) bool {
 	})
 }
 
-var identifier = once(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // what statements of SQL give as a password
-var statement = once("(?i)\\b((?:" +
+var SQLPassword = Pattern("(?i)\\b((?:" +
 	`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
 	`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` + openQuote +
 	`|set[ \t]+password(?:[ \t]+for[ \t]+[^;=]{1,100}?)?[ \t]*=[ \t]*(?:password[ \t]*\([ \t]*)?` + openQuote +

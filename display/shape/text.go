@@ -1,4 +1,4 @@
-package display
+package shape
 
 import (
 	"regexp"
@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// once returns a pattern that is compiled when it is first needed.
-func once(pattern string) func() *regexp.Regexp {
+// Pattern returns a pattern that is compiled when it is first needed.
+func Pattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// byteAt is a text's byte at a place, or a blank beyond its ends.
-func byteAt(s string, i int) byte {
+// ByteAt is a text's byte at a place, or a blank beyond its ends.
+func ByteAt(s string, i int) byte {
 	if i < 0 || i >= len(s) {
 		return ' '
 	}
 	return s[i]
 }
 
-func containsAny(s string, hints []string) bool {
+func ContainsAny(s string, hints []string) bool {
 	for _, h := range hints {
 		if strings.Contains(s, h) {
 			return true
@@ -29,8 +29,8 @@ func containsAny(s string, hints []string) bool {
 	return false
 }
 
-// endOfQuote is the place of the quote that ends a quoted text, or -1.
-func endOfQuote(s string, quote byte) int {
+// EndOfQuote is the place of the quote that ends a quoted text, or -1.
+func EndOfQuote(s string, quote byte) int {
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\' && quote == '"':
@@ -42,8 +42,8 @@ func endOfQuote(s string, quote byte) int {
 	return -1
 }
 
-// quoted reports whether a shell, or JSON, would be inside quotes at the end of s.
-func quoted(s string) bool {
+// EndsQuoted reports whether a shell, or JSON, would be inside quotes at the end of s.
+func EndsQuoted(s string) bool {
 	var quote byte
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -58,18 +58,18 @@ func quoted(s string) bool {
 	return quote != 0
 }
 
-func isWord(b byte) bool {
+func IsWordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-func toInt(b bool) int {
+func Count(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func appendNew(names, more []string) []string {
+func AppendNew(names, more []string) []string {
 	for _, n := range more {
 		if !slices.Contains(names, n) {
 			names = append(names, n)
@@ -78,11 +78,11 @@ func appendNew(names, more []string) []string {
 	return names
 }
 
-var assignment = once(`(?:^|[^A-Za-z0-9_.$?-])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(?:\+?=|[ \t]+=[ \t]+)`)
+var Assignment = Pattern(`(?:^|[^A-Za-z0-9_.$?-])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(?:\+?=|[ \t]+=[ \t]+)`)
 
-// withoutQuotes puts a word that no program is called in place of quoted text, if
+// WithoutQuotes puts a word that no program is called in place of quoted text, if
 // all quotes are closed on their lines and nothing else makes them doubtful.
-func withoutQuotes(s string) string {
+func WithoutQuotes(s string) string {
 	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
 		return s
 	}
@@ -108,7 +108,7 @@ func withoutQuotes(s string) string {
 	return b.String()
 }
 
-// maxSteps bounds the work on one call, in characters looked at: some 20 ms.
-const maxSteps = 2 << 20
+// MaxSteps bounds the work on one call, in characters looked at: some 20 ms.
+const MaxSteps = 2 << 20
 
-const maxBefore = 512
+const MaxBefore = 512

@@ -1,4 +1,4 @@
-package display
+package shape
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// looksRandom reports a value that no program or path is called: digits among
+// IsRandom reports a value that no program or path is called: digits among
 // letters, and many different characters.
-func looksRandom(s string) bool {
+func IsRandom(s string) bool {
 	var digits, letters int
 	seen := map[rune]bool{}
 	for _, r := range s {
@@ -25,9 +25,9 @@ func looksRandom(s string) bool {
 	return digits >= 3 && letters >= 3 && len(seen) >= 10
 }
 
-// mixedLine reports a line of base64 as chance makes it: nearly all of them have
+// IsMixedLine reports a line of base64 as chance makes it: nearly all of them have
 // some 40 different characters and of each kind one.
-func mixedLine(l string) bool {
+func IsMixedLine(l string) bool {
 	seen := map[rune]bool{}
 	for _, r := range l {
 		seen[r] = true
@@ -35,9 +35,9 @@ func mixedLine(l string) bool {
 	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
 }
 
-// opaque reports a value in which nobody reads a meaning: letters and digits that
+// IsOpaque reports a value in which nobody reads a meaning: letters and digits that
 // change as they do in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
-func opaque(value string) bool {
+func IsOpaque(value string) bool {
 	kind := func(b byte) int {
 		switch {
 		case b >= '0' && b <= '9':
@@ -63,30 +63,30 @@ func opaque(value string) bool {
 	return changes*3 >= count
 }
 
-// looksKey reports what is a secret by its form: nobody names a host, a table, a file or
+// IsKey reports what is a secret by its form: nobody names a host, a table, a file or
 // a command like that.
-func looksKey(value string) bool { return looksRandom(value) && opaque(value) }
+func IsKey(value string) bool { return IsRandom(value) && IsOpaque(value) }
 
-// mixed reports letters with a digit or a sign among them, as in most passwords.
-func mixed(value string) bool {
+// IsMixed reports letters with a digit or a sign among them, as in most passwords.
+func IsMixed(value string) bool {
 	return strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsAny(value, "0123456789!@#%^+~")
 }
 
-// keyLike reports a value without a meaning, or with digits, small letters and capitals.
-func keyLike(value string) bool {
-	return opaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
+// IsKeyLike reports a value without a meaning, or with digits, small letters and capitals.
+func IsKeyLike(value string) bool {
+	return IsOpaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
 }
 
-// longRun is the length from which a stretch without a break may be a key.
-const longRun = 20
+// LongRun is the length from which a stretch without a break may be a key.
+const LongRun = 20
 
-// wordy reports a value that is made of words and short numbers, as names are, and not at
+// IsWordy reports a value that is made of words and short numbers, as names are, and not at
 // random: prod-east-4417, AutoModelForCausalLM, your_token_here.
-func wordy(value string) bool { return hasOnly(value, isName) }
+func IsWordy(value string) bool { return HasOnly(value, isName) }
 
-// hasOnly reports a value of which each stretch of letters and digits is such.
-func hasOnly(value string, is func(letters string) bool) bool {
-	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '_' || r >= 0x80 || !isWord(byte(r)) }) {
+// HasOnly reports a value of which each stretch of letters and digits is such.
+func HasOnly(value string, is func(letters string) bool) bool {
+	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '_' || r >= 0x80 || !IsWordByte(byte(r)) }) {
 		letters := strings.TrimRight(piece, "0123456789")
 		if len(piece)-len(letters) > maxNumber || !is(letters) {
 			return false
@@ -114,8 +114,8 @@ func isName(letters string) bool {
 	return true
 }
 
-// isWordAlone reports one word.
-func isWordAlone(letters string) bool {
+// IsWordAlone reports one word.
+func IsWordAlone(letters string) bool {
 	capitals := leading(letters, 'A', 'Z')
 	smalls := leading(letters[capitals:], 'a', 'z')
 	return capitals+smalls == len(letters) && (capitals <= 1 || smalls == 0)
@@ -130,16 +130,16 @@ func leading(s string, from, to byte) int {
 	return n
 }
 
-// unworded is a value that is made at random.
-func unworded(_, value string) bool { return !wordy(value) }
+// IsUnworded is a value that is made at random.
+func IsUnworded(_, value string) bool { return !IsWordy(value) }
 
-// madeUp is a value that is random enough to be no name.
-func madeUp(_, value string) bool {
-	return looksRandom(value) || len(value) >= longRun && !wordy(value)
+// IsMadeUp is a value that is random enough to be no name.
+func IsMadeUp(_, value string) bool {
+	return IsRandom(value) || len(value) >= LongRun && !IsWordy(value)
 }
 
-// isPair reports user:password in base64.
-func isPair(_, value string) bool {
+// IsPair reports user:password in base64.
+func IsPair(_, value string) bool {
 	text, err := base64.StdEncoding.DecodeString(value)
 	if err != nil {
 		text, err = base64.RawStdEncoding.DecodeString(value)
@@ -147,7 +147,7 @@ func isPair(_, value string) bool {
 	return err == nil && bytes.IndexByte(text, ':') > 0 && !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
-// opaqueKey reports what may be a key and is no name.
-func opaqueKey(_, value string) bool {
-	return madeUp("", value) && keyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
+// OpaqueKey reports what may be a key and is no name.
+func OpaqueKey(_, value string) bool {
+	return IsMadeUp("", value) && IsKeyLike(value) && !strings.Contains(strings.Trim(value, "/"), "/")
 }
