@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/display/places"
+
 	"approver.example/display/shape"
 
 	"approver.example/tokens"
@@ -243,23 +245,19 @@ func longestRun(s string) int {
 // placeParts adds what stands in the places for credentials, unless it is not
 // literal: what a shell puts in there is no secret, and may run.
 func placeParts(s string, found []part) []part {
-	if !mayHavePlaces(s) && (len(s) > shape.MaxSteps/8 || !mayRefer(s)) {
+	if !places.MayBe(s) {
 		return found
 	}
-	for _, sp := range places(s).spans {
-		value := strings.TrimRight(s[sp.from:sp.to], "\"'")
-		if !literal(s, sp, value) || strings.Trim(value, "*xX-.@") == "" || strings.IndexByte("@<>-", value[0]) >= 0 ||
-			isReference(value) || sp.followed && sp.field != "" && strings.ContainsAny(value, " \t") {
+	for _, sp := range places.Of(s).Spans {
+		value := sp.Secret(s)
+		if value == "" {
 			continue
 		}
-		if sp.field == anyMixed && !shape.IsMixed(value) || sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value) {
-			continue
-		}
-		p := part{from: sp.from, to: sp.from + len(value), begin: sp.from, role: byPlace}
-		if sp.followed {
-			p.role, p.name = byFollowing, sp.holder
-		} else if sp.variable != "" {
-			p.role, p.name = byName, sp.variable
+		p := part{from: sp.From, to: sp.From + len(value), begin: sp.From, role: byPlace}
+		if sp.Followed {
+			p.role, p.name = byFollowing, sp.Holder
+		} else if sp.Variable != "" {
+			p.role, p.name = byName, sp.Variable
 		}
 		if !overlaps(found, p) {
 			found = append(found, p)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"approver.example/display/places"
 )
 
 // carried are commands in which a variable, or the shell, brings the secret § to a place
@@ -125,7 +127,7 @@ func TestAFollowedValueEndsWithItsText(t *testing.T) {
 // given is hidden, with the notice.
 func TestMoreVariablesThanAreFollowed(t *testing.T) {
 	longComputation(t)
-	for _, n := range []int{maxWants - 1, maxWants, maxWants + 1, 3 * maxWants} {
+	for _, n := range []int{places.MaxWants - 1, places.MaxWants, places.MaxWants + 1, 3 * places.MaxWants} {
 		for _, login := range []string{"docker login -p $K%d h", "curl -u u:$K%d https://h", "psql postgres://u:$K%d@h/d", "./deploy --token $K%d"} {
 			var b strings.Builder
 			for i := range n {
@@ -139,7 +141,7 @@ func TestMoreVariablesThanAreFollowed(t *testing.T) {
 			if strings.Contains(shown, "abcDEF") || strings.Contains(Mask(b.String()), "abcDEF") {
 				t.Errorf("%d, %s: shown", n, login)
 			}
-			if n+1 > maxWants && !obscured {
+			if n+1 > places.MaxWants && !obscured {
 				t.Errorf("%d, %s: no notice", n, login)
 			}
 		}

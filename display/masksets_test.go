@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"approver.example/display/places"
 )
 
 // The story: an agent exported GIT_SSH_COMMAND="sh e" and used the variable as a password
@@ -68,7 +70,7 @@ func TestAnOperandIsNoAssignment(t *testing.T) {
 		}
 	}
 	many := strings.Builder{}
-	for i := range maxWants + 2 {
+	for i := range places.MaxWants + 2 {
 		fmt.Fprintf(&many, "K%d=hunter22%d; docker login -p $K%d h\n", i, i, i)
 	}
 	if shown, _ := shellCall("kubectl delete pods -l stage=production\n" + many.String()).Shown(); !strings.Contains(shown, "stage=production") {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/display/places"
+
 	"approver.example/display/shape"
 )
 
@@ -109,9 +111,9 @@ type reading struct {
 	indirection   *bool
 	knowsAll      *bool
 	read          bool // segments and spans are found
-	segments      []segment
-	spans         []span
-	variables     variables
+	segments      []places.Segment
+	spans         []places.Span
+	variables     places.Variables
 	assignments   [][]int // where variables get their values
 }
 
@@ -125,10 +127,10 @@ func (c *reading) of(p part) meaning {
 		return c.followed(p)
 	}
 	kind, place := c.placeAt(p.begin)
-	if place && kind == placeUnclear && p.role == byPlace {
+	if place && kind == places.Unclear && p.role == byPlace {
 		return meansUnclear // whatever else holds or uses it
 	}
-	if (place || p.role == byPlace) && kind <= placePosition && (p.role == byPlace || p.role == byName) && !shape.IsKey(c.text[p.begin:p.to]) {
+	if (place || p.role == byPlace) && kind <= places.ByPosition && (p.role == byPlace || p.role == byName) && !shape.IsKey(c.text[p.begin:p.to]) {
 		return meansUnclear // the position may have another meaning here, and the value too
 	}
 	names := c.holders(p.begin)
@@ -163,7 +165,7 @@ func worse(a, b meaning) meaning {
 func (c *reading) inPlace(p part, strong bool) meaning {
 	kind, place := c.placeAt(p.begin)
 	inURL := p.role == inURL
-	named := kind != placeUnclear || inURL || c.credentialPlace(p.begin, p.to)
+	named := kind != places.Unclear || inURL || c.credentialPlace(p.begin, p.to)
 	switch {
 	case p.member || c.command == "" && memberPlace().MatchString(c.before(p.begin)):
 		// What another tool does with a member is not known, whatever it is called. A
@@ -172,7 +174,7 @@ func (c *reading) inPlace(p part, strong bool) meaning {
 			return meansUnclear
 		}
 		return meansCredential
-	case place && kind == placeUnclear && !inURL:
+	case place && kind == places.Unclear && !inURL:
 		return meansUnclear
 	case p.role == byName && !shape.IsOpaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.before(p.begin)):
 		return meansChoice
@@ -208,7 +210,7 @@ func (c *reading) before(at int) string { return c.text[max(0, at-shape.MaxBefor
 func (c *reading) credentialPlace(from, to int) bool {
 	c.lexed()
 	for _, s := range c.spans {
-		if s.kind != placeUnclear && s.variable == "" && !s.followed && s.from <= from && to <= s.to && !strings.ContainsAny(c.text[s.from:from], "(`") {
+		if s.Kind != places.Unclear && s.Variable == "" && !s.Followed && s.From <= from && to <= s.To && !strings.ContainsAny(c.text[s.From:from], "(`") {
 			return true
 		}
 	}
@@ -224,7 +226,7 @@ func (c *reading) credentialPlace(from, to int) bool {
 // namedField reports name=value in what curl and its like send.
 func (c *reading) namedField(at int) bool {
 	kind, _ := c.placeAt(at)
-	return kind != placeUnclear || fieldPlace().MatchString(c.before(at))
+	return kind != places.Unclear || fieldPlace().MatchString(c.before(at))
 }
 
 // inAddress reports name=value in the query of an address.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/display/places"
+
 	"approver.example/display/shape"
 )
 
@@ -14,21 +16,21 @@ import (
 // text that could use it out of sight, or look it up by its name.
 func (c *reading) followed(p part) meaning {
 	c.lexed()
-	kind := placeUnclear
+	kind := places.Unclear
 	for _, s := range c.spans {
-		if s.followed && s.from == p.begin {
-			kind = max(kind, s.kind)
+		if s.Followed && s.From == p.begin {
+			kind = max(kind, s.Kind)
 		}
 	}
 	names := c.holders(p.begin)
 	if p.name != "" {
 		names = shape.AppendNew(names, []string{p.name})
 	}
-	if kind == placeUnclear || kind == placePosition && !shape.IsKey(c.text[p.from:p.to]) || len(names) == 0 {
+	if kind == places.Unclear || kind == places.ByPosition && !shape.IsKey(c.text[p.from:p.to]) || len(names) == 0 {
 		return meansUnclear
 	}
 	m, _, names := c.goes(names, false)
-	if c.rereads() || c.indirect() || !c.known("echo") || !plainText(c.text) || !c.variables.sets(p.begin, names) {
+	if c.rereads() || c.indirect() || !c.known("echo") || !places.IsPlain(c.text) || !c.variables.Sets(p.begin, names) {
 		return worse(m, meansUnclear)
 	}
 	return m
@@ -61,7 +63,7 @@ func (c *reading) goes(names []string, address bool) (m meaning, used bool, all 
 			}
 		}
 	}
-	if !address && slices.ContainsFunc(names, decides) { // a program finds it by its name
+	if !address && slices.ContainsFunc(names, places.IsDeciding) { // a program finds it by its name
 		m = worse(m, meansUnclear)
 	}
 	return m, used, names
@@ -73,7 +75,7 @@ func (c *reading) actedOn(at int) bool {
 		if c.left--; m[1] > at || c.left < 0 {
 			break
 		}
-		if c.variables.isOperand(m[2]) && (inWord(c.text[m[1]:at], true) || inWord(c.text[m[1]:at], false)) {
+		if c.variables.IsOperand(m[2]) && (inWord(c.text[m[1]:at], true) || inWord(c.text[m[1]:at], false)) {
 			return true
 		}
 	}
@@ -82,7 +84,7 @@ func (c *reading) actedOn(at int) bool {
 
 // carries reports a variable of which a program takes a part as a credential.
 func (c *reading) carries(u use) bool {
-	return slices.ContainsFunc(c.spans, func(s span) bool { return s.carrier && s.from <= u.from && u.to <= s.to })
+	return slices.ContainsFunc(c.spans, func(s places.Span) bool { return s.Carrier && s.From <= u.from && u.to <= s.To })
 }
 
 // maxNames bounds the variables that are followed.
@@ -186,11 +188,11 @@ func (c *reading) uses(name string) []use {
 }
 
 // placeAt says what a known program takes where a value stands.
-func (c *reading) placeAt(from int) (kind placeKind, found bool) {
+func (c *reading) placeAt(from int) (kind places.Kind, found bool) {
 	c.lexed()
 	for _, s := range c.spans {
-		if s.from == from && s.variable == "" && !s.followed && !s.carrier {
-			kind, found = max(kind, s.kind), true
+		if s.From == from && s.Variable == "" && !s.Followed && !s.Carrier {
+			kind, found = max(kind, s.Kind), true
 		}
 	}
 	return kind, found
@@ -202,8 +204,8 @@ func (c *reading) operandOf(at int) string {
 	c.lexed()
 	size, program := len(c.text)+1, ""
 	for _, s := range c.segments {
-		if s.operands <= at && at < s.to && s.to-s.from < size {
-			size, program = s.to-s.from, s.program
+		if s.Operands <= at && at < s.To && s.To-s.From < size {
+			size, program = s.To-s.From, s.Program
 		}
 	}
 	return program
@@ -213,8 +215,8 @@ func (c *reading) operandOf(at int) string {
 func (c *reading) lexed() {
 	if !c.read {
 		c.read = true
-		l := places(c.text)
-		c.segments, c.spans, c.variables = l.segments, l.spans, l.variables
+		l := places.Of(c.text)
+		c.segments, c.spans, c.variables = l.Segments, l.Spans, l.Variables
 	}
 	c.left -= len(c.segments) + len(c.spans)
 }

@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"cmp"
@@ -20,14 +20,14 @@ type assigning struct {
 	exported bool // to the program behind it, or to all
 }
 
-// The variables are what is known of a text's assignments. Places are those of the names.
-type variables struct {
+// The Variables are what is known of a text's assignments. Places are those of the names.
+type Variables struct {
 	sure       []assigning
 	heads      map[int]bool    // assignments at the head of a command, also within quotes
 	exports    map[string]bool // names that are exported somewhere in the text
 	exportsAll bool            // a name that is not in sight may be exported, too
-	acted      []span          // the words that programs act on
-	ran        []span          // the same, of programs that may hand them to another shell
+	acted      []Span          // the words that programs act on
+	ran        []Span          // the same, of programs that may hand them to another shell
 }
 
 // setters are the builtins that give the variables among their words a value. With -x each
@@ -47,7 +47,7 @@ var plainSets = map[string]bool{
 }
 
 // assigned notes one word at the head of a command, or of a builtin that sets variables.
-func (v *variables) assigned(src string, w word, depth int, exported bool) {
+func (v *Variables) assigned(src string, w word, depth int, exported bool) {
 	name, _, _ := strings.Cut(src[w.from:w.to], "=")
 	if !shape.Identifier().MatchString(name) {
 		return
@@ -68,7 +68,7 @@ func redirected(before string) bool {
 }
 
 // command notes what a simple command does with the variables among its words.
-func (v *variables) command(src, name string, given []word, depth int, inside bool) {
+func (v *Variables) command(src, name string, given []word, depth int, inside bool) {
 	switch {
 	case setters[name]:
 		for _, w := range given {
@@ -80,12 +80,12 @@ func (v *variables) command(src, name string, given []word, depth int, inside bo
 	case name == "set":
 		v.exportsAll = v.exportsAll || slices.ContainsFunc(given, func(w word) bool { return !plainSets[src[w.from:w.to]] })
 	case name != "unset" && shape.TakesOperands(name) && len(given) > 0:
-		s := span{from: given[0].from, to: given[len(given)-1].to}
-		if n := strings.IndexByte(src[s.from:s.to], '`'); n >= 0 { // it has commands of its own
-			s.to = s.from + n
+		s := Span{From: given[0].from, To: given[len(given)-1].to}
+		if n := strings.IndexByte(src[s.From:s.To], '`'); n >= 0 { // it has commands of its own
+			s.To = s.From + n
 		}
-		if n := strings.Index(src[s.from:s.to], "$("); n >= 0 {
-			s.to = s.from + n
+		if n := strings.Index(src[s.From:s.To], "$("); n >= 0 {
+			s.To = s.From + n
 		}
 		if shellRunners[name] {
 			v.ran = append(v.ran, s)
@@ -96,7 +96,7 @@ func (v *variables) command(src, name string, given []word, depth int, inside bo
 }
 
 // export notes one word of export.
-func (v *variables) export(src string, w word) {
+func (v *Variables) export(src string, w word) {
 	text, _ := w.bare(src)
 	name, _, _ := strings.Cut(text, "=")
 	switch {
@@ -111,15 +111,15 @@ func (v *variables) export(src string, w word) {
 }
 
 // finish sorts and joins the stretches, so that each look is short.
-func (v *variables) finish() {
+func (v *Variables) finish() {
 	v.acted, v.ran = joined(v.acted), joined(v.ran)
 }
 
-func joined(spans []span) (out []span) {
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+func joined(spans []Span) (out []Span) {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range spans {
-		if n := len(out); n > 0 && s.from <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, s.to)
+		if n := len(out); n > 0 && s.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
 			continue
 		}
 		out = append(out, s)
@@ -127,20 +127,20 @@ func joined(spans []span) (out []span) {
 	return out
 }
 
-// isOperand reports a NAME= within what a known program acts on: it sets no variable,
+// IsOperand reports a NAME= within what a known program acts on: it sets no variable,
 // and what stands behind it is to be in sight.
-func (v *variables) isOperand(at int) bool {
+func (v *Variables) IsOperand(at int) bool {
 	return covers(v.acted, at) || !v.heads[at] && covers(v.ran, at)
 }
 
-func covers(spans []span, at int) bool {
-	n, found := slices.BinarySearchFunc(spans, at, func(s span, at int) int { return cmp.Compare(s.from, at) })
-	return found || n > 0 && at < spans[n-1].to
+func covers(spans []Span, at int) bool {
+	n, found := slices.BinarySearchFunc(spans, at, func(s Span, at int) int { return cmp.Compare(s.From, at) })
+	return found || n > 0 && at < spans[n-1].To
 }
 
-// sets reports that a value is certain to be one that the shell gives a variable, and
+// Sets reports that a value is certain to be one that the shell gives a variable, and
 // that no program finds any of the variables which hold it by its name.
-func (v *variables) sets(at int, names []string) bool {
+func (v *Variables) Sets(at int, names []string) bool {
 	n, _ := slices.BinarySearchFunc(v.sure, at, func(a assigning, at int) int { return cmp.Compare(a.from, at) })
 	if n == 0 || at >= v.sure[n-1].to {
 		return false
@@ -151,7 +151,7 @@ func (v *variables) sets(at int, names []string) bool {
 }
 
 // exportedTo reports a variable that is set for one program only, as in NAME=x git fetch.
-func (v *variables) exportedTo(name string) bool {
+func (v *Variables) exportedTo(name string) bool {
 	return slices.ContainsFunc(v.sure, func(a assigning) bool { return a.exported && a.name == name })
 }
 
@@ -161,15 +161,15 @@ var oneLetter = shape.Pattern(`^[A-Za-z][0-9]*$`)
 // lookedUp reports a variable that a program may look up by its name, or that may be in
 // the environment already. A name in small letters is somebody's own, unless it is known.
 func lookedUp(name string) bool {
-	if decides(name) || shellNames()[name] {
+	if IsDeciding(name) || shellNames()[name] {
 		return true
 	}
 	return !credentialName(name) && !oneLetter().MatchString(name) && strings.ToUpper(name) == name
 }
 
-// decides reports a variable of a known program, or of the shell, that is no credential:
+// IsDeciding reports a variable of a known program, or of the shell, that is no credential:
 // it says what runs, or where.
-func decides(name string) bool {
+func IsDeciding(name string) bool {
 	for _, prefix := range []string{"TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_"} { // anybody's names behind these
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -209,9 +209,9 @@ func nameSet(names string) func() map[string]bool {
 	})
 }
 
-// plainText reports a text that the lexer takes apart just as a shell does: nothing in
+// IsPlain reports a text that the lexer takes apart just as a shell does: nothing in
 // it quotes in a way of its own, and no parenthesis makes words of what looks like commands.
-func plainText(s string) bool {
+func IsPlain(s string) bool {
 	return !oddText().MatchString(s) && !strings.Contains(shape.WithoutQuotes(s), "(")
 }
 

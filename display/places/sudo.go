@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"strings"
@@ -116,7 +116,7 @@ func (l *lexer) prefix(words []word, p *pipeline) (first int) {
 			heads = append(heads, words[first])
 			if shape.IsConventional(name) {
 				inside, from := word{at + len(text) - len(value), at + len(text)}.bare(l.text)
-				l.add(span{from: from, to: from + len(inside), variable: name}, p.depth)
+				l.add(Span{From: from, To: from + len(inside), Variable: name}, p.depth)
 			}
 		case text == "{":
 			p.open++

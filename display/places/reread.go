@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"slices"
@@ -21,9 +21,9 @@ func (l *lexer) rejoined(words []word, p *pipeline) {
 	if len(words) == 0 {
 		return
 	}
-	l.again = span{from: words[0].from, to: words[len(words)-1].to}
+	l.again = Span{From: words[0].from, To: words[len(words)-1].to}
 	if n := slices.IndexFunc(words, func(w word) bool { return w.isRedirection(l.text) }); n >= 0 { // what stands there is not read again
-		l.again.to = words[n].from
+		l.again.To = words[n].from
 	}
 	if slices.ContainsFunc(words, func(w word) bool { return !w.plainAgain(l.text) }) {
 		p.depth = max(p.depth, 1)
@@ -46,8 +46,8 @@ func (w word) endsCommand(src string) bool {
 
 // decidesAgain reports a place among words that are read again, in which the second shell
 // would find more than a word: it stays in sight.
-func (l *lexer) decidesAgain(s span) bool {
-	return l.again.from <= s.from && s.to <= l.again.to && strings.ContainsAny(l.text[s.from:s.to], decidingAgain)
+func (l *lexer) decidesAgain(s Span) bool {
+	return l.again.From <= s.From && s.To <= l.again.To && strings.ContainsAny(l.text[s.From:s.To], decidingAgain)
 }
 
 // unquoted is a word without its quotes and backslashes.

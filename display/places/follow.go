@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"strings"
@@ -19,13 +19,13 @@ type want struct {
 	names bool   // its value is the name of the variable
 }
 
-// maxWants bounds the variables that are followed, and through which others. In a text
+// MaxWants bounds the variables that are followed, and through which others. In a text
 // with more, all that any variable is given is hidden, and unclear.
-const maxWants = 64
+const MaxWants = 64
 
 // want adds a variable in a place for a credential.
 func (l *lexer) want(w want) {
-	if len(l.wants) > maxWants {
+	if len(l.wants) > MaxWants {
 		return
 	}
 	l.wants = append(l.wants, w)
@@ -75,7 +75,7 @@ func mayRefer(s string) bool {
 // credential.
 func (l *lexer) wanted(part, text string, at, depth int) {
 	if name := wholeReference(text); name != "" {
-		l.spans = append(l.spans, span{from: at, to: at + len(text), carrier: true})
+		l.spans = append(l.spans, Span{From: at, To: at + len(text), Carrier: true})
 		l.want(want{name: name, part: part, depth: depth, base: -1})
 	}
 }
@@ -83,32 +83,32 @@ func (l *lexer) wanted(part, text string, at, depth int) {
 // follow notes the variables in a place, and adds what is printed into it.
 func (l *lexer) follow(at, depth int) {
 	s := l.spans[at]
-	if !strings.ContainsAny(l.text[s.from:s.to], "$`") {
+	if !strings.ContainsAny(l.text[s.From:s.To], "$`") {
 		return
 	}
-	to := s.to
+	to := s.To
 	if l.text[to-1] == '$' && shape.ByteAt(l.text, to) == '(' { // the word goes on behind the parenthesis
 		to = len(l.text)
 	}
-	l.pieces(s.from, to, func(p span, how piece) {
-		switch text := l.text[p.from:p.to]; how {
+	l.pieces(s.From, to, func(p Span, how piece) {
+		switch text := l.text[p.From:p.To]; how {
 		case isVariable:
 			if m := reference().FindStringSubmatch(text); m != nil {
 				l.want(want{name: m[1], depth: depth, base: at, names: strings.HasPrefix(text, "${!")})
 			}
 			if m := defaultValue().FindStringSubmatchIndex(text); m != nil {
-				l.held(span{from: p.from + m[4], to: p.from + m[5], kind: s.kind, field: s.field}, text[m[2]:m[3]], depth)
+				l.held(Span{From: p.From + m[4], To: p.From + m[5], Kind: s.Kind, field: s.field}, text[m[2]:m[3]], depth)
 			}
 		case isLiteral: // a part of the place itself
 		case isPrinted:
-			l.held(span{from: p.from, to: p.to, kind: min(s.kind, p.kind), field: s.field}, "", depth)
+			l.held(Span{From: p.From, To: p.To, Kind: min(s.Kind, p.Kind), field: s.field}, "", depth)
 		}
 	})
 }
 
 // held adds what a variable holds.
-func (l *lexer) held(s span, holder string, depth int) {
-	s.holder, s.followed = holder, true
+func (l *lexer) held(s Span, holder string, depth int) {
+	s.Holder, s.Followed = holder, true
 	l.add(s, depth)
 }
 
@@ -118,37 +118,37 @@ func (l *lexer) resolve() {
 	l.referred()
 	seen := map[want]bool{}
 	for i := 0; i < len(l.wants); i++ {
-		if i == maxWants {
+		if i == MaxWants {
 			l.hideAssigned()
 			return
 		}
 		w := l.wants[i]
-		base := span{field: w.field}
+		base := Span{field: w.field}
 		if w.base >= 0 {
 			base = l.spans[w.base]
 		}
 		key := w
-		key.base = int(base.kind)
+		key.base = int(base.Kind)
 		if key.field = base.field; seen[key] {
 			continue
 		}
 		seen[key] = true
-		if base.variable != "" {
-			base.kind = placeCredential
+		if base.Variable != "" {
+			base.Kind = Credential
 		}
 		for _, v := range l.valuesOf(w.name) {
 			if l.left--; l.left < 0 {
 				return
 			}
-			if text := l.text[v.from:v.to]; (w.names || isNameref(l.text, w.name)) && shape.Identifier().MatchString(text) {
+			if text := l.text[v.From:v.To]; (w.names || isNameref(l.text, w.name)) && shape.Identifier().MatchString(text) {
 				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
 				continue
 			}
 			l.holder = w.name
 			if w.part != "" {
-				l.value(w.part, l.text[v.from:v.to], v.from, w.depth)
+				l.value(w.part, l.text[v.From:v.To], v.From, w.depth)
 			} else {
-				l.held(span{from: v.from, to: v.to, kind: base.kind, field: base.field}, w.name, w.depth)
+				l.held(Span{From: v.From, To: v.To, Kind: base.Kind, field: base.field}, w.name, w.depth)
 			}
 			l.holder = ""
 		}
@@ -157,15 +157,15 @@ func (l *lexer) resolve() {
 
 // hideAssigned adds all that variables are given in the text, as what may be a credential.
 func (l *lexer) hideAssigned() {
-	note := func(s span, _ piece) { l.held(span{from: s.from, to: s.to, kind: placeUnclear}, "", 0) }
+	note := func(s Span, _ piece) { l.held(Span{From: s.From, To: s.To, Kind: Unclear}, "", 0) }
 	for _, m := range shape.Assignment().FindAllStringSubmatchIndex(l.text, -1) {
-		if !l.variables.isOperand(m[2]) {
+		if !l.variables.IsOperand(m[2]) {
 			l.given(m[1], note)
 		}
 	}
 	for _, values := range l.bound {
 		for _, s := range values {
-			l.pieces(s.from, s.to, note)
+			l.pieces(s.From, s.To, note)
 		}
 	}
 }
@@ -176,25 +176,25 @@ func (l *lexer) referred() {
 		l.want(want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
 	}
 	if strings.IndexByte(l.text, '$') >= 0 {
-		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, maxWants+1) {
-			l.spans = append(l.spans, span{from: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), to: m[3], kind: placeCredential})
+		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
+			l.spans = append(l.spans, Span{From: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), To: m[3], Kind: Credential})
 			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
 		}
-		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, maxWants+1) {
+		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
 			note(m, 1, "token")
 		}
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants+1) {
+		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
 			note(m, 1, "password")
 		}
-		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, maxWants+1) {
+		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
 			note(m, 2, l.text[m[2]:m[3]])
 		}
 	}
 	if scripts().MatchString(l.text) {
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, maxWants+1) {
+		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
 			note(m, 1, "password")
 		}
-		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, maxWants+1) {
+		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
 			note(m, 2, "password")
 		}
 	}
@@ -202,22 +202,22 @@ func (l *lexer) referred() {
 
 // valuesOf finds what a variable is given in the text: the literal pieces, and the
 // variables among them.
-func (l *lexer) valuesOf(name string) (out []span) {
-	note := func(s span, _ piece) { out = append(out, s) }
+func (l *lexer) valuesOf(name string) (out []Span) {
+	note := func(s Span, _ piece) { out = append(out, s) }
 	if l.assignments == nil {
 		l.assignments = shape.Assignment().FindAllStringSubmatchIndex(l.text, -1)
 	}
 	for _, m := range l.assignments {
-		if l.text[m[2]:m[3]] == name && !l.variables.isOperand(m[2]) {
+		if l.text[m[2]:m[3]] == name && !l.variables.IsOperand(m[2]) {
 			l.given(m[1], note)
 		}
 	}
 	for _, s := range l.bound[name] {
-		l.pieces(s.from, s.to, note)
+		l.pieces(s.From, s.To, note)
 	}
-	for _, m := range defaultValue().FindAllStringSubmatchIndex(l.text, maxWants) {
+	for _, m := range defaultValue().FindAllStringSubmatchIndex(l.text, MaxWants) {
 		if l.text[m[2]:m[3]] == name && m[4] < m[5] {
-			out = append(out, span{from: m[4], to: m[5]})
+			out = append(out, Span{From: m[4], To: m[5]})
 		}
 	}
 	if len(name) == 1 && strings.Contains("0123456789@*", name) {
@@ -227,7 +227,7 @@ func (l *lexer) valuesOf(name string) (out []span) {
 }
 
 // given finds the pieces of an assigned value, which may be a list in parentheses.
-func (l *lexer) given(at int, note func(span, piece)) {
+func (l *lexer) given(at int, note func(Span, piece)) {
 	to := len(l.text)
 	if shape.ByteAt(l.text, at) != '(' {
 		l.pieces(at, to, note)
@@ -247,47 +247,47 @@ func (l *lexer) given(at int, note func(span, piece)) {
 
 // positional finds what is given to the functions and shells of the text as the
 // parameter of a number.
-func (l *lexer) positional(digit byte, note func(span, piece)) {
+func (l *lexer) positional(digit byte, note func(Span, piece)) {
 	functions := map[string]bool{}
-	for _, m := range functionBegins().FindAllStringSubmatch(l.text, maxWants) {
+	for _, m := range functionBegins().FindAllStringSubmatch(l.text, MaxWants) {
 		functions[m[1]+m[2]] = true
 	}
 	for _, c := range l.segments {
 		skip := 0
 		switch {
-		case c.program == "sh" || c.program == "bash" || c.program == "zsh" || c.program == "dash":
+		case c.Program == "sh" || c.Program == "bash" || c.Program == "zsh" || c.Program == "dash":
 			skip = 3 // -c, the script and its name
-		case !functions[c.program] && c.program != "set":
+		case !functions[c.Program] && c.Program != "set":
 			continue
 		}
 		n := 0
-		for at := c.operands; at < c.to; {
-			var found []span
-			next := l.pieces(at, c.to, func(s span, _ piece) { found = append(found, s) })
+		for at := c.Operands; at < c.To; {
+			var found []Span
+			next := l.pieces(at, c.To, func(s Span, _ piece) { found = append(found, s) })
 			if next == at {
 				at++
 				continue
 			}
 			text := l.text[at:next]
 			at = next
-			if name := wholeReference(text); c.program == "set" && shape.Identifier().MatchString(name) {
+			if name := wholeReference(text); c.Program == "set" && shape.Identifier().MatchString(name) {
 				for _, v := range l.valuesOf(name) {
 					for _, w := range l.split(v) {
 						if n++; digit == '@' || digit == '*' || n == int(digit-'0') {
-							note(span{from: w.from, to: w.to}, isLiteral)
+							note(Span{From: w.from, To: w.to}, isLiteral)
 						}
 					}
 				}
 				continue
 			}
-			if c.program == "set" && len(found) > 0 && strings.HasPrefix(l.text[found[0].from:found[0].to], "-") {
+			if c.Program == "set" && len(found) > 0 && strings.HasPrefix(l.text[found[0].From:found[0].To], "-") {
 				continue
 			}
 			if n++; n <= skip || digit != '@' && digit != '*' && n-skip != int(digit-'0') {
 				continue
 			}
 			for _, s := range found {
-				if !strings.ContainsAny(l.text[s.from:s.to], " \t\n") {
+				if !strings.ContainsAny(l.text[s.From:s.To], " \t\n") {
 					note(s, isLiteral)
 				}
 			}
@@ -298,7 +298,7 @@ func (l *lexer) positional(digit byte, note func(span, piece)) {
 // binding notes what a builtin of the shell puts into variables.
 func (l *lexer) binding(name string, given []word, p *pipeline) {
 	var names []string
-	var values []span
+	var values []Span
 	for i, w := range given {
 		text, at := w.bare(l.text)
 		switch {
@@ -319,7 +319,7 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 			names = append(names, text)
 		case (name == "for" || name == "select") && i == 1: // in
 		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "%"):
-			values = append(values, span{from: at, to: at + len(text)})
+			values = append(values, Span{From: at, To: at + len(text)})
 		}
 	}
 	if name == "read" || name == "mapfile" || name == "readarray" {
@@ -334,7 +334,7 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 	}
 	for _, n := range names {
 		if l.bound == nil {
-			l.bound = map[string][]span{}
+			l.bound = map[string][]Span{}
 		}
 		l.bound[n] = append(l.bound[n], values...)
 	}
@@ -351,13 +351,13 @@ const (
 
 // pieces takes the word at a place apart: literal text, variables, and what a command
 // within it prints. It returns where the word ends.
-func (l *lexer) pieces(i, to int, note func(span, piece)) int {
+func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 	start, begin := i, i
 	var quote byte
 	within := -1 // not known
 	flush := func() {
 		if begin < i {
-			note(span{from: begin, to: i}, isLiteral)
+			note(Span{From: begin, To: i}, isLiteral)
 		}
 	}
 	for ; i < to; i++ {
@@ -399,7 +399,7 @@ func (l *lexer) pieces(i, to int, note func(span, piece)) int {
 		case quote != '\'' && c == '$' && reference().MatchString(l.text[i:min(to, i+80)]):
 			flush()
 			begin = endOfReference(l.text, i, to)
-			note(span{from: i, to: begin}, isVariable)
+			note(Span{From: i, To: begin}, isVariable)
 			i = begin - 1
 		case quote == 0 && strings.IndexByte(" \t\r\n;&|<>)", c) >= 0:
 			flush()
@@ -421,7 +421,7 @@ func endOfReference(src string, at, to int) int {
 
 // substituted notes what the command within $(…) or backticks prints, and returns the
 // place of its end.
-func (l *lexer) substituted(i, to int, note func(span, piece)) int {
+func (l *lexer) substituted(i, to int, note func(Span, piece)) int {
 	from, end := i+2, -1
 	if l.text[i] == '`' {
 		from = i + 1

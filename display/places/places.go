@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"cmp"
@@ -15,50 +15,60 @@ import (
 // credential. A flag means something only to its program: -u is a login for curl and a
 // remote for git, -p a password for mysql and parents for mkdir.
 
-// A placeKind is what a known program takes at a place. The zero value is unclear.
-type placeKind uint8
+// A Kind is what a known program takes at a place. The zero value is unclear.
+type Kind uint8
 
 const (
-	placeUnclear    placeKind = iota // a name of somebody's choice says that it is a secret
-	placePosition                    // by its position it is a credential, if it looks like one
-	placeCredential                  // what proves who asks, and nothing else
+	Unclear    Kind = iota // a name of somebody's choice says that it is a secret
+	ByPosition             // by its position it is a credential, if it looks like one
+	Credential             // what proves who asks, and nothing else
 )
 
-// A span is a place for a credential in a text.
-type span struct {
-	from, to int
-	kind     placeKind
-	variable string // that holds it
+// A Span is a place for a credential in a text.
+type Span struct {
+	From, To int
+	Kind     Kind
+	Variable string // that holds it
 	field    string // that it is the value of, where somebody may have chosen the name
-	followed bool   // it is where a value comes from that goes to such a place
-	holder   string // the variable that brings it there, if one does
-	carrier  bool   // a variable stands there, of which a part is the credential
+	Followed bool   // it is where a value comes from that goes to such a place
+	Holder   string // the variable that brings it there, if one does
+	Carrier  bool   // a variable stands there, of which a part is the credential
 }
 
 // anyMixed is the field of a span that is hidden only if it has letters and digits.
 const anyMixed = "*"
 
-// A segment is one simple command of a text, and what is known of its program.
-type segment struct {
-	from, to int
-	program  string
-	operands int // where the words behind the program's name begin
+// A Segment is one simple command of a text, and what is known of its program.
+type Segment struct {
+	From, To int
+	Program  string
+	Operands int // where the words behind the program's name begin
 }
 
-// places finds the commands, the variables and the places for credentials in a text, each once.
-func places(s string) *lexer {
+// A Found is what a text has.
+type Found struct {
+	Segments  []Segment
+	Spans     []Span
+	Variables Variables
+}
+
+// Of finds the commands, the variables and the places for credentials in a text, each once.
+func Of(s string) Found {
 	l := &lexer{text: s, left: max(4*len(s), shape.MaxSteps), files: writtenFiles{}}
 	l.lex(0, len(s), 0)
 	l.variables.finish()
 	l.resolve()
-	return l
+	return Found{l.segments, l.spans, l.variables}
 }
 
-// mayHavePlaces is a quick look: most texts name no program with such flags.
-func mayHavePlaces(s string) bool {
-	if len(s) > shape.MaxSteps/8 {
-		return false
-	}
+// MayBe is a quick look: most texts name no program with such flags, and no
+// place that needs none.
+func MayBe(s string) bool {
+	return len(s) <= shape.MaxSteps/8 && (namesProgram(s) || mayRefer(s))
+}
+
+// namesProgram reports a program that takes a credential.
+func namesProgram(s string) bool {
 	flagged := strings.Contains(s, "--") && shape.ContainsAny(s, flagWords)
 	for from := 0; from < len(s); {
 		if wordBreaks[s[from]] {
@@ -126,21 +136,21 @@ var wordBreaks = func() (out [256]bool) {
 type lexer struct {
 	text     string
 	left     int // bytes that may still be read
-	segments []segment
-	spans    []span
+	segments []Segment
+	spans    []Span
 
-	variables   variables         // that are set
+	variables   Variables         // that are set
 	wants       []want            // variables in places for credentials
-	bound       map[string][]span // what builtins put into variables
+	bound       map[string][]Span // what builtins put into variables
 	assignments [][]int           // where variables get their values
 	holder      string            // of what is being added
 	prints      bool              // out collects what the commands write
-	out         []span
+	out         []Span
 	nested      int
 	files       writtenFiles
 	spreads     []spread
 	unread      []string // variables that read fills with what stands behind the loop
-	again       span     // the words that a second shell reads
+	again       Span     // the words that a second shell reads
 	inside      bool     // of what a launcher runs, in which an assignment may be another shell's
 }
 
@@ -258,7 +268,7 @@ func (l *lexer) command(words []word, p *pipeline) {
 	name, _ := words[first].bare(l.text)
 	name = programName(name)
 	defer func(depth int) { p.depth = depth }(p.depth)
-	l.segments = append(l.segments, segment{words[first].from, words[len(words)-1].to, name, words[first].to})
+	l.segments = append(l.segments, Segment{words[first].from, words[len(words)-1].to, name, words[first].to})
 	if name == "function" && len(words) > first+3 { // its name and {
 		l.command(words[first+3:], p)
 		return
@@ -305,7 +315,7 @@ func (l *lexer) arguments(flags map[string]string, operands int, given []word, d
 		case i >= operands:
 			position++
 			l.operand(flags, position, a)
-			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < maxWants {
+			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < MaxWants {
 				l.spreads = append(l.spreads, spread{flags, name, depth})
 			}
 		}
@@ -356,17 +366,17 @@ func programName(name string) string {
 }
 
 // add notes a place. In a text inside another its program is only a guess.
-func (l *lexer) add(s span, depth int) {
+func (l *lexer) add(s Span, depth int) {
 	if l.decidesAgain(s) {
 		return
 	}
 	if depth > 0 {
-		s.kind = placeUnclear
+		s.Kind = Unclear
 	}
 	if l.holder != "" {
-		s.followed, s.holder = true, l.holder
+		s.Followed, s.Holder = true, l.holder
 	}
-	if s.from < s.to && len(l.spans) < maxSpans {
+	if s.From < s.To && len(l.spans) < maxSpans {
 		l.spans = append(l.spans, s)
 		l.follow(len(l.spans)-1, depth)
 	}

@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"strconv"
@@ -48,7 +48,7 @@ func (l *lexer) behindFlag(a argument) {
 	at := a.at + len(a.text)
 	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
 	if shape.ByteAt(l.text, at) == '`' {
-		l.substituted(at, len(l.text), func(s span, _ piece) { l.held(s, "", a.depth) })
+		l.substituted(at, len(l.text), func(s Span, _ piece) { l.held(s, "", a.depth) })
 	}
 }
 
@@ -56,8 +56,8 @@ func (l *lexer) behindFlag(a argument) {
 // says that a credential is there.
 func (l *lexer) byPosition(since int) {
 	for i := range l.spans[since:] {
-		if s := &l.spans[since+i]; s.kind == placeCredential {
-			s.kind = placePosition
+		if s := &l.spans[since+i]; s.Kind == Credential {
+			s.Kind = ByPosition
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	since := len(l.spans)
 	defer func() {
 		for i := range l.spans[since:] {
-			l.spans[since+i].carrier = false // it may as well be an address
+			l.spans[since+i].Carrier = false // it may as well be an address
 		}
 		if flags["operand"] != "header" {
 			l.byPosition(since)
@@ -114,7 +114,7 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 
 // value adds the place inside what a flag is given.
 func (l *lexer) value(kind, text string, at, depth int) {
-	whole := span{from: at, to: at + len(text), kind: placeCredential}
+	whole := Span{From: at, To: at + len(text), Kind: Credential}
 	switch kind {
 	case "skip":
 	case "percent", "comma", "slash", "userid", "acl", "login", "pass", "cookie":
@@ -124,15 +124,15 @@ func (l *lexer) value(kind, text string, at, depth int) {
 		l.wanted(kind, text, at, depth)
 		l.behindName(kind, text, whole, depth)
 	case "maybe":
-		whole.kind = placePosition
+		whole.Kind = ByPosition
 		l.add(whole, depth)
 	case "unknown":
-		whole.kind = placeUnclear
+		whole.Kind = Unclear
 		l.add(whole, depth)
 	case "likely":
-		l.add(span{from: at, to: whole.to, field: "password"}, depth)
+		l.add(Span{From: at, To: whole.To, field: "password"}, depth)
 	case "cursor":
-		l.add(span{from: at, to: whole.to, field: "token"}, depth)
+		l.add(Span{From: at, To: whole.To, field: "token"}, depth)
 	case "plain":
 		if !strings.Contains(text, "=") {
 			l.add(whole, depth)
@@ -143,13 +143,13 @@ func (l *lexer) value(kind, text string, at, depth int) {
 }
 
 // behindSign adds what stands behind a sign, or in front of which a sign must stand.
-func (l *lexer) behindSign(kind, text string, whole span, depth int) {
+func (l *lexer) behindSign(kind, text string, whole Span, depth int) {
 	n, to := -1, len(text)
 	switch kind {
 	case "login":
 		n = colon(text)
 	case "cookie":
-		n, whole.kind = strings.IndexByte(text, '='), placeUnclear
+		n, whole.Kind = strings.IndexByte(text, '='), Unclear
 	case "pass", "acl":
 		sign := map[string]string{"pass": "pass:", "acl": ">"}[kind]
 		if strings.HasPrefix(text, sign) {
@@ -157,7 +157,7 @@ func (l *lexer) behindSign(kind, text string, whole span, depth int) {
 		}
 	case "userid":
 		if head := "userid="; strings.HasPrefix(strings.ToLower(text), head) {
-			whole.from += len(head)
+			whole.From += len(head)
 			l.behindSign("slash", text[len(head):], whole, depth)
 		}
 		return
@@ -171,42 +171,42 @@ func (l *lexer) behindSign(kind, text string, whole span, depth int) {
 		n, to = len(user), len(user)+1+len(pass)
 	}
 	if n >= 0 {
-		whole.from, whole.to = whole.from+n+1, whole.from+to
+		whole.From, whole.To = whole.From+n+1, whole.From+to
 		l.add(whole, depth)
 	}
 }
 
 // behindName adds what a name within the text says is a credential.
-func (l *lexer) behindName(kind, text string, whole span, depth int) {
-	at := whole.from
+func (l *lexer) behindName(kind, text string, whole Span, depth int) {
+	at := whole.From
 	switch kind {
 	case "sql":
 		for _, m := range shape.SQLPassword().FindAllStringSubmatchIndex(text, -1) {
-			l.add(span{from: at + m[4], to: at + m[5], kind: placePosition}, depth)
+			l.add(Span{From: at + m[4], To: at + m[5], Kind: ByPosition}, depth)
 		}
 	case "header":
 		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
-			s := span{from: at + m[1], to: whole.to}
+			s := Span{From: at + m[1], To: whole.To}
 			if credentialHeaders[strings.ToLower(text[m[2]:m[3]])] {
-				s.kind = placeCredential
+				s.Kind = Credential
 			}
 			l.add(s, depth)
 		}
 	case "store":
 		if n := strings.IndexByte(text, '='); n > 0 && !secretField().MatchString(text) {
-			l.add(span{from: at + n + 1, to: whole.to, field: "password"}, depth)
+			l.add(Span{From: at + n + 1, To: whole.To, field: "password"}, depth)
 			return
 		}
 		l.behindName("field", text, whole, depth)
 	default:
 		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
 			word := strings.ToLower(text[m[4]:m[5]])
-			s := span{from: at + m[6], to: at + m[7], kind: placePosition}
+			s := Span{From: at + m[6], To: at + m[7], Kind: ByPosition}
 			if !strings.HasPrefix(word, "pass") {
 				s.field = anyMixed // a name that others than secrets have, too
 			}
 			if kind == "setting" || m[2] != m[3] || word == "secret" || word == "pass" || word == "pwd" || word == "passcode" {
-				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
+				s.Kind, s.field = Unclear, text[m[2]:m[5]]
 			}
 			l.add(s, depth)
 		}
@@ -242,10 +242,25 @@ func (l *lexer) pair(a argument) {
 	}
 }
 
+// Secret is the credential that stands in a place of a text, unless it is not literal: what
+// a shell puts in there is no secret, and may run.
+func (sp Span) Secret(s string) string {
+	value := strings.TrimRight(s[sp.From:sp.To], "\"'")
+	switch {
+	case !literal(s, sp, value), strings.Trim(value, "*xX-.@") == "", strings.IndexByte("@<>-", value[0]) >= 0, isReference(value):
+		return ""
+	case sp.Followed && sp.field != "" && strings.ContainsAny(value, " \t"):
+		return ""
+	case sp.field == anyMixed && !shape.IsMixed(value), sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value):
+		return ""
+	}
+	return value
+}
+
 // literal reports a value in which a shell puts nothing in. Between single quotes a
 // dollar sign and a backslash are themselves.
-func literal(s string, sp span, value string) bool {
-	if shape.ByteAt(s, sp.from-1) == '\'' && shape.ByteAt(s, sp.from+len(value)) == '\'' {
+func literal(s string, sp Span, value string) bool {
+	if shape.ByteAt(s, sp.From-1) == '\'' && shape.ByteAt(s, sp.From+len(value)) == '\'' {
 		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
 	}
 	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""

@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ type pipeline struct {
 	to, depth int
 	open      int    // groups that are open: their commands write to one reader
 	piped     bool   // the command that comes reads what those before it write
-	writes    []span // what they write
+	writes    []Span // what they write
 	words     []word // of the command at hand
 	sudo      string // how sudo reads a password from it, of the command at hand
 }
@@ -85,11 +85,11 @@ func (l *lexer) fed(p *pipeline, kind string) {
 	if p.piped {
 		for _, s := range p.writes {
 			depth := p.depth
-			if s.kind == placeUnclear {
+			if s.Kind == Unclear {
 				depth = 1
 			}
 			since := len(l.spans)
-			text := l.text[s.from:s.to]
+			text := l.text[s.From:s.To]
 			if isAnswer(text) {
 				continue
 			}
@@ -98,7 +98,7 @@ func (l *lexer) fed(p *pipeline, kind string) {
 				kind = "likely"
 			}
 			if kind != "likely" || !strings.ContainsAny(text, " \t\\") {
-				l.value(kind, text, s.from, depth)
+				l.value(kind, text, s.From, depth)
 			}
 			l.byPosition(since)
 		}
@@ -127,7 +127,7 @@ func givesFlag(src string, given []word, flag string) bool {
 }
 
 // echoed is what echo or printf writes, if it goes nowhere else.
-func echoed(src string, given []word) (out []span) {
+func echoed(src string, given []word) (out []Span) {
 	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(src[w.from:w.to], ">") }) {
 		return nil
 	}
@@ -135,35 +135,35 @@ func echoed(src string, given []word) (out []span) {
 }
 
 // said is what echo or printf is given.
-func literals(src string, given []word) (out []span) {
+func literals(src string, given []word) (out []Span) {
 	for _, w := range given {
 		text, at := w.bare(src)
 		switch {
 		case strings.Contains(text, ">"):
 			if n := strings.IndexByte(text, '>'); at == w.from && strings.Trim(text[:n], "0123456789") != "" {
-				out = append(out, span{from: at, to: at + n, kind: placeCredential})
+				out = append(out, Span{From: at, To: at + n, Kind: Credential})
 			}
 			return out
 		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "%"):
 			continue
 		}
-		out = append(out, span{from: at, to: at + len(strings.TrimSuffix(text, `\n`)), kind: placeCredential})
+		out = append(out, Span{From: at, To: at + len(strings.TrimSuffix(text, `\n`)), Kind: Credential})
 	}
 	return out
 }
 
 // here is what a command reads from its own text: behind <<<, or in the one line of a
 // document behind <<.
-func hereTexts(src string, given []word, p *pipeline) (out []span) {
+func hereTexts(src string, given []word, p *pipeline) (out []Span) {
 	for i, w := range given {
 		text := src[w.from:w.to]
 		switch {
 		case text == "<<<" && i+1 < len(given):
 			value, at := given[i+1].bare(src)
-			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
+			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
 		case strings.HasPrefix(text, "<<<"):
 			value, at := word{w.from + 3, w.to}.bare(src)
-			out = append(out, span{from: at, to: at + len(value), kind: placeCredential})
+			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
 		case strings.HasPrefix(text, "<<"):
 			tag := strings.Trim(text[2:], "-'\"\\")
 			if tag == "" && i+1 < len(given) {
@@ -179,19 +179,19 @@ func hereTexts(src string, given []word, p *pipeline) (out []span) {
 
 // document is the one line behind a place, if the next is the tag. Whether a shell would
 // take it for a document is not certain.
-func document(src string, from, to int, tag string) (span, bool) {
+func document(src string, from, to int, tag string) (Span, bool) {
 	_, rest, found := strings.Cut(src[from:to], "\n")
 	line, after, more := strings.Cut(rest, "\n")
 	end, _, _ := strings.Cut(after, "\n")
 	if !found || !more || tag == "" || strings.TrimLeft(end, "\t") != tag || strings.ContainsAny(line, " \t;&|<>()") {
-		return span{}, false
+		return Span{}, false
 	}
 	at := to - len(rest)
-	return span{from: at, to: at + len(line), kind: placeUnclear}, true
+	return Span{From: at, To: at + len(line), Kind: Unclear}, true
 }
 
 // printed is what the commands of a stretch write, as far as it is in sight.
-func (l *lexer) printed(from, to int) []span {
+func (l *lexer) printed(from, to int) []Span {
 	if l.nested >= maxNested || l.left < 0 {
 		return nil
 	}
@@ -202,5 +202,5 @@ func (l *lexer) printed(from, to int) []span {
 	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
 	sub.lex(from, to, 0)
 	l.left = sub.left
-	return slices.DeleteFunc(sub.out, func(s span) bool { return s.from >= s.to })
+	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })
 }

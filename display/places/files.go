@@ -1,4 +1,4 @@
-package display
+package places
 
 import (
 	"slices"
@@ -35,26 +35,26 @@ func redirects(src string, words []word, sign string) (files []string) {
 }
 
 // likely marks what is hidden only if it looks like a secret.
-func likely(spans []span) []span {
+func likely(spans []Span) []Span {
 	out := slices.Clone(spans)
 	for i := range out {
-		out[i].kind, out[i].field = placeUnclear, "password"
+		out[i].Kind, out[i].field = Unclear, "password"
 	}
 	return out
 }
 
 // writtenFiles are the texts that commands write into files, by the names of these.
-type writtenFiles map[string][]span
+type writtenFiles map[string][]Span
 
 // write notes what a command writes into files.
-func (w writtenFiles) write(files []string, spans []span) {
+func (w writtenFiles) write(files []string, spans []Span) {
 	for _, f := range files {
 		w[f] = append(w[f], likely(spans)...)
 	}
 }
 
 // read is what a command reads from files that the text has written.
-func (w writtenFiles) read(files []string) (out []span) {
+func (w writtenFiles) read(files []string) (out []Span) {
 	for _, f := range files {
 		out = append(out, w[f]...)
 	}
@@ -90,24 +90,24 @@ func (l *lexer) spreadOut() {
 }
 
 // split takes a value apart at its blanks, as a shell does with a variable.
-func (l *lexer) split(s span) (out []word) {
-	for at := s.from; at < s.to; {
-		n := strings.IndexAny(l.text[at:s.to], " \t\n")
+func (l *lexer) split(s Span) (out []word) {
+	for at := s.From; at < s.To; {
+		n := strings.IndexAny(l.text[at:s.To], " \t\n")
 		if n < 0 {
-			n = s.to - at
+			n = s.To - at
 		}
 		if n > 0 {
 			out = append(out, word{at, at + n})
 		}
 		at += n + 1
 	}
-	l.left -= s.to - s.from
+	l.left -= s.To - s.From
 	return out
 }
 
 // isNameref reports a variable that stands for another, whose name it was given.
 func isNameref(src, name string) bool {
-	for _, m := range nameref().FindAllStringSubmatch(src, maxWants) {
+	for _, m := range nameref().FindAllStringSubmatch(src, MaxWants) {
 		if m[1] == name {
 			return true
 		}
@@ -123,7 +123,7 @@ func (l *lexer) behindLoop(given []word, p *pipeline) {
 	}
 	for _, name := range l.unread {
 		if l.bound == nil {
-			l.bound = map[string][]span{}
+			l.bound = map[string][]Span{}
 		}
 		l.bound[name] = append(l.bound[name], values...)
 	}
@@ -142,13 +142,13 @@ var (
 )
 
 // scripted is what a script among the words prints, as far as it is in sight.
-func scripted(src string, given []word) (out []span) {
+func scripted(src string, given []word) (out []Span) {
 	for _, w := range given {
-		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], maxWants) {
-			s := span{from: w.from + m[4], to: w.from + m[5]}
+		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], MaxWants) {
+			s := Span{From: w.from + m[4], To: w.from + m[5]}
 			if sign := m[2]; sign >= 0 { // the text ends at sed's sign
-				text, _, _ := strings.Cut(src[s.from:s.to], src[w.from+sign:w.from+m[3]])
-				s.to = s.from + len(text)
+				text, _, _ := strings.Cut(src[s.From:s.To], src[w.from+sign:w.from+m[3]])
+				s.To = s.From + len(text)
 			}
 			out = append(out, s)
 		}
@@ -166,7 +166,7 @@ func (l *lexer) settings(name string, given []word, depth int) {
 	default:
 		return
 	}
-	for _, m := range pattern().FindAllStringSubmatchIndex(l.text, maxWants) {
-		l.add(span{from: m[2], to: m[3], field: "password"}, max(depth, 1))
+	for _, m := range pattern().FindAllStringSubmatchIndex(l.text, MaxWants) {
+		l.add(Span{From: m[2], To: m[3], field: "password"}, max(depth, 1))
 	}
 }
