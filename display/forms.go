@@ -1,6 +1,7 @@
 package display
 
 import (
+	"bytes"
 	"encoding/base64"
 	"regexp"
 	"strings"
@@ -21,20 +22,20 @@ type form struct {
 	run     int // every match has a stretch of so many letters, digits and joints
 	// is, when set, says whether the value is what the form promises.
 	is     func(name, value string) bool
-	role   role  // what the match says of its value, see [Call.Shown]
-	words  words // what the value may be instead, to a shell
-	beyond bool  // a match may go beyond its line
-	silent bool  // say nothing of the value, not even its fingerprint
+	role   role     // what the match says of its value, see [Call.Shown]
+	words  wordKind // what the value may be instead, to a shell
+	beyond bool     // a match may go beyond its line
+	silent bool     // say nothing of the value, not even its fingerprint
 }
 
-// words says what a shell may take a value for that stands where a secret would.
-type words uint8
+// A wordKind says what a shell may take a value for that stands where a secret would.
+type wordKind uint8
 
 const (
-	mayRun      words = iota // a command, or a word of its own
-	mayRunNamed              // that, and NAME=value sets a variable of that name
-	mayRunFlag               // a command, behind a flag
-	noWord                   // nothing else
+	mayRun      wordKind = iota // a command, or a word of its own
+	mayRunNamed                 // that, and NAME=value sets a variable of that name
+	mayRunFlag                  // a command, behind a flag
+	noWord                      // nothing else
 )
 
 // forms are tried in this order; what one hides stays so. The values of no form but private
@@ -161,11 +162,11 @@ type quoting struct {
 
 // inert reports that a shell does nothing with the signs of a value that begins there.
 func (q *quoting) inert(place int, value string) bool {
-	quote := q.at(place)
+	quote := q.quoteAt(place)
 	return quote == '\'' || quote == '"' && !strings.Contains(value, "$")
 }
 
-func (q *quoting) at(place int) byte {
+func (q *quoting) quoteAt(place int) byte {
 	for ; q.done < place; q.done++ {
 		switch c := q.text[q.done]; {
 		case c == '\\' && q.quote != '\'':
@@ -219,3 +220,31 @@ func isEncodedKey(_, rest string) bool {
 // takenOut stands in an address for the password that the hook did not send. Of it there
 // is no length and no fingerprint to show.
 const takenOut = "***"
+
+// longWord reports whether blanks follow, and a word that is long enough for a secret.
+func longWord(rest []byte) bool {
+	value := bytes.TrimLeft(rest, " \t")
+	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
+}
+
+// isGiven reports whether what follows ends a name and gives it its value.
+func isGiven(rest []byte) bool {
+	rest = endOfName(rest)
+	rest = bytes.TrimLeft(rest, "\\\"' \t")
+	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
+}
+
+// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
+func isFlag(rest []byte) bool {
+	rest = endOfName(rest)
+	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
+}
+
+// endOfName is what follows a name of which a part is read, such as pass of password.
+func endOfName(rest []byte) []byte {
+	n := 0
+	for n < len(rest) && n < len("encryption_key") && (shape.IsWordByte(rest[n]) || rest[n] == '-') {
+		n++
+	}
+	return rest[n:]
+}

@@ -1,12 +1,8 @@
 package display
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/asn1"
 	"encoding/base64"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,19 +19,6 @@ import (
 // it, the lines of text, and what ends it. Each line break may be written \n.
 var keyPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
-})
-
-// maskedPattern finds what Mask writes in place of a secret.
-var maskedPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`‹[0-9]+ characters hidden(?:, [0-9a-f]{6})?›`)
-})
-
-// maskKey keys the fingerprints of masked secrets, anew in each process: a plain
-// hash of a short secret could be searched for.
-var maskKey = sync.OnceValue(func() []byte {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails: it ends the program instead
-	return key
 })
 
 // Mask hides what looks like a secret: the known beginning stays, the rest
@@ -74,16 +57,6 @@ func prepared(s string) string {
 	return s
 }
 
-// A part is a stretch of a text that the mask hides.
-type part struct {
-	from, to int
-	begin    int // where the whole value begins, with what stays in sight of a key
-	silent   bool
-	role     role
-	name     string // of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
-	member   bool   // the value of a member of JSON that says secret
-}
-
 // hiddenParts finds what Mask hides of a prepared text, in the text's order.
 func hiddenParts(s string) []part {
 	var parts []part
@@ -98,32 +71,9 @@ func hiddenParts(s string) []part {
 	return parts
 }
 
-// masked writes a text with notes in place of its hidden parts.
-func masked(s string, parts []part) string {
-	if len(parts) == 0 {
-		return s
-	}
-	var b strings.Builder
-	done := 0
-	for _, p := range parts {
-		b.WriteString(s[done:p.from] + hiddenNote(s[p.from:p.to], p.silent))
-		done = p.to
-	}
-	return b.String() + s[done:]
-}
-
 func isCode(s string) bool {
 	_, err := tokens.Parse(s)
 	return err == nil
-}
-
-func hiddenNote(secret string, silent bool) string {
-	if silent {
-		return fmt.Sprintf("‹%d characters hidden›", len(secret))
-	}
-	h := hmac.New(sha256.New, maskKey())
-	h.Write([]byte(secret))
-	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
 }
 
 // runners are the programs that run what is named behind them.

@@ -93,34 +93,6 @@ func (f *form) inLine(found []Replacement, s string, begin, end int) []Replaceme
 	return found
 }
 
-// longWord reports whether blanks follow, and a word that is long enough for a secret.
-func longWord(rest []byte) bool {
-	value := bytes.TrimLeft(rest, " \t")
-	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
-}
-
-// isGiven reports whether what follows ends a name and gives it its value.
-func isGiven(rest []byte) bool {
-	rest = endOfName(rest)
-	rest = bytes.TrimLeft(rest, "\\\"' \t")
-	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
-}
-
-// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
-func isFlag(rest []byte) bool {
-	rest = endOfName(rest)
-	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
-}
-
-// endOfName is what follows a name of which a part is read, such as pass of password.
-func endOfName(rest []byte) []byte {
-	n := 0
-	for n < len(rest) && n < len("encryption_key") && (shape.IsWordByte(rest[n]) || rest[n] == '-') {
-		n++
-	}
-	return rest[n:]
-}
-
 // harmless reports a value that has the place of a secret and is none.
 func (f *form) harmless(name, secret string) bool {
 	switch {
@@ -173,7 +145,7 @@ func Unseen(s string) []Replacement {
 		}
 		by := fmt.Sprintf("⟨%d characters that are not seen⟩", count)
 		if count <= fewUnseen {
-			by = names(s[i : i+n])
+			by = codePoints(s[i : i+n])
 		}
 		found = append(found, Replacement{i, i + n, by})
 		i += n
@@ -260,8 +232,8 @@ func flagAt(s string, i int) int {
 	return 0
 }
 
-// names writes each character of a text as its number.
-func names(s string) string {
+// codePoints writes each character of a text as its number.
+func codePoints(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {

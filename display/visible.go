@@ -61,7 +61,7 @@ func visibleWords(b *strings.Builder, s string, mixed bool) {
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(word[i:], "\uFFFD"):
 				fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
-			case hidden(r), disguised && disguises(r), mixed && rightToLeft(r):
+			case isHidden(r), disguised && disguises(r), mixed && rightToLeft(r):
 				fmt.Fprintf(b, "⟨U+%04X⟩", r)
 			default:
 				b.WriteRune(r)
@@ -83,7 +83,7 @@ func NoneHidden(s string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
 			fmt.Fprintf(&b, "⟨\\x%02X⟩", s[i])
-		case hidden(r) && r != '⟨' && r != '⟩':
+		case isHidden(r) && r != '⟨' && r != '⟩':
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		default:
 			b.WriteRune(r)
@@ -127,16 +127,16 @@ func looksASCII(word string) bool {
 		switch {
 		case asciiName(r):
 			return true
-		case r >= utf8.RuneSelf && !lookAlike(r) && !hidden(r) && !unicode.IsMark(r):
+		case r >= utf8.RuneSelf && !lookAlike(r) && !isHidden(r) && !unicode.IsMark(r):
 			onlyAlike = false
 		}
 	}
 	return onlyAlike
 }
 
-// hidden reports a character that is not seen as what it is, whatever stands
+// isHidden reports a character that is not seen as what it is, whatever stands
 // around it.
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
 		return false

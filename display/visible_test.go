@@ -93,7 +93,7 @@ func FuzzVisible(f *testing.F) {
 			t.Fatalf("Visible(%q) is not UTF-8", s)
 		}
 		for _, r := range v {
-			if r != '⟨' && r != '⟩' && hidden(r) {
+			if r != '⟨' && r != '⟩' && isHidden(r) {
 				t.Fatalf("Visible(%q) leaves %U", s, r)
 			}
 		}
@@ -430,7 +430,7 @@ func FuzzOneLineAgain(f *testing.F) {
 			t.Errorf("%q: first %s, then %s", s, once, again)
 		}
 		for _, r := range OneLineAgain(s) {
-			if hidden(r) && r != '⟨' && r != '⟩' {
+			if isHidden(r) && r != '⟨' && r != '⟩' {
 				t.Errorf("%q: %U is left", s, r)
 			}
 		}

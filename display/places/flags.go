@@ -1,7 +1,11 @@
 package places
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/display/shape"
 )
@@ -122,4 +126,76 @@ func isReference(value string) bool {
 		}
 	}
 	return false
+}
+
+// programFlags is credentialFlags, taken apart.
+var programFlags = sync.OnceValue(func() map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for programs, text := range credentialFlags {
+		flags := map[string]string{}
+		for _, f := range strings.Fields(text) {
+			name, kind, _ := strings.Cut(f, ":")
+			flags[name] = cmp.Or(kind, "secret")
+		}
+		for _, p := range strings.Split(programs, "|") {
+			if out[p] == nil {
+				out[p] = map[string]string{}
+			}
+			maps.Copy(out[p], flags)
+		}
+	}
+	// A subcommand's program takes what its own flags say, and each of its words is found.
+	for _, p := range slices.Sorted(maps.Keys(out)) {
+		for n := strings.LastIndexByte(p, ' '); n > 0; n = strings.LastIndexByte(p[:n], ' ') {
+			above := out[p[:n]]
+			if above == nil {
+				out[p[:n]] = nil
+			}
+			for flag, kind := range above {
+				if strings.HasPrefix(flag, "-") && out[p][flag] == "" {
+					out[p][flag] = kind
+				}
+			}
+		}
+		if name, _, sub := strings.Cut(p, " "); sub && out[name] == nil {
+			out[name] = map[string]string{}
+		}
+	}
+	return out
+})
+
+// flagsOf returns what the flags and operands of a program take, and how many of its
+// words belong to its subcommand.
+func flagsOf(src, name string, words []word) (flags map[string]string, operands int) {
+	all := programFlags()
+	flags, found := all[name]
+	for i := 0; found && i < len(words); i++ {
+		text, _ := words[i].bare(src)
+		if strings.HasPrefix(text, "-") {
+			if kind := flags[text]; globalFlags[text] || kind != "" && kind != "glued" && kind != "maybe" {
+				i++
+			}
+			continue
+		}
+		name += " " + strings.ToLower(text)
+		var sub map[string]string
+		if sub, found = all[name]; found {
+			operands = i + 1
+		}
+		if sub != nil {
+			flags = sub
+		}
+	}
+	return flags, operands
+}
+
+// programName is a program without the folder of the system's programs.
+func programName(name string) string {
+	name = strings.TrimSuffix(name, ".exe")
+	for _, dir := range []string{"/usr/bin/", "/bin/", "/usr/local/bin/"} {
+		if rest, ok := strings.CutPrefix(name, dir); ok && !strings.Contains(rest, "/") {
+			return rest
+		}
+	}
+	return name
 }

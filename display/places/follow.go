@@ -1,6 +1,7 @@
 package places
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/display/shape"
@@ -9,20 +10,6 @@ import (
 // This file follows variables. What a variable was given is a credential where the
 // variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
 
-// A want is a variable in a place for a credential.
-type want struct {
-	name  string // of the variable, or the number of a positional parameter
-	part  string // which part of its value the place takes; "" is all of it
-	depth int
-	base  int    // the place, in the lexer's spans; -1 if the whole flag's value is the variable
-	field string // of a place that has no span
-	names bool   // its value is the name of the variable
-}
-
-// MaxWants bounds the variables that are followed, and through which others. In a text
-// with more, all that any variable is given is hidden, and unclear.
-const MaxWants = 64
-
 // want adds a variable in a place for a credential.
 func (l *lexer) want(w want) {
 	if len(l.wants) > MaxWants {
@@ -30,9 +17,6 @@ func (l *lexer) want(w want) {
 	}
 	l.wants = append(l.wants, w)
 }
-
-// builtins put what they are given into variables.
-var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true, "select": true, "set": true}
 
 var (
 	reference      = shape.Pattern(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
@@ -110,234 +94,6 @@ func (l *lexer) follow(at, depth int) {
 func (l *lexer) held(s Span, holder string, depth int) {
 	s.Holder, s.Followed = holder, true
 	l.add(s, depth)
-}
-
-// resolve adds what the variables in places for credentials were given.
-func (l *lexer) resolve() {
-	l.spreadOut()
-	l.referred()
-	seen := map[want]bool{}
-	for i := 0; i < len(l.wants); i++ {
-		if i == MaxWants {
-			l.hideAssigned()
-			return
-		}
-		w := l.wants[i]
-		base := Span{field: w.field}
-		if w.base >= 0 {
-			base = l.spans[w.base]
-		}
-		key := w
-		key.base = int(base.Kind)
-		if key.field = base.field; seen[key] {
-			continue
-		}
-		seen[key] = true
-		if base.Variable != "" {
-			base.Kind = Credential
-		}
-		for _, v := range l.valuesOf(w.name) {
-			if l.left--; l.left < 0 {
-				return
-			}
-			if text := l.text[v.From:v.To]; (w.names || isNameref(l.text, w.name)) && shape.Identifier().MatchString(text) {
-				l.want(want{name: text, part: w.part, depth: w.depth, base: w.base, field: w.field})
-				continue
-			}
-			l.holder = w.name
-			if w.part != "" {
-				l.value(w.part, l.text[v.From:v.To], v.From, w.depth)
-			} else {
-				l.held(Span{From: v.From, To: v.To, Kind: base.Kind, field: base.field}, w.name, w.depth)
-			}
-			l.holder = ""
-		}
-	}
-}
-
-// hideAssigned adds all that variables are given in the text, as what may be a credential.
-func (l *lexer) hideAssigned() {
-	note := func(s Span, _ piece) { l.held(Span{From: s.From, To: s.To, Kind: Unclear}, "", 0) }
-	for _, m := range shape.Assignment().FindAllStringSubmatchIndex(l.text, -1) {
-		if !l.variables.IsOperand(m[2]) {
-			l.given(m[1], note)
-		}
-	}
-	for _, values := range l.bound {
-		for _, s := range values {
-			l.pieces(s.From, s.To, note)
-		}
-	}
-}
-
-// referred notes the variables in places that need no known program.
-func (l *lexer) referred() {
-	note := func(m []int, n int, field string) {
-		l.want(want{name: l.text[m[2*n]:m[2*n+1]], base: -1, field: field})
-	}
-	if strings.IndexByte(l.text, '$') >= 0 {
-		for _, m := range referenceURL().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			l.spans = append(l.spans, Span{From: m[2] - 1 - shape.Count(l.text[m[2]-1] == '{'), To: m[3], Kind: Credential})
-			l.want(want{name: l.text[m[2]:m[3]], base: len(l.spans) - 1})
-		}
-		for _, m := range referenceUser().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "token")
-		}
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "password")
-		}
-		for _, m := range referenceName().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 2, l.text[m[2]:m[3]])
-		}
-	}
-	if scripts().MatchString(l.text) {
-		for _, m := range referenceAuth().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 1, "password")
-		}
-		for _, m := range referenceBare().FindAllStringSubmatchIndex(l.text, MaxWants+1) {
-			note(m, 2, "password")
-		}
-	}
-}
-
-// valuesOf finds what a variable is given in the text: the literal pieces, and the
-// variables among them.
-func (l *lexer) valuesOf(name string) (out []Span) {
-	note := func(s Span, _ piece) { out = append(out, s) }
-	if l.assignments == nil {
-		l.assignments = shape.Assignment().FindAllStringSubmatchIndex(l.text, -1)
-	}
-	for _, m := range l.assignments {
-		if l.text[m[2]:m[3]] == name && !l.variables.IsOperand(m[2]) {
-			l.given(m[1], note)
-		}
-	}
-	for _, s := range l.bound[name] {
-		l.pieces(s.From, s.To, note)
-	}
-	for _, m := range defaultValue().FindAllStringSubmatchIndex(l.text, MaxWants) {
-		if l.text[m[2]:m[3]] == name && m[4] < m[5] {
-			out = append(out, Span{From: m[4], To: m[5]})
-		}
-	}
-	if len(name) == 1 && strings.Contains("0123456789@*", name) {
-		l.positional(name[0], note)
-	}
-	return out
-}
-
-// given finds the pieces of an assigned value, which may be a list in parentheses.
-func (l *lexer) given(at int, note func(Span, piece)) {
-	to := len(l.text)
-	if shape.ByteAt(l.text, at) != '(' {
-		l.pieces(at, to, note)
-		return
-	}
-	for at++; at < to && l.text[at] != ')'; {
-		if next := l.pieces(at, to, note); next > at {
-			at = next
-			continue
-		}
-		if strings.IndexByte(" \t\r\n", l.text[at]) < 0 {
-			return
-		}
-		at++
-	}
-}
-
-// positional finds what is given to the functions and shells of the text as the
-// parameter of a number.
-func (l *lexer) positional(digit byte, note func(Span, piece)) {
-	functions := map[string]bool{}
-	for _, m := range functionBegins().FindAllStringSubmatch(l.text, MaxWants) {
-		functions[m[1]+m[2]] = true
-	}
-	for _, c := range l.segments {
-		skip := 0
-		switch {
-		case c.Program == "sh" || c.Program == "bash" || c.Program == "zsh" || c.Program == "dash":
-			skip = 3 // -c, the script and its name
-		case !functions[c.Program] && c.Program != "set":
-			continue
-		}
-		n := 0
-		for at := c.Operands; at < c.To; {
-			var found []Span
-			next := l.pieces(at, c.To, func(s Span, _ piece) { found = append(found, s) })
-			if next == at {
-				at++
-				continue
-			}
-			text := l.text[at:next]
-			at = next
-			if name := wholeReference(text); c.Program == "set" && shape.Identifier().MatchString(name) {
-				for _, v := range l.valuesOf(name) {
-					for _, w := range l.split(v) {
-						if n++; digit == '@' || digit == '*' || n == int(digit-'0') {
-							note(Span{From: w.from, To: w.to}, isLiteral)
-						}
-					}
-				}
-				continue
-			}
-			if c.Program == "set" && len(found) > 0 && strings.HasPrefix(l.text[found[0].From:found[0].To], "-") {
-				continue
-			}
-			if n++; n <= skip || digit != '@' && digit != '*' && n-skip != int(digit-'0') {
-				continue
-			}
-			for _, s := range found {
-				if !strings.ContainsAny(l.text[s.From:s.To], " \t\n") {
-					note(s, isLiteral)
-				}
-			}
-		}
-	}
-}
-
-// binding notes what a builtin of the shell puts into variables.
-func (l *lexer) binding(name string, given []word, p *pipeline) {
-	var names []string
-	var values []Span
-	for i, w := range given {
-		text, at := w.bare(l.text)
-		switch {
-		case name == "read" || name == "mapfile" || name == "readarray":
-			if shape.Identifier().MatchString(text) {
-				names = append(names, text)
-			}
-			if open := strings.IndexByte(l.text[w.to:p.to], '('); text == "<" && i == len(given)-1 && open == 0 {
-				values = append(values, l.printed(w.to+1, p.to)...)
-			}
-		case name == "printf" && len(given) > 2 && i == 1:
-			names = append(names, text)
-		case name == "printf" && i < 2:
-			if l.text[given[0].from:given[0].to] != "-v" {
-				return
-			}
-		case (name == "for" || name == "select") && i == 0:
-			names = append(names, text)
-		case (name == "for" || name == "select") && i == 1: // in
-		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "%"):
-			values = append(values, Span{From: at, To: at + len(text)})
-		}
-	}
-	if name == "read" || name == "mapfile" || name == "readarray" {
-		values = append(values, hereTexts(l.text, given, p)...)
-		values = append(values, l.files.read(redirects(l.text, given, "<"))...)
-		if len(values) == 0 && !p.piped { // the text may stand behind the loop
-			l.unread = append(l.unread, names...)
-		}
-		if p.piped {
-			values = append(values, p.writes...)
-		}
-	}
-	for _, n := range names {
-		if l.bound == nil {
-			l.bound = map[string][]Span{}
-		}
-		l.bound[n] = append(l.bound[n], values...)
-	}
 }
 
 // A piece says what a stretch of a word is.
@@ -446,4 +202,45 @@ func (l *lexer) substituted(i, to int, note func(Span, piece)) int {
 		note(s, isPrinted)
 	}
 	return from + end
+}
+
+// add notes a place. In a text inside another its program is only a guess.
+func (l *lexer) add(s Span, depth int) {
+	if l.decidesAgain(s) {
+		return
+	}
+	if depth > 0 {
+		s.Kind = Unclear
+	}
+	if l.holder != "" {
+		s.Followed, s.Holder = true, l.holder
+	}
+	if s.From < s.To && len(l.spans) < maxSpans {
+		l.spans = append(l.spans, s)
+		l.follow(len(l.spans)-1, depth)
+	}
+}
+
+// maxSpans bounds the places of one text.
+const maxSpans = 1 << 14
+
+// printed is what the commands of a stretch write, as far as it is in sight.
+func (l *lexer) printed(from, to int) []Span {
+	if l.nested >= maxNested || l.left < 0 {
+		return nil
+	}
+	files := l.files
+	if len(files) == 0 { // what these commands write is not read outside
+		files = writtenFiles{}
+	}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
+	sub.lex(from, to, 0)
+	l.left = sub.left
+	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })
+}
+
+// decidesAgain reports a place among words that are read again, in which the second shell
+// would find more than a word: it stays in sight.
+func (l *lexer) decidesAgain(s Span) bool {
+	return l.again.From <= s.From && s.To <= l.again.To && strings.ContainsAny(l.text[s.From:s.To], decidingAgain)
 }

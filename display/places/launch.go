@@ -1,7 +1,6 @@
 package places
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -203,53 +202,28 @@ func (one launching) flag(text string) (skip, known bool) {
 	return false, true
 }
 
-// launchAll looks at the programs that a launcher runs, and returns those of its words that
-// are not theirs.
-func (l *lexer) launchAll(runs []program, given []word, p *pipeline) []word {
-	for _, one := range runs {
-		l.launch(given, one, p)
-	}
-	if len(runs) == 0 || !runs[0].sure {
-		return given
-	}
-	if inner, _ := given[runs[0].from].bare(l.text); !runsKnown(programName(inner)) {
-		return given
-	}
-	return given[:runs[0].from]
-}
-
-// launch looks at a program that a launcher runs. If a word before it is not
-// understood, the first one that may be it is taken, and what it takes is unclear.
-func (l *lexer) launch(given []word, one program, p *pipeline) {
-	inside, depth, again := l.inside, p.depth, l.again
-	l.nested++
-	l.inside = true
-	words := given[one.from:one.to]
-	if !one.sure {
-		p.depth = max(depth, 1)
-		words = words[firstKnown(l.text, words):]
-	}
-	if one.shell {
-		l.rejoined(words, p)
-	} else {
-		l.command(words, p)
-	}
-	l.nested--
-	l.inside, p.depth, l.again = inside, depth, again
-}
-
-// runsKnown reports a program of which the words are known, or which runs another.
-func runsKnown(name string) bool {
-	return programFlags()[name] != nil || launchings()[name] != nil || shape.Prefixes[name]
-}
-
-// guessed is the place of the first word that is a program with places for credentials.
-func firstKnown(src string, words []word) int {
-	for i, w := range words {
-		text, _ := w.bare(src)
-		if runsKnown(path.Base(programName(text))) {
-			return i
+// foundRuns are the programs that find runs, each with the words up to its end.
+func foundRuns(src string, given []word) (out []program) {
+	for i := 0; i < len(given); i++ {
+		if !findFlags[given[i].unquoted(src)] {
+			continue
+		}
+		one := program{from: i + 1, to: i + 1, sure: true}
+		for one.to < len(given) {
+			text := given[one.to].unquoted(src)
+			if text == ";" || text == "+" && given[one.to-1].unquoted(src) == "{}" {
+				break
+			}
+			// it may be an end as well, once the shell has read it, or for some find
+			one.sure = one.sure && text != "+" && !given[one.to].expands(src)
+			one.to++
+		}
+		if i = one.to; one.from < one.to {
+			out = append(out, one)
 		}
 	}
-	return 0
+	return out
 }
+
+// findFlags are those behind which find is given a program.
+var findFlags = map[string]bool{"-exec": true, "-execdir": true, "-ok": true, "-okdir": true}

@@ -3,36 +3,13 @@ package places
 import (
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
-// This file finds credentials that a program reads from its standard input.
-
-// A pipeline is what is known of the commands before one that reads from them.
-type pipeline struct {
-	to, depth int
-	open      int    // groups that are open: their commands write to one reader
-	piped     bool   // the command that comes reads what those before it write
-	writes    []Span // what they write
-	words     []word // of the command at hand
-	sudo      string // how sudo reads a password from it, of the command at hand
-}
-
-// after says what stands behind a command.
-func (p *pipeline) after(by string) {
-	switch by {
-	case "|", "|&":
-		p.piped = true
-		return
-	case "(":
-		p.open++
-	case ")":
-		p.open = max(p.open-1, 0)
-		return
-	}
-	if p.piped = false; p.open <= 0 && by != "(" {
-		p.writes = nil
-	}
-}
+// This file finds credentials that a program reads from its standard input, or from a file
+// that the text has written. What is in a file may run as well, and what a program prints may
+// be another thing: only what looks like a secret is hidden there, with the notice.
 
 // passers are the programs that write what they read, perhaps in another form.
 var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true, "xxd": true}
@@ -40,7 +17,7 @@ var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": t
 // stdin notes what a command writes for the next, and adds the place for what it reads.
 // how says what of it is the credential, or names the flag with which it reads one.
 func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
-	here := append(hereTexts(l.text, p.words, p), l.files.read(redirects(l.text, p.words, "<"))...)
+	here := append(hereTexts(l.text, p.words, p.to), l.files.read(redirects(l.text, p.words, "<"))...)
 	writes := redirects(l.text, p.words, ">")
 	if p.sudo != "" {
 		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
@@ -115,92 +92,105 @@ func isAnswer(text string) bool {
 	return false
 }
 
-// has reports whether a flag is given.
-func givesFlag(src string, given []word, flag string) bool {
-	for _, w := range given {
-		text, _ := w.bare(src)
-		if text == flag || strings.HasPrefix(text, flag+"=") {
-			return true
+// behindLoop gives the variables of a loop what its end reads.
+func (l *lexer) behindLoop(given []word, p *pipeline) {
+	values := append(hereTexts(l.text, given, p.to), l.files.read(redirects(l.text, given, "<"))...)
+	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" && strings.HasPrefix(l.text[given[n-1].to:p.to], "(") {
+		values = append(values, l.printed(given[n-1].to+1, p.to)...)
+	}
+	for _, name := range l.unread {
+		if l.bound == nil {
+			l.bound = map[string][]Span{}
 		}
+		l.bound[name] = append(l.bound[name], values...)
 	}
-	return false
+	l.unread = nil
 }
 
-// echoed is what echo or printf writes, if it goes nowhere else.
-func echoed(src string, given []word) (out []Span) {
-	if slices.ContainsFunc(given, func(w word) bool { return strings.Contains(src[w.from:w.to], ">") }) {
-		return nil
-	}
-	return literals(src, given)
-}
-
-// said is what echo or printf is given.
-func literals(src string, given []word) (out []Span) {
-	for _, w := range given {
-		text, at := w.bare(src)
-		switch {
-		case strings.Contains(text, ">"):
-			if n := strings.IndexByte(text, '>'); at == w.from && strings.Trim(text[:n], "0123456789") != "" {
-				out = append(out, Span{From: at, To: at + n, Kind: Credential})
-			}
-			return out
-		case strings.HasPrefix(text, "-") || strings.HasPrefix(text, "%"):
-			continue
-		}
-		out = append(out, Span{From: at, To: at + len(strings.TrimSuffix(text, `\n`)), Kind: Credential})
-	}
-	return out
-}
-
-// here is what a command reads from its own text: behind <<<, or in the one line of a
-// document behind <<.
-func hereTexts(src string, given []word, p *pipeline) (out []Span) {
+// binding notes what a builtin of the shell puts into variables.
+func (l *lexer) binding(name string, given []word, p *pipeline) {
+	var names []string
+	var values []Span
 	for i, w := range given {
-		text := src[w.from:w.to]
+		text, at := w.bare(l.text)
 		switch {
-		case text == "<<<" && i+1 < len(given):
-			value, at := given[i+1].bare(src)
-			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
-		case strings.HasPrefix(text, "<<<"):
-			value, at := word{w.from + 3, w.to}.bare(src)
-			out = append(out, Span{From: at, To: at + len(value), Kind: Credential})
-		case strings.HasPrefix(text, "<<"):
-			tag := strings.Trim(text[2:], "-'\"\\")
-			if tag == "" && i+1 < len(given) {
-				tag, _ = given[i+1].bare(src)
+		case name == "read" || name == "mapfile" || name == "readarray":
+			if shape.Identifier().MatchString(text) {
+				names = append(names, text)
 			}
-			if s, ok := document(src, w.to, p.to, tag); ok {
-				out = append(out, s)
+			if open := strings.IndexByte(l.text[w.to:p.to], '('); text == "<" && i == len(given)-1 && open == 0 {
+				values = append(values, l.printed(w.to+1, p.to)...)
 			}
+		case name == "printf" && len(given) > 2 && i == 1:
+			names = append(names, text)
+		case name == "printf" && i < 2:
+			if l.text[given[0].from:given[0].to] != "-v" {
+				return
+			}
+		case (name == "for" || name == "select") && i == 0:
+			names = append(names, text)
+		case (name == "for" || name == "select") && i == 1: // in
+		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "%"):
+			values = append(values, Span{From: at, To: at + len(text)})
 		}
 	}
-	return out
+	if name == "read" || name == "mapfile" || name == "readarray" {
+		values = append(values, hereTexts(l.text, given, p.to)...)
+		values = append(values, l.files.read(redirects(l.text, given, "<"))...)
+		if len(values) == 0 && !p.piped { // the text may stand behind the loop
+			l.unread = append(l.unread, names...)
+		}
+		if p.piped {
+			values = append(values, p.writes...)
+		}
+	}
+	for _, n := range names {
+		if l.bound == nil {
+			l.bound = map[string][]Span{}
+		}
+		l.bound[n] = append(l.bound[n], values...)
+	}
 }
 
-// document is the one line behind a place, if the next is the tag. Whether a shell would
-// take it for a document is not certain.
-func document(src string, from, to int, tag string) (Span, bool) {
-	_, rest, found := strings.Cut(src[from:to], "\n")
-	line, after, more := strings.Cut(rest, "\n")
-	end, _, _ := strings.Cut(after, "\n")
-	if !found || !more || tag == "" || strings.TrimLeft(end, "\t") != tag || strings.ContainsAny(line, " \t;&|<>()") {
-		return Span{}, false
+// builtins put what they are given into variables.
+var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true, "select": true, "set": true}
+
+// settings adds the places in what a program reads as its settings or its script.
+func (l *lexer) settings(name string, given []word, depth int) {
+	pattern := expectSends
+	switch {
+	case name == "expect":
+	case name == "curl" && (givesFlag(l.text, given, "-K") || givesFlag(l.text, given, "--config")):
+		pattern = curlSetting
+	default:
+		return
 	}
-	at := to - len(rest)
-	return Span{From: at, To: at + len(line), Kind: Unclear}, true
+	for _, m := range pattern().FindAllStringSubmatchIndex(l.text, MaxWants) {
+		l.add(Span{From: m[2], To: m[3], field: "password"}, max(depth, 1))
+	}
 }
 
-// printed is what the commands of a stretch write, as far as it is in sight.
-func (l *lexer) printed(from, to int) []Span {
-	if l.nested >= maxNested || l.left < 0 {
-		return nil
+// scripted is what a script among the words prints, as far as it is in sight.
+func scripted(src string, given []word) (out []Span) {
+	for _, w := range given {
+		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], MaxWants) {
+			s := Span{From: w.from + m[4], To: w.from + m[5]}
+			if sign := m[2]; sign >= 0 { // the text ends at sed's sign
+				text, _, _ := strings.Cut(src[s.From:s.To], src[w.from+sign:w.from+m[3]])
+				s.To = s.From + len(text)
+			}
+			out = append(out, s)
+		}
 	}
-	files := l.files
-	if len(files) == 0 { // what these commands write is not read outside
-		files = writtenFiles{}
-	}
-	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
-	sub.lex(from, to, 0)
-	l.left = sub.left
-	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })
+	return likely(out)
 }
+
+var (
+	// what a script prints, and what sed puts in
+	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
+	printers    = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true, "node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
+	// the settings of curl in a text that it reads
+	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
+	// what expect sends behind a prompt for a password
+	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
+)

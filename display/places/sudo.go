@@ -2,8 +2,6 @@ package places
 
 import (
 	"strings"
-
-	"approver.example/display/shape"
 )
 
 // This file says what sudo reads from its standard input, and what is left of it for the
@@ -63,7 +61,7 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 	if !c.stdin {
 		return ""
 	}
-	if c.other || !inputless[programName(name)] || len(p.writes)+len(hereTexts(src, given, p)) > 1 {
+	if c.other || !inputless[programName(name)] || len(p.writes)+len(hereTexts(src, given, p.to)) > 1 {
 		return "likely"
 	}
 	for _, w := range given {
@@ -80,66 +78,4 @@ func (c *sudoCall) reads(src, name string, given []word, p *pipeline) string {
 		}
 	}
 	return "secret"
-}
-
-// wrappers are those of the prefixes that run a program: the others are words of the shell.
-var wrappers = map[string]bool{"sudo": true, "env": true, "nohup": true, "command": true, "time": true}
-
-// redirection finds a word that says where a program reads or writes.
-var redirection = shape.Pattern(`^[0-9]*[<>]`)
-
-// hasFlag reports words of which the first is a flag: as with env -i, of the program
-// before them.
-func firstIsFlag(src string, words []word) bool {
-	return len(words) > 0 && src[words[0].from] == '-'
-}
-
-// prefix passes assignments and the programs that run another, such as sudo.
-func (l *lexer) prefix(words []word, p *pipeline) (first int) {
-	var sudo sudoCall
-	p.sudo = ""
-	var heads []word
-	wrapped := false
-	defer func() {
-		for _, w := range heads { // alone, it is the shell's; before a program, that program's
-			if !l.inside {
-				l.variables.assigned(l.text, w, p.depth, wrapped || first < len(words))
-			}
-		}
-	}()
-	for ; first < len(words); first++ {
-		text, at := words[first].bare(l.text)
-		name, value, is := strings.Cut(text, "=")
-		switch {
-		case is && shape.Identifier().MatchString(name):
-			sudo.other = true
-			heads = append(heads, words[first])
-			if shape.IsConventional(name) {
-				inside, from := word{at + len(text) - len(value), at + len(text)}.bare(l.text)
-				l.add(Span{From: from, To: from + len(inside), Variable: name}, p.depth)
-			}
-		case text == "{":
-			p.open++
-		case text == "}":
-			p.open--
-		case sudo.is && strings.HasPrefix(text, "-"):
-			first += shape.Count(sudo.flag(text))
-		case redirection().MatchString(text): // it may stand before the program as well
-			first += shape.Count(strings.Trim(text, "0123456789<>") == "")
-		case shape.Prefixes[programName(text)] && (launchings()[programName(text)] == nil || !firstIsFlag(l.text, words[first+1:])):
-			sudo.is = programName(text) == "sudo"
-			wrapped = wrapped || wrappers[programName(text)]
-		default:
-			p.sudo = sudo.reads(l.text, text, words[first+1:], p)
-			return first
-		}
-	}
-	if sudo.stdin && p.piped {
-		kind := "likely"
-		if sudo.only && !sudo.other && len(p.writes) == 1 {
-			kind = "secret"
-		}
-		l.fed(p, kind)
-	}
-	return min(first, len(words))
 }

@@ -31,7 +31,7 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 		if text, _ := a.more[0].bare(l.text); kind == "secret" && isWordOnly(text) {
 			kind = "maybe" // as the name of what is acted on would be
 		}
-		l.next(kind, a)
+		l.nextWord(kind, a)
 		return shape.Count(kind != "maybe" && kind != "unknown")
 	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
 		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
@@ -67,8 +67,8 @@ func isWordOnly(text string) bool {
 	return text != "" && !shape.IsMixed(text) && !strings.ContainsAny(text, "$`*")
 }
 
-// next adds the place in the word behind.
-func (l *lexer) next(kind string, a argument) {
+// nextWord adds the place in the word behind.
+func (l *lexer) nextWord(kind string, a argument) {
 	if len(a.more) > 0 {
 		value, from := a.more[0].bare(l.text)
 		l.value(kind, value, from, a.depth)
@@ -105,10 +105,10 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	case "", flags["<"]: // a redirection
 	case "rest":
 		for i := range a.more {
-			l.next("secret", argument{depth: a.depth, more: a.more[i:]})
+			l.nextWord("secret", argument{depth: a.depth, more: a.more[i:]})
 		}
 	default:
-		l.next(kind, a)
+		l.nextWord(kind, a)
 	}
 }
 
@@ -234,11 +234,11 @@ func (l *lexer) pair(a argument) {
 	switch {
 	case len(a.more) == 0:
 	case strings.HasPrefix(a.text, "http-basic."): // a user's name comes first
-		l.next("secret", argument{depth: a.depth, more: a.more[1:]})
+		l.nextWord("secret", argument{depth: a.depth, more: a.more[1:]})
 	case knownSetting().MatchString(a.text):
-		l.next("secret", a)
+		l.nextWord("secret", a)
 	case shape.IsSecretName(a.text):
-		l.next("likely", a)
+		l.nextWord("likely", a)
 	}
 }
 
@@ -264,4 +264,32 @@ func literal(s string, sp Span, value string) bool {
 		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
 	}
 	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""
+}
+
+// arguments looks at what a program is given.
+func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
+	position := 0
+	for i := 0; i < len(given); i++ {
+		text, at := given[i].bare(l.text)
+		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
+		switch {
+		case text == "--": // what stands behind it is no flag of this program
+			depth = max(depth, 1)
+		case strings.HasPrefix(text, "-") && (position == 0 || flags["options"] != "first"):
+			i += l.flag(flags, a)
+		case i >= operands:
+			position++
+			l.operand(flags, position, a)
+			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < MaxWants {
+				l.spreads = append(l.spreads, spread{flags, name, depth})
+			}
+		}
+	}
+}
+
+// An argument is one word that a program is given, and those behind it.
+type argument struct {
+	text      string // without its quotes
+	at, depth int
+	more      []word
 }

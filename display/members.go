@@ -58,7 +58,7 @@ func (m *members) walk(at, to int, quote string) {
 				key = text
 				continue
 			}
-			m.value(memberName(key, before, label), from, from+n)
+			m.hideValue(memberName(key, before, label), from, from+n)
 			if quote == `"` && strings.IndexByte(text, '\\') >= 0 {
 				m.decoded(from, from+n)
 			}
@@ -68,7 +68,7 @@ func (m *members) walk(at, to int, quote string) {
 			switch plain := strings.ToLower(key); {
 			case plain == "name" || plain == "key":
 				if label = text; early != nil {
-					m.value(label, early.from, early.to)
+					m.hideValue(label, early.from, early.to)
 				}
 			case plain == "value" && label == "":
 				early = &part{from: from, to: from + n}
@@ -112,8 +112,8 @@ func endOfString(s, quote string) int {
 	}
 }
 
-// value hides one string, if its name says secret and it looks like one.
-func (m *members) value(name string, from, to int) {
+// hideValue hides one string, if its name says secret and it looks like one.
+func (m *members) hideValue(name string, from, to int) {
 	text := m.text[from:to]
 	if !shape.IsSecretName(name) || strings.HasPrefix(text, "${") || strings.HasPrefix(text, "$(") {
 		return
@@ -138,13 +138,13 @@ func (m *members) decoded(from, to int) {
 	for _, p := range hiddenParts(text) {
 		secret, err := json.Marshal(text[p.from:p.to])
 		if plain := unescapeHTML(string(bytes.Trim(secret, `"`))); err == nil && len(plain) >= minSecretInName {
-			m.hide(plain, from, to)
+			m.hideEach(plain, from, to)
 		}
 	}
 }
 
-// hide adds each place of a secret in a stretch.
-func (m *members) hide(secret string, from, to int) {
+// hideEach adds each place of a secret in a stretch.
+func (m *members) hideEach(secret string, from, to int) {
 	for at := from; ; {
 		n := strings.Index(m.text[at:to], secret)
 		if n < 0 {
@@ -156,3 +156,7 @@ func (m *members) hide(secret string, from, to int) {
 		}
 	}
 }
+
+// minSecretInName is the length in bytes from which a hidden value is looked for in names:
+// a shorter one would be found in other words.
+const minSecretInName = 6
