@@ -9,7 +9,7 @@ import (
 // This file has the words and places by which meaning.go judges a hidden part.
 
 // The places where a credential stands in any text: each ends where it begins. What
-// flags of programs take is in maskflags.go.
+// flags of programs take is in places/flags.go.
 var credentialPlaces = [...]func() *regexp.Regexp{
 	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + shape.SecretWord + `=$`),
 	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:sig|(?:x-(?:amz|goog)-)?signature)=$`),
