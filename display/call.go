@@ -100,7 +100,8 @@ func (call Call) Shown() (shown string, obscured bool) {
 			continue
 		}
 		value := s[p.from:p.to]
-		if m == meansChoice && (p.role == byName || p.role == inHeader) && !shape.IsOpaque(value) || p.role == byName && inSight(s, value, parts) {
+		if m == meansChoice && (p.role == byName || p.role == inHeader) && !shape.IsOpaque(value) ||
+			p.role == byName && inSight(s, value, parts) {
 			continue
 		}
 		hide, obscured = append(hide, p), obscured || m != meansCredential

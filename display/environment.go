@@ -92,7 +92,8 @@ func bounded(lines []string) []string {
 	size := 0
 	for i, l := range lines {
 		if size += len(l); size > maxEnvironment {
-			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment, len(lines)-i))
+			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment,
+				len(lines)-i))
 		}
 	}
 	return lines

@@ -48,21 +48,36 @@ var forms = sync.OnceValue(func() []form {
 
 // contextForms are known by what stands around them.
 var contextForms = []form{
-	{hints: []string{".atlasv1."}, pattern: shape.Pattern(`\b()[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}`), run: shape.LongRun},
+	{hints: []string{".atlasv1."}, pattern: shape.Pattern(`\b()[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}`),
+		run: shape.LongRun},
 	{hints: []string{"-us"}, pattern: shape.Pattern(`\b()[0-9a-f]{32}-us[0-9]{1,2}\b`), run: 32},
-	{hints: []string{"eyj"}, pattern: shape.Pattern(`\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`)},
-	{hints: []string{"."}, pattern: shape.Pattern(`\b([MNO][A-Za-z0-9]{23,25}\.)[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`), run: 58, is: shape.IsUnworded}, // a bot of Discord
+	{hints: []string{"eyj"},
+		pattern: shape.Pattern(`\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}` +
+			`|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`)},
+	{hints: []string{"."}, pattern: shape.Pattern(`\b([MNO][A-Za-z0-9]{23,25}\.)[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`),
+		run: 58, is: shape.IsUnworded}, // a bot of Discord
 	{hints: []string{":aa"}, pattern: shape.Pattern(`\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}`)},
 	{hints: []string{"/bot"}, pattern: shape.Pattern(`(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}`), run: shape.LongRun},
-	{hints: []string{"hooks.slack.com/"}, pattern: shape.Pattern(`(hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`)},
-	{hints: []string{"/api/webhooks/"}, pattern: shape.Pattern(`(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`), run: shape.LongRun},
-	{hints: []string{"webhook.office.com/"}, pattern: shape.Pattern(`(webhook\.office\.com/webhookb2/[^/\s"'$]+/IncomingWebhook/)[0-9a-f]{32}`), run: shape.LongRun},
-	{hints: []string{"accountkey=", "sharedaccesskey="}, pattern: shape.Pattern(`(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`)},
-	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: shape.Pattern(`(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+/-]{16,}=*`), is: shape.IsMadeUp, role: inHeader},
-	{hints: []string{"://"}, pattern: shape.Pattern("([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$\\[]*:)([^\\s\"'`\\\\/‹›]+|[^\\s\"'`\\\\@‹›]+)@"), is: passwordOfAddress, role: inURL},
-	{hints: []string{"://"}, pattern: shape.Pattern("([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@"), is: keyOfAddress, role: inURL},
-	{hints: []string{"@tcp(", "@unix(", "@tcp6("}, pattern: shape.Pattern("([A-Za-z0-9_.-]+:)([^\\s\"'`$;&|<>()@\\\\‹›]{3,})@(?:tcp6?|unix)\\("), role: inURL},
-	{hints: []string{"ls0tls1crudjti"}, pattern: shape.Pattern(`\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`), is: isEncodedKey},
+	{hints: []string{"hooks.slack.com/"},
+		pattern: shape.Pattern(`(hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`)},
+	{hints: []string{"/api/webhooks/"},
+		pattern: shape.Pattern(`(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`), run: shape.LongRun},
+	{hints: []string{"webhook.office.com/"},
+		pattern: shape.Pattern(`(webhook\.office\.com/webhookb2/[^/\s"'$]+/IncomingWebhook/)[0-9a-f]{32}`),
+		run:     shape.LongRun},
+	{hints: []string{"accountkey=", "sharedaccesskey="},
+		pattern: shape.Pattern(`(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`)},
+	{hints: []string{"bearer", "basic"}, follows: longWord,
+		pattern: shape.Pattern(`(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+/-]{16,}=*`), is: shape.IsMadeUp, role: inHeader},
+	{hints: []string{"://"},
+		pattern: shape.Pattern("([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$\\[]*:)([^\\s\"'`\\\\/‹›]+|[^\\s\"'`\\\\@‹›]+)@"),
+		is:      passwordOfAddress, role: inURL},
+	{hints: []string{"://"}, pattern: shape.Pattern("([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@"), is: keyOfAddress,
+		role: inURL},
+	{hints: []string{"@tcp(", "@unix(", "@tcp6("},
+		pattern: shape.Pattern("([A-Za-z0-9_.-]+:)([^\\s\"'`$;&|<>()@\\\\‹›]{3,})@(?:tcp6?|unix)\\("), role: inURL},
+	{hints: []string{"ls0tls1crudjti"}, pattern: shape.Pattern(`\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`),
+		is: isEncodedKey},
 	{hints: []string{"confirm-"}, pattern: shape.Pattern(`(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`), silent: true},
 }
 
@@ -78,8 +93,10 @@ var namedForms = []form{
 	{hints: []string{"key=", "sig", "x-amz-"}, pattern: queryValue, is: shape.OpaqueKey, role: byForm, words: noWord},
 	{hints: []string{"password", "identified"}, pattern: shape.SQLPassword, role: byPlace, words: noWord},
 	{hints: []string{"secret", "aws_"}, pattern: cloudValue, is: shape.IsUnworded, role: byName, words: noWord},
-	{hints: shape.NameHints, follows: isGiven, pattern: namedValue, is: shape.IsSecretValue, role: byName, words: mayRunNamed},
-	{hints: shape.NameHints, follows: isFlag, pattern: flagValue, is: shape.IsSecretValue, role: byName, words: mayRunFlag},
+	{hints: shape.NameHints, follows: isGiven, pattern: namedValue, is: shape.IsSecretValue, role: byName,
+		words: mayRunNamed},
+	{hints: shape.NameHints, follows: isFlag, pattern: flagValue, is: shape.IsSecretValue, role: byName,
+		words: mayRunFlag},
 }
 
 const nameValue = `([A-Za-z0-9_+~!@%^./#*-]{6,}={0,2})`
@@ -90,18 +107,25 @@ const nameSign = `(?:=|\\*["']=|\\*["']?[ \t]*=>[ \t]*|\\*["']?[ \t]+=[ \t]*|\\*
 var (
 	namedValue = shape.Pattern(`(?i)\b([a-z0-9_.-]*` + shape.NameWords + nameSign + `)` + nameValue)
 	// a secret key or a token of AWS, which may begin with a slash
-	cloudValue = shape.Pattern(`((?i:\b[a-z0-9_.-]*(?:secret_?(?:access)?_?key|session_?token)` + nameSign + `))([A-Za-z0-9/+]{40,}={0,2})`)
+	cloudValue = shape.Pattern(`((?i:\b[a-z0-9_.-]*(?:secret_?(?:access)?_?key|session_?token)` + nameSign +
+		`))([A-Za-z0-9/+]{40,}={0,2})`)
 	flagValue  = shape.Pattern(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + shape.NameWords + `[ \t]+["']?)` + nameValue)
-	netrcValue = shape.Pattern(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:(?:[ \t]|\\n|\r?\n)+(?:login|account)[ \t]+[^\s"'$\\]+)*(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
-	authValue  = shape.Pattern(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
+	netrcValue = shape.Pattern(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:(?:[ \t]|\\n|\r?\n)+(?:login` +
+		`|account)[ \t]+[^\s"'$\\]+)*(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
+	authValue = shape.Pattern(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey` +
+		`|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
 	// settings of files that have no sign between name and value, or a tag around it
-	lineValue = shape.Pattern(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
-	tagValue  = shape.Pattern(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` + "`" + `;&|()]{4,})</`)
-	passLine  = shape.Pattern(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" + `;&|()<>]{3,})`)
+	lineValue = shape.Pattern(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env` +
+		`|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
+	tagValue = shape.Pattern(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` +
+		"`" + `;&|()]{4,})</`)
+	passLine = shape.Pattern(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" +
+		`;&|()<>]{3,})`)
 	// the credentials of a registry or of basic authentication: user:password
 	pairValue = shape.Pattern(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
 	// what proves that an address was given by its owner, and a key in one
-	queryValue = shape.Pattern(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
+	queryValue = shape.Pattern(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature` +
+		`|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
 )
 
 // parts adds what a form hides in a text. What a form before it hides already stays so.
@@ -185,13 +209,15 @@ func longOrMixed(_, value string) bool { return len(value) >= 16 || shape.IsMixe
 
 // passwordOfAddress is any text that is no port and a path behind it, and no place for one.
 func passwordOfAddress(_, value string) bool {
-	if rest := strings.TrimLeft(value, "0123456789"); rest == "" && len(value) < 3 || rest != "" && strings.IndexByte("/?#", rest[0]) >= 0 {
+	if rest := strings.TrimLeft(value, "0123456789"); rest == "" && len(value) < 3 ||
+		rest != "" && strings.IndexByte("/?#", rest[0]) >= 0 {
 		return false
 	}
 	if placeholder().MatchString(value) {
 		return false
 	}
-	return len(value) > 2 && (strings.IndexByte("{<[%", value[0]) < 0 || strings.IndexByte("}>]%", value[len(value)-1]) < 0)
+	return len(value) > 2 && (strings.IndexByte("{<[%", value[0]) < 0 ||
+		strings.IndexByte("}>]%", value[len(value)-1]) < 0)
 }
 
 // placeholder is a variable of a shell.

@@ -53,7 +53,8 @@ var keyKinds = []keyKind{
 	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20, alike: true},
 	// money, mail and other services
 	{begins: "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", rest: `[A-Za-z0-9]{16,}\b`, least: 12},
-	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1", rest: longRest, least: 20},
+	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1",
+		rest: longRest, least: 20},
 	{begins: "glc_ ntn_ figd_", rest: longRest, least: 20, alike: true},
 	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56, alike: true},
 	{begins: "SG.", rest: `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, least: 16},
@@ -74,7 +75,8 @@ func keyForms() []form {
 		for j, b := range begins {
 			quoted[j], hints[j] = regexp.QuoteMeta(b), strings.ToLower(b)
 		}
-		f := form{hints: hints, pattern: shape.Pattern(`\b(` + strings.Join(quoted, "|") + `)` + k.rest), run: min(k.least, shape.LongRun)}
+		f := form{hints: hints, pattern: shape.Pattern(`\b(` + strings.Join(quoted, "|") + `)` + k.rest),
+			run: min(k.least, shape.LongRun)}
 		if strings.Contains(k.rest, "/") {
 			f.run = 0
 		}

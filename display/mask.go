@@ -3,10 +3,8 @@ package display
 import (
 	"encoding/asn1"
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/display/places"
 
@@ -17,9 +15,8 @@ import (
 
 // keyPattern finds a private key from its first line to its last: what begins
 // it, the lines of text, and what ends it. Each line break may be written \n.
-var keyPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
-})
+var keyPattern = shape.Pattern(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n` +
+	`|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
 
 // Mask hides what looks like a secret: the known beginning stays, the rest
 // becomes its length and a fingerprint that holds within this process, so that
@@ -78,10 +75,13 @@ func isCode(s string) bool {
 
 // runners are the programs that run what is named behind them.
 var runners = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true, ".": true,
-	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true, "watch": true,
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
-	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true, "uvx": true,
+	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true,
+	".":    true,
+	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true,
+	"watch": true,
+	"sh":    true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
+	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true,
+	"uvx": true,
 }
 
 // apart reports whether a value that is set off by a space from what makes it a
@@ -99,7 +99,7 @@ func apart(s string, begin, from, to int) bool {
 }
 
 // lineBegins finds nothing before the name on a line, or a header's name.
-var lineBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`) })
+var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
 
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
@@ -131,7 +131,8 @@ func maskKeys(s string) string {
 	re := keyPattern()
 	return re.ReplaceAllStringFunc(s, func(m string) string {
 		parts := re.FindStringSubmatch(m)
-		lines := strings.Split(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n", " ", "", "\t", "").Replace(parts[2])[1:], "\n")
+		lines := strings.Split(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n", " ", "", "\t",
+			"").Replace(parts[2])[1:], "\n")
 		if !isKey(lines) {
 			return m
 		}

@@ -35,7 +35,8 @@ func (c *reading) of(p part) meaning {
 	if place && kind == places.Unclear && p.role == byPlace {
 		return meansUnclear // whatever else holds or uses it
 	}
-	if (place || p.role == byPlace) && kind <= places.ByPosition && (p.role == byPlace || p.role == byName) && !shape.IsKey(c.text[p.begin:p.to]) {
+	if (place || p.role == byPlace) && kind <= places.ByPosition && (p.role == byPlace || p.role == byName) &&
+		!shape.IsKey(c.text[p.begin:p.to]) {
 		return meansUnclear // the position may have another meaning here, and the value too
 	}
 	names := c.holders(p.begin)
@@ -81,7 +82,8 @@ func (c *reading) inPlace(p part, strong bool) meaning {
 		return meansCredential
 	case place && kind == places.Unclear && !inURL:
 		return meansUnclear
-	case p.role == byName && !shape.IsOpaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.textBefore(p.begin)):
+	case p.role == byName && !shape.IsOpaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) &&
+		!tokenQuery().MatchString(c.textBefore(p.begin)):
 		return meansChoice
 	case c.command == "" && p.role == inHeader && memberHeader().MatchString(c.textBefore(p.begin)):
 		return meansCredential
@@ -105,7 +107,8 @@ func (c *reading) isOperand(p part) bool {
 	}
 	program := c.operandOf(p.begin)
 	_, place := c.placeAt(p.begin)
-	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" && shape.TakesOperands(program)
+	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" &&
+		shape.TakesOperands(program)
 }
 
 // followed judges a value that a variable brings to a place for a credential. It is one

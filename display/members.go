@@ -62,7 +62,8 @@ func (m *members) walk(at, to int, quote string) {
 			if quote == `"` && strings.IndexByte(text, '\\') >= 0 {
 				m.decoded(from, from+n)
 			}
-			if inner := strings.Repeat(`\`, 2*len(quote)-1) + `"`; len(quote) < maxQuote && (strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
+			if inner := strings.Repeat(`\`, 2*len(quote)-1) + `"`; len(quote) < maxQuote &&
+				(strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")) {
 				m.walk(from, from+n, inner)
 			}
 			switch plain := strings.ToLower(key); {

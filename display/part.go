@@ -17,8 +17,9 @@ type part struct {
 	begin    int // where the whole value begins, with what stays in sight of a key
 	silent   bool
 	role     role
-	name     string // of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
-	member   bool   // the value of a member of JSON that says secret
+	// of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
+	name   string
+	member bool // the value of a member of JSON that says secret
 }
 
 // A role is what a match of a secret's form says of where its value stands.

@@ -30,7 +30,8 @@ func (c *reading) textBefore(at int) string { return c.text[max(0, at-shape.MaxB
 func (c *reading) credentialPlace(from, to int) bool {
 	c.lexed()
 	for _, s := range c.spans {
-		if s.Kind != places.Unclear && s.Variable == "" && !s.Followed && s.From <= from && to <= s.To && !strings.ContainsAny(c.text[s.From:from], "(`") {
+		if s.Kind != places.Unclear && s.Variable == "" && !s.Followed && s.From <= from && to <= s.To &&
+			!strings.ContainsAny(c.text[s.From:from], "(`") {
 			return true
 		}
 	}
@@ -95,8 +96,10 @@ func (c *reading) known(more string) bool {
 // more, never fewer.
 func programs(command string) []string {
 	var out []string
-	text := redirections().ReplaceAllString(shape.WithoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")), " ")
-	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r;|&(){}`", r) }) {
+	text := redirections().ReplaceAllString(shape.WithoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")),
+		" ")
+	for segment := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return strings.ContainsRune("\n\r;|&(){}`", r) }) {
 		words := strings.Fields(segment)
 		for len(words) > 0 && (shape.Prefixes[words[0]] || assigned().MatchString(words[0])) {
 			words = words[1:]

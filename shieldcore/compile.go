@@ -72,11 +72,14 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 		c.Report(at+".content_patterns", "content_patterns is empty: remove the line, or write some")
 	}
 	if c.Has(at+".content_patterns") && r.allows() {
-		c.ReportKey(at+".content_patterns", "a rule that allows cannot have content_patterns: a text found in it does not say what the rest does")
+		c.ReportKey(at+".content_patterns",
+			"a rule that allows cannot have content_patterns: a text found in it does not say what the rest does")
 	}
 	r.when = c.when(at+".when", e.When)
 	if !c.hasCondition(at) {
-		c.ReportKey(at, "the rule has no condition, so it would match every call: add command, paths, args or tools, or write tools: [\"*\"] if that is meant")
+		c.ReportKey(at,
+			"the rule has no condition, so it would match every call: add command, paths, args or tools, or write tools: "+
+				"[\"*\"] if that is meant")
 	}
 	return r
 }
@@ -84,7 +87,8 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 // rulePaths compiles paths, under either name, and the exceptions from them.
 func (c *compiler) rulePaths(r *rule) {
 	at := r.source.at
-	for key, list := range map[string][]string{"paths": r.source.Paths, "path_patterns": r.source.PathsToo, "path_deny_patterns": r.source.NotPaths} {
+	for key, list := range map[string][]string{"paths": r.source.Paths, "path_patterns": r.source.PathsToo,
+		"path_deny_patterns": r.source.NotPaths} {
 		if c.Good(at+"."+key) && len(list) == 0 {
 			c.Report(at+"."+key, key+" is empty: remove the line, or name some")
 		}
@@ -97,7 +101,9 @@ func (c *compiler) rulePaths(r *rule) {
 	switch {
 	case !c.Has(at + ".path_deny_patterns"):
 	case !r.allows():
-		c.ReportKey(at+".path_deny_patterns", "path_deny_patterns are exceptions of a rule that allows; what is to be stopped stands under paths, and an exception to it is a rule before this one")
+		c.ReportKey(at+".path_deny_patterns",
+			"path_deny_patterns are exceptions of a rule that allows; what is to be stopped stands under paths, and an "+
+				"exception to it is a rule before this one")
 	case len(r.paths) == 0:
 		c.ReportKey(at+".path_deny_patterns", "path_deny_patterns are exceptions from paths, which the rule does not have")
 	}
@@ -115,7 +121,8 @@ func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
 }
 
 func (c *compiler) hasCondition(at string) bool {
-	return slices.ContainsFunc([]string{"command", "paths", "path_patterns", "args", "tools", "action_types", "content_patterns"}, func(key string) bool {
+	return slices.ContainsFunc([]string{"command", "paths", "path_patterns", "args", "tools", "action_types",
+		"content_patterns"}, func(key string) bool {
 		return c.Has(at + "." + key)
 	})
 }
@@ -163,7 +170,9 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		v.MinTier = approver.TierEvaluation
 	}
 	if v.Decision == approver.Ask && v.MinTier == approver.TierEvaluation && !v.Escalates() && c.Good(at) {
-		c.Warn(at, fmt.Sprintf("rule %q never leaves a call to the evaluation: what is catastrophic, or names approvers, is for people; write severity: high and no approvers, or min_tier: 3", rf.Name))
+		c.Warn(at,
+			fmt.Sprintf("rule %q never leaves a call to the evaluation: what is catastrophic, or names approvers, is for "+
+				"people; write severity: high and no approvers, or min_tier: 3", rf.Name))
 	}
 	c.tier(at+"."+key, v.MinTier)
 	if c.Good(at+"."+key) && v.Decision == approver.Deny {
@@ -196,7 +205,9 @@ func (c *compiler) fallback(d defaultFile) approver.Verdict {
 		v = finding(approver.Ask, RuleDefault, "no rule of the policy matches, and it asks by default")
 		v.Severity, v.MinTier = approver.High, d.MinTier
 	case "allow":
-		c.Report("default.decision", "default cannot be allow: write pass, which leaves the call to the agent's own permission flow, and a rule for each thing that is allowed")
+		c.Report("default.decision",
+			"default cannot be allow: write pass, which leaves the call to the agent's own permission flow, and a rule for "+
+				"each thing that is allowed")
 	default:
 		c.Report("default.decision", unknownWord("decision", d.Decision, []string{"deny", "ask", "pass"}))
 	}
@@ -214,7 +225,8 @@ func (c *compiler) name(at string, rf ruleFile, v *approver.Verdict) {
 		c.ReportKey(at, "the rule has no name: add a line such as name: git.force_push")
 	case !c.Good(at + ".name"):
 	case len(rf.Name) > 64 || !ruleName.MatchString(rf.Name):
-		c.Report(at+".name", "name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
+		c.Report(at+".name",
+			"name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
 	case slices.Contains(builtinFindings, rf.Name):
 		c.Report(at+".name", fmt.Sprintf("%q is the name of a built-in finding: choose another", rf.Name))
 	}
@@ -313,7 +325,8 @@ func (c *compiler) toolGlobs(at string, names []string) []toolGlob {
 	var out []toolGlob
 	for i, name := range names {
 		if _, err := path.Match(name, ""); err != nil || strings.TrimSpace(name) == "" || strings.Contains(name, "\\") {
-			c.Report(fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("tool %q is not a name: write it as the agent does, with * for any part", name))
+			c.Report(fmt.Sprintf("%s[%d]", at, i),
+				fmt.Sprintf("tool %q is not a name: write it as the agent does, with * for any part", name))
 		}
 		out = append(out, toolGlob(name))
 	}

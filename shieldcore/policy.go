@@ -22,7 +22,8 @@ const (
 	RuleDefault      = "no_rule"       // no rule matches, and the policy has a default
 )
 
-var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier, RuleRestricted, RuleProtected}
+var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier,
+	RuleRestricted, RuleProtected}
 
 // Bounds of what is judged.
 const (
@@ -94,8 +95,8 @@ func (p *Policy) Warnings() []strictyaml.Problem {
 
 // Judge returns the verdict of the first rule that matches, unless the path
 // denylist denies. What it lets go only after a higher tier says so in MinTier,
-// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the policy's default counts; if that is to
-// pass, an unknown tool is put before people as HIGH. It returns an error if the
+// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the
+// policy's default counts; if that is to pass, an unknown tool is put before people as HIGH. It returns an error if the
 // arguments are not JSON and a rule has to look into
 // them, if the call names more than [MaxPaths] paths, or when ctx ends.
 func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
@@ -107,7 +108,8 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return approver.Verdict{By: By}, fmt.Errorf("the call names %d paths: the limit is %d", len(call.Paths), MaxPaths)
 	}
 	if len(call.Command) > MaxCommand {
-		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command), MaxCommand)), nil
+		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command),
+			MaxCommand)), nil
 	}
 	s := &subject{call: call, home: p.Home}
 	v, err := p.ruled(ctx, s)
@@ -157,7 +159,8 @@ func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error
 	case !anyTool(p.known, s.call.Tool):
 		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
 	case p.placed && s.unplaced():
-		return p.ask(RuleUnplacedPath, "the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
+		return p.ask(RuleUnplacedPath,
+			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
 	}
 	return v, nil
 }

@@ -94,7 +94,8 @@ func commandIsAll(call approver.ToolCall) bool {
 // inert are the arguments that file tools take beside their paths and that name
 // nothing: text to write or to look for, and how.
 var inert = map[string]bool{
-	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true, "type": true,
+	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true,
+	"type":        true,
 	"output_mode": true, "encoding": true, "cell_id": true, "cell_type": true, "edit_mode": true, "pages": true,
 }
 

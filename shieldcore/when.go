@@ -171,7 +171,8 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	out := &when{uids: w.UIDs, dirs: w.Dirs, hours: c.hours(at+".time", w.Time)}
 	any := false
-	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs), "branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
+	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs),
+		"branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
 		place := at + "." + key
 		any = any || c.Has(place)
 		if c.Good(place) && n == 0 {
@@ -183,13 +184,15 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude", name))
+			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
+				name))
 		}
 	}
 	out.agents = w.Agents
 	for i, dir := range w.Dirs {
 		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-			c.Report(at+".dirs["+itoa(i)+"]", fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
+			c.Report(at+".dirs["+itoa(i)+"]",
+				fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
 		}
 	}
 	if len(w.Branches) > 0 {

@@ -19,19 +19,26 @@ func (l *lexer) want(w want) {
 }
 
 var (
-	reference      = shape.Pattern(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
-	wholeRef       = shape.Pattern(`^\$(?:([A-Za-z_][A-Za-z0-9_]*|[0-9])|\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?(?::?[-+?=][^}]*)?\})$`)
+	reference = shape.Pattern(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
+	wholeRef  = shape.Pattern(`^\$(?:([A-Za-z_][A-Za-z0-9_]*|[0-9])|\{([A-Za-z_][A-Za-z0-9_]*` +
+		`|[0-9])(?:\[[^\]]*\])?(?::?[-+?=][^}]*)?\})$`)
 	defaultValue   = shape.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?:?[-+=]([^}]*)\}`)
-	functionBegins = shape.Pattern(`(?:^|[\s;&|{(])(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
-	scripts        = shape.Pattern(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
+	functionBegins = shape.Pattern(`(?:^|[\s;&|{(])(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)` +
+		`|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
+	scripts = shape.Pattern(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
 
 	// the places of credentials that need no known program
 	referenceURL  = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s:/@"'?#\\]*:\$\{?([a-z_][a-z0-9_]*)\}?@`)
 	referenceUser = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://\$\{?([a-z_][a-z0-9_]*)\}?@`)
-	referenceAuth = shape.Pattern(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
-	referenceName = shape.Pattern(`(?i)(` + shape.NameWords + `)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
+	referenceAuth = shape.Pattern(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token` +
+		`|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
+	referenceName = shape.Pattern(`(?i)(` + shape.NameWords +
+		`)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+` +
+		`|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
 	// in other languages variables have no sign before them
-	referenceBare = shape.Pattern(`(?i)(` + shape.NameWords + `|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
+	referenceBare = shape.Pattern(`(?i)(` + shape.NameWords +
+		`|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv` +
+		`|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
 )
 
 // wholeReference is the variable that a text is the value of, and nothing else.
@@ -52,7 +59,8 @@ func mayRefer(s string) bool {
 		return strings.Contains(s, " -c ") && scripts().MatchString(s)
 	}
 	lower := strings.ToLower(s)
-	return shape.ContainsAny(lower, shape.NameHints) || strings.Contains(s, "://") && strings.IndexByte(s, '@') > 0 || strings.Contains(lower, "authorization")
+	return shape.ContainsAny(lower, shape.NameHints) || strings.Contains(s, "://") && strings.IndexByte(s, '@') > 0 ||
+		strings.Contains(lower, "authorization")
 }
 
 // wanted notes a variable that is all that a flag is given, of which a part is the
@@ -119,7 +127,8 @@ func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
 	for ; i < to; i++ {
 		c := l.text[i]
 		switch {
-		case c == '\\' && quote != '\'' && i+1 < to && (l.text[i+1] == '"' || l.text[i+1] == '\'') && (i == start || quote == l.text[i+1]|0x80):
+		case c == '\\' && quote != '\'' && i+1 < to && (l.text[i+1] == '"' || l.text[i+1] == '\'') &&
+			(i == start || quote == l.text[i+1]|0x80):
 			flush() // a quote of a text within another
 			if quote == 0 {
 				quote = l.text[i+1] | 0x80

@@ -169,7 +169,8 @@ func (l *lexer) skipPrefix(words []word, p *pipeline) (first int) {
 			first += shape.Count(sudo.flag(text))
 		case redirection().MatchString(text): // it may stand before the program as well
 			first += shape.Count(strings.Trim(text, "0123456789<>") == "")
-		case shape.Prefixes[programName(text)] && (launchings()[programName(text)] == nil || !firstIsFlag(l.text, words[first+1:])):
+		case shape.Prefixes[programName(text)] && (launchings()[programName(text)] == nil ||
+			!firstIsFlag(l.text, words[first+1:])):
 			sudo.is = programName(text) == "sudo"
 			wrapped = wrapped || wrappers[programName(text)]
 		default:
@@ -254,7 +255,8 @@ func (l *lexer) rejoined(words []word, p *pipeline) {
 		return
 	}
 	l.again = Span{From: words[0].from, To: words[len(words)-1].to}
-	if n := slices.IndexFunc(words, func(w word) bool { return w.isRedirection(l.text) }); n >= 0 { // what stands there is not read again
+	// what stands there is not read again
+	if n := slices.IndexFunc(words, func(w word) bool { return w.isRedirection(l.text) }); n >= 0 {
 		l.again.To = words[n].from
 	}
 	if slices.ContainsFunc(words, func(w word) bool { return !w.plainAgain(l.text) }) {

@@ -45,7 +45,8 @@ func namesProgram(s string) bool {
 		for to < len(s) && !wordBreaks[s[to]] {
 			to++
 		}
-		if w := strings.TrimSuffix(s[from:to], ".exe"); len(w) <= maxProgram && (hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
+		if w := strings.TrimSuffix(s[from:to], ".exe"); len(w) <= maxProgram &&
+			(hasFlags(s, w) || w[0] == 'n' && hasFlags(s, w[1:]) || flagged && isKnown(w)) { // n: a line break of JSON
 			return true
 		}
 		from = to

@@ -12,7 +12,8 @@ import (
 // be another thing: only what looks like a secret is hidden there, with the notice.
 
 // passers are the programs that write what they read, perhaps in another form.
-var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true, "xxd": true}
+var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true,
+	"xxd": true}
 
 // stdin notes what a command writes for the next, and adds the place for what it reads.
 // how says what of it is the credential, or names the flag with which it reads one.
@@ -36,7 +37,8 @@ func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
 	case name == "cat" && len(writes) > 0:
 		l.files.write(writes, append(here, p.writes...))
 		p.writes = nil
-	case passers[name] && slices.ContainsFunc(given, func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
+	case passers[name] && slices.ContainsFunc(given,
+		func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
 		p.writes = nil // it goes into a file, which may run
 	case passers[name]:
 		p.writes = append(append(p.writes, here...), l.files.read(operandsOf(l.text, given))...)
@@ -95,7 +97,8 @@ func isAnswer(text string) bool {
 // behindLoop gives the variables of a loop what its end reads.
 func (l *lexer) behindLoop(given []word, p *pipeline) {
 	values := append(hereTexts(l.text, given, p.to), l.files.read(redirects(l.text, given, "<"))...)
-	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" && strings.HasPrefix(l.text[given[n-1].to:p.to], "(") {
+	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" &&
+		strings.HasPrefix(l.text[given[n-1].to:p.to], "(") {
 		values = append(values, l.printed(given[n-1].to+1, p.to)...)
 	}
 	for _, name := range l.unread {
@@ -153,7 +156,8 @@ func (l *lexer) binding(name string, given []word, p *pipeline) {
 }
 
 // builtins put what they are given into variables.
-var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true, "select": true, "set": true}
+var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true,
+	"select": true, "set": true}
 
 // settings adds the places in what a program reads as its settings or its script.
 func (l *lexer) settings(name string, given []word, depth int) {
@@ -187,10 +191,14 @@ func scripted(src string, given []word) (out []Span) {
 
 var (
 	// what a script prints, and what sed puts in
-	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
-	printers    = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true, "node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
+	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/` +
+		`|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
+	printers = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true,
+		"node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
 	// the settings of curl in a text that it reads
-	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
+	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]` +
+		`|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
 	// what expect sends behind a prompt for a password
-	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
+	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]` +
+		`|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
 )

@@ -11,17 +11,22 @@ import (
 const sudoLetters = "ugpCTrtDRUh"
 
 var sudoWords = map[string]bool{
-	"--user": true, "--group": true, "--prompt": true, "--close-from": true, "--command-timeout": true, "--role": true, "--type": true, "--chdir": true,
+	"--user": true, "--group": true, "--prompt": true, "--close-from": true, "--command-timeout": true, "--role": true,
+	"--type": true, "--chdir": true,
 	"--chroot": true, "--other-user": true, "--host": true,
 }
 
 // inputless are plain programs that read nothing from their standard input: what sudo
 // leaves of it goes nowhere.
 var inputless = map[string]bool{
-	"apt": true, "apt-get": true, "dnf": true, "yum": true, "systemctl": true, "mount": true, "umount": true, "whoami": true, "id": true, "chown": true,
-	"chmod": true, "chgrp": true, "cp": true, "mv": true, "ls": true, "mkdir": true, "rmdir": true, "rm": true, "ln": true, "touch": true, "stat": true,
-	"du": true, "df": true, "true": true, "reboot": true, "shutdown": true, "hostname": true, "hostnamectl": true, "kill": true, "killall": true,
-	"useradd": true, "usermod": true, "userdel": true, "groupadd": true, "lsblk": true, "blkid": true, "swapoff": true, "swapon": true, "sysctl": true,
+	"apt": true, "apt-get": true, "dnf": true, "yum": true, "systemctl": true, "mount": true, "umount": true,
+	"whoami": true, "id": true, "chown": true,
+	"chmod": true, "chgrp": true, "cp": true, "mv": true, "ls": true, "mkdir": true, "rmdir": true, "rm": true, "ln": true,
+	"touch": true, "stat": true,
+	"du": true, "df": true, "true": true, "reboot": true, "shutdown": true, "hostname": true, "hostnamectl": true,
+	"kill": true, "killall": true,
+	"useradd": true, "usermod": true, "userdel": true, "groupadd": true, "lsblk": true, "blkid": true, "swapoff": true,
+	"swapon": true, "sysctl": true,
 }
 
 // A sudoCall is what the words before a command say of sudo.

@@ -247,11 +247,13 @@ func (l *lexer) pair(a argument) {
 func (sp Span) Secret(s string) string {
 	value := strings.TrimRight(s[sp.From:sp.To], "\"'")
 	switch {
-	case !literal(s, sp, value), strings.Trim(value, "*xX-.@") == "", strings.IndexByte("@<>-", value[0]) >= 0, isReference(value):
+	case !literal(s, sp, value), strings.Trim(value, "*xX-.@") == "", strings.IndexByte("@<>-", value[0]) >= 0,
+		isReference(value):
 		return ""
 	case sp.Followed && sp.field != "" && strings.ContainsAny(value, " \t"):
 		return ""
-	case sp.field == anyMixed && !shape.IsMixed(value), sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value):
+	case sp.field == anyMixed && !shape.IsMixed(value),
+		sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value):
 		return ""
 	}
 	return value

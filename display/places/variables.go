@@ -36,13 +36,16 @@ var setters = map[string]bool{"export": true, "readonly": true, "declare": true,
 
 // shellRunners are programs among whose words a text for another shell may be.
 var shellRunners = map[string]bool{
-	"ssh": true, "docker": true, "podman": true, "kubectl": true, "oc": true, "find": true, "git": true, "npm": true, "pnpm": true, "yarn": true,
-	"gcloud": true, "fly": true, "flyctl": true, "heroku": true, "aws": true, "az": true, "go": true, "rsync": true, "tar": true,
+	"ssh": true, "docker": true, "podman": true, "kubectl": true, "oc": true, "find": true, "git": true, "npm": true,
+	"pnpm": true, "yarn": true,
+	"gcloud": true, "fly": true, "flyctl": true, "heroku": true, "aws": true, "az": true, "go": true, "rsync": true,
+	"tar": true,
 }
 
 // plainSets are the words of set that export nothing.
 var plainSets = map[string]bool{
-	"-e": true, "-u": true, "-x": true, "+x": true, "+e": true, "-eu": true, "-ex": true, "-eux": true, "-o": true, "-eo": true, "-euo": true,
+	"-e": true, "-u": true, "-x": true, "+x": true, "+e": true, "-eu": true, "-ex": true, "-eux": true, "-o": true,
+	"-eo": true, "-euo": true,
 	"-euxo": true, "pipefail": true, "errexit": true, "nounset": true, "xtrace": true,
 }
 
@@ -64,7 +67,8 @@ func (v *Variables) assigned(src string, w word, depth int, exported bool) {
 // redirected reports that a word is where a redirection goes, such as >& or >|.
 func redirected(before string) bool {
 	before = strings.TrimRight(before[max(0, len(before)-shape.MaxBefore):], " \t")
-	return strings.HasSuffix(before, ">&") || strings.HasSuffix(before, "<&") || strings.HasSuffix(before, ">|") || strings.HasSuffix(before, "&>")
+	return strings.HasSuffix(before, ">&") || strings.HasSuffix(before, "<&") || strings.HasSuffix(before, ">|") ||
+		strings.HasSuffix(before, "&>")
 }
 
 // command notes what a simple command does with the variables among its words.
@@ -170,7 +174,8 @@ func lookedUp(name string) bool {
 // IsDeciding reports a variable of a known program, or of the shell, that is no credential:
 // it says what runs, or where.
 func IsDeciding(name string) bool {
-	for _, prefix := range []string{"TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_"} { // anybody's names behind these
+	// anybody's names behind these
+	for _, prefix := range []string{"TF_VAR_", "npm_", "NPM_CONFIG_", "GIT_CONFIG", "BASH_FUNC_"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -178,7 +183,8 @@ func IsDeciding(name string) bool {
 	if decidingNames()[name] {
 		return true
 	}
-	return !credentialName(name) && name != "AWS_ACCESS_KEY_ID" && (decidingPrefix().MatchString(name) || shape.AlwaysShown(name, "--import"))
+	return !credentialName(name) && name != "AWS_ACCESS_KEY_ID" &&
+		(decidingPrefix().MatchString(name) || shape.AlwaysShown(name, "--import"))
 }
 
 // credentialName reports a name that says that a credential is in it.
@@ -188,14 +194,19 @@ func credentialName(name string) bool {
 
 var (
 	credentialEnd  = shape.Pattern(`(?i)(?:^|_)(?:pass|pw|pwd|pat|auth|api_?key)$|^key$`)
-	decidingPrefix = shape.Pattern(`^(?:GIT|GH|GLAB|GITHUB|GITLAB|DOCKER|BUILDKIT|BUILDAH|COMPOSE|PODMAN|CONTAINERS?|REGISTRY|NPM|PNPM|YARN|NODE|PIP|PYTHON|TWINE|CARGO|RUST[A-Z]*|GEM|BUNDLE|RUBY|PERL` +
-		`|AWS|CLOUDSDK|GOOGLE|GCLOUD|GCE|BOTO|AZURE|ARM|DIGITALOCEAN|FLY|HEROKU|VERCEL|NETLIFY|WRANGLER|CLOUDFLARE|CF|SENTRY|STRIPE|HELM|OC|OPENSHIFT|TF|TOFU|VAULT|RESTIC|RCLONE` +
-		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
+	decidingPrefix = shape.Pattern(`^(?:GIT|GH|GLAB|GITHUB|GITLAB|DOCKER|BUILDKIT|BUILDAH|COMPOSE|PODMAN|CONTAINERS?` +
+		`|REGISTRY|NPM|PNPM|YARN|NODE|PIP|PYTHON|TWINE|CARGO|RUST[A-Z]*|GEM|BUNDLE|RUBY|PERL` +
+		`|AWS|CLOUDSDK|GOOGLE|GCLOUD|GCE|BOTO|AZURE|ARM|DIGITALOCEAN|FLY|HEROKU|VERCEL|NETLIFY|WRANGLER|CLOUDFLARE|CF` +
+		`|SENTRY|STRIPE|HELM|OC|OPENSHIFT|TF|TOFU|VAULT|RESTIC|RCLONE` +
+		`|SSH|SSL|OPENSSL|CURL|WGET|HTTPIE|REQUESTS|XDG|LC|LD|DYLD|LESS|GREP|JQ|SUDO|PS|GPG|MAIL|HIST)_|^(?:PG|KUBE|MYSQL` +
+		`|MARIADB|REDIS|MONGO|SQLCMD|BASH|LESS|WGET|PYTHON|RUBY|PERL|PROMPT|HIST|MAKE|GO)|_(?:PROXY|proxy)$`)
 	// those whose names would pass for a credential's, or for somebody's own
-	decidingNames = nameSet("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME IFS CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
+	decidingNames = nameSet("PWD OLDPWD GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS PGPASSFILE SSH_AUTH_SOCK PATH HOME IFS " +
+		"CDPATH ENV EDITOR VISUAL PAGER MANPAGER BROWSER SHELL USER LOGNAME TMPDIR TMP TEMP " +
 		"LANG TZ TERM DISPLAY HOSTNAME DATABASE_URL")
 	// what other shells know in small letters
-	shellNames = nameSet("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term user psvar watch histchars")
+	shellNames = nameSet("path cdpath fpath manpath mailpath module_path home shell prompt argv status cwd term user " +
+		"psvar watch histchars")
 )
 
 // nameSet returns a set of names that is made when it is first needed.
@@ -216,4 +227,5 @@ func IsPlain(s string) bool {
 }
 
 // oddText finds $'…', documents, ${…} with more than a name, comments with a quote, and $[…].
-var oddText = shape.Pattern(`\$'|<<|\$\[|\$\{(?:[^A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*[^A-Za-z0-9_}])|(?:^|[\s;&|])#[^\n]*['"\x60\\]`)
+var oddText = shape.Pattern(`\$'|<<|\$\[|\$\{(?:[^A-Za-z_]|[A-Za-z_][A-Za-z0-9_]*[^A-Za-z0-9_}])|(?:^|[\s;&` +
+	`|])#[^\n]*['"\x60\\]`)

@@ -9,8 +9,10 @@ import (
 
 // NameWords are in the names of secrets. A name that goes on behind them, as in
 // token_url or secretName, is another thing's.
-const NameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
-	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
+const NameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key` +
+	`|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
+	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key` +
+	`|secret_key_base|\b_auth)`
 
 var NameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
 
@@ -25,10 +27,12 @@ func IsSecretName(name string) bool {
 		return unicode.ToLower(r)
 	}, name)
 	switch plain {
-	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie", "passwords", "tokens", "secrets":
+	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie",
+		"passwords", "tokens", "secrets":
 		return true
 	}
-	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
+	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey",
+		"secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
 		if strings.HasSuffix(plain, word) {
 			return true
 		}
@@ -39,9 +43,12 @@ func IsSecretName(name string) bool {
 // IsConventional reports a variable in which known programs look for a credential.
 func IsConventional(name string) bool {
 	switch name {
-	case "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-		"AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "CLOUDSDK_AUTH_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN", "CLOUDFLARE_API_TOKEN", "FLY_API_TOKEN",
-		"HEROKU_API_KEY", "VERCEL_TOKEN", "NETLIFY_AUTH_TOKEN", "SENTRY_AUTH_TOKEN", "PGPASSWORD", "MYSQL_PASSWORD", "TWINE_PASSWORD", "RESTIC_PASSWORD",
+	case "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN",
+		"AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "CLOUDSDK_AUTH_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN",
+		"CLOUDFLARE_API_TOKEN", "FLY_API_TOKEN",
+		"HEROKU_API_KEY", "VERCEL_TOKEN", "NETLIFY_AUTH_TOKEN", "SENTRY_AUTH_TOKEN", "PGPASSWORD", "MYSQL_PASSWORD",
+		"TWINE_PASSWORD", "RESTIC_PASSWORD",
 		"CARGO_REGISTRY_TOKEN", "VAULT_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "STRIPE_API_KEY", "RCLONE_PASSWORD":
 		return true
 	}
@@ -76,17 +83,21 @@ func IsSecretValue(name, value string) bool {
 func isOtherKey(name string) bool {
 	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
 	what, is := strings.CutSuffix(lower, "_key")
-	return is && !slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"}, func(word string) bool {
-		return strings.HasSuffix(what, word)
-	})
+	return is &&
+		!slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"},
+			func(word string) bool {
+				return strings.HasSuffix(what, word)
+			})
 }
 
 var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // what statements of SQL give as a password
 var SQLPassword = Pattern("(?i)\\b((?:" +
-	`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
-	`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` + openQuote +
+	`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription` +
+	`|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
+	`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` +
+	openQuote +
 	`|set[ \t]+password(?:[ \t]+for[ \t]+[^;=]{1,100}?)?[ \t]*=[ \t]*(?:password[ \t]*\([ \t]*)?` + openQuote +
 	`|(?:create|alter)[ \t]+user[ \t]+\S+[ \t]+identified[ \t]+by[ \t]+` +
 	`))([^\s'"\\$` + "`" + `;&|<>(){}‹]{3,})`)

@@ -74,7 +74,8 @@ func IsMixed(value string) bool {
 
 // IsKeyLike reports a value without a meaning, or with digits, small letters and capitals.
 func IsKeyLike(value string) bool {
-	return IsOpaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value && strings.ToUpper(value) != value
+	return IsOpaque(value) || strings.ContainsAny(value, "0123456789") && strings.ToLower(value) != value &&
+		strings.ToUpper(value) != value
 }
 
 // LongRun is the length from which a stretch without a break may be a key.
@@ -86,7 +87,8 @@ func IsWordy(value string) bool { return HasOnly(value, isName) }
 
 // HasOnly reports a value of which each stretch of letters and digits is such.
 func HasOnly(value string, is func(letters string) bool) bool {
-	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '_' || r >= 0x80 || !IsWordByte(byte(r)) }) {
+	for piece := range strings.FieldsFuncSeq(value,
+		func(r rune) bool { return r == '_' || r >= 0x80 || !IsWordByte(byte(r)) }) {
 		letters := strings.TrimRight(piece, "0123456789")
 		if len(piece)-len(letters) > maxNumber || !is(letters) {
 			return false
@@ -144,7 +146,8 @@ func IsPair(_, value string) bool {
 	if err != nil {
 		text, err = base64.RawStdEncoding.DecodeString(value)
 	}
-	return err == nil && bytes.IndexByte(text, ':') > 0 && !slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
+	return err == nil && bytes.IndexByte(text, ':') > 0 &&
+		!slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' })
 }
 
 // OpaqueKey reports what may be a key and is no name.
