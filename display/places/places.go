@@ -11,7 +11,8 @@ import (
 // credential. A flag means something only to its program: -u is a login for curl and a
 // remote for git, -p a password for mysql and parents for mkdir.
 
-// A Found is what a text has.
+// A Found is what a text has: its simple commands, the places for credentials in them, and
+// the variables that it sets.
 type Found struct {
 	Segments  []Segment
 	Spans     []Span

@@ -202,6 +202,7 @@ func document(src string, from, to int, tag string) (Span, bool) {
 	return Span{From: at, To: at + len(line), Kind: Unclear}, true
 }
 
+// What a program takes at a place.
 const (
 	Unclear    Kind = iota // a name of somebody's choice says that it is a secret
 	ByPosition             // by its position it is a credential, if it looks like one

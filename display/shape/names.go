@@ -14,8 +14,10 @@ const NameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access
 	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key` +
 	`|secret_key_base|\b_auth)`
 
+// NameHints are small letters of which each of NameWords has one.
 var NameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
 
+// SecretWord is a pattern of what flags, fields and queries with a secret are called.
 const SecretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
 
 // IsSecretName reports the name of a member that holds a secret, however it is written.
@@ -90,9 +92,10 @@ func isOtherKey(name string) bool {
 			})
 }
 
+// Identifier finds the name of a variable.
 var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// what statements of SQL give as a password
+// SQLPassword finds what statements of SQL give as a password.
 var SQLPassword = Pattern("(?i)\\b((?:" +
 	`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription` +
 	`|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +

@@ -20,6 +20,7 @@ func ByteAt(s string, i int) byte {
 	return s[i]
 }
 
+// ContainsAny reports whether one of some texts is in a text.
 func ContainsAny(s string, hints []string) bool {
 	for _, h := range hints {
 		if strings.Contains(s, h) {
@@ -58,10 +59,12 @@ func EndsQuoted(s string) bool {
 	return quote != 0
 }
 
+// IsWordByte reports a letter, a digit or an underscore.
 func IsWordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
+// Count is 1 for true.
 func Count(b bool) int {
 	if b {
 		return 1
@@ -69,6 +72,7 @@ func Count(b bool) int {
 	return 0
 }
 
+// AppendNew adds the names that are not there yet.
 func AppendNew(names, more []string) []string {
 	for _, n := range more {
 		if !slices.Contains(names, n) {
@@ -78,6 +82,7 @@ func AppendNew(names, more []string) []string {
 	return names
 }
 
+// Assignment finds NAME= and NAME[index]=, and NAME = of other languages.
 var Assignment = Pattern(`(?:^|[^A-Za-z0-9_.$?-])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(?:\+?=|[ \t]+=[ \t]+)`)
 
 // WithoutQuotes puts a word that no program is called in place of quoted text, if
@@ -111,4 +116,5 @@ func WithoutQuotes(s string) string {
 // MaxSteps bounds the work on one call, in characters looked at: some 20 ms.
 const MaxSteps = 2 << 20
 
+// MaxBefore is how much of what stands before a place a pattern looks at, in bytes.
 const MaxBefore = 512
