@@ -181,16 +181,3 @@ func (c *compiler) actionTypes(at string, names []string) []string {
 	}
 	return out
 }
-
-// matchesActions: a rule that allows needs all that a call does among its types.
-func (r *rule) matchesActions(s *subject) bool {
-	if r.actions == nil {
-		return true
-	}
-	for _, a := range s.actions() {
-		if slices.Contains(r.actions, a) != r.allows() {
-			return !r.allows()
-		}
-	}
-	return r.allows()
-}

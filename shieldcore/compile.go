@@ -2,15 +2,12 @@ package shieldcore
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"approver.example"
-	"approver.example/internal/strictyaml"
 )
 
 // MaxTier is the highest tier, which is people.
@@ -46,7 +43,7 @@ type ruleFile struct {
 func (c *compiler) rule(e entry, ttl time.Duration) rule {
 	at := e.at
 	r := rule{source: e, verdict: approver.Verdict{By: By, Rule: e.Name, Where: c.Position(at), Confidence: 1}}
-	c.name(at, e.ruleFile, &r.verdict)
+	c.ruleName(at, e.ruleFile, &r.verdict)
 	c.decision(e, ttl, &r.verdict)
 	c.people(at, e.ruleFile, &r.verdict)
 	c.reasons(at, e.ruleFile, &r.verdict)
@@ -107,17 +104,6 @@ func (c *compiler) rulePaths(r *rule) {
 	case len(r.paths) == 0:
 		c.ReportKey(at+".path_deny_patterns", "path_deny_patterns are exceptions from paths, which the rule does not have")
 	}
-}
-
-func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
-	for i, text := range patterns {
-		g, err := newPathGlob(text)
-		if err != nil {
-			c.Report(fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("path %q %s", text, err))
-		}
-		out = append(out, g)
-	}
-	return out
 }
 
 func (c *compiler) hasCondition(at string) bool {
@@ -215,11 +201,9 @@ func (c *compiler) fallback(d defaultFile) approver.Verdict {
 	return v
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 var ruleName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 
-func (c *compiler) name(at string, rf ruleFile, v *approver.Verdict) {
+func (c *compiler) ruleName(at string, rf ruleFile, v *approver.Verdict) {
 	switch {
 	case !c.Has(at + ".name"):
 		c.ReportKey(at, "the rule has no name: add a line such as name: git.force_push")
@@ -291,13 +275,6 @@ func (c *compiler) decision(e entry, ttl time.Duration, v *approver.Verdict) {
 	}
 }
 
-func unknownWord(what, word string, words []string) string {
-	if near := strictyaml.Nearest(word, words); near != "" {
-		return fmt.Sprintf("unknown %s %q: did you mean %q?", what, word, near)
-	}
-	return fmt.Sprintf("unknown %s %q: one of %s", what, word, strings.Join(words, ", "))
-}
-
 func (c *compiler) ttl(at string, d time.Duration) time.Duration {
 	if d < MinTTL || d > MaxTTL {
 		c.Report(at, "the time for people must be 5s to 1h")
@@ -319,27 +296,4 @@ func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 	if v.Reason == "" {
 		v.Reason = v.Detail
 	}
-}
-
-func (c *compiler) toolGlobs(at string, names []string) []toolGlob {
-	var out []toolGlob
-	for i, name := range names {
-		if _, err := path.Match(name, ""); err != nil || strings.TrimSpace(name) == "" || strings.Contains(name, "\\") {
-			c.Report(fmt.Sprintf("%s[%d]", at, i),
-				fmt.Sprintf("tool %q is not a name: write it as the agent does, with * for any part", name))
-		}
-		out = append(out, toolGlob(name))
-	}
-	return out
-}
-
-// sortedNames returns the keys of a map in order, so that problems and
-// compilation do not depend on chance.
-func sortedNames(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

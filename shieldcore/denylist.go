@@ -9,12 +9,6 @@ import (
 	"approver.example"
 )
 
-// Names of the findings of the path denylist, which stands above all rules.
-const (
-	RuleRestricted = "restricted_path" // a path that no agent reads or writes
-	RuleProtected  = "protected_path"  // a path that agents only read
-)
-
 // Built-in paths of the denylist. A policy adds to them and takes nothing away.
 var (
 	// builtinRestricted are approver's own files, what holds the passwords of the

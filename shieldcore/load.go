@@ -75,15 +75,6 @@ func load(name string, data []byte, who Audience) (*Policy, error) {
 	return p, nil
 }
 
-// A compiler turns the file as written into a policy and notes problems.
-type compiler struct {
-	*strictyaml.File
-	defines map[string]string
-	steps   int // of all regular expressions so far
-
-	audience Audience // nil: not known
-}
-
 func (c *compiler) policy(file policyFile) *Policy {
 	if !c.Has("version") {
 		c.Report("version", "version is missing: write version: 1 at the top")

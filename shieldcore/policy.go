@@ -11,9 +11,6 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// By is the name under which a policy's verdicts appear.
-const By = "policy"
-
 // Names of the findings that come from no rule.
 const (
 	RuleUnknownTool  = "unknown_tool"  // the policy does not list the tool
@@ -169,8 +166,4 @@ func (p *Policy) ask(name, text string) approver.Verdict {
 	v := finding(approver.Ask, name, text)
 	v.Severity, v.TTL = approver.High, p.ttl
 	return v
-}
-
-func finding(d approver.Decision, name, text string) approver.Verdict {
-	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text, Confidence: 1}
 }

@@ -59,7 +59,8 @@ func is(b bool) known {
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) known{w.agent, w.uid, w.dir, w.time, w.branch, w.environment} {
+	for _, check := range []func(*subject, bool) known{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
+		w.branch, w.environment} {
 		if k := check(s, allows); k == fails || k == unknown && allows {
 			return false
 		}
@@ -77,7 +78,7 @@ func (w *when) agent(s *subject, _ bool) known {
 	return is(slices.Contains(w.agents, s.call.Agent))
 }
 
-func (w *when) uid(s *subject, _ bool) known {
+func (w *when) holdsUID(s *subject, _ bool) known {
 	switch {
 	case w.uids == nil:
 		return holds
@@ -87,7 +88,7 @@ func (w *when) uid(s *subject, _ bool) known {
 	return is(slices.Contains(w.uids, s.call.Peer.UID))
 }
 
-func (w *when) dir(s *subject, _ bool) known {
+func (w *when) holdsDir(s *subject, _ bool) known {
 	switch {
 	case w.dirs == nil:
 		return holds
@@ -97,7 +98,7 @@ func (w *when) dir(s *subject, _ bool) known {
 	return is(slices.Contains(w.dirs, s.call.Dir))
 }
 
-func (w *when) time(s *subject, _ bool) known {
+func (w *when) holdsTime(s *subject, _ bool) known {
 	switch {
 	case w.hours == nil:
 		return holds
