@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -59,20 +60,37 @@ func unpack(t *testing.T, archive, dir string) {
 // was removed, a policy that people had let count, yeses that waited, and an open question.
 // This build reads it, finds nothing wrong, ends what is over, and goes on with its audit.
 func TestADataFolderOfBefore(t *testing.T) {
+	runsOnWhatWasThere(t, recorded(t, "before-bolt.tgz", nil))
+}
+
+// recorded unpacks the data of an earlier build, and returns its configuration. change, if
+// it is set, puts what is different on this machine into its text.
+func recorded(t *testing.T, archive string, change func(dir, text string) string) configs.Config {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "old") // short: sockets lie in it
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	unpack(t, filepath.Join("testdata", "before-bolt.tgz"), dir)
-	text, err := os.ReadFile(filepath.Join(dir, "approver.yaml"))
+	unpack(t, filepath.Join("testdata", archive), dir)
+	path := filepath.Join(dir, "approver.yaml")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := configs.Parse(filepath.Join(dir, "approver.yaml"), append(text, "audit: {id: machine}\n"...))
+	if change != nil {
+		text = []byte(change(dir, string(text)))
+	}
+	cfg, err := configs.Parse(path, append(text, "audit: {id: machine}\n"...))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cfg
+}
+
+// runsOnWhatWasThere starts a daemon on recorded data and checks what it makes of them.
+func runsOnWhatWasThere(t *testing.T, cfg configs.Config) {
+	t.Helper()
 	d := New(cfg, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -131,5 +149,9 @@ func TestADataFolderOfBefore(t *testing.T) {
 	records, err := os.ReadFile(filepath.Join(cfg.AuditDir(), "audit.jsonl"))
 	if n := bytes.Count(records, []byte("\n")); err != nil || n < 60 || !bytes.Contains(records, []byte(`"make recorded"`)) {
 		t.Errorf("the audit did not go on: %d lines, %v", n, err)
+	}
+	over := regexp.MustCompile(`"event":"expired",[^\n]*"command":"git push origin --delete open"`)
+	if !over.Match(records) {
+		t.Error("the audit does not say that the question of then is over")
 	}
 }

@@ -18,7 +18,8 @@ func TestCommandsOfRoot(t *testing.T) {
 		}
 		return path
 	}
-	usual, linked, home, blank := put("usual/approver"), put("opt/approver"), put("home/bin/approver"), put("my home/bin/approver")
+	usual, linked, home, blank := put("usual/approver"), put("opt/approver"), put("home/bin/approver"),
+		put("my home/bin/approver")
 	if err := os.MkdirAll(filepath.Join(dir, "links"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ func BenchmarkVisible(b *testing.B) {
 }
 
 func BenchmarkShown(b *testing.B) {
-	call := shellCall("curl -fsS -H 'Authorization: Bearer abc123def456ghi789jkl' https://api.example/v1/x && docker login -u me -p hunter22 h && git push --force origin main")
+	call := shellCall("curl -fsS -H 'Authorization: Bearer abc123def456ghi789jkl' https://api.example/v1/x && docker " +
+		"login -u me -p hunter22 h && git push --force origin main")
 	b.ReportAllocs()
 	for b.Loop() {
 		call.Shown()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // A Call is what people are shown of a tool call, or of a question that approver itself
@@ -79,4 +81,55 @@ func (c Call) texts() (name, command, options string) {
 		return name, c.Command, ""
 	}
 	return name, c.Command, "\n\n" + c.Tool + " options: " + options
+}
+
+// Shown is Mask for a call that people are asked about. A value that only its
+// name makes a secret, and that says what runs or where, stays in sight. obscured
+// reports that something is hidden that says it, or may say it.
+func (call Call) Shown() (shown string, obscured bool) {
+	raw := call.Text()
+	name, s, parts := call.parts()
+	c := &reading{text: s, command: call.Command, left: shape.MaxSteps}
+	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in private keys, or the tool's name
+	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
+	var hide []part
+	for _, p := range parts {
+		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
+		if c.left < 0 { // nobody reads so much on a card either
+			hide, obscured = append(hide, p), true
+			continue
+		}
+		value := s[p.from:p.to]
+		if m == meansChoice && (p.role == byName || p.role == inHeader) && !shape.IsOpaque(value) ||
+			p.role == byName && inSight(s, value, parts) {
+			continue
+		}
+		hide, obscured = append(hide, p), obscured || m != meansCredential
+	}
+	return name + masked(s, hide), obscured
+}
+
+// parts is the text of a call, prepared, and what Mask hides of it. The command, its
+// options and the name of the tool are looked at one by one: with a word put before it, or
+// with a quote closed behind it, a command would be read as another. name stays before s.
+func (call Call) parts() (name, s string, parts []part) {
+	name, command, options := call.texts()
+	name, command, options = Mask(name), prepared(command), prepared(options)
+	s = command + options
+	if call.Question {
+		return name, s, ownParts(s)
+	}
+	parts = hiddenParts(command)
+	if call.Command == "" {
+		return name, s, memberParts(s, 0, parts)
+	}
+	if options == "" {
+		return name, s, parts
+	}
+	for _, p := range hiddenParts(s) {
+		if !overlaps(parts, p) {
+			parts = append(parts, p)
+		}
+	}
+	return name, s, memberParts(s, len(command), parts)
 }

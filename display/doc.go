@@ -2,8 +2,10 @@
 // character visible.
 //
 // It knows texts only, no requests and no stores, so that every package may use it. Read
-// it in this order: text.go and visible.go have what stands for itself; keys.go and
-// forms.go are the one table of what secrets look like; mask.go hides them; call.go and meaning.go decide what of a call must stay in sight, because it
-// says what runs or where; environment.go, question.go and unbound.go are single lines
-// and pages of a card; replace.go is for the outputs of programs.
+// call.go first: what a card shows of a call. mask.go finds and hides secrets, by the table
+// of their forms in forms.go and keys.go, in JSON (members.go), and where known programs take
+// credentials (package places). meaning.go decides what of a call must stay in sight because
+// it says what runs or where; reading.go and patterns.go are what it finds in the text.
+// text.go and visible.go stand for themselves; environment.go, question.go and unbound.go
+// are single lines and pages of a card; replace.go is for the outputs of programs.
 package display

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file shows people the environment of a call: what is dangerous or says where
@@ -67,8 +69,8 @@ func (e Environment) Lines() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(e.Now)), maps.Keys(e.Session))
 	names = slices.AppendSeq(names, maps.Keys(e.User))
 	slices.SortFunc(names, func(a, b string) int { // what is cut is the least dangerous
-		if x, y := alwaysShown(a, e.Values[a]), alwaysShown(b, e.Values[b]); x != y {
-			return cmp.Compare(toInt(y), toInt(x))
+		if x, y := shape.AlwaysShown(a, e.Values[a]), shape.AlwaysShown(b, e.Values[b]); x != y {
+			return cmp.Compare(shape.Count(y), shape.Count(x))
 		}
 		return cmp.Compare(a, b)
 	})
@@ -90,7 +92,8 @@ func bounded(lines []string) []string {
 	size := 0
 	for i, l := range lines {
 		if size += len(l); size > maxEnvironment {
-			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment, len(lines)-i))
+			return append(lines[:i:i], fmt.Sprintf("%s%d more are not shown: there is too much to read", cutEnvironment,
+				len(lines)-i))
 		}
 	}
 	return lines
@@ -110,7 +113,7 @@ func changeLines(name, value string, was Setting, had bool, is Setting, has bool
 	case name == "PATH":
 		return pathLines(was.Dirs, is.Dirs, had)
 	case has && had && was.Hash == is.Hash:
-		if alwaysShown(name, value) {
+		if shape.AlwaysShown(name, value) {
 			return []string{label + "=" + is.Shown}
 		}
 		return nil
@@ -126,13 +129,6 @@ func changeLines(name, value string, was Setting, had bool, is Setting, has bool
 		return []string{label + "=" + is.Shown + " (was " + was.Shown + ")"}
 	}
 	return []string{label + " is unset (was " + was.Shown + ")"}
-}
-
-func toInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // shownSetting is what people see of one variable's value. Its name may be all that
@@ -224,28 +220,4 @@ func writableByOthers(dir string) string {
 		return "which everybody can write to"
 	}
 	return ""
-}
-
-// alwaysShown reports a variable that makes other code run, or says where a command
-// acts: people see it on every card, because they may not have seen an earlier one.
-// What many have set by honest tools, such as LESSOPEN, is shown when it changes.
-func alwaysShown(name, value string) bool {
-	switch name {
-	case "GCONV_PATH", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "IFS", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT", "PERL5DB", "RUBYOPT", "LUA_INIT",
-		"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "RUSTC_WRAPPER", "npm_config_script_shell", "PHP_INI_SCAN_DIR",
-		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_TEMPLATE_DIR", "GIT_DIR", "GIT_WORK_TREE":
-		return true
-	case "KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_CONFIG_FILE", "CLOUDSDK_ACTIVE_CONFIG_NAME",
-		"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_SUBSCRIPTION_ID", "ARM_SUBSCRIPTION_ID",
-		"HELM_KUBECONTEXT", "HELM_NAMESPACE", "TF_WORKSPACE", "PGHOST", "PGSERVICE", "PGDATABASE", "MYSQL_HOST", "VAULT_ADDR", "DATABASE_URL":
-		return true
-	case "NODE_OPTIONS":
-		return strings.Contains(value, "-r") || strings.Contains(value, "--import") || strings.Contains(value, "loader")
-	}
-	for _, prefix := range []string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG", "AWS_ENDPOINT_URL"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }

@@ -10,7 +10,8 @@ import (
 // length and the fingerprint of ***, the same for every password. It shows *** now.
 func TestAPasswordThatWasNotSentHasNoFingerprint(t *testing.T) {
 	for _, value := range []string{
-		"postgres://u:***@prod/db", "http://a:***@proxy.example:8080", "redis://:***@cache:6379/1", "amqp://u:***@h,amqp://v:***@i", "https://u:***@h/simple",
+		"postgres://u:***@prod/db", "http://a:***@proxy.example:8080", "redis://:***@cache:6379/1",
+		"amqp://u:***@h,amqp://v:***@i", "https://u:***@h/simple",
 	} {
 		for _, name := range []string{"DATABASE_URL", "HTTPS_PROXY", "PIP_INDEX_URL", "X_SECRET_URL"} {
 			if shown := shownSetting(name, value); shown != value || HidesEnvironment([]string{name + "=" + shown}) {

@@ -1,10 +1,13 @@
 package display
 
 import (
+	"bytes"
 	"encoding/base64"
 	"regexp"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // A form is one form of secret that is certain enough to hide. The pattern's first group
@@ -19,20 +22,20 @@ type form struct {
 	run     int // every match has a stretch of so many letters, digits and joints
 	// is, when set, says whether the value is what the form promises.
 	is     func(name, value string) bool
-	role   role  // what the match says of its value, see [Call.Shown]
-	words  words // what the value may be instead, to a shell
-	beyond bool  // a match may go beyond its line
-	silent bool  // say nothing of the value, not even its fingerprint
+	role   role     // what the match says of its value, see [Call.Shown]
+	words  wordKind // what the value may be instead, to a shell
+	beyond bool     // a match may go beyond its line
+	silent bool     // say nothing of the value, not even its fingerprint
 }
 
-// words says what a shell may take a value for that stands where a secret would.
-type words uint8
+// A wordKind says what a shell may take a value for that stands where a secret would.
+type wordKind uint8
 
 const (
-	mayRun      words = iota // a command, or a word of its own
-	mayRunNamed              // that, and NAME=value sets a variable of that name
-	mayRunFlag               // a command, behind a flag
-	noWord                   // nothing else
+	mayRun      wordKind = iota // a command, or a word of its own
+	mayRunNamed                 // that, and NAME=value sets a variable of that name
+	mayRunFlag                  // a command, behind a flag
+	noWord                      // nothing else
 )
 
 // forms are tried in this order; what one hides stays so. The values of no form but private
@@ -45,22 +48,37 @@ var forms = sync.OnceValue(func() []form {
 
 // contextForms are known by what stands around them.
 var contextForms = []form{
-	{hints: []string{".atlasv1."}, pattern: once(`\b()[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}`), run: longRun},
-	{hints: []string{"-us"}, pattern: once(`\b()[0-9a-f]{32}-us[0-9]{1,2}\b`), run: 32},
-	{hints: []string{"eyj"}, pattern: once(`\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`)},
-	{hints: []string{"."}, pattern: once(`\b([MNO][A-Za-z0-9]{23,25}\.)[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`), run: 58, is: unworded}, // a bot of Discord
-	{hints: []string{":aa"}, pattern: once(`\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}`)},
-	{hints: []string{"/bot"}, pattern: once(`(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}`), run: longRun},
-	{hints: []string{"hooks.slack.com/"}, pattern: once(`(hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`)},
-	{hints: []string{"/api/webhooks/"}, pattern: once(`(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`), run: longRun},
-	{hints: []string{"webhook.office.com/"}, pattern: once(`(webhook\.office\.com/webhookb2/[^/\s"'$]+/IncomingWebhook/)[0-9a-f]{32}`), run: longRun},
-	{hints: []string{"accountkey=", "sharedaccesskey="}, pattern: once(`(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`)},
-	{hints: []string{"bearer", "basic"}, follows: longWord, pattern: once(`(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+/-]{16,}=*`), is: madeUp, role: inHeader},
-	{hints: []string{"://"}, pattern: once("([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$\\[]*:)([^\\s\"'`\\\\/‹›]+|[^\\s\"'`\\\\@‹›]+)@"), is: passwordOfAddress, role: inURL},
-	{hints: []string{"://"}, pattern: once("([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@"), is: keyOfAddress, role: inURL},
-	{hints: []string{"@tcp(", "@unix(", "@tcp6("}, pattern: once("([A-Za-z0-9_.-]+:)([^\\s\"'`$;&|<>()@\\\\‹›]{3,})@(?:tcp6?|unix)\\("), role: inURL},
-	{hints: []string{"ls0tls1crudjti"}, pattern: once(`\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`), is: isEncodedKey},
-	{hints: []string{"confirm-"}, pattern: once(`(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`), silent: true},
+	{hints: []string{".atlasv1."}, pattern: shape.Pattern(`\b()[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,}`),
+		run: shape.LongRun},
+	{hints: []string{"-us"}, pattern: shape.Pattern(`\b()[0-9a-f]{32}-us[0-9]{1,2}\b`), run: 32},
+	{hints: []string{"eyj"},
+		pattern: shape.Pattern(`\b(eyJ)[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}` +
+			`|(?:[A-Za-z0-9_-]*\.){3}[A-Za-z0-9_-]{8,})`)},
+	{hints: []string{"."}, pattern: shape.Pattern(`\b([MNO][A-Za-z0-9]{23,25}\.)[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`),
+		run: 58, is: shape.IsUnworded}, // a bot of Discord
+	{hints: []string{":aa"}, pattern: shape.Pattern(`\b([0-9]{8,}:)AA[A-Za-z0-9_-]{33}`)},
+	{hints: []string{"/bot"}, pattern: shape.Pattern(`(/bot[0-9]{8,}:)AA[A-Za-z0-9_-]{33}`), run: shape.LongRun},
+	{hints: []string{"hooks.slack.com/"},
+		pattern: shape.Pattern(`(hooks\.slack\.com/(?:services|workflows|triggers)/[A-Z0-9]+/[A-Z0-9]+/)[A-Za-z0-9/]{16,}`)},
+	{hints: []string{"/api/webhooks/"},
+		pattern: shape.Pattern(`(discord(?:app)?\.com/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{40,}`), run: shape.LongRun},
+	{hints: []string{"webhook.office.com/"},
+		pattern: shape.Pattern(`(webhook\.office\.com/webhookb2/[^/\s"'$]+/IncomingWebhook/)[0-9a-f]{32}`),
+		run:     shape.LongRun},
+	{hints: []string{"accountkey=", "sharedaccesskey="},
+		pattern: shape.Pattern(`(?i)((?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{24,}={0,2}`)},
+	{hints: []string{"bearer", "basic"}, follows: longWord,
+		pattern: shape.Pattern(`(?i)((?:bearer|basic)[ \t]+)[A-Za-z0-9._~+/-]{16,}=*`), is: shape.IsMadeUp, role: inHeader},
+	{hints: []string{"://"},
+		pattern: shape.Pattern("([a-z][a-z0-9+.-]*://[^\\s:/@\"'`$\\[]*:)([^\\s\"'`\\\\/‹›]+|[^\\s\"'`\\\\@‹›]+)@"),
+		is:      passwordOfAddress, role: inURL},
+	{hints: []string{"://"}, pattern: shape.Pattern("([a-z][a-z0-9+.-]*://)([A-Za-z0-9_-]{20,})@"), is: keyOfAddress,
+		role: inURL},
+	{hints: []string{"@tcp(", "@unix(", "@tcp6("},
+		pattern: shape.Pattern("([A-Za-z0-9_.-]+:)([^\\s\"'`$;&|<>()@\\\\‹›]{3,})@(?:tcp6?|unix)\\("), role: inURL},
+	{hints: []string{"ls0tls1crudjti"}, pattern: shape.Pattern(`\b(LS0tLS1CRUdJTi)[A-Za-z0-9+/]{40,}={0,2}`),
+		is: isEncodedKey},
+	{hints: []string{"confirm-"}, pattern: shape.Pattern(`(?i)\b(CONFIRM-)[A-Z0-9]{6,}\b`), silent: true},
 }
 
 // namedForms are known by the name before the value.
@@ -68,21 +86,18 @@ var namedForms = []form{
 	{hints: []string{"authorization"}, pattern: authValue, is: longOrMixed, role: inHeader, words: mayRunNamed},
 	{hints: []string{"machine"}, pattern: netrcValue, role: byName, words: noWord, beyond: true},
 	{hints: []string{"requirepass", "masterauth"}, pattern: lineValue, role: byName, words: noWord},
-	{hints: []string{"env ", "arg "}, pattern: lineValue, is: secretValue, role: byName, words: mayRunFlag},
+	{hints: []string{"env ", "arg "}, pattern: lineValue, is: shape.IsSecretValue, role: byName, words: mayRunFlag},
 	{hints: []string{"</"}, pattern: tagValue, role: byName, words: noWord},
 	{hints: []string{".pgpass"}, pattern: passLine, role: byName, words: noWord},
-	{hints: []string{"auth"}, pattern: pairValue, is: isPair, role: byName, words: noWord},
-	{hints: []string{"key=", "sig", "x-amz-"}, pattern: queryValue, is: opaqueKey, role: byForm, words: noWord},
-	{hints: []string{"password", "identified"}, pattern: statement, role: byPlace, words: noWord},
-	{hints: []string{"secret", "aws_"}, pattern: cloudValue, is: unworded, role: byName, words: noWord},
-	{hints: nameHints, follows: isGiven, pattern: namedValue, is: secretValue, role: byName, words: mayRunNamed},
-	{hints: nameHints, follows: isFlag, pattern: flagValue, is: secretValue, role: byName, words: mayRunFlag},
+	{hints: []string{"auth"}, pattern: pairValue, is: shape.IsPair, role: byName, words: noWord},
+	{hints: []string{"key=", "sig", "x-amz-"}, pattern: queryValue, is: shape.OpaqueKey, role: byForm, words: noWord},
+	{hints: []string{"password", "identified"}, pattern: shape.SQLPassword, role: byPlace, words: noWord},
+	{hints: []string{"secret", "aws_"}, pattern: cloudValue, is: shape.IsUnworded, role: byName, words: noWord},
+	{hints: shape.NameHints, follows: isGiven, pattern: namedValue, is: shape.IsSecretValue, role: byName,
+		words: mayRunNamed},
+	{hints: shape.NameHints, follows: isFlag, pattern: flagValue, is: shape.IsSecretValue, role: byName,
+		words: mayRunFlag},
 }
-
-// nameWords are in the names of secrets. A name that goes on behind them, as in
-// token_url or secretName, is another thing's.
-const nameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
-	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key|secret_key_base|\b_auth)`
 
 const nameValue = `([A-Za-z0-9_+~!@%^./#*-]{6,}={0,2})`
 
@@ -90,21 +105,27 @@ const nameValue = `([A-Za-z0-9_+~!@%^./#*-]{6,}={0,2})`
 const nameSign = `(?:=|\\*["']=|\\*["']?[ \t]*=>[ \t]*|\\*["']?[ \t]+=[ \t]*|\\*["']?[ \t]*:[ \t]*)\\*["']?`
 
 var (
-	namedValue = once(`(?i)\b([a-z0-9_.-]*` + nameWords + nameSign + `)` + nameValue)
+	namedValue = shape.Pattern(`(?i)\b([a-z0-9_.-]*` + shape.NameWords + nameSign + `)` + nameValue)
 	// a secret key or a token of AWS, which may begin with a slash
-	cloudValue = once(`((?i:\b[a-z0-9_.-]*(?:secret_?(?:access)?_?key|session_?token)` + nameSign + `))([A-Za-z0-9/+]{40,}={0,2})`)
-	flagValue  = once(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + nameWords + `[ \t]+["']?)` + nameValue)
-	netrcValue = once(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:(?:[ \t]|\\n|\r?\n)+(?:login|account)[ \t]+[^\s"'$\\]+)*(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
-	authValue  = once(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
+	cloudValue = shape.Pattern(`((?i:\b[a-z0-9_.-]*(?:secret_?(?:access)?_?key|session_?token)` + nameSign +
+		`))([A-Za-z0-9/+]{40,}={0,2})`)
+	flagValue  = shape.Pattern(`(?i)(?:^|[\s"'])(--?(?:[a-z0-9]+-)*` + shape.NameWords + `[ \t]+["']?)` + nameValue)
+	netrcValue = shape.Pattern(`(?i)(?:^|["'\n]|\\n)([ \t]*machine[ \t]+[^\s"'$\\]+(?:(?:[ \t]|\\n|\r?\n)+(?:login` +
+		`|account)[ \t]+[^\s"'$\\]+)*(?:[ \t]|\\n|\r?\n)+password[ \t]+)([^\s"'$\\` + "`" + `;&|<>()]{3,})`)
+	authValue = shape.Pattern(`(?i)(\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey` +
+		`|digest)[ \t]+)([A-Za-z0-9._~+/-]{8,}={0,2})`)
 	// settings of files that have no sign between name and value, or a tag around it
-	lineValue = once(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
-	tagValue  = once(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` + "`" + `;&|()]{4,})</`)
-	passLine  = once(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" + `;&|()<>]{3,})`)
+	lineValue = shape.Pattern(`(?im)(?:^|["'\n]|\\n)([ \t]*(?:requirepass|masterauth|(?:env` +
+		`|arg)[ \t]+[a-z0-9_]*(?:password|passwd|secret|token|api_?key|access_?key))[ \t]+\\*["']?)` + nameValue)
+	tagValue = shape.Pattern(`(?i)(<(?:[a-z0-9]+[:_.-]?)*(?:password|passphrase|secret|token|api-?key)>)([^<>\s"'\\$` +
+		"`" + `;&|()]{4,})</`)
+	passLine = shape.Pattern(`(?m)((?:^|["'\s]|\\n)[^\s:"'\\]+:(?:[0-9]+|\*):[^\s:]+:[^\s:]+:)([^\s:"'\\$` + "`" +
+		`;&|()<>]{3,})`)
 	// the credentials of a registry or of basic authentication: user:password
-	pairValue = once(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
+	pairValue = shape.Pattern(`(\\*"auth\\*"[ \t]*:[ \t]*\\*")([A-Za-z0-9+/]{8,}={0,2})\\*"`)
 	// what proves that an address was given by its owner, and a key in one
-	queryValue = once(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
-	nameHints  = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
+	queryValue = shape.Pattern(`(?i)([?&](?:sig|signature|key|x-(?:amz|goog)-(?:signature` +
+		`|credential))=)([A-Za-z0-9_+~!%./-]{12,}={0,2})`)
 )
 
 // parts adds what a form hides in a text. What a form before it hides already stays so.
@@ -123,7 +144,7 @@ func (f *form) parts(s string, found []part) []part {
 		if f.is != nil && !f.is(name, secret) || !f.certain(s, at, p, &in) {
 			continue // it stays in sight
 		}
-		if f.words == mayRunNamed && f.role == byName && byteAt(s, begin-1) != '-' {
+		if f.words == mayRunNamed && f.role == byName && shape.ByteAt(s, begin-1) != '-' {
 			p.name = name
 		}
 		if !overlaps(found, p) {
@@ -150,7 +171,7 @@ func (f *form) certain(s string, at []int, p part, in *quoting) bool {
 		return false
 	case f.words == mayRun:
 		return !apart(s, at[0], p.from, p.to)
-	case strings.IndexByte("([{", byteAt(s, p.to)) >= 0: // a call of a function
+	case strings.IndexByte("([{", shape.ByteAt(s, p.to)) >= 0: // a call of a function
 		return false
 	}
 	return f.words == mayRunFlag || !apart(s, at[2], p.from, p.to)
@@ -165,11 +186,11 @@ type quoting struct {
 
 // inert reports that a shell does nothing with the signs of a value that begins there.
 func (q *quoting) inert(place int, value string) bool {
-	quote := q.at(place)
+	quote := q.quoteAt(place)
 	return quote == '\'' || quote == '"' && !strings.Contains(value, "$")
 }
 
-func (q *quoting) at(place int) byte {
+func (q *quoting) quoteAt(place int) byte {
 	for ; q.done < place; q.done++ {
 		switch c := q.text[q.done]; {
 		case c == '\\' && q.quote != '\'':
@@ -183,34 +204,28 @@ func (q *quoting) at(place int) byte {
 	return q.quote
 }
 
-// unworded is a value that is made at random.
-func unworded(_, value string) bool { return !wordy(value) }
-
-// madeUp is a value that is random enough to be no name.
-func madeUp(_, value string) bool {
-	return looksRandom(value) || len(value) >= longRun && !wordy(value)
-}
-
 // longOrMixed is a value that may be a credential.
-func longOrMixed(_, value string) bool { return len(value) >= 16 || mixed(value) }
+func longOrMixed(_, value string) bool { return len(value) >= 16 || shape.IsMixed(value) }
 
 // passwordOfAddress is any text that is no port and a path behind it, and no place for one.
 func passwordOfAddress(_, value string) bool {
-	if rest := strings.TrimLeft(value, "0123456789"); rest == "" && len(value) < 3 || rest != "" && strings.IndexByte("/?#", rest[0]) >= 0 {
+	if rest := strings.TrimLeft(value, "0123456789"); rest == "" && len(value) < 3 ||
+		rest != "" && strings.IndexByte("/?#", rest[0]) >= 0 {
 		return false
 	}
 	if placeholder().MatchString(value) {
 		return false
 	}
-	return len(value) > 2 && (strings.IndexByte("{<[%", value[0]) < 0 || strings.IndexByte("}>]%", value[len(value)-1]) < 0)
+	return len(value) > 2 && (strings.IndexByte("{<[%", value[0]) < 0 ||
+		strings.IndexByte("}>]%", value[len(value)-1]) < 0)
 }
 
 // placeholder is a variable of a shell.
-var placeholder = once(`^\$(?:[A-Za-z_0-9]+|\{.*\}|\(.*\))$`)
+var placeholder = shape.Pattern(`^\$(?:[A-Za-z_0-9]+|\{.*\}|\(.*\))$`)
 
 // keyOfAddress is a key in the place of a user.
 func keyOfAddress(name, value string) bool {
-	return madeUp(name, value) && keyLike(value) || isHexKey(value)
+	return shape.IsMadeUp(name, value) && shape.IsKeyLike(value) || isHexKey(value)
 }
 
 // isHexKey reports 32 or more digits of a key.
@@ -220,7 +235,7 @@ func isHexKey(value string) bool {
 
 // noUsers finds an address of a kind that has no password: what stands before the @ is a
 // part of the name.
-var noUsers = once(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
+var noUsers = shape.Pattern(`^(?:s3|s3a|gs|file|docker|hdfs|abfss?|wasbs?|oci):`)
 
 // isEncodedKey reports the rest of a private key in base64, as kubeconfig files have it.
 func isEncodedKey(_, rest string) bool {
@@ -231,3 +246,31 @@ func isEncodedKey(_, rest string) bool {
 // takenOut stands in an address for the password that the hook did not send. Of it there
 // is no length and no fingerprint to show.
 const takenOut = "***"
+
+// longWord reports whether blanks follow, and a word that is long enough for a secret.
+func longWord(rest []byte) bool {
+	value := bytes.TrimLeft(rest, " \t")
+	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
+}
+
+// isGiven reports whether what follows ends a name and gives it its value.
+func isGiven(rest []byte) bool {
+	rest = endOfName(rest)
+	rest = bytes.TrimLeft(rest, "\\\"' \t")
+	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
+}
+
+// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
+func isFlag(rest []byte) bool {
+	rest = endOfName(rest)
+	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
+}
+
+// endOfName is what follows a name of which a part is read, such as pass of password.
+func endOfName(rest []byte) []byte {
+	n := 0
+	for n < len(rest) && n < len("encryption_key") && (shape.IsWordByte(rest[n]) || rest[n] == '-') {
+		n++
+	}
+	return rest[n:]
+}

@@ -36,7 +36,8 @@ func password(chars func(string, int) string) string {
 
 func jwt(chars func(string, int) string) string {
 	header := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256","typ":"JWT"}`))
-	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"` + chars(digits, 10) + `","iat":` + chars(digits, 10) + `}`))
+	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"` + chars(digits, 10) + `","iat":` + chars(digits, 10) +
+		`}`))
 	return header + "." + claims + "." + chars(alnum+"-_", 43)
 }
 
@@ -53,10 +54,14 @@ var makers = []maker{
 	{"Google key", "k=§", fixed("AIza", alnum+"-_", 35)},
 	{"Google access token", "k=§", fixed("ya29.", alnum+"-_", 60)},
 	{"Google client secret", "k=§", fixed("GOCSPX-", alnum+"-_", 28)},
-	{"Azure account key", "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=§;EndpointSuffix=core.windows.net", func(chars func(string, int) string) string { return chars(alnum+"/+", 86) + "==" }},
-	{"Azure shared access key", "Endpoint=sb://x.example/;SharedAccessKeyName=n;SharedAccessKey=§", func(chars func(string, int) string) string { return chars(alnum+"/+", 43) + "=" }},
-	{"Azure client secret", "AZURE_CLIENT_SECRET=§", func(chars func(string, int) string) string { return chars(alnum, 3) + "8Q~" + chars(alnum+"-_.~", 34) }},
-	{"Azure SAS signature", "https://x.blob.core.windows.net/c?sv=2024-11-04&sig=§", func(chars func(string, int) string) string { return chars(alnum, 43) + "%3D" }},
+	{"Azure account key", "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=§;EndpointSuffix=core.windows.net",
+		func(chars func(string, int) string) string { return chars(alnum+"/+", 86) + "==" }},
+	{"Azure shared access key", "Endpoint=sb://x.example/;SharedAccessKeyName=n;SharedAccessKey=§",
+		func(chars func(string, int) string) string { return chars(alnum+"/+", 43) + "=" }},
+	{"Azure client secret", "AZURE_CLIENT_SECRET=§",
+		func(chars func(string, int) string) string { return chars(alnum, 3) + "8Q~" + chars(alnum+"-_.~", 34) }},
+	{"Azure SAS signature", "https://x.blob.core.windows.net/c?sv=2024-11-04&sig=§",
+		func(chars func(string, int) string) string { return chars(alnum, 43) + "%3D" }},
 	{"DigitalOcean token", "k=§", fixed("dop_v1_", hexa, 64)},
 	{"DigitalOcean OAuth token", "k=§", fixed("doo_v1_", hexa, 64)},
 	{"Databricks token", "k=§", fixed("dapi", hexa, 32)},
@@ -100,8 +105,12 @@ var makers = []maker{
 	{"Telegram bot address", "curl https://api.telegram.org/bot§/getMe", func(chars func(string, int) string) string {
 		return "1622697392:AA" + chars(alnum+"-_", 33)
 	}},
-	{"Teams webhook", "curl https://x.webhook.office.com/webhookb2/0a1b2c3d-1111-2222-3333-444455556666@0a1b2c3d-1111-2222-3333-444455556666/IncomingWebhook/§/0a1b2c3d-1111-2222-3333-444455556666", fixed("", hexa, 32)},
-	{"Google chat webhook", "curl 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=x&token=§'", fixed("", alnum+"-_", 43)},
+	{"Teams webhook",
+		"curl https://x.webhook.office.com/webhookb2" +
+			"/0a1b2c3d-1111-2222-3333-444455556666@0a1b2c3d-1111-2222-3333-444455556666/IncomingWebhook/§" +
+			"/0a1b2c3d-1111-2222-3333-444455556666", fixed("", hexa, 32)},
+	{"Google chat webhook", "curl 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=x&token=§'",
+		fixed("", alnum+"-_", 43)},
 	{"OpenAI key", "k=§", fixed("sk-", alnum, 48)},
 	{"OpenAI project key", "k=§", fixed("sk-proj-", alnum+"-_", 120)},
 	{"OpenAI service key", "k=§", fixed("sk-svcacct-", alnum+"-_", 120)},
@@ -130,10 +139,16 @@ var makers = []maker{
 		return "SG." + chars(alnum+"-_", 22) + "." + chars(alnum+"-_", 43)
 	}},
 	{"Mailgun key", "k=§", fixed("key-", hexa, 32)},
-	{"Mailchimp key", "k=§", func(chars func(string, int) string) string { return chars(hexa, 32) + "-us1" + chars(digits, 1) }},
+	{"Mailchimp key", "k=§", func(chars func(string, int) string) string {
+		return chars(hexa, 32) + "-us1" +
+			chars(digits, 1)
+	}},
 	{"Twilio key", "k=§", fixed("SK", hexa, 32)},
 	{"New Relic key", "k=§", fixed("NRAK-", capital+digits, 27)},
-	{"Grafana token", "k=§", func(chars func(string, int) string) string { return "glsa_" + chars(alnum, 32) + "_" + chars(hexa, 8) }},
+	{"Grafana token", "k=§", func(chars func(string, int) string) string {
+		return "glsa_" + chars(alnum, 32) + "_" +
+			chars(hexa, 8)
+	}},
 	{"Grafana cloud token", "k=§", fixed("glc_", alnum, 100)},
 	{"Sentry token", "k=§", fixed("sntrys_", alnum, 100)},
 	{"Sentry user token", "k=§", fixed("sntryu_", hexa, 64)},
@@ -141,7 +156,10 @@ var makers = []maker{
 	{"Notion token", "k=§", fixed("ntn_", alnum, 46)},
 	{"Notion secret", "k=§", fixed("secret_", alnum, 43)},
 	{"Figma token", "k=§", fixed("figd_", alnum+"-_", 40)},
-	{"Postman key", "k=§", func(chars func(string, int) string) string { return "PMAK-" + chars(hexa, 24) + "-" + chars(hexa, 34) }},
+	{"Postman key", "k=§", func(chars func(string, int) string) string {
+		return "PMAK-" + chars(hexa, 24) + "-" +
+			chars(hexa, 34)
+	}},
 	{"Doppler token", "k=§", fixed("dp.st.prd.", alnum, 43)},
 	{"Tailscale key", "k=§", func(chars func(string, int) string) string {
 		return "tskey-auth-" + chars(alnum, 12) + "CNTRL-" + chars(alnum, 32)
@@ -249,7 +267,8 @@ func TestEveryKnownFormIsHidden(t *testing.T) {
 			if i%10 != 0 {
 				continue
 			}
-			file := Call{Tool: "Write", Args: jsonOf(map[string]string{"file_path": "/repo/x", "content": "# x\n" + text + "\ny\n"})}
+			file := Call{Tool: "Write",
+				Args: jsonOf(map[string]string{"file_path": "/repo/x", "content": "# x\n" + text + "\ny\n"})}
 			shown, _ = file.Shown()
 			look("file", shown)
 		}
@@ -270,60 +289,142 @@ func jsonOf(v any) []byte {
 // lookAlikes are no secrets, and some look like one: § stands for what is made anew.
 var lookAlikes = []string{
 	// hashes and ids
-	"git checkout 3f786850e387550fdab836ed7e6dc881de23001b", "git revert --no-edit 9a0b1c2d", "git cherry-pick a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
-	"git diff 3f786850e3..a94a8fe5cc -- src", "git rebase --onto main 3f786850e387550fdab836ed7e6dc881de23001b", "git bisect bad da39a3ee5e6b4b0d3255bfef95601890afd80709",
-	"docker pull alpine@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "docker rm 4f5e6d7c8b9a", "docker logs 4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796",
-	"docker run --rm registry.example:5000/team/app@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-	"sha256sum -c <<< 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a.tgz'", "md5sum a.tgz # d41d8cd98f00b204e9800998ecf8427e",
-	"echo d41d8cd98f00b204e9800998ecf8427e a.tgz | md5sum -c", "aws ec2 terminate-instances --instance-ids i-0abcd1234ef567890", "aws ec2 delete-volume --volume-id vol-049df61146c4d7901",
-	"aws ec2 delete-security-group --group-id sg-903004f8a1b2c3d4e", "aws ec2 delete-subnet --subnet-id subnet-9d4a7b6c1e2f3a4b5", "aws rds delete-db-snapshot --db-snapshot-identifier rds:prod-2026-11-22-03-10",
-	"aws s3api delete-object --bucket b --key logs/2026/11/22/part-00000-tid-4417.parquet", "aws kms describe-key --key-id 1234abcd-12ab-34cd-56ef-1234567890ab",
-	"aws lambda delete-function --function-name arn:aws:lambda:eu-west-1:123456789012:function:cleanup", "aws iam delete-role --role-name AWSServiceRoleForAutoScaling_Prod2026",
-	"aws cloudformation delete-stack --stack-name prod-api-gateway-2026-11", "aws ecr batch-delete-image --repository-name x --image-ids imageDigest=sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-	"az group delete --name rg-prod-westeurope-4417 --subscription 0a1b2c3d-1111-2222-3333-444455556666", "az vm delete --ids /subscriptions/0a1b2c3d-1111-2222-3333-444455556666/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/vm1",
-	"gcloud projects delete my-project-44172026", "gcloud compute instances delete instance-20261122-101112", "gcloud builds cancel 0a1b2c3d-1111-2222-3333-444455556666",
-	"kubectl delete pod web-7d9f8b6c5-x2x4z", "kubectl delete job backup-28934417", "kubectl delete rs api-6b8f9d7c44", "kubectl get pod -o json web-0a1b2c3d4e", "kubectl rollout undo deploy/web --to-revision=44172026",
-	"kubectl delete pvc pvc-0a1b2c3d-1111-2222-3333-444455556666", "heroku releases:rollback v44172026", "terraform import aws_instance.web i-0abcd1234ef567890", "terraform state rm 'module.x[\"prod-2026\"]'",
-	"curl https://api.example/v1/orders/0a1b2c3d-1111-2222-3333-444455556666", "curl https://api.example/v1/users/1234567890123456789", "curl 'https://api.example/x?id=3f786850e387550fdab836ed7e6dc881de23001b'",
-	"curl 'https://api.example/x?cursor=1234567890&sort=created_at'", "curl 'https://api.example/x?etag=33a64df551425fcc55e4d42a148795d9f25f89d4'", "curl -H 'If-None-Match: \"33a64df551425fcc55e4d42a148795d9f25f89d4\"' https://h/x",
-	"curl -H 'X-Request-Id: 0a1b2c3d-1111-2222-3333-444455556666' https://h/x", "curl -H 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' https://h/x",
-	"psql -c \"delete from orders where id = '0a1b2c3d-1111-2222-3333-444455556666'\"", "redis-cli del session:3f786850e387550fdab836ed7e6dc881", "redis-cli get user:1234567890:cart",
-	"mongosh --eval 'db.x.deleteOne({_id: ObjectId(\"507f1f77bcf86cd799439011\")})'", "stripe refunds create --charge ch_3MmlLrLkdIwHu7ix0snN0B15", "stripe customers delete cus_NffrFeUfNV2Hib",
-	"gh run view 1234567890 --log", "gh pr merge 4417 --squash", "gh release delete v2026.11.22", "glab mr merge 4417", "slackcat -c C0123ABCD4E", "gpg --recv-keys 0xA1B2C3D4E5F60718", "gpg --delete-key A1B2C3D4E5F60718293A4B5C6D7E8F9001122334",
-	"ssh-keygen -R host-0a1b2c3d.example", "ipfs get QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG", "bitcoin-cli getblock 000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
+	"git checkout 3f786850e387550fdab836ed7e6dc881de23001b", "git revert --no-edit 9a0b1c2d",
+	"git cherry-pick a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+	"git diff 3f786850e3..a94a8fe5cc -- src", "git rebase --onto main 3f786850e387550fdab836ed7e6dc881de23001b",
+	"git bisect bad da39a3ee5e6b4b0d3255bfef95601890afd80709",
+	"docker pull alpine@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "docker rm 4f5e6d7c8b9a",
+	"docker logs 4f5e6d7c8b9a0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796",
+	"docker run --rm " +
+		"registry.example:5000/team/app@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	"sha256sum -c <<< 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a.tgz'",
+	"md5sum a.tgz # d41d8cd98f00b204e9800998ecf8427e",
+	"echo d41d8cd98f00b204e9800998ecf8427e a.tgz | md5sum -c",
+	"aws ec2 terminate-instances --instance-ids i-0abcd1234ef567890",
+	"aws ec2 delete-volume --volume-id vol-049df61146c4d7901",
+	"aws ec2 delete-security-group --group-id sg-903004f8a1b2c3d4e",
+	"aws ec2 delete-subnet --subnet-id subnet-9d4a7b6c1e2f3a4b5",
+	"aws rds delete-db-snapshot --db-snapshot-identifier rds:prod-2026-11-22-03-10",
+	"aws s3api delete-object --bucket b --key logs/2026/11/22/part-00000-tid-4417.parquet",
+	"aws kms describe-key --key-id 1234abcd-12ab-34cd-56ef-1234567890ab",
+	"aws lambda delete-function --function-name arn:aws:lambda:eu-west-1:123456789012:function:cleanup",
+	"aws iam delete-role --role-name AWSServiceRoleForAutoScaling_Prod2026",
+	"aws cloudformation delete-stack --stack-name prod-api-gateway-2026-11",
+	"aws ecr batch-delete-image --repository-name x --image-ids " +
+		"imageDigest=sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	"az group delete --name rg-prod-westeurope-4417 --subscription 0a1b2c3d-1111-2222-3333-444455556666",
+	"az vm delete --ids " +
+		"/subscriptions/0a1b2c3d-1111-2222-3333-444455556666/resourceGroups/rg/providers/Microsoft.Compute" +
+		"/virtualMachines/vm1",
+	"gcloud projects delete my-project-44172026", "gcloud compute instances delete instance-20261122-101112",
+	"gcloud builds cancel 0a1b2c3d-1111-2222-3333-444455556666",
+	"kubectl delete pod web-7d9f8b6c5-x2x4z", "kubectl delete job backup-28934417", "kubectl delete rs api-6b8f9d7c44",
+	"kubectl get pod -o json web-0a1b2c3d4e", "kubectl rollout undo deploy/web --to-revision=44172026",
+	"kubectl delete pvc pvc-0a1b2c3d-1111-2222-3333-444455556666", "heroku releases:rollback v44172026",
+	"terraform import aws_instance.web i-0abcd1234ef567890", "terraform state rm 'module.x[\"prod-2026\"]'",
+	"curl https://api.example/v1/orders/0a1b2c3d-1111-2222-3333-444455556666",
+	"curl https://api.example/v1/users/1234567890123456789",
+	"curl 'https://api.example/x?id=3f786850e387550fdab836ed7e6dc881de23001b'",
+	"curl 'https://api.example/x?cursor=1234567890&sort=created_at'",
+	"curl 'https://api.example/x?etag=33a64df551425fcc55e4d42a148795d9f25f89d4'",
+	"curl -H 'If-None-Match: \"33a64df551425fcc55e4d42a148795d9f25f89d4\"' https://h/x",
+	"curl -H 'X-Request-Id: 0a1b2c3d-1111-2222-3333-444455556666' https://h/x",
+	"curl -H 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' https://h/x",
+	"psql -c \"delete from orders where id = '0a1b2c3d-1111-2222-3333-444455556666'\"",
+	"redis-cli del session:3f786850e387550fdab836ed7e6dc881", "redis-cli get user:1234567890:cart",
+	"mongosh --eval 'db.x.deleteOne({_id: ObjectId(\"507f1f77bcf86cd799439011\")})'",
+	"stripe refunds create --charge ch_3MmlLrLkdIwHu7ix0snN0B15", "stripe customers delete cus_NffrFeUfNV2Hib",
+	"gh run view 1234567890 --log", "gh pr merge 4417 --squash", "gh release delete v2026.11.22", "glab mr merge 4417",
+	"slackcat -c C0123ABCD4E", "gpg --recv-keys 0xA1B2C3D4E5F60718",
+	"gpg --delete-key A1B2C3D4E5F60718293A4B5C6D7E8F9001122334",
+	"ssh-keygen -R host-0a1b2c3d.example", "ipfs get QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG",
+	"bitcoin-cli getblock 000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
 	// placeholders
-	"export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "export OPENAI_API_KEY=sk-your-openai-api-key-goes-here", "export ANTHROPIC_API_KEY=sk-ant-your-api-key-here-please",
-	"export SLACK_TOKEN=xoxb-your-token-here", "export GITLAB_TOKEN=glpat-your-access-token-here", "export HF_TOKEN=hf_your_hugging_face_token_here", "export PYPI_TOKEN=pypi-your-upload-token-goes-here",
-	"export DIGITALOCEAN_TOKEN=dop_v1_your_token_goes_here_please", "export NPM_TOKEN=npm_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "export STRIPE_KEY=sk_test_your_stripe_key_here", "export SENDGRID_API_KEY=SG.your-key-id.your-secret",
-	"DATABASE_URL=postgres://$DB_USER:$DB_PASS@db/prod ./run", "DATABASE_URL=postgres://u:${DB_PASSWORD}@db/prod ./run", "psql 'postgres://user:{password}@db/prod'", "psql 'postgres://user:<password>@db/prod'",
-	"psql 'postgres://u:***@db/prod'", "password=$DB_PASSWORD ./run", "TOKEN=$(vault read -field=token x) ./run", "AWS_SECRET_ACCESS_KEY=$SECRET aws s3 ls", "curl -H \"Authorization: Bearer $TOKEN\" https://h", "curl -u \"$USER:$PASS\" https://h",
-	"echo 'password: <your password>'", "echo 'token: changeme'", "echo 'secret: ${SECRET}'", "sed -i 's/TOKEN=.*/TOKEN=REDACTED/' .env.example", "cp .env.example .env", "echo 'api_key: YOUR_API_KEY'", "export API_KEY=", "unset GITHUB_TOKEN AWS_SECRET_ACCESS_KEY",
+	"export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	"export OPENAI_API_KEY=sk-your-openai-api-key-goes-here", "export ANTHROPIC_API_KEY=sk-ant-your-api-key-here-please",
+	"export SLACK_TOKEN=xoxb-your-token-here", "export GITLAB_TOKEN=glpat-your-access-token-here",
+	"export HF_TOKEN=hf_your_hugging_face_token_here", "export PYPI_TOKEN=pypi-your-upload-token-goes-here",
+	"export DIGITALOCEAN_TOKEN=dop_v1_your_token_goes_here_please",
+	"export NPM_TOKEN=npm_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "export STRIPE_KEY=sk_test_your_stripe_key_here",
+	"export SENDGRID_API_KEY=SG.your-key-id.your-secret",
+	"DATABASE_URL=postgres://$DB_USER:$DB_PASS@db/prod ./run", "DATABASE_URL=postgres://u:${DB_PASSWORD}@db/prod ./run",
+	"psql 'postgres://user:{password}@db/prod'", "psql 'postgres://user:<password>@db/prod'",
+	"psql 'postgres://u:***@db/prod'", "password=$DB_PASSWORD ./run", "TOKEN=$(vault read -field=token x) ./run",
+	"AWS_SECRET_ACCESS_KEY=$SECRET aws s3 ls", "curl -H \"Authorization: Bearer $TOKEN\" https://h",
+	"curl -u \"$USER:$PASS\" https://h",
+	"echo 'password: <your password>'", "echo 'token: changeme'", "echo 'secret: ${SECRET}'",
+	"sed -i 's/TOKEN=.*/TOKEN=REDACTED/' .env.example", "cp .env.example .env", "echo 'api_key: YOUR_API_KEY'",
+	"export API_KEY=", "unset GITHUB_TOKEN AWS_SECRET_ACCESS_KEY",
 	// identifiers
-	"go test -run TestTokenRefreshAfterExpiry ./auth", "go doc golang.org/x/oauth2.TokenSource", "grep -rn newPasswordHasher src", "rg 'AWS_SECRET_ACCESS_KEY' --files-with-matches", "rg ghp_ src", "git grep -n 'sk-ant-'", "grep -r 'xox[bp]-' .",
-	"npx eslint --rule 'no-secrets/no-secrets: error' src", "npm run sk-generate-static-pages", "npm_config_registry=https://registry.npmjs.org npm ci", "pip install sk-learn-contrib-pipelines", "kubectl delete ns sk-production-payments",
-	"helm uninstall glpat-runner-controller-manager", "kubectl scale deploy/xapp-frontend-service-main --replicas=0", "docker stop hf_text_generation_inference_server", "systemctl stop key-management-service", "cargo run --bin dapi-gateway-server-main",
-	"make SG.platform.release", "gradle :dp.st.module:build", "bundle exec rake secret_key_base:rotate", "rails g model ApiToken", "python manage.py drop_expired_tokens", "dotnet user-secrets list", "php artisan key:generate --show",
-	"mvn -Dtest=JwtTokenProviderTest test", "javac src/EncryptionKeyProviderFactory.java", "rm src/AKIAImporter.go", "rm -r src/tokenizers/AutoTokenizerForCausalLM", "git branch -D sk-learn-upgrade-to-version-two", "git push origin hf_model_card_update_for_release",
-	"git tag release-key-2026-11-22", "git stash drop stash@{2}", "git show HEAD@{2026-11-22}", "git fetch origin pull/4417/head:pr-4417", "scp user@host:/var/log/app.log .", "rsync -a me@backup.example:/srv/data/ .", "ssh deploy@10.0.0.1 uptime",
-	"docker push registry.example:5000/team/app:2026.11.22", "curl http://localhost:3000/@vite/client", "curl https://cdn.example:8443/npm/@angular/core@17.0.0/index.mjs", "npm i @types/node@20.10.0", "go get example.com/m@v1.2.3", "pip install 'x @ git+https://github.com/a/b@3f786850e3'",
-	"open 'https://www.google.com/maps/@52.52,13.40,15z'", "curl 'https://h/x?email=a@b.example'", "curl https://medium.com/@someone/a-post-0a1b2c3d4e5f", "git clone git@github.com:a/b.git", "git remote add o ssh://git@git.example:2222/a/b.git",
-	"mail -s 'password reset' ada@example.com", "echo basic authentication is required here", "echo the bearer certificate-authority-file", "curl --basic https://h/x", "curl -H 'Accept: application/vnd.github.v3+json' https://h", "curl -H 'WWW-Authenticate: Basic realm=x' https://h",
+	"go test -run TestTokenRefreshAfterExpiry ./auth", "go doc golang.org/x/oauth2.TokenSource",
+	"grep -rn newPasswordHasher src", "rg 'AWS_SECRET_ACCESS_KEY' --files-with-matches", "rg ghp_ src",
+	"git grep -n 'sk-ant-'", "grep -r 'xox[bp]-' .",
+	"npx eslint --rule 'no-secrets/no-secrets: error' src", "npm run sk-generate-static-pages",
+	"npm_config_registry=https://registry.npmjs.org npm ci", "pip install sk-learn-contrib-pipelines",
+	"kubectl delete ns sk-production-payments",
+	"helm uninstall glpat-runner-controller-manager", "kubectl scale deploy/xapp-frontend-service-main --replicas=0",
+	"docker stop hf_text_generation_inference_server", "systemctl stop key-management-service",
+	"cargo run --bin dapi-gateway-server-main",
+	"make SG.platform.release", "gradle :dp.st.module:build", "bundle exec rake secret_key_base:rotate",
+	"rails g model ApiToken", "python manage.py drop_expired_tokens", "dotnet user-secrets list",
+	"php artisan key:generate --show",
+	"mvn -Dtest=JwtTokenProviderTest test", "javac src/EncryptionKeyProviderFactory.java", "rm src/AKIAImporter.go",
+	"rm -r src/tokenizers/AutoTokenizerForCausalLM", "git branch -D sk-learn-upgrade-to-version-two",
+	"git push origin hf_model_card_update_for_release",
+	"git tag release-key-2026-11-22", "git stash drop stash@{2}", "git show HEAD@{2026-11-22}",
+	"git fetch origin pull/4417/head:pr-4417", "scp user@host:/var/log/app.log .",
+	"rsync -a me@backup.example:/srv/data/ .", "ssh deploy@10.0.0.1 uptime",
+	"docker push registry.example:5000/team/app:2026.11.22", "curl http://localhost:3000/@vite/client",
+	"curl https://cdn.example:8443/npm/@angular/core@17.0.0/index.mjs", "npm i @types/node@20.10.0",
+	"go get example.com/m@v1.2.3", "pip install 'x @ git+https://github.com/a/b@3f786850e3'",
+	"open 'https://www.google.com/maps/@52.52,13.40,15z'", "curl 'https://h/x?email=a@b.example'",
+	"curl https://medium.com/@someone/a-post-0a1b2c3d4e5f", "git clone git@github.com:a/b.git",
+	"git remote add o ssh://git@git.example:2222/a/b.git",
+	"mail -s 'password reset' ada@example.com", "echo basic authentication is required here",
+	"echo the bearer certificate-authority-file", "curl --basic https://h/x",
+	"curl -H 'Accept: application/vnd.github.v3+json' https://h", "curl -H 'WWW-Authenticate: Basic realm=x' https://h",
 	// lines of lock files and manifests
-	"echo '\"integrity\": \"sha512-Jt9tIBkRc9POUof7QA/VwWd+58fKkEEfI+/t1/eOlxKM7ZhrczNzMFefge7Ai+39y1pR/pP6cI19guHy3FSLmw==\"' >> package-lock.json",
-	"echo 'golang.org/x/text v0.14.0 h1:ScX5w1eTa3QqT8oi6+ziP7dTV1S2+ALU0bI+0zXKWiQ=' >> go.sum", "echo 'golang.org/x/text v0.14.0/go.mod h1:18ZOQIKpY8NJVqYksKHtTdi31H5itFRjB5/qKTNYzSU=' >> go.sum",
-	"echo 'checksum = \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9\"' >> Cargo.lock", "echo 'content-hash = \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d\"' >> poetry.lock",
-	"echo 'resolved \"https://registry.yarnpkg.com/x/-/x-1.0.0.tgz#0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d\"' >> yarn.lock", "echo '--hash=sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9' >> requirements.txt",
-	"echo 'sha256 \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9\"' >> formula.rb", "echo 'uses: actions/checkout@b4ffde65f46336ab88eb53be808477a3936bae11' >> ci.yml", "echo 'rev: 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d' >> .pre-commit-config.yaml",
-	"echo 'image: nginx@sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9' >> x.yaml", "echo 'sha = 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d' >> x.toml", "echo 'narHash = \"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"' >> flake.lock",
-	"echo 'ETag: W/\"0a1b2c3d-4417\"' > x", "echo 'uuid: 0a1b2c3d-1111-2222-3333-444455556666' > x", "echo 'build_id: 20261122.101112.4417' > x", "echo 'request id 01HF8Z6N5QJ3YB4W7K9M2P0RTS' > x", "echo 'trace=4bf92f3577b34da6a3ce929d0e0e4736' > x",
-	"echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIL0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f me@host' >> ~/.ssh/authorized_keys", "echo '-----BEGIN PUBLIC KEY-----' > x", "echo '-----BEGIN CERTIFICATE-----' > x", "openssl x509 -fingerprint -in a.pem",
-	"echo 'color: #0a1b2c; version: 1.2.3-rc.4+20261122' > x", "echo 'font-src data:application/font-woff;base64' > x", "echo 'phone: +49 30 1234567890' > x", "echo 'iban: DE89370400440532013000' > x", "date -d @1763805072", "sleep 1234567890",
-	"echo 'etag = 0a1b2c3d4e5f60718293a4b5c6d7e8f9-12' > x", "git log 0a1b2c3d..HEAD --oneline", "git push origin 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d:refs/heads/main", "crontab -r # 0a1b2c3d", "kill -9 4417", "nix build /nix/store/0c9gsr6xzxk9s1y2x3v4w5z6a7b8c9d0-hello-2.12",
-	"echo 'eslint-config-xapp-frontend-rules-base: ^2.0.0' >> package.json", "echo 'gem \"rubygems_mirror_configuration_tool\"' >> Gemfile", "docker run --env-file .env ghcr.io/x/y:sha-0a1b2c3", "vault kv get -field=password secret/prod/db", "op read op://vault/item/password",
+	"echo '\"integrity\": " +
+		"\"sha512-Jt9tIBkRc9POUof7QA/VwWd+58fKkEEfI+/t1/eOlxKM7ZhrczNzMFefge7Ai+39y1pR/pP6cI19guHy3FSLmw==\"' >> " +
+		"package-lock.json",
+	"echo 'golang.org/x/text v0.14.0 h1:ScX5w1eTa3QqT8oi6+ziP7dTV1S2+ALU0bI+0zXKWiQ=' >> go.sum",
+	"echo 'golang.org/x/text v0.14.0/go.mod h1:18ZOQIKpY8NJVqYksKHtTdi31H5itFRjB5/qKTNYzSU=' >> go.sum",
+	"echo 'checksum = \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9\"' >> Cargo.lock",
+	"echo 'content-hash = \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d\"' >> poetry.lock",
+	"echo 'resolved \"https://registry.yarnpkg.com/x/-/x-1.0.0.tgz#0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d\"' >> " +
+		"yarn.lock", "echo '--hash=sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9' >> " +
+		"requirements.txt",
+	"echo 'sha256 \"0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9\"' >> formula.rb",
+	"echo 'uses: actions/checkout@b4ffde65f46336ab88eb53be808477a3936bae11' >> ci.yml",
+	"echo 'rev: 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d' >> .pre-commit-config.yaml",
+	"echo 'image: nginx@sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9' >> x.yaml",
+	"echo 'sha = 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d' >> x.toml",
+	"echo 'narHash = \"sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"' >> flake.lock",
+	"echo 'ETag: W/\"0a1b2c3d-4417\"' > x", "echo 'uuid: 0a1b2c3d-1111-2222-3333-444455556666' > x",
+	"echo 'build_id: 20261122.101112.4417' > x", "echo 'request id 01HF8Z6N5QJ3YB4W7K9M2P0RTS' > x",
+	"echo 'trace=4bf92f3577b34da6a3ce929d0e0e4736' > x",
+	"echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIL0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f me@host' >> " +
+		"~/.ssh/authorized_keys", "echo '-----BEGIN PUBLIC KEY-----' > x", "echo '-----BEGIN CERTIFICATE-----' > x",
+	"openssl x509 -fingerprint -in a.pem",
+	"echo 'color: #0a1b2c; version: 1.2.3-rc.4+20261122' > x", "echo 'font-src data:application/font-woff;base64' > x",
+	"echo 'phone: +49 30 1234567890' > x", "echo 'iban: DE89370400440532013000' > x", "date -d @1763805072",
+	"sleep 1234567890",
+	"echo 'etag = 0a1b2c3d4e5f60718293a4b5c6d7e8f9-12' > x", "git log 0a1b2c3d..HEAD --oneline",
+	"git push origin 0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d:refs/heads/main", "crontab -r # 0a1b2c3d", "kill -9 4417",
+	"nix build /nix/store/0c9gsr6xzxk9s1y2x3v4w5z6a7b8c9d0-hello-2.12",
+	"echo 'eslint-config-xapp-frontend-rules-base: ^2.0.0' >> package.json",
+	"echo 'gem \"rubygems_mirror_configuration_tool\"' >> Gemfile", "docker run --env-file .env ghcr.io/x/y:sha-0a1b2c3",
+	"vault kv get -field=password secret/prod/db", "op read op://vault/item/password",
 	// names that say more than secret
-	"echo 'token_url: https://auth.example/oauth2/token' > x", "echo 'secretName: web-tls-2026-prod' > x", "echo 'passwordPolicy: strict-2026-v12' > x", "echo 'key: created_at_2026' > x", "echo 'primary_key: user_id_2026' > x", "echo 'public_key_id: prod-2026-4417' > x",
-	"echo 'token_type: bearer' > x", "echo 'max_tokens: 4096' > x", "echo 'keyboard: us-intl-2026-layout' > x", "echo 'monkey: see-monkey-do-2026' > x", "echo 'author: ada' > x", "echo 'auth: none' > x", "echo 'signature: v2-2026' > x", "echo 'partition_key: tenant-2026-eu' > x",
-	"echo 'cache_key: v4-linux-node20-4417' > x", "echo 'sort_key: 2026-11-22T10:11:12Z' > x", "echo 'foreign_key: orders_user_id_fkey' > x", "echo 'ssh_key_name: prod-bastion-2026' > x", "echo 'kms_key_id: alias/prod-2026-main' > x", "echo 'token_ttl: 3600s' > x",
+	"echo 'token_url: https://auth.example/oauth2/token' > x", "echo 'secretName: web-tls-2026-prod' > x",
+	"echo 'passwordPolicy: strict-2026-v12' > x", "echo 'key: created_at_2026' > x",
+	"echo 'primary_key: user_id_2026' > x", "echo 'public_key_id: prod-2026-4417' > x",
+	"echo 'token_type: bearer' > x", "echo 'max_tokens: 4096' > x", "echo 'keyboard: us-intl-2026-layout' > x",
+	"echo 'monkey: see-monkey-do-2026' > x", "echo 'author: ada' > x", "echo 'auth: none' > x",
+	"echo 'signature: v2-2026' > x", "echo 'partition_key: tenant-2026-eu' > x",
+	"echo 'cache_key: v4-linux-node20-4417' > x", "echo 'sort_key: 2026-11-22T10:11:12Z' > x",
+	"echo 'foreign_key: orders_user_id_fkey' > x", "echo 'ssh_key_name: prod-bastion-2026' > x",
+	"echo 'kms_key_id: alias/prod-2026-main' > x", "echo 'token_ttl: 3600s' > x",
 }
 
 // What is no secret stays in sight on cards, in logs and in outputs: people must see what

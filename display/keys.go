@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"approver.example/display/shape"
 )
 
 // A keyKind is a kind of key that is known by how it begins. The keys of all services
@@ -51,7 +53,8 @@ var keyKinds = []keyKind{
 	{begins: "hf_ gsk_ xai- pplx- r8_", rest: longRest, least: 20, alike: true},
 	// money, mail and other services
 	{begins: "sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_", rest: `[A-Za-z0-9]{16,}\b`, least: 12},
-	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1", rest: longRest, least: 20},
+	{begins: "whsec_ sq0atp- sq0csp- sq0idp- shpat_ shpss_ shpca_ shppa_ glsa_ lin_api_ PMAK- AGE-SECRET-KEY-1",
+		rest: longRest, least: 20},
 	{begins: "glc_ ntn_ figd_", rest: longRest, least: 20, alike: true},
 	{begins: "EAAA", rest: `[A-Za-z0-9_-]{56,}`, least: 56, alike: true},
 	{begins: "SG.", rest: `[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`, least: 16},
@@ -72,12 +75,13 @@ func keyForms() []form {
 		for j, b := range begins {
 			quoted[j], hints[j] = regexp.QuoteMeta(b), strings.ToLower(b)
 		}
-		f := form{hints: hints, pattern: once(`\b(` + strings.Join(quoted, "|") + `)` + k.rest), run: min(k.least, longRun)}
+		f := form{hints: hints, pattern: shape.Pattern(`\b(` + strings.Join(quoted, "|") + `)` + k.rest),
+			run: min(k.least, shape.LongRun)}
 		if strings.Contains(k.rest, "/") {
 			f.run = 0
 		}
 		if !k.plain {
-			f.is = func(_, value string) bool { return !hasOnly(value, isWordAlone) }
+			f.is = func(_, value string) bool { return !shape.HasOnly(value, shape.IsWordAlone) }
 		}
 		forms[i] = f
 	}
@@ -108,7 +112,7 @@ func BeginsKey(s string) bool {
 	}
 	for _, b := range beginnings()[s[0]] {
 		least := b.least
-		if least <= longRun {
+		if least <= shape.LongRun {
 			least = min(least, shortKey)
 		}
 		if rest, is := strings.CutPrefix(s, b.text); is && followed(rest, least) {
@@ -135,7 +139,7 @@ func HoldsKey(s string) bool {
 			if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, `\w`) {
 				return true // a search for one has a class instead
 			}
-			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !isWord(s[i-1])) {
+			if followed(rest, b.least) && (len(b.text) >= 4 || i == 0 || !shape.IsWordByte(s[i-1])) {
 				return true
 			}
 		}
@@ -149,7 +153,7 @@ func followed(rest string, least int) bool {
 		return false
 	}
 	for i := range least {
-		if c := rest[i]; c != '-' && !isWord(c) {
+		if c := rest[i]; c != '-' && !shape.IsWordByte(c) {
 			return false
 		}
 	}
@@ -170,54 +174,4 @@ func KeyPattern() string {
 		}
 	}
 	return `\b(?:` + strings.Join(all, "|") + `)`
-}
-
-// wordy reports a value that is made of words and short numbers, as names are, and not at
-// random: prod-east-4417, AutoModelForCausalLM, your_token_here.
-func wordy(value string) bool { return hasOnly(value, isName) }
-
-// hasOnly reports a value of which each stretch of letters and digits is such.
-func hasOnly(value string, is func(letters string) bool) bool {
-	for piece := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '_' || r >= 0x80 || !isWord(byte(r)) }) {
-		letters := strings.TrimRight(piece, "0123456789")
-		if len(piece)-len(letters) > maxNumber || !is(letters) {
-			return false
-		}
-	}
-	return true
-}
-
-// maxNumber is how many digits a name has behind a word, as in v2, sha256 and 2026.
-const maxNumber = 4
-
-// isName reports words written together.
-func isName(letters string) bool {
-	for at := 0; at < len(letters); {
-		capitals := leading(letters[at:], 'A', 'Z')
-		smalls := leading(letters[at+capitals:], 'a', 'z')
-		switch {
-		case capitals == 0 && (smalls == 0 || at > 0): // a digit among letters
-			return false
-		case smalls == 1 && capitals > 0:
-			return false
-		}
-		at += capitals + smalls
-	}
-	return true
-}
-
-// isWordAlone reports one word.
-func isWordAlone(letters string) bool {
-	capitals := leading(letters, 'A', 'Z')
-	smalls := leading(letters[capitals:], 'a', 'z')
-	return capitals+smalls == len(letters) && (capitals <= 1 || smalls == 0)
-}
-
-// leading is how many bytes at the start of a text lie between two.
-func leading(s string, from, to byte) int {
-	n := 0
-	for n < len(s) && s[n] >= from && s[n] <= to {
-		n++
-	}
-	return n
 }

@@ -1,55 +1,22 @@
 package display
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/asn1"
 	"encoding/base64"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"approver.example/display/places"
+
+	"approver.example/display/shape"
 
 	"approver.example/tokens"
 )
 
 // keyPattern finds a private key from its first line to its last: what begins
 // it, the lines of text, and what ends it. Each line break may be written \n.
-var keyPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
-})
-
-// maskedPattern finds what Mask writes in place of a secret.
-var maskedPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`‹[0-9]+ characters hidden(?:, [0-9a-f]{6})?›`)
-})
-
-// maskKey keys the fingerprints of masked secrets, anew in each process: a plain
-// hash of a short secret could be searched for.
-var maskKey = sync.OnceValue(func() []byte {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails: it ends the program instead
-	return key
-})
-
-// looksRandom reports a value that no program or path is called: digits among
-// letters, and many different characters.
-func looksRandom(s string) bool {
-	var digits, letters int
-	seen := map[rune]bool{}
-	for _, r := range s {
-		seen[r] = true
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z':
-			letters++
-		}
-	}
-	return digits >= 3 && letters >= 3 && len(seen) >= 10
-}
+var keyPattern = shape.Pattern(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)((?:(?:(?:\\r)?\\n` +
+	`|\r?\n)[ \t]*[A-Za-z0-9+/]+={0,2})+)((?:(?:\\r)?\\n|\r?\n)[ \t]*-----END [A-Z ]*PRIVATE KEY-----)`)
 
 // Mask hides what looks like a secret: the known beginning stays, the rest
 // becomes its length and a fingerprint that holds within this process, so that
@@ -87,22 +54,12 @@ func prepared(s string) string {
 	return s
 }
 
-// A part is a stretch of a text that the mask hides.
-type part struct {
-	from, to int
-	begin    int // where the whole value begins, with what stays in sight of a key
-	silent   bool
-	role     role
-	name     string // of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
-	member   bool   // the value of a member of JSON that says secret
-}
-
 // hiddenParts finds what Mask hides of a prepared text, in the text's order.
 func hiddenParts(s string) []part {
 	var parts []part
 	lower, run := strings.ToLower(s), longestRun(s)
 	for i := range forms() {
-		if f := &forms()[i]; run >= f.run && containsAny(lower, f.hints) {
+		if f := &forms()[i]; run >= f.run && shape.ContainsAny(lower, f.hints) {
 			parts = f.parts(s, parts)
 		}
 	}
@@ -111,40 +68,20 @@ func hiddenParts(s string) []part {
 	return parts
 }
 
-// masked writes a text with notes in place of its hidden parts.
-func masked(s string, parts []part) string {
-	if len(parts) == 0 {
-		return s
-	}
-	var b strings.Builder
-	done := 0
-	for _, p := range parts {
-		b.WriteString(s[done:p.from] + hiddenNote(s[p.from:p.to], p.silent))
-		done = p.to
-	}
-	return b.String() + s[done:]
-}
-
 func isCode(s string) bool {
 	_, err := tokens.Parse(s)
 	return err == nil
 }
 
-func hiddenNote(secret string, silent bool) string {
-	if silent {
-		return fmt.Sprintf("‹%d characters hidden›", len(secret))
-	}
-	h := hmac.New(sha256.New, maskKey())
-	h.Write([]byte(secret))
-	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
-}
-
 // runners are the programs that run what is named behind them.
 var runners = map[string]bool{
-	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true, ".": true,
-	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true, "watch": true,
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
-	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true, "uvx": true,
+	"sudo": true, "doas": true, "env": true, "exec": true, "command": true, "builtin": true, "eval": true, "source": true,
+	".":    true,
+	"nice": true, "nohup": true, "time": true, "setsid": true, "stdbuf": true, "xargs": true, "parallel": true,
+	"watch": true,
+	"sh":    true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true,
+	"python": true, "python3": true, "node": true, "perl": true, "ruby": true, "php": true, "npx": true, "bunx": true,
+	"uvx": true,
 }
 
 // apart reports whether a value that is set off by a space from what makes it a
@@ -153,7 +90,7 @@ var runners = map[string]bool{
 // a file that is written.
 func apart(s string, begin, from, to int) bool {
 	space := strings.IndexAny(s[begin:from], " \t")
-	if space < 0 || quoted(s[:begin+space]) {
+	if space < 0 || shape.EndsQuoted(s[:begin+space]) {
 		return false
 	}
 	line := s[strings.LastIndexByte(s[:begin], '\n')+1 : begin]
@@ -162,29 +99,13 @@ func apart(s string, begin, from, to int) bool {
 }
 
 // lineBegins finds nothing before the name on a line, or a header's name.
-var lineBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`) })
-
-// quoted reports whether a shell, or JSON, would be inside quotes at the end of s.
-func quoted(s string) bool {
-	var quote byte
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case c == quote:
-			quote = 0
-		}
-	}
-	return quote != 0
-}
+var lineBegins = shape.Pattern(`^[ \t]*(?:[A-Za-z-]+:[ \t]*)?["']?$`)
 
 // runs reports whether what follows before is, or ends, the name of a command: a
 // shell would look for a program of that name, so people must see all of it.
 func runs(before string) bool {
-	if len(before) > maxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
-		before = before[len(before)-maxBefore*8:]
+	if len(before) > shape.MaxBefore*8 { // of so long a line the end will do: an assignment too many changes nothing
+		before = before[len(before)-shape.MaxBefore*8:]
 		before = before[max(0, strings.IndexAny(before, " \n")):]
 	}
 	line := before[strings.LastIndexAny(before, "\n\r;&|(`{")+1:]
@@ -210,7 +131,8 @@ func maskKeys(s string) string {
 	re := keyPattern()
 	return re.ReplaceAllStringFunc(s, func(m string) string {
 		parts := re.FindStringSubmatch(m)
-		lines := strings.Split(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n", " ", "", "\t", "").Replace(parts[2])[1:], "\n")
+		lines := strings.Split(strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", "\r\n", "\n", " ", "", "\t",
+			"").Replace(parts[2])[1:], "\n")
 		if !isKey(lines) {
 			return m
 		}
@@ -218,7 +140,7 @@ func maskKeys(s string) string {
 		var secret, inSight string
 		for _, l := range lines {
 			// By its look a path, or as short as a command: a shell would run it.
-			if strings.HasPrefix(l, "/") || len(l) < 32 || !looksRandom(l) && len(l) < 64 {
+			if strings.HasPrefix(l, "/") || len(l) < 32 || !shape.IsRandom(l) && len(l) < 64 {
 				inSight += nl + l
 			} else {
 				secret += l
@@ -241,7 +163,7 @@ func isKey(lines []string) bool {
 			return false
 		case last && (len(l) < 4 || len(l) > 76 || i > 0 && len(l) > len(lines[0])):
 			return false
-		case usual && !mixedLine(l):
+		case usual && !shape.IsMixedLine(l):
 			return false
 		}
 	}
@@ -257,24 +179,11 @@ func isKey(lines []string) bool {
 	return err == nil && len(rest) == 0 && sequence.Tag == asn1.TagSequence && sequence.IsCompound
 }
 
-// mixedLine reports a line of base64 as chance makes it: nearly all of them have
-// some 40 different characters and of each kind one.
-func mixedLine(l string) bool {
-	seen := map[rune]bool{}
-	for _, r := range l {
-		seen[r] = true
-	}
-	return len(seen) >= 24 && strings.ContainsAny(l, "0123456789") && strings.ToLower(l) != l && strings.ToUpper(l) != l
-}
-
-// longRun is the length from which a stretch without a break may be a key.
-const longRun = 20
-
 // longestRun is the length of the longest such stretch. Most commands have none.
 func longestRun(s string) int {
 	run, longest := 0, 0
 	for i := range len(s) {
-		if c := s[i]; c == '.' || c == '=' || c == '-' || isWord(c) {
+		if c := s[i]; c == '.' || c == '=' || c == '-' || shape.IsWordByte(c) {
 			run++
 			longest = max(longest, run)
 		} else {
@@ -284,11 +193,26 @@ func longestRun(s string) int {
 	return longest
 }
 
-func containsAny(s string, hints []string) bool {
-	for _, h := range hints {
-		if strings.Contains(s, h) {
-			return true
+// placeParts adds what stands in the places for credentials, unless it is not
+// literal: what a shell puts in there is no secret, and may run.
+func placeParts(s string, found []part) []part {
+	if !places.MayBe(s) {
+		return found
+	}
+	for _, sp := range places.Of(s).Spans {
+		value := sp.Secret(s)
+		if value == "" {
+			continue
+		}
+		p := part{from: sp.From, to: sp.From + len(value), begin: sp.From, role: byPlace}
+		if sp.Followed {
+			p.role, p.name = byFollowing, sp.Holder
+		} else if sp.Variable != "" {
+			p.role, p.name = byName, sp.Variable
+		}
+		if !overlaps(found, p) {
+			found = append(found, p)
 		}
 	}
-	return false
+	return found
 }

@@ -1,29 +1,17 @@
 package display
 
 import (
-	"path"
-	"regexp"
 	"slices"
-	"strings"
-	"sync"
+
+	"approver.example/display/places"
+
+	"approver.example/display/shape"
 )
 
 // This file judges what the mask hides of a call. An agent chooses the names of its
 // variables, so a secret-looking name may hide the cluster that a command acts on.
 // The rules look at the text only. They are no parser of a shell: what they cannot
 // place is unclear, and an unclear part costs people a typed code.
-
-// A role is what a match of a secret's form says of where its value stands.
-type role uint8
-
-const (
-	byForm      role = iota // the value itself looks like a key
-	byName                  // only the name before it says that it is a secret
-	inHeader                // bearer or basic credentials
-	inURL                   // the password in an address
-	byPlace                 // a program that is known takes a credential there
-	byFollowing             // a variable brings it to such a place
-)
 
 // A meaning is what a hidden part does in its call. The zero value is unclear.
 type meaning uint8
@@ -33,122 +21,6 @@ const (
 	meansChoice             // it says what runs, or where
 	meansCredential         // it only proves who asks
 )
-
-// Shown is Mask for a call that people are asked about. A value that only its
-// name makes a secret, and that says what runs or where, stays in sight. obscured
-// reports that something is hidden that says it, or may say it.
-func (call Call) Shown() (shown string, obscured bool) {
-	raw := call.Text()
-	name, s, parts := call.parts()
-	c := &reading{text: s, command: call.Command, left: maxSteps}
-	hidden := strings.Count(name+s, hiddenWords) > strings.Count(raw, hiddenWords) // in private keys, or the tool's name
-	obscured = Mask(call.Dir) != call.Dir || hidden && c.rereads()
-	var hide []part
-	for _, p := range parts {
-		m := c.of(p)    // also of what looks like a code of ours: a cluster may be called confirm-east99
-		if c.left < 0 { // nobody reads so much on a card either
-			hide, obscured = append(hide, p), true
-			continue
-		}
-		value := s[p.from:p.to]
-		if m == meansChoice && (p.role == byName || p.role == inHeader) && !opaque(value) || p.role == byName && inSight(s, value, parts) {
-			continue
-		}
-		hide, obscured = append(hide, p), obscured || m != meansCredential
-	}
-	return name + masked(s, hide), obscured
-}
-
-// parts is the text of a call, prepared, and what Mask hides of it. The command, its
-// options and the name of the tool are looked at one by one: with a word put before it, or
-// with a quote closed behind it, a command would be read as another. name stays before s.
-func (call Call) parts() (name, s string, parts []part) {
-	name, command, options := call.texts()
-	name, command, options = Mask(name), prepared(command), prepared(options)
-	s = command + options
-	if call.Question {
-		return name, s, ownParts(s)
-	}
-	parts = hiddenParts(command)
-	if call.Command == "" {
-		return name, s, memberParts(s, 0, parts)
-	}
-	if options == "" {
-		return name, s, parts
-	}
-	for _, p := range hiddenParts(s) {
-		if !overlaps(parts, p) {
-			parts = append(parts, p)
-		}
-	}
-	return name, s, memberParts(s, len(command), parts)
-}
-
-// overlaps reports a part of which another hides something already.
-func overlaps(parts []part, p part) bool {
-	return slices.ContainsFunc(parts, func(q part) bool { return p.from < q.to && q.from < p.to })
-}
-
-// inSight reports that a value stands elsewhere too, where nothing hides it.
-func inSight(s, value string, parts []part) bool {
-	all := strings.Count(s, value)
-	for _, p := range parts {
-		all -= strings.Count(s[p.from:p.to], value)
-	}
-	return all > 0
-}
-
-// hiddenWords are in every note of a hidden part.
-const hiddenWords = " characters hidden"
-
-// opaque reports a value in which nobody reads a meaning: letters and digits that
-// change as they do in random text. prod-east-4417 has words, aHR0cHM6Ly9 has none.
-func opaque(value string) bool {
-	kind := func(b byte) int {
-		switch {
-		case b >= '0' && b <= '9':
-			return 1
-		case b >= 'a' && b <= 'z':
-			return 2
-		case b >= 'A' && b <= 'Z':
-			return 3
-		}
-		return 0
-	}
-	count, changes, last := 0, 0, 0
-	for i := range len(value) {
-		k := kind(value[i])
-		if k != 0 {
-			count++
-			if k != last {
-				changes++
-			}
-		}
-		last = k
-	}
-	return changes*3 >= count
-}
-
-// looksKey reports what is a secret by its form: nobody names a host, a table, a file or
-// a command like that.
-func looksKey(value string) bool { return looksRandom(value) && opaque(value) }
-
-// A reading is a call's text and what was found out about it.
-type reading struct {
-	text, command string
-	left          int // steps that may still be taken: an agent chooses the text
-	rereading     *bool
-	indirection   *bool
-	knowsAll      *bool
-	read          bool // segments and spans are found
-	segments      []segment
-	spans         []span
-	variables     variables
-	assignments   [][]int // where variables get their values
-}
-
-// maxSteps bounds the work on one call, in characters looked at: some 20 ms.
-const maxSteps = 2 << 20
 
 // of says what a part does: where it stands, and where each variable is used that
 // holds it.
@@ -160,15 +32,16 @@ func (c *reading) of(p part) meaning {
 		return c.followed(p)
 	}
 	kind, place := c.placeAt(p.begin)
-	if place && kind == placeUnclear && p.role == byPlace {
+	if place && kind == places.Unclear && p.role == byPlace {
 		return meansUnclear // whatever else holds or uses it
 	}
-	if (place || p.role == byPlace) && kind <= placePosition && (p.role == byPlace || p.role == byName) && !looksKey(c.text[p.begin:p.to]) {
+	if (place || p.role == byPlace) && kind <= places.ByPosition && (p.role == byPlace || p.role == byName) &&
+		!shape.IsKey(c.text[p.begin:p.to]) {
 		return meansUnclear // the position may have another meaning here, and the value too
 	}
 	names := c.holders(p.begin)
-	if p.role == byName && identifier().MatchString(p.name) && !c.inAddress(p.begin) {
-		names = appendNew(names, []string{p.name})
+	if p.role == byName && shape.Identifier().MatchString(p.name) && !c.inAddress(p.begin) {
+		names = shape.AppendNew(names, []string{p.name})
 	}
 	strong := p.role == byForm || p.role == inURL || p.role == inHeader || p.role == byPlace
 	if len(names) == 0 || p.member || c.isOperand(p) {
@@ -179,7 +52,7 @@ func (c *reading) of(p part) meaning {
 		return worse(m, meansUnclear)
 	}
 	// Whoever gets it in its environment does with it what its name says.
-	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, conventional) || c.namedField(p.begin))
+	given := strong || c.allKnown() && (used || slices.ContainsFunc(names, shape.IsConventional) || c.namedField(p.begin))
 	if !given {
 		return meansUnclear
 	}
@@ -194,37 +67,29 @@ func worse(a, b meaning) meaning {
 	return min(a, b)
 }
 
-func appendNew(names, more []string) []string {
-	for _, n := range more {
-		if !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
 // inPlace judges a part that no variable holds.
 func (c *reading) inPlace(p part, strong bool) meaning {
 	kind, place := c.placeAt(p.begin)
 	inURL := p.role == inURL
-	named := kind != placeUnclear || inURL || c.credentialPlace(p.begin, p.to)
+	named := kind != places.Unclear || inURL || c.credentialPlace(p.begin, p.to)
 	switch {
-	case p.member || c.command == "" && memberPlace().MatchString(c.before(p.begin)):
+	case p.member || c.command == "" && memberPlace().MatchString(c.textBefore(p.begin)):
 		// What another tool does with a member is not known, whatever it is called. A
 		// key, in a member that says so, is one.
 		if p.role == byName {
 			return meansUnclear
 		}
 		return meansCredential
-	case place && kind == placeUnclear && !inURL:
+	case place && kind == places.Unclear && !inURL:
 		return meansUnclear
-	case p.role == byName && !opaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) && !tokenQuery().MatchString(c.before(p.begin)):
+	case p.role == byName && !shape.IsOpaque(c.text[p.begin:p.to]) && c.inAddress(p.begin) &&
+		!tokenQuery().MatchString(c.textBefore(p.begin)):
 		return meansChoice
-	case c.command == "" && p.role == inHeader && memberHeader().MatchString(c.before(p.begin)):
+	case c.command == "" && p.role == inHeader && memberHeader().MatchString(c.textBefore(p.begin)):
 		return meansCredential
-	case !named && p.role == inHeader && authHeader().MatchString(c.before(p.begin)):
+	case !named && p.role == inHeader && authHeader().MatchString(c.textBefore(p.begin)):
 		return meansUnclear
-	case !named && takesOperands(c.operandOf(p.begin)):
+	case !named && shape.TakesOperands(c.operandOf(p.begin)):
 		return meansChoice
 	case !named, c.rereads():
 		return meansUnclear
@@ -242,114 +107,80 @@ func (c *reading) isOperand(p part) bool {
 	}
 	program := c.operandOf(p.begin)
 	_, place := c.placeAt(p.begin)
-	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" && takesOperands(program)
+	return place || program != "export" && program != "readonly" && program != "unset" && program != "set" &&
+		shape.TakesOperands(program)
 }
 
-// before is what stands before a place, as much of it as a pattern looks at.
-func (c *reading) before(at int) string { return c.text[max(0, at-maxBefore):at] }
-
-const maxBefore = 512
-
-// credentialPlace reports a place where programs take what proves who asks.
-func (c *reading) credentialPlace(from, to int) bool {
+// followed judges a value that a variable brings to a place for a credential. It is one
+// there; but each other use of the variable counts as well, and nothing may be in the
+// text that could use it out of sight, or look it up by its name.
+func (c *reading) followed(p part) meaning {
 	c.lexed()
+	kind := places.Unclear
 	for _, s := range c.spans {
-		if s.kind != placeUnclear && s.variable == "" && !s.followed && s.from <= from && to <= s.to && !strings.ContainsAny(c.text[s.from:from], "(`") {
-			return true
+		if s.Followed && s.From == p.begin {
+			kind = max(kind, s.Kind)
 		}
 	}
-	before := c.before(from)
-	for _, place := range credentialPlaces {
-		if place().MatchString(before) {
-			return true
-		}
+	names := c.holders(p.begin)
+	if p.name != "" {
+		names = shape.AppendNew(names, []string{p.name})
 	}
-	return addressUser().MatchString(before) && beforeHost().MatchString(c.text[to:])
-}
-
-// namedField reports name=value in what curl and its like send.
-func (c *reading) namedField(at int) bool {
-	kind, _ := c.placeAt(at)
-	return kind != placeUnclear || fieldPlace().MatchString(c.before(at))
-}
-
-// inAddress reports name=value in the query of an address.
-func (c *reading) inAddress(at int) bool { return queryPlace().MatchString(c.before(at)) }
-
-// rereads reports that the text has what could take a word of it apart and use a
-// piece: then where a value stands does not say where it goes.
-func (c *reading) rereads() bool {
-	if c.rereading == nil {
-		found := c.command != "" && rereading().MatchString(c.text)
-		c.rereading = &found
+	if kind == places.Unclear || kind == places.ByPosition && !shape.IsKey(c.text[p.from:p.to]) || len(names) == 0 {
+		return meansUnclear
 	}
-	return *c.rereading
-}
-
-// indirect reports that the text has what can look a variable up unseen.
-func (c *reading) indirect() bool {
-	if c.indirection == nil {
-		found := indirect().MatchString(c.text)
-		c.indirection = &found
+	m, _, names := c.goes(names, false)
+	if c.rereads() || c.indirect() || !c.known("echo") || !places.IsPlain(c.text) || !c.variables.Sets(p.begin, names) {
+		return worse(m, meansUnclear)
 	}
-	return *c.indirection
+	return m
 }
 
-// allKnown reports that every program which the command can be seen to run is one
-// that does with credentials what their names say.
-func (c *reading) allKnown() bool {
-	if c.knowsAll == nil {
-		all := c.known("")
-		c.knowsAll = &all
-	}
-	return *c.knowsAll
-}
-
-// known is allKnown, but for one more program.
-func (c *reading) known(more string) bool {
-	return c.command != "" && !slices.ContainsFunc(programs(c.command), func(p string) bool {
-		first, second, _ := strings.Cut(p, " ")
-		only, known := knownPrograms[first]
-		return first != more && (!known || only != "" && !slices.Contains(strings.Fields(only), second))
-	})
-}
-
-// programs lists the first word of everything that could be a command, with the
-// word behind it. Quotes that are not plain to see are not heeded: then there are
-// more, never fewer.
-func programs(command string) []string {
-	var out []string
-	text := redirections().ReplaceAllString(withoutQuotes(plainEcho().ReplaceAllString(command, "${1}true${2}")), " ")
-	for segment := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("\n\r;|&(){}`", r) }) {
-		words := strings.Fields(segment)
-		for len(words) > 0 && (prefixes[words[0]] || assigned().MatchString(words[0])) {
-			words = words[1:]
+// goes says what is done with the values of variables: where they go, and through which
+// others. used reports a place for a credential among them. An address as a whole may be
+// handed on.
+func (c *reading) goes(names []string, address bool) (m meaning, used bool, all []string) {
+	m = meansCredential
+	for i := 0; i < len(names) && i < maxNames; i++ {
+		if i == maxNames-1 {
+			return meansUnclear, used, names
 		}
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		name := words[0]
-		if !strings.Contains(name, "/") || strings.HasPrefix(name, "/usr/bin/") || strings.HasPrefix(name, "/bin/") {
-			name = path.Base(name)
-		}
-		second := ""
-		for _, w := range words[1:] {
-			if second == "" || strings.HasPrefix(second, "--") && strings.Contains(second, "=") {
-				second = w
+		for _, u := range c.uses(names[i]) {
+			switch {
+			case u.mention:
+				m = worse(m, meansUnclear)
+			case c.credentialPlace(u.from, u.to) || address && u.plain && !c.rereads():
+				used = true
+				names = shape.AppendNew(names, c.holders(u.from))
+			case c.carries(u):
+				m = worse(m, meansUnclear)
+			default:
+				held := c.holders(u.from)
+				names = shape.AppendNew(names, held)
+				if len(held) == 0 || c.actedOn(u.from) {
+					m = worse(m, meansChoice)
+				}
 			}
 		}
-		out = append(out, name+" "+second)
 	}
-	return out
+	if !address && slices.ContainsFunc(names, places.IsDeciding) { // a program finds it by its name
+		m = worse(m, meansUnclear)
+	}
+	return m, used, names
 }
 
-// once returns a pattern that is compiled when it is first needed.
-func once(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+// actedOn reports a variable in NAME=$variable, where a program acts on that word.
+func (c *reading) actedOn(at int) bool {
+	for _, m := range c.assignments {
+		if c.left--; m[1] > at || c.left < 0 {
+			break
+		}
+		if c.variables.IsOperand(m[2]) && (inWord(c.text[m[1]:at], true) || inWord(c.text[m[1]:at], false)) {
+			return true
+		}
+	}
+	return false
 }
 
-// takesOperands reports a program that acts on what it is given.
-func takesOperands(program string) bool {
-	_, known := knownPrograms[program]
-	return known || plainPrograms[path.Base(program)]
-}
+// maxNames bounds the variables that are followed.
+const maxNames = 16

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"approver.example/display/shape"
 )
 
 // A Replacement is a part of a text, in bytes, and what is to stand in its place.
@@ -39,7 +41,8 @@ func Secrets(s string) []Replacement {
 // outputKey finds the lines of a private key, whether its end is there or not. Each
 // line break may be written \n.
 var outputKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\r|\\n|\s)*(?:[A-Za-z-]+: [^\n\\]*(?:\\r|\\n|\s)+)*` +
+	return regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\\r|\\n` +
+		`|\s)*(?:[A-Za-z-]+: [^\n\\]*(?:\\r|\\n|\s)+)*` +
 		`((?:[A-Za-z0-9+/=]{16,}(?:\\r|\\n|\s)*)+(?:[A-Za-z0-9+/=]+)?)`)
 })
 
@@ -91,34 +94,6 @@ func (f *form) inLine(found []Replacement, s string, begin, end int) []Replaceme
 	return found
 }
 
-// longWord reports whether blanks follow, and a word that is long enough for a secret.
-func longWord(rest []byte) bool {
-	value := bytes.TrimLeft(rest, " \t")
-	return len(value) < len(rest) && len(value) >= 16 && !bytes.ContainsAny(value[:16], " \t\r\n")
-}
-
-// isGiven reports whether what follows ends a name and gives it its value.
-func isGiven(rest []byte) bool {
-	rest = endOfName(rest)
-	rest = bytes.TrimLeft(rest, "\\\"' \t")
-	return len(rest) > 6 && (rest[0] == '=' || rest[0] == ':')
-}
-
-// isFlag reports whether what follows ends the name of a flag, and a value stands behind it.
-func isFlag(rest []byte) bool {
-	rest = endOfName(rest)
-	return len(rest) > 6 && (rest[0] == ' ' || rest[0] == '\t')
-}
-
-// endOfName is what follows a name of which a part is read, such as pass of password.
-func endOfName(rest []byte) []byte {
-	n := 0
-	for n < len(rest) && n < len("encryption_key") && (isWord(rest[n]) || rest[n] == '-') {
-		n++
-	}
-	return rest[n:]
-}
-
 // harmless reports a value that has the place of a secret and is none.
 func (f *form) harmless(name, secret string) bool {
 	switch {
@@ -127,14 +102,18 @@ func (f *form) harmless(name, secret string) bool {
 	case f.is != nil && !f.is(name, secret):
 		return true
 	}
-	return f.role == inHeader && wordy(secret) || placeholders[strings.ToLower(secret)] || len(strings.Trim(secret, "xX*.-_")) == 0
+	return f.role == inHeader && shape.IsWordy(secret) || placeholders[strings.ToLower(secret)] ||
+		len(strings.Trim(secret, "xX*.-_")) == 0
 }
 
 // placeholders stand in documents where a password would.
 var placeholders = map[string]bool{
-	"pass": true, "passwd": true, "password": true, "pwd": true, "pw": true, "secret": true, "token": true, "changeme": true, "example": true,
-	"user": true, "username": true, "postgres": true, "mysql": true, "root": true, "guest": true, "test": true, "foo": true, "bar": true, "your_password": true,
-	"your-password": true, "yourpassword": true, "mypassword": true, "my-password": true, "my_password": true, "apikey": true, "api_key": true, "key": true,
+	"pass": true, "passwd": true, "password": true, "pwd": true, "pw": true, "secret": true, "token": true,
+	"changeme": true, "example": true,
+	"user": true, "username": true, "postgres": true, "mysql": true, "root": true, "guest": true, "test": true,
+	"foo": true, "bar": true, "your_password": true,
+	"your-password": true, "yourpassword": true, "mypassword": true, "my-password": true, "my_password": true,
+	"apikey": true, "api_key": true, "key": true,
 }
 
 // lowerASCII returns the text with the capitals of ASCII made small, byte for byte.
@@ -159,7 +138,8 @@ const fewUnseen = 3
 func Unseen(s string) []Replacement {
 	var found []Replacement
 	for i := 0; i < len(s); {
-		if c := s[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == 0x1b || c == '\b' || c == '\f' || c == 7 {
+		if c := s[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' || c == 0x1b || c == '\b' || c == '\f' ||
+			c == 7 {
 			i++
 			continue
 		}
@@ -171,7 +151,7 @@ func Unseen(s string) []Replacement {
 		}
 		by := fmt.Sprintf("⟨%d characters that are not seen⟩", count)
 		if count <= fewUnseen {
-			by = names(s[i : i+n])
+			by = codePoints(s[i : i+n])
 		}
 		found = append(found, Replacement{i, i + n, by})
 		i += n
@@ -207,9 +187,11 @@ func unseen(s string, i int, r rune, size int) bool {
 		return !joins(s, i, r, size)
 	case r == 0xfeff:
 		return i > 0 // else it is the mark at the start of a file
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xad, r == 0x180e:
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f, r == 0x200b, r >= 0x2060 && r <= 0x2065, r == 0xad,
+		r == 0x180e:
 		return true
-	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x034f || r == 0x17b4 || r == 0x17b5, r >= 0xfff9 && r <= 0xfffb:
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x034f || r == 0x17b4 || r == 0x17b5,
+		r >= 0xfff9 && r <= 0xfffb:
 		return true
 	}
 	return r >= 0xe0000 && r <= 0xe0fff
@@ -220,13 +202,15 @@ func joins(s string, i int, r rune, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[i+size:])
 	written := func(r rune) bool {
-		return r >= 0x300 && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r)) && !unicode.Is(unicode.Variation_Selector, r)
+		return r >= 0x300 && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r)) &&
+			!unicode.Is(unicode.Variation_Selector, r)
 	}
 	switch {
 	case r >= 0xe0100:
 		return unicode.Is(unicode.Han, before)
 	case r >= 0xfe00:
-		return written(before) || before >= 0x2000 && before < 0x3300 && unicode.IsPunct(before) || before == 0xa9 || before == 0xae ||
+		return written(before) || before >= 0x2000 && before < 0x3300 && unicode.IsPunct(before) || before == 0xa9 ||
+			before == 0xae ||
 			after == 0x20e3 && (before >= '0' && before <= '9' || before == '#' || before == '*')
 	}
 	return (written(before) || before == 0xfe0f) && written(after)
@@ -258,8 +242,8 @@ func flagAt(s string, i int) int {
 	return 0
 }
 
-// names writes each character of a text as its number.
-func names(s string) string {
+// codePoints writes each character of a text as its number.
+func codePoints(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {

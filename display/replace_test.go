@@ -24,11 +24,14 @@ func replaced(s string, all []display.Replacement) string {
 func TestSecretsOfAText(t *testing.T) {
 	random := "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 	for _, secret := range []string{
-		"AKIA" + "ABCDEFGHIJ234567", "ghp_" + random, "github_pat_" + random + random, "glpat-" + random, "xoxb-" + random, "sk-ant-" + random, "sk_live_" + random,
-		"AIza" + random[:35], "npm_" + random[:36], "SG." + random + "." + random, "eyJhbGciOiJI.eyJzdWIiOiIx." + random, "12345678:AA" + random[:33], "Bearer " + random,
+		"AKIA" + "ABCDEFGHIJ234567", "ghp_" + random, "github_pat_" + random + random, "glpat-" + random, "xoxb-" + random,
+		"sk-ant-" + random, "sk_live_" + random,
+		"AIza" + random[:35], "npm_" + random[:36], "SG." + random + "." + random, "eyJhbGciOiJI.eyJzdWIiOiIx." + random,
+		"12345678:AA" + random[:33], "Bearer " + random,
 		"https://ada:" + random + "@example.org/x", "CONFIRM-7K3M9Q", "api_key: " + random, "password=" + random,
 	} {
-		for _, text := range []string{secret, secret + "\n", "x\n" + secret + "\ny", "rm -rf " + secret, "sudo " + secret + " && " + secret} {
+		for _, text := range []string{secret, secret + "\n", "x\n" + secret + "\ny", "rm -rf " + secret,
+			"sudo " + secret + " && " + secret} {
 			found := display.Secrets(text)
 			out := replaced(text, found)
 			if n := strings.Count(text, secret); len(found) != n {
@@ -68,8 +71,10 @@ func TestUnseen(t *testing.T) {
 }
 
 func TestApart(t *testing.T) {
-	got := display.Apart([]display.Replacement{{Start: 5, End: 8, By: "b"}, {Start: 0, End: 3, By: "a"}, {Start: 2, End: 4, By: "x"}, {Start: 8, End: 9, By: "c"}})
-	if want := []display.Replacement{{Start: 0, End: 4, By: "a"}, {Start: 5, End: 8, By: "b"}, {Start: 8, End: 9, By: "c"}}; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
+	got := display.Apart([]display.Replacement{{Start: 5, End: 8, By: "b"}, {Start: 0, End: 3, By: "a"},
+		{Start: 2, End: 4, By: "x"}, {Start: 8, End: 9, By: "c"}})
+	if want := []display.Replacement{{Start: 0, End: 4, By: "a"}, {Start: 5, End: 8, By: "b"},
+		{Start: 8, End: 9, By: "c"}}; len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%v", got)
 	}
 }
@@ -77,7 +82,8 @@ func TestApart(t *testing.T) {
 // Whatever comes in: places lie in order within the text, and what is left has nothing
 // more to find and is UTF-8.
 func FuzzReplacements(f *testing.F) {
-	for _, s := range []string{"", "a\u200bb", "token: 0a1B2c3D4e5F6g7H8i9J", "\xff\xfe", "🏴\U000e0067\U000e007f", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ", "x\ufe0f\u200d"} {
+	for _, s := range []string{"", "a\u200bb", "token: 0a1B2c3D4e5F6g7H8i9J", "\xff\xfe", "🏴\U000e0067\U000e007f",
+		"-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ", "x\ufe0f\u200d"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

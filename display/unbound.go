@@ -72,7 +72,3 @@ func hideAll(name, secret string, silent bool, hide []part) []part {
 	}
 	return hide
 }
-
-// minSecretInName is the length in bytes from which a hidden value is looked for in names:
-// a shorter one would be found in other words.
-const minSecretInName = 6

@@ -61,7 +61,7 @@ func visibleWords(b *strings.Builder, s string, mixed bool) {
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(word[i:], "\uFFFD"):
 				fmt.Fprintf(b, "⟨\\x%02X⟩", word[i])
-			case hidden(r), disguised && disguises(r), mixed && rightToLeft(r):
+			case isHidden(r), disguised && disguises(r), mixed && rightToLeft(r):
 				fmt.Fprintf(b, "⟨U+%04X⟩", r)
 			default:
 				b.WriteRune(r)
@@ -83,7 +83,7 @@ func NoneHidden(s string) string {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
 			fmt.Fprintf(&b, "⟨\\x%02X⟩", s[i])
-		case hidden(r) && r != '⟨' && r != '⟩':
+		case isHidden(r) && r != '⟨' && r != '⟩':
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		default:
 			b.WriteRune(r)
@@ -127,16 +127,16 @@ func looksASCII(word string) bool {
 		switch {
 		case asciiName(r):
 			return true
-		case r >= utf8.RuneSelf && !lookAlike(r) && !hidden(r) && !unicode.IsMark(r):
+		case r >= utf8.RuneSelf && !lookAlike(r) && !isHidden(r) && !unicode.IsMark(r):
 			onlyAlike = false
 		}
 	}
 	return onlyAlike
 }
 
-// hidden reports a character that is not seen as what it is, whatever stands
+// isHidden reports a character that is not seen as what it is, whatever stands
 // around it.
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
 		return false
@@ -144,7 +144,8 @@ func hidden(r rune) bool {
 		return true
 	case r == '⟨' || r == '⟩' || r == 0xfffc:
 		return true
-	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800 || r == 0x034f || r == 0x17b4 || r == 0x17b5:
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800 || r == 0x034f || r == 0x17b4 ||
+		r == 0x17b5:
 		return true // fillers that draw nothing
 	case unicode.IsSpace(r), unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Cf, unicode.Co, unicode.Cs):
 		return true
@@ -187,7 +188,8 @@ func ordinaryLatin(r rune) bool {
 		return false
 	case r >= 0xc0 && r <= 0x17f, r == 'µ':
 		return true
-	case r >= 0x1cd && r <= 0x1dc, r >= 0x1e6 && r <= 0x1ed, r == 0x1f4, r == 0x1f5, r >= 0x1f8 && r <= 0x21b, r >= 0x226 && r <= 0x233:
+	case r >= 0x1cd && r <= 0x1dc, r >= 0x1e6 && r <= 0x1ed, r == 0x1f4, r == 0x1f5, r >= 0x1f8 && r <= 0x21b,
+		r >= 0x226 && r <= 0x233:
 		return true
 	}
 	return strings.ContainsRune("ƠơƯưẀẁẂẃẄẅẞ", r) || r >= 0x1ea0 && r <= 0x1ef9

@@ -69,7 +69,8 @@ func TestVisible(t *testing.T) {
 		{"honest lines of hebrew and arabic", "שלום, עולם\nls\nعربي", "שלום, עולם\nls\nعربي"},
 		{"honest french", "« l'œuvre naïve à Noël » déjà=1", "« l'œuvre naïve à Noël » déjà=1"},
 		{"honest german", "Größe=3 /home/jürgen/Übung", "Größe=3 /home/jürgen/Übung"},
-		{"honest polish, czech, turkish", "zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4", "zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4"},
+		{"honest polish, czech, turkish", "zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4",
+			"zażółć/gęślą Łódź1 příliš2 değiş3 ăâîșț4"},
 		{"honest vietnamese", "phê-duyệt lệnh2", "phê-duyệt lệnh2"},
 		{"honest cjk", "使用git命令 日本語file 한국어로git 「foo」", "使用git命令 日本語file 한국어로git 「foo」"},
 		{"honest hindi", "हिन्दी text", "हिन्दी text"},
@@ -93,7 +94,7 @@ func FuzzVisible(f *testing.F) {
 			t.Fatalf("Visible(%q) is not UTF-8", s)
 		}
 		for _, r := range v {
-			if r != '⟨' && r != '⟩' && hidden(r) {
+			if r != '⟨' && r != '⟩' && isHidden(r) {
 				t.Fatalf("Visible(%q) leaves %U", s, r)
 			}
 		}
@@ -145,8 +146,10 @@ func TestPushLine(t *testing.T) {
 func TestMask(t *testing.T) {
 	for _, c := range []struct{ name, in, gone, stays string }{
 		{"aws", "export AWS=AKIAABCDEFGHIJKLMNOP x", "ABCDEFGHIJKLMNOP", "AKIA"},
-		{"github", "git clone https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/x", "abcdefghijklmnopqrstuvwxyz0123456789", "github.com/x"},
-		{"bearer", "curl -H 'Authorization: Bearer abc123defghijklmnop.qrst' http://x", "abc123defghijklmnop.qrst", "http://x"},
+		{"github", "git clone https://ghp_abcdefghijklmnopqrstuvwxyz0123456789@github.com/x",
+			"abcdefghijklmnopqrstuvwxyz0123456789", "github.com/x"},
+		{"bearer", "curl -H 'Authorization: Bearer abc123defghijklmnop.qrst' http://x", "abc123defghijklmnop.qrst",
+			"http://x"},
 		{"url password", "psql postgres://admin:hunter22@db/prod", "hunter22", "@db/prod"},
 		{"named and random", "API_TOKEN=a1B2c3D4e5F6g7H8 ./deploy", "a1B2c3D4e5F6g7H8", "./deploy"},
 		{"gitlab", "curl -H x:glpat-a1B2c3D4e5F6g7H8i9J0", "a1B2c3D4e5F6g7H8i9J0", "glpat-"},
@@ -233,7 +236,8 @@ func TestMaskKeys(t *testing.T) {
 	} {
 		got := Mask("echo '" + text + "' > key; make")
 		lines := strings.Count(got, "\n") + strings.Count(got, `\n`)
-		if !strings.Contains(got, "PRIVATE KEY-----‹") || !strings.HasSuffix(got, "> key; make") || !strings.Contains(got, "-----END") || lines > 2 {
+		if !strings.Contains(got, "PRIVATE KEY-----‹") || !strings.HasSuffix(got, "> key; make") ||
+			!strings.Contains(got, "-----END") || lines > 2 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -246,18 +250,20 @@ func TestMaskKeys(t *testing.T) {
 	}
 	path := "/tmp/" + strings.Repeat("a", 54) + "/wipe"
 	for name, text := range map[string]string{
-		"no end":              strings.Join(lines[:len(lines)-2], "\n"),
-		"paths":               "# " + lines[0] + "\n" + path[:64] + "\n" + path[:64] + "\n" + lines[len(lines)-2],
-		"relative paths":      "# " + lines[0] + "\n" + path[1:] + "a\n" + path[1:] + "a\n" + lines[len(lines)-2],
-		"unusual lines":       lines[0] + "\n" + wrap(base64.StdEncoding.EncodeToString(big), 60) + "\n" + lines[len(lines)-2],
-		"something behind it": lines[0] + "\n" + wrap(base64.StdEncoding.EncodeToString(append(slices.Clone(big), octets[:48]...)), 64) + "\n" + lines[len(lines)-2],
-		"a short line":        with(2, "shutdown"),
-		"a longer line":       with(2, lines[2]+"aaaa"),
-		"a word's line":       with(2, strings.Repeat("wipe", 16)),
-		"no encoding":         with(2, strings.Repeat("a", 63)+"="),
-		"a line too much":     with(2, lines[2]+"\n"+lines[3]),
-		"a command":           with(2, "rm -rf home"),
-		"another key":         strings.Replace(with(2, ""), "\n\n", "\n", 1),
+		"no end":         strings.Join(lines[:len(lines)-2], "\n"),
+		"paths":          "# " + lines[0] + "\n" + path[:64] + "\n" + path[:64] + "\n" + lines[len(lines)-2],
+		"relative paths": "# " + lines[0] + "\n" + path[1:] + "a\n" + path[1:] + "a\n" + lines[len(lines)-2],
+		"unusual lines": lines[0] + "\n" + wrap(base64.StdEncoding.EncodeToString(big), 60) + "\n" +
+			lines[len(lines)-2],
+		"something behind it": lines[0] + "\n" +
+			wrap(base64.StdEncoding.EncodeToString(append(slices.Clone(big), octets[:48]...)), 64) + "\n" + lines[len(lines)-2],
+		"a short line":    with(2, "shutdown"),
+		"a longer line":   with(2, lines[2]+"aaaa"),
+		"a word's line":   with(2, strings.Repeat("wipe", 16)),
+		"no encoding":     with(2, strings.Repeat("a", 63)+"="),
+		"a line too much": with(2, lines[2]+"\n"+lines[3]),
+		"a command":       with(2, "rm -rf home"),
+		"another key":     strings.Replace(with(2, ""), "\n\n", "\n", 1),
 	} {
 		if got := Mask(text); got != text {
 			t.Errorf("%s: hidden in %q", name, got)
@@ -277,7 +283,8 @@ func TestMaskKeys(t *testing.T) {
 			slash = l
 		}
 	}
-	if got := Mask(whole); slash == "" || !strings.Contains(got, "hidden, ") || !strings.Contains(got, "\n"+slash+"\n-----END") {
+	if got := Mask(whole); slash == "" || !strings.Contains(got, "hidden, ") ||
+		!strings.Contains(got, "\n"+slash+"\n-----END") {
 		t.Errorf("the line %q is not all that is left of the key: %q", slash, got)
 	}
 }
@@ -316,7 +323,8 @@ func wrap(s string, n int) string {
 // secret stands where a command does. Mask's own notes stay readable on a card.
 func TestMaskedNotesAreNotImitated(t *testing.T) {
 	const note = "‹16 characters hidden, 3fa9c1›"
-	for _, s := range []string{note, "x=" + note + "; y", "a ‹6 characters hidden› b", "‹AKIAABCDEFGHIJKLMNOP characters hidden›"} {
+	for _, s := range []string{note, "x=" + note + "; y", "a ‹6 characters hidden› b",
+		"‹AKIAABCDEFGHIJKLMNOP characters hidden›"} {
 		if got := Visible(Mask(s)); !strings.Contains(got, "⟨U+27E8⟩U+2039") && !strings.Contains(got, "⟨U+2039⟩") {
 			t.Errorf("%q shows as %q", s, got)
 		}
@@ -325,7 +333,8 @@ func TestMaskedNotesAreNotImitated(t *testing.T) {
 	if got := Visible(own); got != own || !maskedPattern().MatchString(got) {
 		t.Errorf("Visible marks what Mask wrote: %q", got)
 	}
-	if got := Visible(own + " \u202e " + own + "\u0430x"); !strings.Contains(got, "⟨U+202E⟩") || strings.Contains(got, "\u0430") {
+	if got := Visible(own + " \u202e " + own + "\u0430x"); !strings.Contains(got, "⟨U+202E⟩") ||
+		strings.Contains(got, "\u0430") {
 		t.Errorf("a note shields what stands beside it: %q", got)
 	}
 }
@@ -381,7 +390,8 @@ func TestMoreLookAlikes(t *testing.T) {
 // what is deleted. Without the guard the name is hidden.
 func TestBucketsHaveNoPasswords(t *testing.T) {
 	for _, scheme := range []string{"s3", "s3a", "gs", "file", "docker", "hdfs", "abfs", "abfss", "wasb", "wasbs", "oci"} {
-		for _, s := range []string{"aws s3 rm " + scheme + "://a:prod-bucket-4417@x --recursive", "x '" + scheme + "://team:production@account'", scheme + "://a:prod2026@h/x"} {
+		for _, s := range []string{"aws s3 rm " + scheme + "://a:prod-bucket-4417@x --recursive",
+			"x '" + scheme + "://team:production@account'", scheme + "://a:prod2026@h/x"} {
 			if got := Mask(s); got != s {
 				t.Errorf("hidden: %s", got)
 			}
@@ -395,9 +405,12 @@ func TestBucketsHaveNoPasswords(t *testing.T) {
 // marked are texts with characters that cannot be seen, and with what imitates the
 // marks of such.
 var marked = []string{
-	"git\u00a0push", "rm \u202egpj.exe\u2066", "a\xffb", "\xc3\x28", "⟨U+202E⟩", "⟨U+27E8⟩", "⟨⟩", "⟨U+⟩", "⟨U+202E", "U+202E⟩", "⟨⟨U+00A0⟩⟩", `⟨\xFF⟩`, `⟨\x41⟩`,
-	"⟨U+0041⟩", "⟨U+000A⟩", "⟨u+202e⟩", "⟨U+D800⟩", "⟨U+110000⟩", "⟨U+00000A⟩", "a\nb\tc\r\nd\re", "аb", "о\u200bмир", "שלום\u200b", "שלום ls", "a…b", "‹5 characters hidden›",
-	"‹5\tcharacters hidden›", "‹\u200b5 characters hidden›", "∕etc", "x ⟨3 spaces⟩ y", "ｒｍ", "\x1b[2J", "\x00", "⟨", "⟩", "⏎", " \u2028 ", "é\u0301",
+	"git\u00a0push", "rm \u202egpj.exe\u2066", "a\xffb", "\xc3\x28", "⟨U+202E⟩", "⟨U+27E8⟩", "⟨⟩", "⟨U+⟩", "⟨U+202E",
+	"U+202E⟩", "⟨⟨U+00A0⟩⟩", `⟨\xFF⟩`, `⟨\x41⟩`,
+	"⟨U+0041⟩", "⟨U+000A⟩", "⟨u+202e⟩", "⟨U+D800⟩", "⟨U+110000⟩", "⟨U+00000A⟩", "a\nb\tc\r\nd\re", "аb", "о\u200bмир",
+	"שלום\u200b", "שלום ls", "a…b", "‹5 characters hidden›",
+	"‹5\tcharacters hidden›", "‹\u200b5 characters hidden›", "∕etc", "x ⟨3 spaces⟩ y", "ｒｍ", "\x1b[2J", "\x00", "⟨", "⟩",
+	"⏎", " \u2028 ", "é\u0301",
 }
 
 // What was made visible and kept is shown again as it was shown first: each mark once,
@@ -409,7 +422,8 @@ func TestOneLineAgain(t *testing.T) {
 			t.Errorf("%q: first %s, then %s", s, once, again)
 		}
 	}
-	if mine, forged := OneLine("a\u202eb"), OneLine("a⟨U+202E⟩b"); OneLineAgain(mine) == OneLineAgain(forged) || OneLineAgain(mine) != "a⟨U+202E⟩b" {
+	if mine, forged := OneLine("a\u202eb"), OneLine("a⟨U+202E⟩b"); OneLineAgain(mine) == OneLineAgain(forged) ||
+		OneLineAgain(mine) != "a⟨U+202E⟩b" {
 		t.Errorf("a mark %s and an imitation %s", OneLineAgain(mine), OneLineAgain(forged))
 	}
 	// A kept text that somebody changed moves no cursor, and hides nothing.
@@ -430,7 +444,7 @@ func FuzzOneLineAgain(f *testing.F) {
 			t.Errorf("%q: first %s, then %s", s, once, again)
 		}
 		for _, r := range OneLineAgain(s) {
-			if hidden(r) && r != '⟨' && r != '⟩' {
+			if isHidden(r) && r != '⟨' && r != '⟩' {
 				t.Errorf("%q: %U is left", s, r)
 			}
 		}

@@ -12,42 +12,55 @@ import (
 
 // actions are the kinds of action that rules name under action_types. A call
 // can be several at once.
-var actions = []string{"exec", "read", "write", "delete", "move", "copy", "http", "email", "message", "memory_write", "mcp", "other"}
+var actions = []string{"exec", "read", "write", "delete", "move", "copy", "http", "email", "message", "memory_write",
+	"mcp", "other"}
 
 // actionAliases are names of the same kinds in other policy dialects.
 var actionAliases = map[string]string{
-	"shell_exec": "exec", "execute_command": "exec", "run_command": "exec", "read_file": "read", "list_directory": "read", "search_files": "read",
-	"write_file": "write", "edit_file": "write", "create_directory": "write", "delete_file": "delete", "delete_directory": "delete", "move_file": "move",
-	"copy_file": "copy", "http_request": "http", "browser_navigate": "http", "send_email": "email", "send_message": "message", "mcp_call": "mcp",
+	"shell_exec": "exec", "execute_command": "exec", "run_command": "exec", "read_file": "read", "list_directory": "read",
+	"search_files": "read",
+	"write_file":   "write", "edit_file": "write", "create_directory": "write", "delete_file": "delete",
+	"delete_directory": "delete", "move_file": "move",
+	"copy_file": "copy", "http_request": "http", "browser_navigate": "http", "send_email": "email",
+	"send_message": "message", "mcp_call": "mcp",
 }
 
 // toolActions are the tools whose action is known by their name.
 var toolActions = map[string]string{
-	"Bash": "exec", "PowerShell": "exec", "Monitor": "exec", "KillBash": "other", "KillShell": "other", "BashOutput": "read",
-	"Read": "read", "NotebookRead": "read", "Glob": "read", "Grep": "read", "LS": "read",
+	"Bash": "exec", "PowerShell": "exec", "Monitor": "exec", "KillBash": "other", "KillShell": "other",
+	"BashOutput": "read",
+	"Read":       "read", "NotebookRead": "read", "Glob": "read", "Grep": "read", "LS": "read",
 	"Write": "write", "Edit": "write", "MultiEdit": "write", "NotebookEdit": "write",
 	"WebFetch": "http", "WebSearch": "http",
-	"Task": "other", "Agent": "other", "TodoWrite": "other", "EnterPlanMode": "other", "ExitPlanMode": "other", "AskUserQuestion": "other",
-	"Skill": "other", "SlashCommand": "other",
+	"Task": "other", "Agent": "other", "TodoWrite": "other", "EnterPlanMode": "other", "ExitPlanMode": "other",
+	"AskUserQuestion": "other",
+	"Skill":           "other", "SlashCommand": "other",
 }
 
 // verbActions are the words in the name of any other tool.
 var verbActions = map[string]string{
-	"exec": "exec", "execute": "exec", "run": "exec", "shell": "exec", "command": "exec", "bash": "exec", "terminal": "exec", "eval": "exec",
+	"exec": "exec", "execute": "exec", "run": "exec", "shell": "exec", "command": "exec", "bash": "exec",
+	"terminal": "exec", "eval": "exec",
 	"read": "read", "get": "read", "list": "read", "search": "read", "find": "read", "view": "read", "query": "read",
-	"write": "write", "create": "write", "edit": "write", "update": "write", "append": "write", "insert": "write", "save": "write", "put": "write", "patch": "write",
-	"delete": "delete", "remove": "delete", "unlink": "delete", "destroy": "delete", "drop": "delete", "purge": "delete", "rm": "delete",
+	"write": "write", "create": "write", "edit": "write", "update": "write", "append": "write", "insert": "write",
+	"save": "write", "put": "write", "patch": "write",
+	"delete": "delete", "remove": "delete", "unlink": "delete", "destroy": "delete", "drop": "delete", "purge": "delete",
+	"rm":   "delete",
 	"move": "move", "rename": "move", "mv": "move", "copy": "copy", "duplicate": "copy", "cp": "copy",
-	"http": "http", "fetch": "http", "request": "http", "url": "http", "browse": "http", "navigate": "http", "download": "http",
-	"email": "email", "mail": "email", "message": "message", "sms": "message", "chat": "message", "post": "message", "notify": "message",
+	"http": "http", "fetch": "http", "request": "http", "url": "http", "browse": "http", "navigate": "http",
+	"download": "http",
+	"email":    "email", "mail": "email", "message": "message", "sms": "message", "chat": "message", "post": "message",
+	"notify": "message",
 	"memory": "memory_write", "remember": "memory_write",
 }
 
 // programActions are programs that make a shell command more than an exec.
 var programActions = map[string]string{
-	"rm": "delete", "rmdir": "delete", "unlink": "delete", "shred": "delete", "mv": "move", "cp": "copy", "rsync": "copy", "scp": "copy", "install": "copy",
-	"tee": "write", "dd": "write", "truncate": "write", "touch": "write", "curl": "http", "wget": "http", "http": "http", "https": "http",
-	"mail": "email", "mailx": "email", "sendmail": "email", "mutt": "email",
+	"rm": "delete", "rmdir": "delete", "unlink": "delete", "shred": "delete", "mv": "move", "cp": "copy", "rsync": "copy",
+	"scp": "copy", "install": "copy",
+	"tee": "write", "dd": "write", "truncate": "write", "touch": "write", "curl": "http", "wget": "http", "http": "http",
+	"https": "http",
+	"mail":  "email", "mailx": "email", "sendmail": "email", "mutt": "email",
 }
 
 // ActionTypes returns the kinds of action that a call is, in the words of a rule's
@@ -126,7 +139,8 @@ var (
 
 // wrappers run the program that is named behind them.
 var wrappers = []string{
-	"sudo", "doas", "env", "nohup", "time", "timeout", "nice", "xargs", "exec", "command", "builtin", "then", "do", "else", "if", "while", "!",
+	"sudo", "doas", "env", "nohup", "time", "timeout", "nice", "xargs", "exec", "command", "builtin", "then", "do", "else",
+	"if", "while", "!",
 }
 
 // programsIn returns the first word of each simple command, roughly.
@@ -166,17 +180,4 @@ func (c *compiler) actionTypes(at string, names []string) []string {
 		c.Report(at, "action_types is empty: remove the line for any action, or name some")
 	}
 	return out
-}
-
-// matchesActions: a rule that allows needs all that a call does among its types.
-func (r *rule) matchesActions(s *subject) bool {
-	if r.actions == nil {
-		return true
-	}
-	for _, a := range s.actions() {
-		if slices.Contains(r.actions, a) != r.allows() {
-			return !r.allows()
-		}
-	}
-	return r.allows()
 }

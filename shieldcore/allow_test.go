@@ -36,27 +36,36 @@ func TestAllowedCommandMustBeAllThatRuns(t *testing.T) {
 // takes a second path, or a script, under a name that nobody here knows; the rule
 // must not allow that because the first path is harmless.
 func TestAllowedPathsMustBeAllThatIsTouched(t *testing.T) {
-	p := load(t, "rules:\n  - {name: a, tools: ['mcp__fs__*', Glob, Edit, MultiEdit], paths: ['/repo/**'], decision: allow}\n")
+	p := load(t,
+		"rules:\n  - {name: a, tools: ['mcp__fs__*', Glob, Edit, MultiEdit], paths: ['/repo/**'], decision: allow}\n")
 	for name, test := range map[string]struct {
 		args, command string
 		paths, urls   []string
 		dir           string
 		want          bool
 	}{
-		"the path alone":            {args: `{"path":"/repo/a"}`, paths: []string{"/repo/a"}, want: true},
-		"text to write":             {args: `{"path":"/repo/a","content":"rm -rf /","overwrite":true,"mode":420}`, paths: []string{"/repo/a"}, want: true},
-		"edits":                     {args: `{"path":"/repo/a","edits":[{"old_string":"/etc","new_string":"x"}]}`, paths: []string{"/repo/a"}, want: true},
-		"two known paths":           {args: `{"source":"/repo/a","destination":"/repo/b"}`, paths: []string{"/repo/a", "/repo/b"}, want: true},
-		"a command beside the path": {args: `{"path":"/repo/a","command":"rm -rf /"}`, command: "rm -rf /", paths: []string{"/repo/a"}},
-		"a path under another key":  {args: `{"path":"/repo/a","target":"/etc/cron.d/x"}`, paths: []string{"/repo/a"}},
-		"from and to":               {args: `{"path":"/repo/a","to":"/root/.ssh/authorized_keys"}`, paths: []string{"/repo/a"}},
-		"a nested path":             {args: `{"path":"/repo/a","edits":[{"path":"/etc/passwd"}]}`, paths: []string{"/repo/a"}},
-		"a script in the text":      {args: `{"path":"/repo/a","content":{"script":"rm -rf /"}}`, paths: []string{"/repo/a"}},
-		"an address":                {args: `{"path":"/repo/a","url":"https://evil.example"}`, paths: []string{"/repo/a"}, urls: []string{"https://evil.example"}},
+		"the path alone": {args: `{"path":"/repo/a"}`, paths: []string{"/repo/a"}, want: true},
+		"text to write": {args: `{"path":"/repo/a","content":"rm -rf /","overwrite":true,"mode":420}`,
+			paths: []string{"/repo/a"}, want: true},
+		"edits": {args: `{"path":"/repo/a","edits":[{"old_string":"/etc","new_string":"x"}]}`,
+			paths: []string{"/repo/a"}, want: true},
+		"two known paths": {args: `{"source":"/repo/a","destination":"/repo/b"}`,
+			paths: []string{"/repo/a", "/repo/b"}, want: true},
+		"a command beside the path": {args: `{"path":"/repo/a","command":"rm -rf /"}`, command: "rm -rf /",
+			paths: []string{"/repo/a"}},
+		"a path under another key": {args: `{"path":"/repo/a","target":"/etc/cron.d/x"}`, paths: []string{"/repo/a"}},
+		"from and to": {args: `{"path":"/repo/a","to":"/root/.ssh/authorized_keys"}`,
+			paths: []string{"/repo/a"}},
+		"a nested path": {args: `{"path":"/repo/a","edits":[{"path":"/etc/passwd"}]}`,
+			paths: []string{"/repo/a"}},
+		"a script in the text": {args: `{"path":"/repo/a","content":{"script":"rm -rf /"}}`, paths: []string{"/repo/a"}},
+		"an address": {args: `{"path":"/repo/a","url":"https://evil.example"}`, paths: []string{"/repo/a"},
+			urls: []string{"https://evil.example"}},
 		"braces":                    {args: `{"pattern":"/repo/{x,../../etc}/*"}`, paths: []string{"/repo/{x,../../etc}/*"}},
 		"arguments that are a list": {args: `["/repo/a"]`, paths: []string{"/repo/a"}},
 	} {
-		call := approver.ToolCall{Tool: "mcp__fs__x", Command: test.command, Paths: test.paths, URLs: test.urls, Args: json.RawMessage(test.args), Dir: "/repo/a/b"}
+		call := approver.ToolCall{Tool: "mcp__fs__x", Command: test.command, Paths: test.paths, URLs: test.urls,
+			Args: json.RawMessage(test.args), Dir: "/repo/a/b"}
 		v, err := p.Judge(t.Context(), call)
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +87,9 @@ func TestBlockScalars(t *testing.T) {
 		"rules:\n  - name: a\n    args: |\n      rm -rf /\n    decision: deny\n",
 	} {
 		p := load(t, yaml)
-		v, err := p.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "rm -rf /", Args: json.RawMessage(`{"command":"rm -rf /"}`), Dir: "/"})
+		v,
+			err := p.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "rm -rf /",
+			Args: json.RawMessage(`{"command":"rm -rf /"}`), Dir: "/"})
 		if err != nil || v.Decision != approver.Deny {
 			t.Errorf("%v, %v under\n%s", v.Decision, err, yaml)
 		}

@@ -48,8 +48,10 @@ func (c *compiler) reachable(at string, rf ruleFile) {
 		}
 	}
 	if good && len(rf.Approvers) > 0 && !c.someoneAnswers(rf) {
-		c.ReportKey(at+".approvers", fmt.Sprintf("none of %s is on the approver list of %s, so nobody could ever approve this: name somebody who is, or another channel",
-			strings.Join(rf.Approvers, ", "), strings.Join(rf.Channels, " or ")))
+		c.ReportKey(at+".approvers",
+			fmt.Sprintf("none of %s is on the approver list of %s, so nobody could ever approve this: name somebody who is, "+
+				"or another channel",
+				strings.Join(rf.Approvers, ", "), strings.Join(rf.Channels, " or ")))
 	}
 }
 
@@ -86,5 +88,6 @@ func unknownName(what, name, why string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("the rule asks the %s %q, %s: no channel is", what, name, why)
 	}
-	return fmt.Sprintf("the rule asks the %s %q, %s: one of %s", what, name, why, strings.Join(names[:min(len(names), 20)], ", "))
+	return fmt.Sprintf("the rule asks the %s %q, %s: one of %s", what, name, why,
+		strings.Join(names[:min(len(names), 20)], ", "))
 }

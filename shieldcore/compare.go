@@ -55,16 +55,19 @@ func Compare(old, next *Policy) Change {
 		loosens(!slices.Contains(old.known, t) && !slices.Contains(old.known, "*"), "the tool %s becomes known", t)
 	}
 	for name, lists := range map[string][2][]pathGlob{
-		"restricted": {old.denylist.restricted, next.denylist.restricted}, "protected": {old.denylist.protected, next.denylist.protected},
+		"restricted": {old.denylist.restricted, next.denylist.restricted},
+		"protected":  {old.denylist.protected, next.denylist.protected},
 	} {
 		for _, g := range lists[0] {
 			there := slices.ContainsFunc(lists[1], func(h pathGlob) bool { return slices.Equal(g.exact, h.exact) })
 			loosens(!there, "%s is no longer %s", strings.Join(g.exact, "/"), name)
 		}
 	}
-	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback), "the default becomes milder")
+	loosens(next.fallback.Decision > old.fallback.Decision || floor(next.fallback) < floor(old.fallback),
+		"the default becomes milder")
 	loosens(longer(old.ttl, next.ttl), "people have longer to say yes")
-	loosens(old.placed && !next.placed, "no rule looks at paths any more, so a relative path without a directory is not asked about")
+	loosens(old.placed && !next.placed,
+		"no rule looks at paths any more, so a relative path without a directory is not asked about")
 	c.Why = append(c.Why, compareRules(old, next)...)
 	return c
 }
@@ -96,7 +99,8 @@ func compareRules(old, next *Policy) (why []string) {
 	gone := func(other []string) func(string) bool {
 		return func(name string) bool { return !slices.Contains(other, name) }
 	}
-	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), gone(becomes)), slices.DeleteFunc(slices.Clone(becomes), gone(was))) {
+	if !slices.Equal(slices.DeleteFunc(slices.Clone(was), gone(becomes)),
+		slices.DeleteFunc(slices.Clone(becomes), gone(was))) {
 		why = append(why, "the rules stand in another order")
 	}
 	for i := range next.rules {
@@ -109,7 +113,9 @@ func compareRules(old, next *Policy) (why []string) {
 		case r.allows():
 			why = append(why, fmt.Sprintf("the rule %s is new and allows", r.verdict.Rule))
 		case !asksLast(next, i):
-			why = append(why, fmt.Sprintf("the rule %s is new, and what it asks about may have been stopped by a later one, or by the default", r.verdict.Rule))
+			why = append(why,
+				fmt.Sprintf("the rule %s is new, and what it asks about may have been stopped by a later one, or by the default",
+					r.verdict.Rule))
 		}
 	}
 	return why
@@ -148,7 +154,8 @@ func compareRule(old, next *rule) (why []string) {
 	}
 	loosens(y.Decision > x.Decision, "decides "+y.Decision.String()+" instead of "+x.Decision.String())
 	// A rule that asks matches more than one that allows: also what a later rule denied.
-	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow, "asks instead of allowing, and so matches more calls")
+	loosens(y.Decision == approver.Ask && x.Decision == approver.Allow,
+		"asks instead of allowing, and so matches more calls")
 	loosens(floor(y) < floor(x) && y.Decision != approver.Deny, "needs a lower tier")
 	if y.Decision == approver.Ask && x.Decision == approver.Ask {
 		loosens(y.Severity > x.Severity, "is less severe")

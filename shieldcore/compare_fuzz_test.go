@@ -32,7 +32,8 @@ func some(r *rand.Rand, words ...string) []string {
 func genRuleOf(r *rand.Rand, name string) genRule {
 	out := genRule{name: name, condition: pick(r,
 		"command: 'git'", "command: 'git push'", "command: 'rm .*'", "tools: [Bash]", "tools: ['*']", "tools: [Read, Write]",
-		"paths: ['/etc/**']", "paths: ['/etc/hosts']", "paths: ['**/*.go']", "action_types: [write]", "action_types: [read, exec]",
+		"paths: ['/etc/**']", "paths: ['/etc/hosts']", "paths: ['**/*.go']", "action_types: [write]",
+		"action_types: [read, exec]",
 		"command: 'git', when: {agents: [claude]}", "tools: [Bash], command: 'git .*'", "tools: [Write], paths: ['/etc/**']",
 	)}
 	return out.decided(r)
@@ -52,7 +53,8 @@ func (g genRule) decided(r *rand.Rand) genRule {
 
 func genPolicyOf(r *rand.Rand) genPolicy {
 	p := genPolicy{
-		fallback: pick(r, "pass", "ask", "deny"), ttl: pick(r, "", "30s", "60s", "90s"), known: some(r, "Bash", "Read", "Write", "mcp__*"),
+		fallback: pick(r, "pass", "ask", "deny"), ttl: pick(r, "", "30s", "60s", "90s"),
+		known:  some(r, "Bash", "Read", "Write", "mcp__*"),
 		denied: [2][]string{some(r, "/vault", "/etc/passwd"), some(r, "/seal", "/etc/hosts")},
 	}
 	for i := range r.IntN(5) {
@@ -115,7 +117,8 @@ func quoted(words []string) string {
 // genCalls meet the words of generated policies, together and apart.
 func genCalls() (calls []approver.ToolCall) {
 	for _, agent := range []string{"claude", "codex"} {
-		for _, command := range []string{"git push", "git", "git status", "rm x", "git push; rm x", "ls", "cat /vault", "cat /etc/passwd > /seal"} {
+		for _, command := range []string{"git push", "git", "git status", "rm x", "git push; rm x", "ls", "cat /vault",
+			"cat /etc/passwd > /seal"} {
 			calls = append(calls, approver.ToolCall{Agent: agent, Tool: "Bash", Command: command, Dir: "/src"})
 		}
 		for _, tool := range []string{"Read", "Write", "mcp__x__get", "mcp__x__delete_file", "Other"} {

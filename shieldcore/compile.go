@@ -2,15 +2,12 @@ package shieldcore
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"approver.example"
-	"approver.example/internal/strictyaml"
 )
 
 // MaxTier is the highest tier, which is people.
@@ -46,7 +43,7 @@ type ruleFile struct {
 func (c *compiler) rule(e entry, ttl time.Duration) rule {
 	at := e.at
 	r := rule{source: e, verdict: approver.Verdict{By: By, Rule: e.Name, Where: c.Position(at), Confidence: 1}}
-	c.name(at, e.ruleFile, &r.verdict)
+	c.ruleName(at, e.ruleFile, &r.verdict)
 	c.decision(e, ttl, &r.verdict)
 	c.people(at, e.ruleFile, &r.verdict)
 	c.reasons(at, e.ruleFile, &r.verdict)
@@ -72,11 +69,14 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 		c.Report(at+".content_patterns", "content_patterns is empty: remove the line, or write some")
 	}
 	if c.Has(at+".content_patterns") && r.allows() {
-		c.ReportKey(at+".content_patterns", "a rule that allows cannot have content_patterns: a text found in it does not say what the rest does")
+		c.ReportKey(at+".content_patterns",
+			"a rule that allows cannot have content_patterns: a text found in it does not say what the rest does")
 	}
 	r.when = c.when(at+".when", e.When)
 	if !c.hasCondition(at) {
-		c.ReportKey(at, "the rule has no condition, so it would match every call: add command, paths, args or tools, or write tools: [\"*\"] if that is meant")
+		c.ReportKey(at,
+			"the rule has no condition, so it would match every call: add command, paths, args or tools, or write tools: "+
+				"[\"*\"] if that is meant")
 	}
 	return r
 }
@@ -84,7 +84,8 @@ func (c *compiler) rule(e entry, ttl time.Duration) rule {
 // rulePaths compiles paths, under either name, and the exceptions from them.
 func (c *compiler) rulePaths(r *rule) {
 	at := r.source.at
-	for key, list := range map[string][]string{"paths": r.source.Paths, "path_patterns": r.source.PathsToo, "path_deny_patterns": r.source.NotPaths} {
+	for key, list := range map[string][]string{"paths": r.source.Paths, "path_patterns": r.source.PathsToo,
+		"path_deny_patterns": r.source.NotPaths} {
 		if c.Good(at+"."+key) && len(list) == 0 {
 			c.Report(at+"."+key, key+" is empty: remove the line, or name some")
 		}
@@ -97,25 +98,17 @@ func (c *compiler) rulePaths(r *rule) {
 	switch {
 	case !c.Has(at + ".path_deny_patterns"):
 	case !r.allows():
-		c.ReportKey(at+".path_deny_patterns", "path_deny_patterns are exceptions of a rule that allows; what is to be stopped stands under paths, and an exception to it is a rule before this one")
+		c.ReportKey(at+".path_deny_patterns",
+			"path_deny_patterns are exceptions of a rule that allows; what is to be stopped stands under paths, and an "+
+				"exception to it is a rule before this one")
 	case len(r.paths) == 0:
 		c.ReportKey(at+".path_deny_patterns", "path_deny_patterns are exceptions from paths, which the rule does not have")
 	}
 }
 
-func (c *compiler) pathGlobs(at string, patterns []string) (out []pathGlob) {
-	for i, text := range patterns {
-		g, err := newPathGlob(text)
-		if err != nil {
-			c.Report(fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("path %q %s", text, err))
-		}
-		out = append(out, g)
-	}
-	return out
-}
-
 func (c *compiler) hasCondition(at string) bool {
-	return slices.ContainsFunc([]string{"command", "paths", "path_patterns", "args", "tools", "action_types", "content_patterns"}, func(key string) bool {
+	return slices.ContainsFunc([]string{"command", "paths", "path_patterns", "args", "tools", "action_types",
+		"content_patterns"}, func(key string) bool {
 		return c.Has(at + "." + key)
 	})
 }
@@ -163,7 +156,9 @@ func (c *compiler) people(at string, rf ruleFile, v *approver.Verdict) {
 		v.MinTier = approver.TierEvaluation
 	}
 	if v.Decision == approver.Ask && v.MinTier == approver.TierEvaluation && !v.Escalates() && c.Good(at) {
-		c.Warn(at, fmt.Sprintf("rule %q never leaves a call to the evaluation: what is catastrophic, or names approvers, is for people; write severity: high and no approvers, or min_tier: 3", rf.Name))
+		c.Warn(at,
+			fmt.Sprintf("rule %q never leaves a call to the evaluation: what is catastrophic, or names approvers, is for "+
+				"people; write severity: high and no approvers, or min_tier: 3", rf.Name))
 	}
 	c.tier(at+"."+key, v.MinTier)
 	if c.Good(at+"."+key) && v.Decision == approver.Deny {
@@ -196,7 +191,9 @@ func (c *compiler) fallback(d defaultFile) approver.Verdict {
 		v = finding(approver.Ask, RuleDefault, "no rule of the policy matches, and it asks by default")
 		v.Severity, v.MinTier = approver.High, d.MinTier
 	case "allow":
-		c.Report("default.decision", "default cannot be allow: write pass, which leaves the call to the agent's own permission flow, and a rule for each thing that is allowed")
+		c.Report("default.decision",
+			"default cannot be allow: write pass, which leaves the call to the agent's own permission flow, and a rule for "+
+				"each thing that is allowed")
 	default:
 		c.Report("default.decision", unknownWord("decision", d.Decision, []string{"deny", "ask", "pass"}))
 	}
@@ -204,17 +201,16 @@ func (c *compiler) fallback(d defaultFile) approver.Verdict {
 	return v
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 var ruleName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$`)
 
-func (c *compiler) name(at string, rf ruleFile, v *approver.Verdict) {
+func (c *compiler) ruleName(at string, rf ruleFile, v *approver.Verdict) {
 	switch {
 	case !c.Has(at + ".name"):
 		c.ReportKey(at, "the rule has no name: add a line such as name: git.force_push")
 	case !c.Good(at + ".name"):
 	case len(rf.Name) > 64 || !ruleName.MatchString(rf.Name):
-		c.Report(at+".name", "name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
+		c.Report(at+".name",
+			"name must be lower-case words joined by dots, at most 64 characters: write it like git.force_push")
 	case slices.Contains(builtinFindings, rf.Name):
 		c.Report(at+".name", fmt.Sprintf("%q is the name of a built-in finding: choose another", rf.Name))
 	}
@@ -279,13 +275,6 @@ func (c *compiler) decision(e entry, ttl time.Duration, v *approver.Verdict) {
 	}
 }
 
-func unknownWord(what, word string, words []string) string {
-	if near := strictyaml.Nearest(word, words); near != "" {
-		return fmt.Sprintf("unknown %s %q: did you mean %q?", what, word, near)
-	}
-	return fmt.Sprintf("unknown %s %q: one of %s", what, word, strings.Join(words, ", "))
-}
-
 func (c *compiler) ttl(at string, d time.Duration) time.Duration {
 	if d < MinTTL || d > MaxTTL {
 		c.Report(at, "the time for people must be 5s to 1h")
@@ -307,26 +296,4 @@ func (c *compiler) reasons(at string, rf ruleFile, v *approver.Verdict) {
 	if v.Reason == "" {
 		v.Reason = v.Detail
 	}
-}
-
-func (c *compiler) toolGlobs(at string, names []string) []toolGlob {
-	var out []toolGlob
-	for i, name := range names {
-		if _, err := path.Match(name, ""); err != nil || strings.TrimSpace(name) == "" || strings.Contains(name, "\\") {
-			c.Report(fmt.Sprintf("%s[%d]", at, i), fmt.Sprintf("tool %q is not a name: write it as the agent does, with * for any part", name))
-		}
-		out = append(out, toolGlob(name))
-	}
-	return out
-}
-
-// sortedNames returns the keys of a map in order, so that problems and
-// compilation do not depend on chance.
-func sortedNames(m map[string]string) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

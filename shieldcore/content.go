@@ -55,15 +55,3 @@ func contentIn(value any, key string, out []*text) []*text {
 	}
 	return out
 }
-
-// matchesContent reports whether one of the patterns is in what is written.
-func (r *rule) matchesContent(s *subject) (bool, error) {
-	if len(r.content) == 0 {
-		return true, nil
-	}
-	texts, err := s.written()
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(r.content, func(p *pattern) bool { return p.in(texts) }), nil
-}

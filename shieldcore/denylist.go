@@ -9,12 +9,6 @@ import (
 	"approver.example"
 )
 
-// Names of the findings of the path denylist, which stands above all rules.
-const (
-	RuleRestricted = "restricted_path" // a path that no agent reads or writes
-	RuleProtected  = "protected_path"  // a path that agents only read
-)
-
 // Built-in paths of the denylist. A policy adds to them and takes nothing away.
 var (
 	// builtinRestricted are approver's own files, what holds the passwords of the
@@ -27,8 +21,10 @@ var (
 	// program, and whether an agent asks approver at all.
 	builtinProtected = []string{
 		"/etc/sudoers", "/etc/sudoers.d/**", "/etc/pam.d/**", "/etc/ld.so.preload",
-		"**/.claude/settings*.json", "**/.claude/hooks/**", "/etc/claude-code/**", "/Library/Application Support/ClaudeCode/**",
-		"**/.codex/config.toml", "**/.codex/hooks.json", "**/.gemini/settings.json", "**/.qwen/settings.json", "**/.factory/settings.json",
+		"**/.claude/settings*.json", "**/.claude/hooks/**", "/etc/claude-code/**",
+		"/Library/Application Support/ClaudeCode/**",
+		"**/.codex/config.toml", "**/.codex/hooks.json", "**/.gemini/settings.json", "**/.qwen/settings.json",
+		"**/.factory/settings.json",
 		"**/.cursor/hooks.json", "**/.github/hooks/**",
 	}
 )
@@ -101,7 +97,8 @@ func (s *subject) onlyReads() bool {
 // writesText is a command that does nothing but write the lines below it into a
 // file: cat or tee with a here document, and no operator that could give those
 // lines to another program.
-var writesText = regexp.MustCompile(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"|(\w+))([^|;&()\x60$\n<\\]*)\n`)
+var writesText = regexp.MustCompile(`\A[ \t]*(?:cat|tee)([^|;&()\x60$\n<\\]*)<<(-?)[ \t]*(?:'(\w+)'|"(\w+)"` +
+	`|(\w+))([^|;&()\x60$\n<\\]*)\n`)
 
 // withoutText returns a command without the lines that it only writes into a
 // file: a text that names a path reads nothing there. What is substituted in
@@ -143,7 +140,8 @@ func pathWords(command string) (words []string) {
 			word = value // --file=/etc/shadow, of=/dev/mem
 		}
 		word = strings.TrimLeft(word, "@") // curl -d @/etc/shadow
-		if strings.ContainsAny(word, "/~") && !strings.Contains(word, "://") && !strings.ContainsAny(word, " \n") && len(word) <= 4096 && !slices.Contains(words, word) {
+		if strings.ContainsAny(word, "/~") && !strings.Contains(word, "://") && !strings.ContainsAny(word, " \n") &&
+			len(word) <= 4096 && !slices.Contains(words, word) {
 			if words = append(words, word); len(words) == maxPathWords {
 				break
 			}

@@ -21,7 +21,8 @@ func mustLoad(t testing.TB, text string) *shieldcore.Policy {
 }
 
 func file(tool string, paths ...string) approver.ToolCall {
-	return approver.ToolCall{Agent: "claude", Tool: tool, Paths: paths, Dir: "/project", Peer: approver.Peer{Known: true, UID: 1000}}
+	return approver.ToolCall{Agent: "claude", Tool: tool, Paths: paths, Dir: "/project",
+		Peer: approver.Peer{Known: true, UID: 1000}}
 }
 
 // The three lists are tried in the order deny, verify, allow, however they
@@ -68,11 +69,13 @@ func TestBlockEverythingBlocksEverything(t *testing.T) {
 	for _, text := range []string{
 		"version: 1\ndefault:\n  decision: block\n  min_tier: 0\nrules: []\n",
 		"version: 1\ndefault: {decision: deny}\ntools: {known: ['*']}\n",
-		"version: 1\nrules:\n  - {name: all, action_types: ['*'], path_patterns: ['/**'], decision: block}\n  - {name: rest, action_types: ['*'], decision: block}\n",
+		"version: 1\nrules:\n  - {name: all, action_types: ['*'], path_patterns: ['/**'], decision: block}\n  - {name: " +
+			"rest, action_types: ['*'], decision: block}\n",
 		"version: 1\ndeny: [{name: all, action_types: ['*']}]\n",
 	} {
 		p := mustLoad(t, text)
-		for _, call := range []approver.ToolCall{file("Read", "/etc/shadow"), file("Read", "/project/x"), bash("ls"), file("Anything"), {}} {
+		for _, call := range []approver.ToolCall{file("Read", "/etc/shadow"), file("Read", "/project/x"), bash("ls"),
+			file("Anything"), {}} {
 			if v := judge(t, p, call); v.Decision != approver.Deny || v.Rule == "" || v.Reason == "" {
 				t.Errorf("%s\n%+v: %+v", text, call, v)
 			}
@@ -97,10 +100,14 @@ rules:
 		call approver.ToolCall
 		want string
 	}{
-		{args(file("Write", "/project/a"), `{"file_path":"/project/a","content":"-----BEGIN RSA PRIVATE KEY-----"}`), "deny keys"},
-		{args(file("Edit", "/project/a"), `{"file_path":"/project/a","old_string":"x","new_string":"k = AKIAABCDEFGHIJKLMNOP"}`), "deny keys"},
-		{args(file("Edit", "/project/a"), `{"file_path":"/project/a","old_string":"AKIAABCDEFGHIJKLMNOP","new_string":"x"}`), "allow project"},
-		{args(file("MultiEdit", "/project/a"), `{"file_path":"/project/a","edits":[{"old_string":"","new_string":"AKIAABCDEFGHIJKLMNOP"}]}`), "deny keys"},
+		{args(file("Write", "/project/a"), `{"file_path":"/project/a","content":"-----BEGIN RSA PRIVATE KEY-----"}`),
+			"deny keys"},
+		{args(file("Edit", "/project/a"),
+			`{"file_path":"/project/a","old_string":"x","new_string":"k = AKIAABCDEFGHIJKLMNOP"}`), "deny keys"},
+		{args(file("Edit", "/project/a"), `{"file_path":"/project/a","old_string":"AKIAABCDEFGHIJKLMNOP","new_string":"x"}`),
+			"allow project"},
+		{args(file("MultiEdit", "/project/a"),
+			`{"file_path":"/project/a","edits":[{"old_string":"","new_string":"AKIAABCDEFGHIJKLMNOP"}]}`), "deny keys"},
 		{file("Read", "/project/a"), "allow project"},
 		{file("Read", "/project/tls.pem"), "ask no_rule"},
 		{file("Write", "/project/vendor/x/y"), "ask no_rule"},
@@ -119,7 +126,10 @@ rules:
 // A tier is said, and the gate obeys it: TestAFloorWithoutItsTierAsksPeople. What may
 // come of it has the policy's deadline.
 func TestMinTier(t *testing.T) {
-	p := mustLoad(t, head+"default_ttl: 77s\nrules:\n  - {name: a, command: 'git status', decision: allow, min_tier: 2}\n  - {name: b, command: 'ls', decision: allow}\n")
+	p := mustLoad(t,
+		head+
+			"default_ttl: 77s\nrules:\n  - {name: a, command: 'git status', decision: allow, min_tier: 2}\n  - {name: b, "+
+			"command: 'ls', decision: allow}\n")
 	if v := judge(t, p, bash("git status")); v.Decision != approver.Allow || v.MinTier != 2 || v.TTL != 77*time.Second {
 		t.Errorf("%+v", v)
 	}
@@ -135,7 +145,8 @@ func TestMinTier(t *testing.T) {
 // "escalate" leaves a call to the evaluation, and "verify" to people.
 func TestEscalateMeansTheEvaluation(t *testing.T) {
 	for line, want := range map[string]uint8{
-		"decision: escalate, severity: high": 2, "decision: escalate, severity: high, min_tier: 3": 3, "decision: verify, severity: high": 0, "decision: ask, severity: high, min_tier: 2": 2,
+		"decision: escalate, severity: high": 2, "decision: escalate, severity: high, min_tier: 3": 3,
+		"decision: verify, severity: high": 0, "decision: ask, severity: high, min_tier: 2": 2,
 	} {
 		p := mustLoad(t, head+"rules:\n  - {name: a, command: x, "+line+"}\n")
 		if v := judge(t, p, bash("x")); v.Decision != approver.Ask || v.MinTier != want {
@@ -146,26 +157,34 @@ func TestEscalateMeansTheEvaluation(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"decision: escalate", "decision: ask, severity: high, min_tier: 2, approvers: [ada]"} {
-		if w := mustLoad(t, head+"rules:\n  - {name: a, command: x, "+line+"}\n").Warnings(); len(w) != 1 || !strings.Contains(w[0].Text, "never leaves a call to the evaluation") {
+		if w := mustLoad(t, head+"rules:\n  - {name: a, command: x, "+line+"}\n").Warnings(); len(w) != 1 ||
+			!strings.Contains(w[0].Text, "never leaves a call to the evaluation") {
 			t.Errorf("%s: %v", line, w)
 		}
 	}
 }
 
 func TestChannelsAndApprovers(t *testing.T) {
-	p := mustLoad(t, head+"rules:\n  - {name: a, command: x, decision: ask, channels: [slack, telegram], approvers: [ada, 'telegram:10042'], min_tier: 3}\n")
+	p := mustLoad(t,
+		head+
+			"rules:\n  - {name: a, command: x, decision: ask, channels: [slack, telegram], approvers: [ada, "+
+			"'telegram:10042'], min_tier: 3}\n")
 	v := judge(t, p, bash("x"))
-	if strings.Join(v.Channels, " ") != "slack telegram" || strings.Join(v.Approvers, " ") != "ada telegram:10042" || v.MinTier != 3 {
+	if strings.Join(v.Channels, " ") != "slack telegram" || strings.Join(v.Approvers, " ") != "ada telegram:10042" ||
+		v.MinTier != 3 {
 		t.Errorf("%+v", v)
 	}
 }
 
 func TestActions(t *testing.T) {
 	for action, calls := range map[string][]approver.ToolCall{
-		"exec":         {bash("ls"), {Tool: "mcp__x__run_command"}, {Tool: "shell", Command: "ls"}},
-		"read":         {file("Read", "/x"), file("Grep", "/x"), file("mcp__fs__readFile", "/x"), file("mcp__fs__slurp", "/x")},
-		"write":        {file("Write", "/x"), file("MultiEdit", "/x"), bash("echo > x"), bash("ls | sudo tee x"), file("mcp__fs__slurp", "/x")},
-		"delete":       {bash("cd x && rm y"), bash("sudo -n rm x"), bash("find . | xargs rm"), bash(`"rm" x`), file("mcp__fs__delete_file", "/x"), file("mcp__fs__slurp", "/x")},
+		"exec": {bash("ls"), {Tool: "mcp__x__run_command"}, {Tool: "shell", Command: "ls"}},
+		"read": {file("Read", "/x"), file("Grep", "/x"), file("mcp__fs__readFile", "/x"),
+			file("mcp__fs__slurp", "/x")},
+		"write": {file("Write", "/x"), file("MultiEdit", "/x"), bash("echo > x"), bash("ls | sudo tee x"),
+			file("mcp__fs__slurp", "/x")},
+		"delete": {bash("cd x && rm y"), bash("sudo -n rm x"), bash("find . | xargs rm"), bash(`"rm" x`),
+			file("mcp__fs__delete_file", "/x"), file("mcp__fs__slurp", "/x")},
 		"move":         {bash("mv a b"), file("mcp__fs__move-file", "/x")},
 		"copy":         {bash("A=1 cp a b"), file("mcp__fs__copyFile", "/x")},
 		"http":         {{Tool: "WebFetch"}, {Tool: "x", URLs: []string{"https://x.example"}}, bash("/usr/bin/curl x")},
@@ -175,7 +194,8 @@ func TestActions(t *testing.T) {
 		"mcp":          {{Tool: "mcp__x__y"}},
 		"other":        {{Tool: "Task"}, {Tool: "Whatever"}},
 	} {
-		p := mustLoad(t, "version: 1\ntools: {known: ['*']}\nrules:\n  - {name: a, action_types: ["+action+"], decision: deny}\n")
+		p := mustLoad(t, "version: 1\ntools: {known: ['*']}\nrules:\n  - {name: a, action_types: ["+action+
+			"], decision: deny}\n")
 		for _, call := range calls {
 			if v := judge(t, p, call); v.Rule != "a" {
 				t.Errorf("%s: %+v: %+v", action, call, v)
@@ -187,7 +207,8 @@ func TestActions(t *testing.T) {
 	}
 	// A rule that allows needs all that a call does.
 	p := mustLoad(t, "version: 1\ntools: {known: ['*']}\nrules:\n  - {name: a, action_types: [exec], decision: allow}\n")
-	for command, want := range map[string]approver.Decision{"ls -l": approver.Allow, "rm x": approver.Pass, "echo > x": approver.Pass} {
+	for command, want := range map[string]approver.Decision{"ls -l": approver.Allow, "rm x": approver.Pass,
+		"echo > x": approver.Pass} {
 		if v := judge(t, p, bash(command)); v.Decision != want {
 			t.Errorf("%q: %v", command, v.Decision)
 		}
@@ -249,7 +270,8 @@ rules:
 	} {
 		v := judge(t, p, tt.call)
 		if v.Rule != tt.want || tt.want != "all" && v.Decision != approver.Deny {
-			t.Errorf("%s %v %q: got %s by %q, want %q", tt.call.Tool, tt.call.Paths, tt.call.Command, v.Decision, v.Rule, tt.want)
+			t.Errorf("%s %v %q: got %s by %q, want %q", tt.call.Tool, tt.call.Paths, tt.call.Command, v.Decision, v.Rule,
+				tt.want)
 		}
 	}
 }
@@ -257,22 +279,31 @@ rules:
 func TestDialectProblems(t *testing.T) {
 	rule := func(rest string) string { return head + "rules:\n  - {name: a, command: x, " + rest + "}\n" }
 	for text, want := range map[string]string{
-		rule("decision: ask, paths: [/a], path_patterns: [/b]"):                                 "path_patterns is another name of paths, which the rule has too",
-		rule("decision: ask, min_tier: 1, tier_override: 2"):                                    "tier_override is another name of min_tier",
-		rule("decision: ask, min_tier: 4"):                                                      "a tier is 0 to 3",
-		rule("decision: deny, min_tier: 1"):                                                     "min_tier has no meaning for a rule that denies",
-		rule("decision: deny, paths: [/a], path_deny_patterns: [/b]"):                           "path_deny_patterns are exceptions of a rule that allows",
-		rule("decision: allow, path_deny_patterns: [/b]"):                                       "exceptions from paths, which the rule does not have",
-		rule("decision: allow, content_patterns: [y]"):                                          "a rule that allows cannot have content_patterns",
-		rule("decision: ask, content_patterns: ['(']"):                                          "bad regular expression",
-		rule("decision: ask, content_patterns: []"):                                             "content_patterns is empty",
-		rule("decision: ask, action_types: []"):                                                 "action_types is empty",
-		rule("decision: ask, action_types: [exce]"):                                             `unknown action type "exce": did you mean "exec"?`,
-		rule("decision: ask, action_types: ['*', read]"):                                        "leave the others out",
-		rule("decision: ask, channels: []"):                                                     "channels must name 1 to 50",
-		rule("decision: ask, channels: [Slack!]"):                                               `"Slack!" is not a name for channels`,
-		rule("decision: ask, approvers: [ada, ada]"):                                            "stands there twice",
-		rule("decision: deny, approvers: [ada]"):                                                "approvers is for rules that ask",
+		rule("decision: ask, paths: [/a], path_patterns: [/b]"): "path_patterns is " +
+			"another name of paths, which the rule has too",
+		rule("decision: ask, min_tier: 1, tier_override: 2"): "tier_override is " +
+			"another name of min_tier",
+		rule("decision: ask, min_tier: 4"): "a tier is 0 to 3",
+		rule("decision: deny, min_tier: 1"): "min_tier has no " +
+			"meaning for a rule that denies",
+		rule("decision: deny, paths: [/a], path_deny_patterns: [/b]"): "path_deny_patterns are " +
+			"exceptions of a rule that allows",
+		rule("decision: allow, path_deny_patterns: [/b]"): "exceptions from paths, " +
+			"which the rule does not have",
+		rule("decision: allow, content_patterns: [y]"): "a rule that allows " +
+			"cannot have content_patterns",
+		rule("decision: ask, content_patterns: ['(']"): "bad regular expression",
+		rule("decision: ask, content_patterns: []"):    "content_patterns is empty",
+		rule("decision: ask, action_types: []"):        "action_types is empty",
+		rule("decision: ask, action_types: [exce]"): `unknown action type ` +
+			`"exce": did you mean "exec"?`,
+		rule("decision: ask, action_types: ['*', read]"): "leave the others out",
+		rule("decision: ask, channels: []"):              "channels must name 1 to 50",
+		rule("decision: ask, channels: [Slack!]"): `"Slack!" is not a name ` +
+			`for channels`,
+		rule("decision: ask, approvers: [ada, ada]"): "stands there twice",
+		rule("decision: deny, approvers: [ada]"): "approvers is for rules " +
+			"that ask",
 		rule("decision: ask, when: {}"):                                                         "when is empty",
 		rule("decision: ask, when: {agents: []}"):                                               "agents is empty",
 		rule("decision: ask, when: {environments: [pord]}"):                                     `did you mean "prod"?`,
@@ -281,15 +312,17 @@ func TestDialectProblems(t *testing.T) {
 		rule("decision: ask, when: {time: {from: '6:00', to: '6:00', zone: UTC}}"):              "no time at all",
 		rule("decision: ask, when: {time: {from: '6:00', to: '7:00', zone: Nowhere/X}}"):        "is not known here",
 		rule("decision: ask, when: {time: {from: '6:00', to: '7:00', zone: UTC, days: [mno]}}"): `did you mean "mon"?`,
-		rule("decision: ask, when: {branch: [main]}"):                                           `unknown key "branch": did you mean "branches"?`,
-		head + "deny: [{name: a, command: x, decision: deny}]\n":                                "the rule stands in the list deny, which says what it decides",
-		head + "deny: [{name: a, command: x}]\nallow: [{name: a, command: y}]\n":                `rule "a" is already defined in line 3`,
-		head + "verify: [{command: x}]\n":                                                       "the rule has no name",
-		head + "default: {decision: allow}\n":                                                   "default cannot be allow",
-		head + "default: {decision: maybe}\n":                                                   `unknown decision "maybe"`,
-		head + "default: {min_tier: 1}\n":                                                       "default has no decision",
-		head + "denylist: {restricted: [etc/x]}\n":                                              "must start with /, ~/ or **/",
-		head + "denylist: {forbidden: [/x]}\n":                                                  `unknown key "forbidden"`,
+		rule("decision: ask, when: {branch: [main]}"): `unknown key "branch": ` +
+			`did you mean "branches"?`,
+		head +
+			"deny: [{name: a, command: x, decision: deny}]\n": "the rule stands in the list deny, which says what it decides",
+		head + "deny: [{name: a, command: x}]\nallow: [{name: a, command: y}]\n": `rule "a" is already defined in line 3`,
+		head + "verify: [{command: x}]\n":                                        "the rule has no name",
+		head + "default: {decision: allow}\n":                                    "default cannot be allow",
+		head + "default: {decision: maybe}\n":                                    `unknown decision "maybe"`,
+		head + "default: {min_tier: 1}\n":                                        "default has no decision",
+		head + "denylist: {restricted: [etc/x]}\n":                               "must start with /, ~/ or **/",
+		head + "denylist: {forbidden: [/x]}\n":                                   `unknown key "forbidden"`,
 	} {
 		_, err := shieldcore.Load("p.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "p.yaml:") {
@@ -300,25 +333,41 @@ func TestDialectProblems(t *testing.T) {
 
 func TestShadowedAndUnreachable(t *testing.T) {
 	for name, tt := range map[string]struct{ rules, want string }{
-		"same command":          {"{name: a, command: 'git push', decision: allow}\n  - {name: b, command: 'git push', decision: allow}", `p.yaml:5:5: rule "b" never decides: "a" in line 4`},
-		"any tool":              {"{name: a, tools: ['*'], decision: ask}\n  - {name: b, command: x, decision: deny}", `"a" in line 4 matches all`},
-		"tools, more":           {"{name: a, tools: [Read, Write], decision: ask}\n  - {name: b, tools: [Read], paths: [/x], decision: deny}", "never decides"},
-		"a tool by glob":        {"{name: a, tools: ['mcp__*'], decision: ask}\n  - {name: b, tools: [mcp__x__y], decision: deny}", "never decides"},
-		"a path by glob":        {"{name: a, paths: ['/etc/**'], decision: ask}\n  - {name: b, paths: [/etc/passwd, '/etc/**'], decision: deny}", "never decides"},
-		"wider actions":         {"{name: a, action_types: [read, write], decision: ask}\n  - {name: b, action_types: [read], decision: deny}", "never decides"},
-		"same when":             {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: x, when: {agents: [claude]}, decision: deny}", "never decides"},
-		"no when":               {"{name: a, command: x, decision: ask}\n  - {name: b, command: x, when: {agents: [claude]}, decision: deny}", "never decides"},
-		"ask before allow":      {"{name: a, command: 'ls', decision: ask}\n  - {name: b, command: 'ls', decision: allow}", "never decides"},
-		"not plain":             {"{name: a, command: 'ls \\| wc', decision: allow}", `rule "a" can never match: it allows plain words only`},
-		"tools without actions": {"{name: a, tools: [Read], action_types: [delete], decision: ask}", "none of its tools is of its action_types"},
+		"same command": {"{name: a, command: 'git push', decision: allow}\n  - {name: b, command: 'git push', " +
+			"decision: allow}", `p.yaml:5:5: rule "b" never decides: "a" in line 4`},
+		"any tool": {"{name: a, tools: ['*'], decision: ask}\n  - {name: b, command: x, decision: deny}",
+			`"a" in line 4 matches all`},
+		"tools, more": {"{name: a, tools: [Read, Write], decision: ask}\n  - {name: b, tools: [Read], paths: [/x], " +
+			"decision: deny}", "never decides"},
+		"a tool by glob": {"{name: a, tools: ['mcp__*'], decision: ask}\n  - {name: b, tools: [mcp__x__y], decision: deny}",
+			"never decides"},
+		"a path by glob": {"{name: a, paths: ['/etc/**'], decision: ask}\n  - {name: b, paths: [/etc/passwd, '/etc/**'], " +
+			"decision: deny}", "never decides"},
+		"wider actions": {"{name: a, action_types: [read, write], decision: ask}\n  - {name: b, action_types: [read], " +
+			"decision: deny}", "never decides"},
+		"same when": {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: x, when: " +
+			"{agents: [claude]}, decision: deny}", "never decides"},
+		"no when": {"{name: a, command: x, decision: ask}\n  - {name: b, command: x, when: {agents: [claude]}, " +
+			"decision: deny}", "never decides"},
+		"ask before allow": {"{name: a, command: 'ls', decision: ask}\n  - {name: b, command: 'ls', decision: allow}",
+			"never decides"},
+		"not plain": {"{name: a, command: 'ls \\| wc', decision: allow}",
+			`rule "a" can never match: it allows plain words only`},
+		"tools without actions": {"{name: a, tools: [Read], action_types: [delete], decision: ask}",
+			"none of its tools is of its action_types"},
 
-		"other command":        {"{name: a, command: 'git', decision: ask}\n  - {name: b, command: 'git push', decision: deny}", ""},
-		"allow before deny":    {"{name: a, command: 'ls', decision: allow}\n  - {name: b, command: 'ls', decision: deny}", ""},
-		"narrow before wide":   {"{name: a, tools: [Read], command: x, decision: ask}\n  - {name: b, command: x, decision: deny}", ""},
-		"other when":           {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: x, when: {agents: [codex]}, decision: deny}", ""},
-		"when before none":     {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: x, decision: deny}", ""},
-		"folders are not told": {"{name: a, paths: ['/etc/**'], decision: ask}\n  - {name: b, paths: ['/etc/x/**'], decision: deny}", ""},
-		"a quote inside":       {`{name: a, command: "echo it's 'x", decision: allow}`, ""},
+		"other command": {"{name: a, command: 'git', decision: ask}\n  - {name: b, command: 'git push', decision: deny}", ""},
+		"allow before deny": {"{name: a, command: 'ls', decision: allow}\n  - {name: b, command: 'ls', decision: deny}",
+			""},
+		"narrow before wide": {"{name: a, tools: [Read], command: x, decision: ask}\n  - {name: b, command: x, " +
+			"decision: deny}", ""},
+		"other when": {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: " +
+			"x, when: {agents: [codex]}, decision: deny}", ""},
+		"when before none": {"{name: a, command: x, when: {agents: [claude]}, decision: ask}\n  - {name: b, command: " +
+			"x, decision: deny}", ""},
+		"folders are not told": {"{name: a, paths: ['/etc/**'], decision: ask}\n  - {name: b, paths: ['/etc/x/**'], " +
+			"decision: deny}", ""},
+		"a quote inside": {`{name: a, command: "echo it's 'x", decision: allow}`, ""},
 	} {
 		p := mustLoad(t, head+"rules:\n  - "+tt.rules+"\n")
 		var got []string

@@ -36,7 +36,9 @@ func TestDocumentedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = shieldcore.Load("policy.yaml", []byte("version: 1\n\n\n\nrules:\n  - name: a\n    desicion: ask\n    command: 'rm (?!-i)x'\n    decision: ask\n"))
+	_,
+		err = shieldcore.Load("policy.yaml",
+		[]byte("version: 1\n\n\n\nrules:\n  - name: a\n    desicion: ask\n    command: 'rm (?!-i)x'\n    decision: ask\n"))
 	if err == nil || !strings.Contains(string(page), "```\n"+err.Error()+"\n```") {
 		t.Errorf("docs/policy.md does not show\n%v", err)
 	}

@@ -22,8 +22,10 @@ var environmentMarks = []struct {
 // environmentVariables name the environment that a command works in, where the
 // courier sends them.
 var environmentVariables = []string{
-	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV", "ENV",
-	"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "CLOUDSDK_ACTIVE_CONFIG_NAME", "TF_WORKSPACE", "VERCEL_ENV",
+	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV",
+	"ENV",
+	"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "KUBECONFIG", "DOCKER_HOST", "DOCKER_CONTEXT", "CLOUDSDK_ACTIVE_CONFIG_NAME",
+	"TF_WORKSPACE", "VERCEL_ENV",
 }
 
 // maxEnvironmentText bounds an argument that is looked at: names are short, and

@@ -41,7 +41,8 @@ func newIndex(rules []rule) *index {
 			for _, g := range grams {
 				groups[g] = append(groups[g], int32(i))
 			}
-		case len(r.tools) > 0 && !slices.ContainsFunc(r.tools, func(g toolGlob) bool { return strings.ContainsAny(string(g), `*?[\`) }):
+		case len(r.tools) > 0 && !slices.ContainsFunc(r.tools,
+			func(g toolGlob) bool { return strings.ContainsAny(string(g), `*?[\`) }):
 			for _, name := range r.tools {
 				x.tools[string(name)] = append(x.tools[string(name)], int32(i))
 			}

@@ -14,9 +14,11 @@ import (
 // verdict is that of trying every rule in turn.
 func TestTheIndexLeavesOutNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	words := []string{"git", "push", "rm", "-rf", "ſudo", "SUDO", "sudo", "kubectl", "delete", "ns", "prod", "K8s", "\u212a8s", "ab", "a", "--force", "é", "x'y'z", "curl\\\ncurl"}
+	words := []string{"git", "push", "rm", "-rf", "ſudo", "SUDO", "sudo", "kubectl", "delete", "ns", "prod", "K8s",
+		"\u212a8s", "ab", "a", "--force", "é", "x'y'z", "curl\\\ncurl"}
 	pick := func() string { return words[r.IntN(len(words))] }
-	patterns := []string{"git push", "(?i)sudo", "rm\\s+-rf", "(?i)k8s", "kubectl (delete|drain) ns", "ab", "x+y", "^git", "(push|pull|prod)", "é", "xyz", "curlcurl", "[ab]"}
+	patterns := []string{"git push", "(?i)sudo", "rm\\s+-rf", "(?i)k8s", "kubectl (delete|drain) ns", "ab", "x+y", "^git",
+		"(push|pull|prod)", "é", "xyz", "curlcurl", "[ab]"}
 	checked := 0
 	for range 150 {
 		var text strings.Builder

@@ -75,15 +75,6 @@ func load(name string, data []byte, who Audience) (*Policy, error) {
 	return p, nil
 }
 
-// A compiler turns the file as written into a policy and notes problems.
-type compiler struct {
-	*strictyaml.File
-	defines map[string]string
-	steps   int // of all regular expressions so far
-
-	audience Audience // nil: not known
-}
-
 func (c *compiler) policy(file policyFile) *Policy {
 	if !c.Has("version") {
 		c.Report("version", "version is missing: write version: 1 at the top")
@@ -110,7 +101,8 @@ func (c *compiler) policy(file policyFile) *Policy {
 		}
 		r := c.rule(e, p.ttl)
 		if first, again := names[e.Name]; again && c.Good(e.at+".name") {
-			c.Report(e.at+".name", fmt.Sprintf("rule %q is already defined in line %d: give this one another name", e.Name, c.Position(first).Line))
+			c.Report(e.at+".name", fmt.Sprintf("rule %q is already defined in line %d: give this one another name", e.Name,
+				c.Position(first).Line))
 		} else {
 			names[e.Name] = e.at
 		}
@@ -137,7 +129,9 @@ func (c *compiler) entries(file policyFile) (out []entry) {
 		rules []ruleFile
 	}{{"deny", file.Deny}, {"verify", file.Verify}, {"allow", file.Allow}} {
 		if c.Has(l.key) && c.Has("rules") {
-			c.ReportKey(l.key, fmt.Sprintf("the file has rules and the list %s: either rules that are tried from top to bottom, or the lists deny, verify and allow", l.key))
+			c.ReportKey(l.key,
+				fmt.Sprintf("the file has rules and the list %s: either rules that are tried from top to bottom, or the lists "+
+					"deny, verify and allow", l.key))
 		}
 		for i, rf := range l.rules {
 			out = append(out, entry{rf, fmt.Sprintf("%s[%d]", l.key, i), l.key})

@@ -60,7 +60,8 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 		return &pattern{}
 	}
 	if len(text) > maxPattern {
-		c.Report(at, fmt.Sprintf("the regular expression has %d bytes: the limit is %d; make two rules of it", len(text), maxPattern))
+		c.Report(at, fmt.Sprintf("the regular expression has %d bytes: the limit is %d; make two rules of it", len(text),
+			maxPattern))
 		return &pattern{}
 	}
 	expanded, ok := c.expand(at, text)
@@ -74,10 +75,13 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 	}
 	n := steps(tree)
 	if c.steps += n; c.steps > maxAllSteps && c.steps-n <= maxAllSteps {
-		c.Report(at, fmt.Sprintf("the regular expressions up to here are too large together: the limit is about %d steps", maxAllSteps))
+		c.Report(at, fmt.Sprintf("the regular expressions up to here are too large together: the limit is about %d steps",
+			maxAllSteps))
 	}
 	if n > maxSteps {
-		c.Report(at, fmt.Sprintf("the regular expression is too large: about %d steps, the limit is %d; use smaller repeat counts or make two rules of it", n, maxSteps))
+		c.Report(at,
+			fmt.Sprintf("the regular expression is too large: about %d steps, the limit is %d; use smaller repeat counts or "+
+				"make two rules of it", n, maxSteps))
 	}
 	if n > maxSteps || c.steps > maxAllSteps {
 		return &pattern{}
@@ -92,7 +96,9 @@ func (c *compiler) pattern(at, text string, whole bool) *pattern {
 		return &pattern{}
 	}
 	if !whole && re.MatchString("") && !c.Has(strings.TrimSuffix(at, at[strings.LastIndexByte(at, '.'):])+".tools") {
-		c.Report(at, "the regular expression matches the empty text and so every call: make some part of it required, or name the rule's tools if that is meant")
+		c.Report(at,
+			"the regular expression matches the empty text and so every call: make some part of it required, or name the "+
+				"rule's tools if that is meant")
 	}
 	return &pattern{text: written, re: re, required: match.Required(tree)}
 }
@@ -110,7 +116,8 @@ func (c *compiler) expand(at, text string) (string, bool) {
 		return fragment
 	})
 	if ok && len(out) > maxExpanded {
-		c.Report(at, fmt.Sprintf("the regular expression has %d bytes with its fragments: the limit is %d", len(out), maxExpanded))
+		c.Report(at, fmt.Sprintf("the regular expression has %d bytes with its fragments: the limit is %d", len(out),
+			maxExpanded))
 		return "", false
 	}
 	return out, ok
@@ -125,8 +132,9 @@ func unknownFragment(name string, defines map[string]string) string {
 
 // regexpHints says what to do about the errors that have a usual cause.
 var regexpHints = map[syntax.ErrorCode]string{
-	syntax.ErrInvalidPerlOp:         "RE2 has no look-around; use a rule before this one for the exceptions",
-	syntax.ErrInvalidEscape:         "this escape does not exist, there are no back-references; in double quotes every backslash is written twice",
+	syntax.ErrInvalidPerlOp: "RE2 has no look-around; use a rule before this one for the exceptions",
+	syntax.ErrInvalidEscape: "this escape does not exist, there are no back-references; in double quotes " +
+		"every backslash is written twice",
 	syntax.ErrMissingParen:          "close every bracket, or write \\( for a literal one",
 	syntax.ErrUnexpectedParen:       "open every bracket, or write \\) for a literal one",
 	syntax.ErrMissingBracket:        "close the class, or write \\[ for a literal bracket",

@@ -11,9 +11,6 @@ import (
 	"approver.example/internal/strictyaml"
 )
 
-// By is the name under which a policy's verdicts appear.
-const By = "policy"
-
 // Names of the findings that come from no rule.
 const (
 	RuleUnknownTool  = "unknown_tool"  // the policy does not list the tool
@@ -22,7 +19,8 @@ const (
 	RuleDefault      = "no_rule"       // no rule matches, and the policy has a default
 )
 
-var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier, RuleRestricted, RuleProtected}
+var builtinFindings = []string{RuleUnknownTool, RuleUnplacedPath, RuleTooLong, RuleDefault, approver.RuleMinTier,
+	RuleRestricted, RuleProtected}
 
 // Bounds of what is judged.
 const (
@@ -94,8 +92,8 @@ func (p *Policy) Warnings() []strictyaml.Problem {
 
 // Judge returns the verdict of the first rule that matches, unless the path
 // denylist denies. What it lets go only after a higher tier says so in MinTier,
-// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the policy's default counts; if that is to
-// pass, an unknown tool is put before people as HIGH. It returns an error if the
+// which a Gate obeys. A policy that was not loaded is an [approver.UnavailableError]. Without a rule, the
+// policy's default counts; if that is to pass, an unknown tool is put before people as HIGH. It returns an error if the
 // arguments are not JSON and a rule has to look into
 // them, if the call names more than [MaxPaths] paths, or when ctx ends.
 func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
@@ -107,7 +105,8 @@ func (p *Policy) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 		return approver.Verdict{By: By}, fmt.Errorf("the call names %d paths: the limit is %d", len(call.Paths), MaxPaths)
 	}
 	if len(call.Command) > MaxCommand {
-		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command), MaxCommand)), nil
+		return finding(approver.Deny, RuleTooLong, fmt.Sprintf("the command has %d bytes; the limit is %d", len(call.Command),
+			MaxCommand)), nil
 	}
 	s := &subject{call: call, home: p.Home}
 	v, err := p.ruled(ctx, s)
@@ -157,7 +156,8 @@ func (p *Policy) ruled(ctx context.Context, s *subject) (approver.Verdict, error
 	case !anyTool(p.known, s.call.Tool):
 		return p.ask(RuleUnknownTool, fmt.Sprintf("the policy does not know the tool %q", s.call.Tool)), nil
 	case p.placed && s.unplaced():
-		return p.ask(RuleUnplacedPath, "the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
+		return p.ask(RuleUnplacedPath,
+			"the call names a relative path but no directory, so the policy cannot tell which file is meant"), nil
 	}
 	return v, nil
 }
@@ -166,8 +166,4 @@ func (p *Policy) ask(name, text string) approver.Verdict {
 	v := finding(approver.Ask, name, text)
 	v.Severity, v.TTL = approver.High, p.ttl
 	return v
-}
-
-func finding(d approver.Decision, name, text string) approver.Verdict {
-	return approver.Verdict{Decision: d, By: By, Rule: name, Category: "policy", Reason: text, Detail: text, Confidence: 1}
 }

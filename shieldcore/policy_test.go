@@ -60,13 +60,15 @@ rules:
   - {name: five, command: 'git status', decision: allow}
 `)
 	for command, want := range map[string]approver.Verdict{
-		"alpha beta": {Decision: approver.Deny, Rule: "one.deny", Category: "one", Where: approver.Position{File: "p.yaml", Line: 5, Col: 5}, Reason: "no alpha", Detail: "no alpha"},
+		"alpha beta": {Decision: approver.Deny, Rule: "one.deny", Category: "one",
+			Where: approver.Position{File: "p.yaml", Line: 5, Col: 5}, Reason: "no alpha", Detail: "no alpha"},
 		"beta gamma": {
 			Decision: approver.Ask, Rule: "two.ask", Category: "two", Where: approver.Position{File: "p.yaml", Line: 6, Col: 5},
 			Severity: approver.High, TTL: time.Minute, Reason: "wait", Detail: "beta is asked",
 		},
 		"gamma": {
-			Decision: approver.Deny, Rule: "three.deny", Category: "three", Where: approver.Position{File: "p.yaml", Line: 7, Col: 5},
+			Decision: approver.Deny, Rule: "three.deny", Category: "three",
+			Where:  approver.Position{File: "p.yaml", Line: 7, Col: 5},
 			Reason: "the policy's rule three.deny matches", Detail: "the policy's rule three.deny matches",
 		},
 		// Without a severity, an ask is catastrophic; without a ttl, the daemon's own counts.
@@ -96,11 +98,15 @@ func equal(a, b approver.Verdict) bool {
 }
 
 func TestDefaultTTL(t *testing.T) {
-	p, err := shieldcore.Load("p", []byte("version: 1\ndefault_ttl: 30s\nrules:\n  - {name: a, command: x, decision: ask}\n  - {name: b, command: y, decision: ask, ttl: 5s}\n"))
+	p,
+		err := shieldcore.Load("p",
+		[]byte("version: 1\ndefault_ttl: 30s\nrules:\n  - {name: a, command: x, decision: ask}\n  - {name: b, command: "+
+			"y, decision: ask, ttl: 5s}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for command, want := range map[string]time.Duration{"x": 30 * time.Second, "y": 5 * time.Second, "unknown tool": 30 * time.Second} {
+	for command, want := range map[string]time.Duration{"x": 30 * time.Second, "y": 5 * time.Second,
+		"unknown tool": 30 * time.Second} {
 		if got := judge(t, p, bash(command)).TTL; got != want {
 			t.Errorf("%s: %v", command, got)
 		}
@@ -111,7 +117,8 @@ func TestUnknownToolIsAsked(t *testing.T) {
 	p := load(t, "rules:\n  - {name: a, command: never, decision: deny}\n")
 	for _, tool := range []string{"", "bash", "Bash ", "BashX", "mcp__x__y", "Write\x00", "[", "*"} {
 		v := judge(t, p, approver.ToolCall{Tool: tool})
-		if v.Decision != approver.Ask || v.Severity != approver.High || v.Rule != shieldcore.RuleUnknownTool || !strings.Contains(v.Reason, "tool") {
+		if v.Decision != approver.Ask || v.Severity != approver.High || v.Rule != shieldcore.RuleUnknownTool ||
+			!strings.Contains(v.Reason, "tool") {
 			t.Errorf("%q: got %+v", tool, v)
 		}
 	}
@@ -158,7 +165,8 @@ func TestEverythingHasToBeSaid(t *testing.T) {
 func TestStrictCommandMatching(t *testing.T) {
 	p := load(t, "rules:\n  - {name: a, command: 'rm -rf /(\\s|$)', decision: deny}\n")
 	for _, command := range []string{
-		"rm -rf /", "rm   -rf\t/", `"rm" -rf /`, `r""m -rf '/'`, `r\m -rf /`, "rm \\\n -rf /", "echo x; rm -rf / # y", "rm\u00a0-rf\u2003/", "\n\nrm -rf /\n",
+		"rm -rf /", "rm   -rf\t/", `"rm" -rf /`, `r""m -rf '/'`, `r\m -rf /`, "rm \\\n -rf /", "echo x; rm -rf / # y",
+		"rm\u00a0-rf\u2003/", "\n\nrm -rf /\n",
 		"true && 'rm' \"-rf\" '/'",
 	} {
 		if v := judge(t, p, bash(command)); v.Decision != approver.Deny {
@@ -184,15 +192,19 @@ func TestRawCommandIsSearchedToo(t *testing.T) {
 // merely starts, ends or continues like one.
 func TestAllowNeedsThePlainWhole(t *testing.T) {
 	p := load(t, "rules:\n  - {name: a, command: 'git (status|log)( -\\w+)*|ls .*|echo (.*)', decision: allow}\n")
-	for _, command := range []string{"git status", "git log -p -n", "ls -la src", `echo "plain words"`, "echo 'it is'", `echo "it's"`} {
+	for _, command := range []string{"git status", "git log -p -n", "ls -la src", `echo "plain words"`, "echo 'it is'",
+		`echo "it's"`} {
 		if v := judge(t, p, bash(command)); v.Decision != approver.Allow {
 			t.Errorf("%q: %v", command, v.Decision)
 		}
 	}
 	for _, command := range []string{
-		"git status ", " git status", "git statusx", "sudo git status", "git log\n", "git log\nrm -rf /", "git status; rm -rf /",
-		"ls a;b", "ls a|b", "ls a&b", "ls a<b", "ls a>b", "ls $a", "ls `a`", "ls $(a)", "ls (a)", "ls {a,b}", "ls \\a", "ls a\tb", "ls *", "ls ?", "ls [a]",
-		"ls #a", "ls ~", "ls !a", "ls ^a", `echo "unbalanced`, "echo 'unbalanced", `echo "a;b"`, "echo '$x'", "ls caf\u00e9", "ls a\x00b", "ls \u202e", "",
+		"git status ", " git status", "git statusx", "sudo git status", "git log\n", "git log\nrm -rf /",
+		"git status; rm -rf /",
+		"ls a;b", "ls a|b", "ls a&b", "ls a<b", "ls a>b", "ls $a", "ls `a`", "ls $(a)", "ls (a)", "ls {a,b}", "ls \\a",
+		"ls a\tb", "ls *", "ls ?", "ls [a]",
+		"ls #a", "ls ~", "ls !a", "ls ^a", `echo "unbalanced`, "echo 'unbalanced", `echo "a;b"`, "echo '$x'", "ls caf\u00e9",
+		"ls a\x00b", "ls \u202e", "",
 		"ls a\rb", `echo 'a' "b`,
 	} {
 		if v := judge(t, p, bash(command)); v.Decision == approver.Allow {
@@ -204,17 +216,22 @@ func TestAllowNeedsThePlainWhole(t *testing.T) {
 func TestArgs(t *testing.T) {
 	p := load(t, "rules:\n  - {name: a, args: '(?i)drop\\s+table', decision: deny}\n")
 	for args, want := range map[string]approver.Decision{
-		`{"sql":"DROP TABLE users"}`: approver.Deny, `{"a":[{"b":["x","drop\ntable y"]}]}`: approver.Deny, `"drop table"`: approver.Deny,
-		`{"sql":"drop\u0020table"}`: approver.Deny, `{"a":"x","a":"drop table"}`: approver.Deny, `{"n":1,"b":true,"c":null,"s":"drop table"}`: approver.Deny,
-		`{"a":[],"b":{},"s":"drop table"}`: approver.Deny, `{"a":["x"],"s":"drop table"}`: approver.Deny, `{"ſ":"x","s":"drop  table"}`: approver.Deny,
-		`{"drop table":"x"}`: approver.Pass, `{"sql":"drop","t":"table"}`: approver.Pass, `{}`: approver.Pass, ``: approver.Pass, `null`: approver.Pass,
+		`{"sql":"DROP TABLE users"}`: approver.Deny, `{"a":[{"b":["x","drop\ntable y"]}]}`: approver.Deny,
+		`"drop table"`:              approver.Deny,
+		`{"sql":"drop\u0020table"}`: approver.Deny, `{"a":"x","a":"drop table"}`: approver.Deny,
+		`{"n":1,"b":true,"c":null,"s":"drop table"}`: approver.Deny,
+		`{"a":[],"b":{},"s":"drop table"}`:           approver.Deny, `{"a":["x"],"s":"drop table"}`: approver.Deny,
+		`{"ſ":"x","s":"drop  table"}`: approver.Deny,
+		`{"drop table":"x"}`:          approver.Pass, `{"sql":"drop","t":"table"}`: approver.Pass, `{}`: approver.Pass,
+		``: approver.Pass, `null`: approver.Pass,
 	} {
 		if v := judge(t, p, approver.ToolCall{Tool: "Read", Args: json.RawMessage(args)}); v.Decision != want {
 			t.Errorf("%s: %v", args, v.Decision)
 		}
 	}
 	for _, bad := range []string{"{", `{"a":1} x`, "nope", `{"a":"drop table"`} {
-		if v, err := p.Judge(context.Background(), approver.ToolCall{Tool: "Read", Args: json.RawMessage(bad)}); err == nil || v.Decision != approver.Deny {
+		if v, err := p.Judge(context.Background(), approver.ToolCall{Tool: "Read", Args: json.RawMessage(bad)}); err == nil ||
+			v.Decision != approver.Deny {
 			t.Errorf("%s: %+v, %v", bad, v, err)
 		}
 	}
@@ -240,7 +257,8 @@ func TestConditionsAreJoined(t *testing.T) {
 
 func TestBoundsOfACall(t *testing.T) {
 	p := load(t, "rules:\n  - {name: a, command: x, decision: allow}\n")
-	if v := judge(t, p, bash(strings.Repeat("x", shieldcore.MaxCommand+1))); v.Decision != approver.Deny || v.Rule != shieldcore.RuleTooLong {
+	if v := judge(t, p, bash(strings.Repeat("x", shieldcore.MaxCommand+1))); v.Decision != approver.Deny ||
+		v.Rule != shieldcore.RuleTooLong {
 		t.Errorf("long command: %+v", v)
 	}
 	v, err := p.Judge(context.Background(), approver.ToolCall{Tool: "Read", Paths: make([]string, shieldcore.MaxPaths+1)})
@@ -268,8 +286,10 @@ rules:
 		}
 	}
 	for _, path := range []string{
-		"~/.ssh/id_rsa", "~/.ssh", "~/.SSH/Config", "/data/home/ada/.ssh/x", "../.ssh/x", "../../ada/./.ssh//x", "/srv/claimed/.ssh/x", "/home/bob/.ssh/x",
-		"/root/.ssh/authorized_keys", "/Users/eve/.ssh/x", "$HOME/.ssh/x", "${HOME}/.ssh/x", "~root/.ssh/x", "~bob/.ssh/x", "/data/home/ada/src/../.ssh/x",
+		"~/.ssh/id_rsa", "~/.ssh", "~/.SSH/Config", "/data/home/ada/.ssh/x", "../.ssh/x", "../../ada/./.ssh//x",
+		"/srv/claimed/.ssh/x", "/home/bob/.ssh/x",
+		"/root/.ssh/authorized_keys", "/Users/eve/.ssh/x", "$HOME/.ssh/x", "${HOME}/.ssh/x", "~root/.ssh/x", "~bob/.ssh/x",
+		"/data/home/ada/src/../.ssh/x",
 		".env", "a/b/.env", "/.env", ".env.local", "sub/../.env", "./.ENV",
 		"/etc/a/xy1", "/etc/a/b/../xz9", "/opt/bin/tool", "/opt/a/b/bin/c/d/tool", "/opt/bin/bin/tool",
 	} {
@@ -278,7 +298,8 @@ rules:
 		}
 	}
 	for _, path := range []string{
-		"~/ssh/x", "~/.sshx", "/home/.ssh/x", "/etc/a/x1", "/etc/a/b/xy1", "/etc/a/xyz", "env", ".envrc", "/x.env", "/opt/tool", "/opt/bin/tools", "/home/bob/x/.ssh/y", "", "/",
+		"~/ssh/x", "~/.sshx", "/home/.ssh/x", "/etc/a/x1", "/etc/a/b/xy1", "/etc/a/xyz", "env", ".envrc", "/x.env",
+		"/opt/tool", "/opt/bin/tools", "/home/bob/x/.ssh/y", "", "/",
 	} {
 		if v := judge(t, p, read(path)); v.Decision != approver.Pass {
 			t.Errorf("%q: %+v", path, v)
@@ -289,8 +310,11 @@ rules:
 // Without a directory, a relative path could be anywhere: rules that match any
 // directory still do, and whatever is left is asked.
 func TestUnplacedPath(t *testing.T) {
-	p := load(t, "rules:\n  - {name: env, paths: ['**/.env'], decision: deny}\n  - {name: ok, tools: [Read], paths: ['/x/**', '/y'], decision: allow}\n")
-	for path, want := range map[string]approver.Decision{".env": approver.Deny, "a/.env": approver.Deny, "y": approver.Ask, "x/y": approver.Ask, "/x/y": approver.Allow, "/z": approver.Pass} {
+	p := load(t,
+		"rules:\n  - {name: env, paths: ['**/.env'], decision: deny}\n  - {name: ok, tools: [Read], paths: ['/x/**', "+
+			"'/y'], decision: allow}\n")
+	for path, want := range map[string]approver.Decision{".env": approver.Deny, "a/.env": approver.Deny, "y": approver.Ask,
+		"x/y": approver.Ask, "/x/y": approver.Allow, "/z": approver.Pass} {
 		for _, dir := range []string{"", "relative", "./"} {
 			if v := judge(t, p, approver.ToolCall{Tool: "Read", Paths: []string{path}, Dir: dir}); v.Decision != want {
 				t.Errorf("%s in %q: %+v", path, dir, v)
@@ -329,11 +353,14 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 	link("docs", "project/docs2")                                // to a link
 	link("loop", "project/loop")
 	link("../project/file", "private/out") // from where nobody may go
-	p := load(t, "rules:\n  - {name: private, paths: ['"+dir+"/private/**'], decision: deny}\n  - {name: project, tools: [Write], paths: ['"+dir+"/project/**'], decision: allow}\n")
+	p := load(t, "rules:\n  - {name: private, paths: ['"+dir+
+		"/private/**'], decision: deny}\n  - {name: project, tools: [Write], paths: ['"+dir+
+		"/project/**'], decision: allow}\n")
 
 	for path, want := range map[string]approver.Decision{
 		"file": approver.Allow, "new/file": approver.Allow, ".": approver.Allow,
-		"notes.txt": approver.Deny, "docs": approver.Deny, "docs/key": approver.Deny, "docs/new/file": approver.Deny, "dangling": approver.Deny,
+		"notes.txt": approver.Deny, "docs": approver.Deny, "docs/key": approver.Deny, "docs/new/file": approver.Deny,
+		"dangling":  approver.Deny,
 		"docs2/key": approver.Deny, "dangling/x": approver.Deny, "new/../notes.txt": approver.Deny,
 		"../private/out": approver.Deny, // as written
 		// Cleaned as text, this is project/file; the kernel goes to dir/file.
@@ -350,7 +377,8 @@ func TestSymbolicLinksAreFollowed(t *testing.T) {
 	}
 	// One path outside spoils the lot, and no path at all is not "all paths".
 	for _, paths := range [][]string{{"file", "/tmp/x"}, {"/tmp/x", "file"}, {}} {
-		if v := judge(t, p, approver.ToolCall{Tool: "Write", Paths: paths, Dir: filepath.Join(dir, "project")}); v.Decision != approver.Pass {
+		if v := judge(t, p, approver.ToolCall{Tool: "Write", Paths: paths,
+			Dir: filepath.Join(dir, "project")}); v.Decision != approver.Pass {
 			t.Errorf("%v: %v", paths, v.Decision)
 		}
 	}
@@ -374,7 +402,8 @@ func TestAllowedHome(t *testing.T) {
 		"unknown peer":  {"/data/home/ada/notes/x", approver.Peer{UID: 1000}, approver.Pass},
 		"out of folder": {"/data/home/ada/notes/../x", approver.Peer{Known: true, UID: 1000}, approver.Pass},
 	} {
-		v := judge(t, p, approver.ToolCall{Tool: "Write", Paths: []string{tt.path}, Peer: tt.peer, Env: map[string]string{"HOME": "/srv/claimed"}, Dir: "/"})
+		v := judge(t, p, approver.ToolCall{Tool: "Write", Paths: []string{tt.path}, Peer: tt.peer,
+			Env: map[string]string{"HOME": "/srv/claimed"}, Dir: "/"})
 		if v.Decision != tt.want {
 			t.Errorf("%s: %v", name, v.Decision)
 		}
@@ -383,7 +412,9 @@ func TestAllowedHome(t *testing.T) {
 
 // The user database knows at least the user that runs the test.
 func TestHomeOfTheSystem(t *testing.T) {
-	p, err := shieldcore.Load("p", []byte("version: 1\ntools: {known: [Read]}\nrules: [{name: a, paths: ['~/x'], decision: deny}]\n"))
+	p,
+		err := shieldcore.Load("p",
+		[]byte("version: 1\ntools: {known: [Read]}\nrules: [{name: a, paths: ['~/x'], decision: deny}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,14 +427,17 @@ func TestHomeOfTheSystem(t *testing.T) {
 	if home == "/" {
 		t.Skip("the user database gives this user no home of its own")
 	}
-	v := judge(t, p, approver.ToolCall{Tool: "Read", Paths: []string{home + "/x"}, Dir: "/", Peer: approver.Peer{Known: true, UID: uid}})
+	v := judge(t, p, approver.ToolCall{Tool: "Read", Paths: []string{home + "/x"}, Dir: "/",
+		Peer: approver.Peer{Known: true, UID: uid}})
 	if v.Decision != approver.Deny {
 		t.Errorf("%s/x: %v", home, v.Decision)
 	}
 }
 
 func TestConcurrentUse(t *testing.T) {
-	p := load(t, "rules:\n  - {name: a, command: 'x y', paths: ['~/a'], args: '(?i)b', decision: deny}\n  - {name: b, command: 'x y', decision: ask}\n")
+	p := load(t,
+		"rules:\n  - {name: a, command: 'x y', paths: ['~/a'], args: '(?i)b', decision: deny}\n  - {name: b, command: 'x "+
+			"y', decision: ask}\n")
 	done := make(chan approver.Decision)
 	for range 8 {
 		go func() {

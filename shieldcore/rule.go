@@ -1,12 +1,7 @@
 package shieldcore
 
 import (
-	"encoding/json"
-	"regexp"
-	"slices"
-
 	"approver.example"
-	"approver.example/internal/glob"
 )
 
 // A rule is one compiled rule. All of its conditions must hold; one that is
@@ -27,129 +22,12 @@ type rule struct {
 // allows reports whether the rule loosens, so that it has to be sure.
 func (r *rule) allows() bool { return r.verdict.Decision == approver.Allow }
 
-func (r *rule) matches(s *subject) (bool, error) {
-	if len(r.tools) > 0 && !anyTool(r.tools, s.call.Tool) {
-		return false, nil
-	}
-	if !r.matchesActions(s) {
-		return false, nil
-	}
-	if r.command != nil && !r.matchesCommand(s) {
-		return false, nil
-	}
-	if len(r.paths) > 0 && !r.matchesPaths(s) {
-		return false, nil
-	}
-	if r.args != nil {
-		texts, err := s.texts()
-		if err != nil || !r.args.in(texts) {
-			return false, err
-		}
-	}
-	if found, err := r.matchesContent(s); err != nil || !found {
-		return false, err
-	}
-	return r.when == nil || r.when.hold(s, r.allows()), nil
-}
-
-func (r *rule) matchesCommand(s *subject) bool {
-	if s.call.Command == "" {
-		return false
-	}
-	if r.allows() {
-		return plain(s.call.Command) && r.command.re.MatchString(s.call.Command) && commandIsAll(s.call)
-	}
-	return r.command.in(s.commands())
-}
-
-// commandIsAll reports whether the command is all that a call does. A rule that
-// allows a command must not allow what a tool runs besides it, such as the
-// script in {"command":"git status","script":"rm -rf /"}.
-func commandIsAll(call approver.ToolCall) bool {
-	if len(call.Args) == 0 {
-		return true
-	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal(call.Args, &args) != nil {
-		return false
-	}
-	for name, value := range args {
-		switch name {
-		case "command":
-			var command string
-			if json.Unmarshal(value, &command) != nil || command != call.Command {
-				return false
-			}
-		case "description", "timeout", "run_in_background": // of a shell tool: none of them runs
-			if len(value) == 0 || value[0] == '{' || value[0] == '[' {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // inert are the arguments that file tools take beside their paths and that name
 // nothing: text to write or to look for, and how.
 var inert = map[string]bool{
-	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true, "type": true,
+	"content": true, "old_string": true, "new_string": true, "new_source": true, "pattern": true, "glob": true,
+	"type":        true,
 	"output_mode": true, "encoding": true, "cell_id": true, "cell_type": true, "edit_mode": true, "pages": true,
-}
-
-// pathsAreAll reports whether the paths that were recognised are all that a call
-// acts upon. A rule that allows by path must not allow a command beside the path,
-// nor another target under a name that is not known here.
-func pathsAreAll(call approver.ToolCall) bool {
-	if call.Command != "" || len(call.URLs) > 0 {
-		return false
-	}
-	if len(call.Args) == 0 {
-		return true
-	}
-	var args map[string]any
-	return json.Unmarshal(call.Args, &args) == nil && inertOrPath(args, "", call.Paths)
-}
-
-// inertOrPath looks at every text in value, which stands under key.
-func inertOrPath(value any, key string, paths []string) bool {
-	switch v := value.(type) {
-	case string:
-		return inert[key] || slices.Contains(paths, v)
-	case []any:
-		for _, item := range v {
-			if !inertOrPath(item, key, paths) {
-				return false
-			}
-		}
-	case map[string]any:
-		for name, item := range v {
-			if !inertOrPath(item, name, paths) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func (r *rule) matchesPaths(s *subject) bool {
-	places := s.places()
-	if len(places) == 0 {
-		return false
-	}
-	if r.allows() {
-		if !pathsAreAll(s.call) {
-			return false
-		}
-		for _, p := range places {
-			if !p.certain || !s.allowed(r.paths, p) || matchesAny(r.notPaths, p) {
-				return false
-			}
-		}
-		return true
-	}
-	return slices.ContainsFunc(places, func(p location) bool { return matchesAny(r.paths, p) })
 }
 
 // matchesAny reports whether a path, in any of its forms, is one of those that
@@ -160,35 +38,6 @@ func matchesAny(globs []pathGlob, l location) bool {
 			if g.folded.Match(form) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// A toolGlob is a tool's name with * and ? and [a-z].
-type toolGlob string
-
-func anyTool(globs []toolGlob, tool string) bool {
-	for _, g := range globs {
-		if glob.Name(string(g), tool) {
-			return true
-		}
-	}
-	return false
-}
-
-// A pattern is a regular expression with the literals that everything that it matches
-// has; those are looked for first, because that is many times faster.
-type pattern struct {
-	text     string // with its fragments put in
-	re       *regexp.Regexp
-	required [][]string // see [match.Required]
-}
-
-func (p *pattern) in(texts []*text) bool {
-	for _, t := range texts {
-		if t.holds(p.required) && p.re.MatchString(t.raw) {
-			return true
 		}
 	}
 	return false

@@ -20,8 +20,9 @@ func (c *compiler) unreachable(p *Policy) {
 		}
 		for i := range j {
 			if earlier := &p.rules[i]; earlier.covers(later) {
-				c.Warn(later.source.at, fmt.Sprintf("rule %q never decides: %q in line %d matches all that it matches, and comes first",
-					later.source.Name, earlier.source.Name, earlier.verdict.Where.Line))
+				c.Warn(later.source.at,
+					fmt.Sprintf("rule %q never decides: %q in line %d matches all that it matches, and comes first",
+						later.source.Name, earlier.source.Name, earlier.verdict.Where.Line))
 				break
 			}
 		}
@@ -45,7 +46,8 @@ func impossible(r *rule) string {
 			return ""
 		}
 		// A shell command or an address makes more of any tool.
-		if action == "exec" || action == "http" || r.command != nil || slices.Contains(r.actions, "exec") || slices.Contains(r.actions, "http") {
+		if action == "exec" || action == "http" || r.command != nil || slices.Contains(r.actions, "exec") ||
+			slices.Contains(r.actions, "http") {
 			return ""
 		}
 	}

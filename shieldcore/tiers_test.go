@@ -40,7 +40,8 @@ func TestAFloorWithoutItsTierAsksPeople(t *testing.T) {
 		{"ask, severity: catastrophic", "2", [3]approver.Decision{ask, ask, ask}, false},
 	} {
 		for tiers, want := range tt.want {
-			texts := []string{"version: 1\ntools: {known: [Bash]}\nrules: [{name: a, command: git, decision: " + tt.decision + ", min_tier: " + tt.floor + "}]\n"}
+			texts := []string{"version: 1\ntools: {known: [Bash]}\nrules: [{name: a, command: git, decision: " + tt.decision +
+				", min_tier: " + tt.floor + "}]\n"}
 			if tt.decision == "allow" {
 				texts = append(texts, "version: 1\ntools: {known: [Bash]}\ndefault: {decision: pass, min_tier: "+tt.floor+"}\n")
 			}

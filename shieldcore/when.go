@@ -59,7 +59,8 @@ func is(b bool) known {
 // hold reports whether the circumstances hold for a rule that allows, or for one
 // that does not.
 func (w *when) hold(s *subject, allows bool) bool {
-	for _, check := range []func(*subject, bool) known{w.agent, w.uid, w.dir, w.time, w.branch, w.environment} {
+	for _, check := range []func(*subject, bool) known{w.agent, w.holdsUID, w.holdsDir, w.holdsTime,
+		w.branch, w.environment} {
 		if k := check(s, allows); k == fails || k == unknown && allows {
 			return false
 		}
@@ -77,7 +78,7 @@ func (w *when) agent(s *subject, _ bool) known {
 	return is(slices.Contains(w.agents, s.call.Agent))
 }
 
-func (w *when) uid(s *subject, _ bool) known {
+func (w *when) holdsUID(s *subject, _ bool) known {
 	switch {
 	case w.uids == nil:
 		return holds
@@ -87,7 +88,7 @@ func (w *when) uid(s *subject, _ bool) known {
 	return is(slices.Contains(w.uids, s.call.Peer.UID))
 }
 
-func (w *when) dir(s *subject, _ bool) known {
+func (w *when) holdsDir(s *subject, _ bool) known {
 	switch {
 	case w.dirs == nil:
 		return holds
@@ -97,7 +98,7 @@ func (w *when) dir(s *subject, _ bool) known {
 	return is(slices.Contains(w.dirs, s.call.Dir))
 }
 
-func (w *when) time(s *subject, _ bool) known {
+func (w *when) holdsTime(s *subject, _ bool) known {
 	switch {
 	case w.hours == nil:
 		return holds
@@ -171,7 +172,8 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	out := &when{uids: w.UIDs, dirs: w.Dirs, hours: c.hours(at+".time", w.Time)}
 	any := false
-	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs), "branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
+	for key, n := range map[string]int{"agents": len(w.Agents), "uids": len(w.UIDs), "dirs": len(w.Dirs),
+		"branches": len(w.Branches), "environments": len(w.Environments), "time": 1} {
 		place := at + "." + key
 		any = any || c.Has(place)
 		if c.Good(place) && n == 0 {
@@ -183,13 +185,15 @@ func (c *compiler) when(at string, w whenFile) *when {
 	}
 	for i, name := range w.Agents {
 		if !wordName.MatchString(name) {
-			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude", name))
+			c.Report(at+".agents["+itoa(i)+"]", fmt.Sprintf("agent %q is not a name: write it as for the hook, such as claude",
+				name))
 		}
 	}
 	out.agents = w.Agents
 	for i, dir := range w.Dirs {
 		if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
-			c.Report(at+".dirs["+itoa(i)+"]", fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
+			c.Report(at+".dirs["+itoa(i)+"]",
+				fmt.Sprintf("%q is not a whole path without . and .. in it: write it like /home/ada/project", dir))
 		}
 	}
 	if len(w.Branches) > 0 {

@@ -37,7 +37,8 @@ func TestWhenBranch(t *testing.T) {
   - {name: main, command: push, when: {branches: [main, 'release/*']}, decision: deny}
   - {name: topic, command: 'ls', when: {branches: ['topic/*']}, decision: allow}
 `)
-	main, release, topic := repository(t, "ref: refs/heads/main\n"), repository(t, "ref: refs/heads/release/1.2/x\n"), repository(t, "ref: refs/heads/topic/a")
+	main, release, topic := repository(t, "ref: refs/heads/main\n"), repository(t, "ref: refs/heads/release/1.2/x\n"),
+		repository(t, "ref: refs/heads/topic/a")
 	worktree := t.TempDir()
 	write(t, main+"/.git/worktrees/w/HEAD", "ref: refs/heads/topic/w\n")
 	write(t, worktree+"/.git", "gitdir: "+main+"/.git/worktrees/w\n")
@@ -101,7 +102,8 @@ func TestWhenAgentAndUID(t *testing.T) {
 		{"", approver.Peer{Known: true, UID: 1000}, approver.Deny, approver.Pass},
 	} {
 		for command, want := range map[string]approver.Decision{"one": tt.one, "two": tt.two} {
-			if v := judge(t, p, approver.ToolCall{Tool: "Bash", Command: command, Agent: tt.agent, Peer: tt.peer}); v.Decision != want {
+			if v := judge(t, p, approver.ToolCall{Tool: "Bash", Command: command, Agent: tt.agent,
+				Peer: tt.peer}); v.Decision != want {
 				t.Errorf("%s by %q %+v: got %v, want %v", command, tt.agent, tt.peer, v.Decision, want)
 			}
 		}
@@ -133,7 +135,8 @@ rules:
 		{approver.ToolCall{Tool: "Write", Paths: []string{"/project/deploy/prod/x"}}, approver.Deny},
 	} {
 		if v := judge(t, p, tt.call); v.Decision != tt.want {
-			t.Errorf("%s %q %s %v: got %v, want %v", tt.call.Tool, tt.call.Command, tt.call.Args, tt.call.Paths, v.Decision, tt.want)
+			t.Errorf("%s %q %s %v: got %v, want %v", tt.call.Tool, tt.call.Command, tt.call.Args, tt.call.Paths, v.Decision,
+				tt.want)
 		}
 	}
 }

@@ -82,7 +82,8 @@ func newDFA(p *program, limits Limits) *dfa {
 func (d *dfa) flush() {
 	const rows = 16
 	first := string(appendKey(nil, edge, d.p.after[edge][d.p.count], nil, nil))
-	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows), cache: &cache{rowOf: map[string]uint32{first: firstRow}}}
+	v := &view{rows: make([]uint32, rows*d.stride), states: make([]state, rows),
+		cache: &cache{rowOf: map[string]uint32{first: firstRow}}}
 	v.states[firstRow].key = first
 	v.cache.bytes = rows*d.rowBytes() + len(first) + mapPlace
 	d.newest.Store(v) // whole: readers begin with it at once

@@ -12,13 +12,15 @@ import (
 // that they meet, and all that is decoded or asserted in its own way.
 var (
 	exprAtoms = []string{
-		"a", "b", "k", "s", "_", `\.`, ".", " ", "é", "ſ", "\u212a", "日", `\x{FFFD}`, `\n`, "[ab]", "[^a]", "[^\\n]", "[a-z]", "[^é]", "[k-s]", `\w`, `\W`, `\s`, `\d`, `\pL`,
+		"a", "b", "k", "s", "_", `\.`, ".", " ", "é", "ſ", "\u212a", "日", `\x{FFFD}`, `\n`, "[ab]", "[^a]", "[^\\n]", "[a-z]",
+		"[^é]", "[k-s]", `\w`, `\W`, `\s`, `\d`, `\pL`,
 		"^", "$", `\A`, `\z`, `\b`, `\B`, "(?:)", "ab", "rm", "[[:^space:]]", `[^\x00-\x{10FFFF}]`, `\x80`, "x{0}",
 	}
 	exprRepeats = []string{"*", "+", "?", "*?", "+?", "{2}", "{0,3}", "{1,5}", "{2,}"}
 	exprFlags   = []string{"(?i)", "(?m)", "(?s)", "(?U)", "(?im)", "(?ms)"}
 	textAtoms   = []string{
-		"a", "b", "k", "K", "s", "S", "_", ".", " ", "é", "É", "ſ", "\u212a", "日", "\ufffd", "\n", "\xff", "\xe6\x97", "\xf0\x9f\x98\x80", "\x80", "1", "ab", "rm", "r", "m", "A", "B", "\r", "\x00", "z",
+		"a", "b", "k", "K", "s", "S", "_", ".", " ", "é", "É", "ſ", "\u212a", "日", "\ufffd", "\n", "\xff", "\xe6\x97",
+		"\xf0\x9f\x98\x80", "\x80", "1", "ab", "rm", "r", "m", "A", "B", "\r", "\x00", "z",
 	}
 )
 
@@ -80,7 +82,8 @@ func FuzzMatchEqualsRegexp(f *testing.F) {
 		for range 4 {
 			in = append(in, randomText(r))
 			if len(use) > 0 { // what likely matches, with something around it
-				in = append(in, textAtoms[r.IntN(len(textAtoms))]+sampleOf(r, use[r.IntN(len(use))])+textAtoms[r.IntN(len(textAtoms))])
+				in = append(in, textAtoms[r.IntN(len(textAtoms))]+sampleOf(r, use[r.IntN(len(use))])+
+					textAtoms[r.IntN(len(textAtoms))])
 			}
 		}
 		for _, l := range []Limits{{}, {BuildWork: -1}, {BuildWork: 1 + r.IntN(500), CacheBytes: 1 + r.IntN(20000)}} {

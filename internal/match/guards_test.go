@@ -11,16 +11,21 @@ import (
 
 var (
 	guardTools = []string{
-		"rm", "mv", "dd", "mkfs", "chmod", "chown", "curl", "wget", "git", "kubectl", "docker", "terraform", "aws", "gcloud", "az", "psql", "mysql", "redis-cli", "npm", "pip", "systemctl", "iptables",
-		"ssh", "scp", "rsync", "tar", "find", "xargs", "python3", "node", "perl", "bash", "crontab", "useradd", "passwd", "mount", "kill", "shutdown", "helm", "vault", "openssl", "nc", "socat", "base64",
+		"rm", "mv", "dd", "mkfs", "chmod", "chown", "curl", "wget", "git", "kubectl", "docker", "terraform", "aws", "gcloud",
+		"az", "psql", "mysql", "redis-cli", "npm", "pip", "systemctl", "iptables",
+		"ssh", "scp", "rsync", "tar", "find", "xargs", "python3", "node", "perl", "bash", "crontab", "useradd", "passwd",
+		"mount", "kill", "shutdown", "helm", "vault", "openssl", "nc", "socat", "base64",
 	}
 	guardVerbs = []string{
-		"delete", "destroy", "drop", "truncate", "purge", "remove", "force", "recursive", "reset", "clean", "push", "prune", "rollback", "uninstall", "revoke", "disable", "terminate", "wipe", "erase", "flush",
+		"delete", "destroy", "drop", "truncate", "purge", "remove", "force", "recursive", "reset", "clean", "push", "prune",
+		"rollback", "uninstall", "revoke", "disable", "terminate", "wipe", "erase", "flush",
 	}
 	guardNouns = []string{
-		"database", "table", "schema", "bucket", "instance", "cluster", "namespace", "volume", "snapshot", "branch", "history", "secret", "token", "user", "role", "policy", "stack", "queue", "topic", "image", "repository", "index",
+		"database", "table", "schema", "bucket", "instance", "cluster", "namespace", "volume", "snapshot", "branch",
+		"history", "secret", "token", "user", "role", "policy", "stack", "queue", "topic", "image", "repository", "index",
 	}
-	guardPaths = []string{"/etc/passwd", "/etc/shadow", "/boot", "/dev/sd[a-z]", `~/\.ssh`, `\.aws/credentials`, `\.env`, "/var/lib", "/usr/bin", `\.git/hooks`, "id_rsa", "authorized_keys"}
+	guardPaths = []string{"/etc/passwd", "/etc/shadow", "/boot", "/dev/sd[a-z]", `~/\.ssh`, `\.aws/credentials`, `\.env`,
+		"/var/lib", "/usr/bin", `\.git/hooks`, "id_rsa", "authorized_keys"}
 )
 
 // guardExprs makes n expressions, all different, in the forms that public guards use.
@@ -80,9 +85,16 @@ func guardExprs(n int) []string {
 	return exprs
 }
 
-const command105 = `cd /srv/app && git fetch --all --prune && npm ci --no-audit && npm test -- --coverage 2>&1 | tail -n 40 #`
+const command105 = `cd /srv/app && git fetch --all --prune && npm ci --no-audit && npm test -- --coverage 2>&1 ` +
+	`| tail -n 40 #`
 
-const command532 = `set -euo pipefail; for dir in services/*/; do name=$(basename "$dir"); if [ -f "$dir/Dockerfile" ]; then docker build --pull -t "registry.local/$name:${GIT_SHA:0:12}" "$dir" && docker push "registry.local/$name:${GIT_SHA:0:12}"; fi; done; kubectl --context staging -n web set image deployment/api api="registry.local/api:${GIT_SHA:0:12}"; kubectl -n web rollout status deployment/api --timeout=120s || { kubectl -n web get pods -o wide; exit 1; }; curl -fsS https://staging.local/healthz | jq -e .ok; echo "all is well right now"; `
+const command532 = `set -euo pipefail; for dir in services/*/; do name=$(basename "$dir"); if [ -f "$dir` +
+	`/Dockerfile" ]; then docker build --pull -t "registry.local` +
+	`/$name:${GIT_SHA:0:12}" "$dir" && docker push "registry.local/$name:${GIT_SHA:0:12}"; fi; done` +
+	`; kubectl --context staging -n web set image deployment/api api="registry.local/api:${GIT_SHA:0:12}"` +
+	`; kubectl -n web rollout status deployment/api --timeout=120s |` +
+	`| { kubectl -n web get pods -o wide; exit 1; }; curl -fsS https://staging.local/healthz ` +
+	`| jq -e .ok; echo "all is well right now"; `
 
 // source10k is source code, which has few of the words of the patterns.
 func source10k() string {
@@ -143,7 +155,8 @@ func commands(n int) []string {
 	for i := range out {
 		var b strings.Builder
 		for range 1 + r.IntN(3) {
-			fmt.Fprintf(&b, "%s %s --%s=%s%d /srv/%s/%x %s ", pick(guardTools), pick(guardNouns), pick(guardVerbs), pick(guardNouns), r.IntN(100), pick(guardNouns), r.IntN(1<<20), pick([]string{"&&", "|", ";", ">"}))
+			fmt.Fprintf(&b, "%s %s --%s=%s%d /srv/%s/%x %s ", pick(guardTools), pick(guardNouns), pick(guardVerbs),
+				pick(guardNouns), r.IntN(100), pick(guardNouns), r.IntN(1<<20), pick([]string{"&&", "|", ";", ">"}))
 		}
 		out[i] = b.String() + "true"
 	}

@@ -56,7 +56,9 @@ func Lint(expr string) []Warning {
 	case len(s.p.always) > 0:
 		warn("empty", "it matches every text, even an empty one: let something in it be there at least once")
 	case s.dfa.states(lintStates) > lintStates:
-		warn("states", "alone it has more than %d states, so texts can be made to cost time: shorten%s, write an uncounted gap such as [^;]*, or anchor it", lintStates, longestRepeat(parsed))
+		warn("states",
+			"alone it has more than %d states, so texts can be made to cost time: shorten%s, write an uncounted gap such as "+
+				"[^;]*, or anchor it", lintStates, longestRepeat(parsed))
 	}
 	return found
 }

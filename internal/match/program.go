@@ -263,7 +263,8 @@ type stepper struct {
 }
 
 func newStepper(p *program) *stepper {
-	return &stepper{p: p, seen: make([]uint32, len(p.insts)), here: make([]uint32, len(p.insts)), found: make([]uint32, p.patterns)}
+	return &stepper{p: p, seen: make([]uint32, len(p.insts)), here: make([]uint32, len(p.insts)),
+		found: make([]uint32, p.patterns)}
 }
 
 // begin starts a new step.

@@ -18,7 +18,8 @@ func TestMatchIsRE2(t *testing.T) {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
 	exprs := guardExprs(300)
-	sets := map[string]*Set{"remembered": mustNew(t, exprs, Limits{}), "nothing built": mustNew(t, exprs, Limits{BuildWork: -1})}
+	sets := map[string]*Set{"remembered": mustNew(t, exprs, Limits{}),
+		"nothing built": mustNew(t, exprs, Limits{BuildWork: -1})}
 	oracle, err := re2.CompileSetWithOptions(exprs, re2.CompileOptions{Latin1: true})
 	if err != nil {
 		t.Fatal(err)

@@ -10,20 +10,21 @@ import (
 
 func TestRequired(t *testing.T) {
 	for expr, want := range map[string]string{
-		`git\s+push`:                "[[push] [git] [\t \n \f \r  ]]",
-		`(?:^|;)\s*rm\s+-rf`:        "[[-rf] [rm] [\t \n \f \r  ]]",
-		`foo|bar\d|(?:baz)+`:        "[[foo bar baz]]",
-		`foo|\d`:                    "[]",
-		`(?i)DROP\s+table`:          "[[table] [drop] [\t \n \f \r  ]]",
-		`(?i)drop|keep`:             "[[drop keep]]",
-		`DROP|(?i)drop`:             "[[drop drop]]",
-		`(?:abc)?`:                  "[]",
-		`(?:abc){0,3}`:              "[]",
-		`(?:abc){2}x`:               "[[abcabcx]]",
-		`.*`:                        "[]",
-		`a�b`:                       "[[a]]",
-		`(?i)é`:                     "[]",
-		`x(?:a|b|c|d)longest(?:e)?`: "[[xalongeste xalongest xblongeste xblongest xclongeste xclongest xdlongeste xdlongest]]",
+		`git\s+push`:         "[[push] [git] [\t \n \f \r  ]]",
+		`(?:^|;)\s*rm\s+-rf`: "[[-rf] [rm] [\t \n \f \r  ]]",
+		`foo|bar\d|(?:baz)+`: "[[foo bar baz]]",
+		`foo|\d`:             "[]",
+		`(?i)DROP\s+table`:   "[[table] [drop] [\t \n \f \r  ]]",
+		`(?i)drop|keep`:      "[[drop keep]]",
+		`DROP|(?i)drop`:      "[[drop drop]]",
+		`(?:abc)?`:           "[]",
+		`(?:abc){0,3}`:       "[]",
+		`(?:abc){2}x`:        "[[abcabcx]]",
+		`.*`:                 "[]",
+		`a�b`:                "[[a]]",
+		`(?i)é`:              "[]",
+		`x(?:a|b|c|d)longest(?:e)?`: "[[xalongeste xalongest xblongeste xblongest xclongeste xclongest xdlongeste " +
+			"xdlongest]]",
 	} {
 		tree, err := syntax.Parse(expr, syntax.Perl)
 		if err != nil {

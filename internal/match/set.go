@@ -62,8 +62,11 @@ func New(patterns []Pattern, limits Limits) (*Set, error) {
 			continue
 		}
 		if len(p.insts)+len(prog.Inst) > limits.Instructions {
-			return nil, errors.Join(append(errs, fmt.Errorf("pattern %q: with its %d instructions the patterns have more than %d together: shorten its counted repeats, or raise the limit",
-				pattern.ID, len(prog.Inst), limits.Instructions))...)
+			return nil,
+				errors.Join(append(errs,
+					fmt.Errorf("pattern %q: with its %d instructions the patterns have more than %d together: shorten its counted "+
+						"repeats, or raise the limit",
+						pattern.ID, len(prog.Inst), limits.Instructions))...)
 		}
 		first = append(first, p.add(prog, sets))
 		literal = append(literal, required(re))
@@ -73,7 +76,9 @@ func New(patterns []Pattern, limits Limits) (*Set, error) {
 	}
 	p.classes = newClasses(sets)
 	if p.count > maxClasses {
-		return nil, fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer different Unicode classes and ranges", p.count, maxClasses)
+		return nil,
+			fmt.Errorf("the patterns divide the characters into %d classes, and %d are possible: use fewer different "+
+				"Unicode classes and ranges", p.count, maxClasses)
 	}
 	p.starts(first)
 	s := &Set{p: p, literal: newLiterals(literal), dfa: newDFA(p, limits), limits: limits}

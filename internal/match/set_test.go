@@ -18,10 +18,12 @@ func TestNewErrors(t *testing.T) {
 		limits   Limits
 		want     []string
 	}{
-		{"syntax", []Pattern{{"good", "a"}, {"bad one", "("}}, Limits{}, []string{`pattern "bad one"`, "missing closing )", "regexp/syntax"}},
+		{"syntax", []Pattern{{"good", "a"}, {"bad one", "("}}, Limits{},
+			[]string{`pattern "bad one"`, "missing closing )", "regexp/syntax"}},
 		{"all of them", []Pattern{{"one", "["}, {"two", `\`}}, Limits{}, []string{`"one"`, `"two"`}},
 		{"not in RE2", []Pattern{{"look", `(?=x)`}}, Limits{}, []string{`"look"`, "invalid or unsupported Perl syntax"}},
-		{"too big", []Pattern{{"small", "a"}, {"big", "(?:ab){900}"}}, Limits{Instructions: 1000}, []string{`"big"`, "1000", "shorten"}},
+		{"too big", []Pattern{{"small", "a"}, {"big", "(?:ab){900}"}}, Limits{Instructions: 1000},
+			[]string{`"big"`, "1000", "shorten"}},
 		{"too many classes", manyClasses(), Limits{}, []string{"classes", "4096"}},
 	} {
 		s, err := New(tt.patterns, tt.limits)
@@ -124,7 +126,9 @@ func sampleOf(r *rand.Rand, expr string) string {
 func TestGuardsAreRegexp(t *testing.T) {
 	exprs := guardExprs(300)
 	res := compileAll(exprs)
-	sets := map[string]*Set{"remembered": mustNew(t, exprs, Limits{}), "nothing built": mustNew(t, exprs, Limits{BuildWork: -1}), "a small cache": mustNew(t, exprs, Limits{CacheBytes: 100_000})}
+	sets := map[string]*Set{"remembered": mustNew(t, exprs, Limits{}),
+		"nothing built": mustNew(t, exprs, Limits{BuildWork: -1}),
+		"a small cache": mustNew(t, exprs, Limits{CacheBytes: 100_000})}
 	r := rand.New(rand.NewPCG(8, 9))
 	texts := append(commands(100), command105, command532, nearMiss10k()[:1000], hostile10k(3)[:1000])
 	for _, e := range exprs {
@@ -280,7 +284,8 @@ func TestFindingAgainIsWork(t *testing.T) {
 	if ids, complete := s.Match(nil, strings.Repeat("ab", 100)); !complete || len(ids) != 400 || s.dfa.credit.Load() != 0 {
 		t.Errorf("a short text: %d found, complete %v, %d earned", len(ids), complete, s.dfa.credit.Load())
 	}
-	if ids, complete := s.Match(nil, strings.Repeat("ab", 5000)); !complete || len(ids) != 400 || s.dfa.credit.Load() == 0 {
+	if ids, complete := s.Match(nil, strings.Repeat("ab", 5000)); !complete || len(ids) != 400 ||
+		s.dfa.credit.Load() == 0 {
 		t.Errorf("a long one: %d found, complete %v, %d earned", len(ids), complete, s.dfa.credit.Load())
 	}
 }

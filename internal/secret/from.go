@@ -59,8 +59,8 @@ func OnlyElsewhere(err error) bool {
 }
 
 // From resolves the usual pair of settings, name and name_file, of which
-// at most one may be given. name_file may also be env:NAME or credential:NAME. A file's surrounding white space is dropped. A file
-// that others can read or write is refused, and so is one that belongs to neither
+// at most one may be given. name_file may also be env:NAME or credential:NAME. A file's surrounding white
+// space is dropped. A file that others can read or write is refused, and so is one that belongs to neither
 // root nor this process's user: its secret is theirs too. Given neither, it
 // returns no secret and no error.
 func From(name string, value Text, file string) (Text, error) {
@@ -72,7 +72,9 @@ func From(name string, value Text, file string) (Text, error) {
 	case strings.HasPrefix(file, fromEnv):
 		text := strings.TrimSpace(os.Getenv(file[len(fromEnv):]))
 		if text == "" {
-			return Text{}, ElsewhereError{fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, or name a file", name, file[len(fromEnv):])}
+			return Text{},
+				ElsewhereError{fmt.Errorf("%s_file: the variable %s is not set, or empty: set it in the daemon's environment, "+
+					"or name a file", name, file[len(fromEnv):])}
 		}
 		return New(text), nil
 	case strings.HasPrefix(file, fromCredential):
@@ -109,7 +111,9 @@ func credential(name string) (string, error) {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	switch {
 	case !filepath.IsAbs(dir):
-		return "", ElsewhereError{fmt.Errorf("credential:%s needs systemd: LoadCredential=%s:/path in the unit, which sets CREDENTIALS_DIRECTORY", name, name)}
+		return "",
+			ElsewhereError{fmt.Errorf("credential:%s needs systemd: LoadCredential=%s:/path in the unit, which sets "+
+				"CREDENTIALS_DIRECTORY", name, name)}
 	case name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/'):
 		return "", fmt.Errorf("credential:%s is not the name of a credential", name)
 	}
@@ -131,9 +135,11 @@ func private(f *os.File) error {
 	case !mode.IsRegular():
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	case mode.Perm()&others != 0:
-		return fmt.Errorf("%s has mode %04o, so others can read or change the secret: run chmod 600 on it, and renew the secret if somebody may have read it", f.Name(), mode.Perm())
+		return fmt.Errorf("%s has mode %04o, so others can read or change the secret: run chmod 600 on it, and renew the "+
+			"secret if somebody may have read it", f.Name(), mode.Perm())
 	case !ownedByUs(info):
-		return fmt.Errorf("%s belongs to neither root nor you: whoever owns it knows the secret and could change it", f.Name())
+		return fmt.Errorf("%s belongs to neither root nor you: whoever owns it knows the secret and could change it",
+			f.Name())
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func TestASecretIsItsOwnersAlone(t *testing.T) {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
 	}
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o602: false, 0o666: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false,
+		0o602: false, 0o666: false} {
 		try(mode, ok)
 	}
 	t.Setenv("CREDENTIALS_DIRECTORY", dir) // systemd gives access to one user by a list, which shows as the group's
@@ -61,10 +62,12 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 	}
 	c := config{"bot", New("s3cr3t"), New("s3cr3t")}
 	nested := struct{ c *config }{&c}
-	list := []any{c, &c, nested, &nested, c.token, &c.token, []config{c}, map[string]Text{"a": c.token}, struct{ list []Text }{[]Text{c.token}}}
+	list := []any{c, &c, nested, &nested, c.token, &c.token, []config{c}, map[string]Text{"a": c.token},
+		struct{ list []Text }{[]Text{c.token}}}
 	for _, v := range list {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
-			if out := fmt.Sprintf(verb, v); strings.Contains(out, "s3cr3t") || strings.Contains(out, hex.EncodeToString([]byte("s3cr3t"))) {
+			if out := fmt.Sprintf(verb, v); strings.Contains(out, "s3cr3t") ||
+				strings.Contains(out, hex.EncodeToString([]byte("s3cr3t"))) {
 				t.Errorf("%s of %T prints the secret", verb, v)
 			}
 		}
@@ -88,11 +91,14 @@ func TestSecretFromElsewhere(t *testing.T) {
 	t.Setenv("EMPTY", "")
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
 	for file, want := range map[string]string{
-		"env:BOT_TOKEN": "", "credential:bot": "", "env:EMPTY": "the variable EMPTY is not set, or empty", "env:": "is not set",
-		"credential:none": "no such file", "credential:../bot": "is not the name of a credential", "credential:..": "is not the name", "credential:": "is not the name",
+		"env:BOT_TOKEN": "", "credential:bot": "", "env:EMPTY": "the variable EMPTY is not set, or empty",
+		"env:":            "is not set",
+		"credential:none": "no such file", "credential:../bot": "is not the name of a credential",
+		"credential:..": "is not the name", "credential:": "is not the name",
 	} {
 		s, err := From("token", Text{}, file)
-		if want == "" && (err != nil || s.Reveal() != "123456:abc") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !s.IsZero()) {
+		if want == "" && (err != nil || s.Reveal() != "123456:abc") ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want) || !s.IsZero()) {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}
 		if IsPath(file) || !IsPath("./"+file) {
@@ -100,14 +106,16 @@ func TestSecretFromElsewhere(t *testing.T) {
 		}
 	}
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
-	if _, err := From("token", Text{}, "credential:bot"); err == nil || !strings.Contains(err.Error(), "LoadCredential=bot") {
+	if _, err := From("token", Text{}, "credential:bot"); err == nil ||
+		!strings.Contains(err.Error(), "LoadCredential=bot") {
 		t.Errorf("without systemd: %v", err)
 	}
 }
 
 func TestSecretLines(t *testing.T) {
 	lines := New("new\n\n  old \r\nolder").Lines()
-	if len(lines) != 3 || lines[0].Reveal() != "new" || lines[1].Reveal() != "old" || lines[2].Reveal() != "older" || len((Text{}).Lines()) != 0 {
+	if len(lines) != 3 || lines[0].Reveal() != "new" || lines[1].Reveal() != "old" || lines[2].Reveal() != "older" ||
+		len((Text{}).Lines()) != 0 {
 		t.Errorf("%d lines", len(lines))
 	}
 }

@@ -55,7 +55,8 @@ func (e *FileError) Error() string {
 }
 
 // secretKey finds a key whose value must not be shown.
-var secretKey = regexp.MustCompile(`(?i)^(.*?(?:token|secret|password|passwd|passphrase|credential|api_?key)[\w-]*["']?\s*[:=]\s*)(\S.*)$`)
+var secretKey = regexp.MustCompile(`(?i)^(.*?(?:token|secret|password|passwd|passphrase|credential` +
+	`|api_?key)[\w-]*["']?\s*[:=]\s*)(\S.*)$`)
 
 const (
 	maxExcerpt = 110 // characters of a line that are shown

@@ -116,12 +116,13 @@ func (f *File) checkCharacters() {
 
 // refused holds the kinds of token that this package does not read.
 var refused = map[token.Type]string{
-	token.AnchorType:     "an anchor is not allowed: write the value out, or quote the text if it starts with a literal &",
-	token.AliasType:      "an alias is not allowed: write the value out, or quote the text if it starts with a literal *",
-	token.MergeKeyType:   "a merge key is not allowed: write the keys out",
-	token.TagType:        "a tag is not allowed: remove it, or quote the text if it starts with a literal !",
-	token.DirectiveType:  "a directive is not allowed: remove it, or quote the text if it starts with a literal %",
-	token.MappingKeyType: "an explicit key is not allowed: write \"key: value\", or quote the text if it starts with a literal ?",
+	token.AnchorType:    "an anchor is not allowed: write the value out, or quote the text if it starts with a literal &",
+	token.AliasType:     "an alias is not allowed: write the value out, or quote the text if it starts with a literal *",
+	token.MergeKeyType:  "a merge key is not allowed: write the keys out",
+	token.TagType:       "a tag is not allowed: remove it, or quote the text if it starts with a literal !",
+	token.DirectiveType: "a directive is not allowed: remove it, or quote the text if it starts with a literal %",
+	token.MappingKeyType: "an explicit key is not allowed: write \"key: value\", or quote the text if it starts with " +
+		"a literal ?",
 }
 
 // checkTokens refuses what makes the parser slow or the file unclear, before

@@ -84,45 +84,90 @@ func TestEmptyFileKeepsDefaults(t *testing.T) {
 // Each text has exactly the problems listed, told in full.
 func TestProblems(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
-		"unknown key":        {"nam: x\n", "f.yaml:1:1: unknown key \"nam\": did you mean \"name\"?\n    nam: …\n    ^"},
-		"unknown, far":       {"zzzzzz: 1\n", "f.yaml:1:1: unknown key \"zzzzzz\": the keys here are name, wait, on, count, ratio, token, level, list, items, part, env, plain, port\n    zzzzzz: …\n    ^"},
-		"excluded field":     {"Hidden: x\n", "f.yaml:1:1: unknown key \"Hidden\": the keys here are name, wait, on, count, ratio, token, level, list, items, part, env, plain, port\n    Hidden: …\n    ^"},
-		"nested unknown":     {"items:\n  - id: a\n    siez: 3\n", "f.yaml:3:5: unknown key \"siez\": did you mean \"size\"?\n        siez: …\n        ^"},
-		"duplicate":          {"name: a\non: true\nname: b\n", "f.yaml:3:1: key \"name\" is already given in line 1: keep one\n    name: …\n    ^"},
-		"duplicate in map":   {"env: {A: 1, A: 2}\n", "f.yaml:1:13: key \"A\" is already given in line 1: keep one\n    env: {A: 1, A: …\n                ^"},
-		"null":               {"name:\n", "f.yaml:1:1: name has no value: fill it in or remove the line\n    name:\n    ^"},
-		"text not number":    {"count: many\n", "f.yaml:1:8: count must be a whole number, not a text\n    count: many\n           ^"},
-		"quoted number":      {"count: '3'\n", "f.yaml:1:8: count must be a whole number, not a text\n    count: '3'\n           ^"},
-		"too large":          {"count: 65536\n", "f.yaml:1:8: count must be a plain decimal number within its range\n    count: 65536\n           ^"},
-		"negative":           {"count: -1\n", "f.yaml:1:8: count must be a plain decimal number within its range\n    count: -1\n           ^"},
-		"hexadecimal":        {"count: 0x10\n", "f.yaml:1:8: count must be a plain decimal number within its range\n    count: 0x10\n           ^"},
-		"octal":              {"port: 010_0\n", "f.yaml:1:7: port must be a plain decimal number within its range\n    port: 010_0\n          ^"},
-		"bool as text":       {"name: true\n", "f.yaml:1:7: name must be a text, not true or false: put it in quotes if that is meant\n    name: true\n          ^"},
-		"float as text":      {"name: 1.10\n", "f.yaml:1:7: name must be a text, not a number: put it in quotes if that is meant\n    name: 1.10\n          ^"},
-		"yes is no bool":     {"on: yes\n", "f.yaml:1:5: on must be true or false, not a text\n    on: yes\n        ^"},
-		"number as duration": {"wait: 90\n", "f.yaml:1:7: wait must be a duration: write it like 90s or 2m\n    wait: 90\n          ^"},
-		"bad duration":       {"wait: soon\n", "f.yaml:1:7: wait must be a duration: write it like 90s or 2m\n    wait: soon\n          ^"},
-		"scalar as list":     {"list: a\n", "f.yaml:1:7: list must be a list, not a text: write it like [a, b]\n    list: a\n          ^"},
-		"list as text":       {"name: [a]\n", "f.yaml:1:7: name must be a text, not a list: put it in quotes if that is meant\n    name: [a]\n          ^"},
-		"map as text":        {"name:\n  a: b\n", "f.yaml:2:3: name must be a text, not a group of keys: put it in quotes if that is meant\n      a: b\n      ^"},
-		"list as group":      {"part: [a]\n", "f.yaml:1:7: part must be a group of \"key: value\" lines, not a list\n    part: [a]\n          ^"},
-		"whole file a list":  {"- a\n", "f.yaml:1:1: the file must be a group of \"key: value\" lines, not a list"},
-		"null element":       {"list:\n  - a\n  -\n", "f.yaml:3:5: list[1] has no value: fill it in or remove the line\n      -\n       ^"},
-		"bad word":           {"level: hihg\n", "f.yaml:1:8: level: unknown severity \"hihg\": high or catastrophic\n    level: hihg\n           ^"},
-		"no number":          {"ratio: high\n", "f.yaml:1:8: ratio must be a number, not a text\n    ratio: high\n           ^"},
-		"anchor":             {"name: &x a\n", "f.yaml:1:7: an anchor is not allowed: write the value out, or quote the text if it starts with a literal &\n    name: &x a\n          ^"},
-		"alias":              {"list: [*]\n", "f.yaml:1:8: an alias is not allowed: write the value out, or quote the text if it starts with a literal *\n    list: [*]\n           ^"},
-		"tag":                {"name: !!str a\n", "f.yaml:1:7: a tag is not allowed: remove it, or quote the text if it starts with a literal !\n    name: !!str a\n          ^"},
-		"directive":          {"%YAML 1.2\n---\nname: a\n", "f.yaml:1:1: a directive is not allowed: remove it, or quote the text if it starts with a literal %\n    %YAML 1.2\n    ^"},
-		"explicit key":       {"? name\n: a\n", "f.yaml:1:1: an explicit key is not allowed: write \"key: value\", or quote the text if it starts with a literal ?\n    ? name\n    ^"},
-		"second document":    {"name: a\n---\nname: b\n", "f.yaml:3:1: a second document is not allowed: keep everything in one\n    name: b\n    ^"},
-		"syntax":             {"name: 'a\n", "f.yaml:1:7: could not find end character of single-quoted text: check indentation, quotes and brackets around here\n    name: 'a\n          ^"},
-		"tab":                {"part:\n\tid: x\n", "f.yaml:2:1: found character '\t' that cannot start any token: check indentation, quotes and brackets around here\n     id: x\n    ^"},
-		"not UTF-8":          {"name: a\xffb\n", "f.yaml:1:8: not UTF-8 text: save the file as UTF-8\n    name: a�b\n           ^"},
-		"invisible":          {"name: pay\u200bpal\n", "f.yaml:1:10: invisible character U+200B: remove it, or write it as \\u200B in double quotes\n    name: pay⟨U+200B⟩pal\n             ^"},
-		"bidi in a comment":  {"# \u202e x\n", "f.yaml:1:3: invisible character U+202E: remove it, or write it as \\u202E in double quotes\n    # ⟨U+202E⟩ x\n      ^"},
-		"two at once, in order": {"on: 3\nnam: x\n", "f.yaml:1:5: on must be true or false, not a number\n    on: 3\n        ^\n" +
-			"f.yaml:2:1: unknown key \"nam\": did you mean \"name\"?\n    nam: …\n    ^"},
+		"unknown key": {"nam: x\n", "f.yaml:1:1: unknown key \"nam\": did you mean \"name\"?\n    nam: …\n    ^"},
+		"unknown, far": {"zzzzzz: 1\n",
+			"f.yaml:1:1: unknown key \"zzzzzz\": the keys here are name, wait, on, count, ratio, token, level, list, items, " +
+				"part, env, plain, port\n    zzzzzz: …\n    ^"},
+		"excluded field": {"Hidden: x\n",
+			"f.yaml:1:1: unknown key \"Hidden\": the keys here are name, wait, on, count, ratio, token, level, list, items, " +
+				"part, env, plain, port\n    Hidden: …\n    ^"},
+		"nested unknown": {"items:\n  - id: a\n    siez: 3\n",
+			"f.yaml:3:5: unknown key \"siez\": did you mean \"size\"?\n        siez: …\n        ^"},
+		"duplicate": {"name: a\non: true\nname: b\n",
+			"f.yaml:3:1: key \"name\" is already given in line 1: keep one\n    name: …\n    ^"},
+		"duplicate in map": {"env: {A: 1, A: 2}\n",
+			"f.yaml:1:13: key \"A\" is already given in line 1: keep one\n    env: {A: 1, A: …\n                ^"},
+		"null": {"name:\n", "f.yaml:1:1: name has no value: fill it in or remove the line\n    name:\n    ^"},
+		"text not number": {"count: many\n",
+			"f.yaml:1:8: count must be a whole number, not a text\n    count: many\n           ^"},
+		"quoted number": {"count: '3'\n",
+			"f.yaml:1:8: count must be a whole number, not a text\n    count: '3'\n           ^"},
+		"too large": {"count: 65536\n",
+			"f.yaml:1:8: count must be a plain decimal number within its range\n    count: 65536\n           ^"},
+		"negative": {"count: -1\n",
+			"f.yaml:1:8: count must be a plain decimal number within its range\n    count: -1\n           ^"},
+		"hexadecimal": {"count: 0x10\n",
+			"f.yaml:1:8: count must be a plain decimal number within its range\n    count: 0x10\n           ^"},
+		"octal": {"port: 010_0\n",
+			"f.yaml:1:7: port must be a plain decimal number within its range\n    port: 010_0\n          ^"},
+		"bool as text": {"name: true\n",
+			"f.yaml:1:7: name must be a text, not true or false: put it in quotes if that is meant\n    name: true\n          ^"},
+		"float as text": {"name: 1.10\n",
+			"f.yaml:1:7: name must be a text, not a number: put it in quotes if that is meant\n    name: 1.10\n          ^"},
+		"yes is no bool": {"on: yes\n", "f.yaml:1:5: on must be true or false, not a text\n    on: yes\n        ^"},
+		"number as duration": {"wait: 90\n",
+			"f.yaml:1:7: wait must be a duration: write it like 90s or 2m\n    wait: 90\n          ^"},
+		"bad duration": {"wait: soon\n",
+			"f.yaml:1:7: wait must be a duration: write it like 90s or 2m\n    wait: soon\n          ^"},
+		"scalar as list": {"list: a\n",
+			"f.yaml:1:7: list must be a list, not a text: write it like [a, b]\n    list: a\n          ^"},
+		"list as text": {"name: [a]\n",
+			"f.yaml:1:7: name must be a text, not a list: put it in quotes if that is meant\n    name: [a]\n          ^"},
+		"map as text": {"name:\n  a: b\n",
+			"f.yaml:2:3: name must be a text, not a group of keys: put it in quotes if that is meant\n      a: b\n      ^"},
+		"list as group": {"part: [a]\n",
+			"f.yaml:1:7: part must be a group of \"key: value\" lines, not a list\n    part: [a]\n          ^"},
+		"whole file a list": {"- a\n", "f.yaml:1:1: the file must be a group of \"key: value\" lines, not a list"},
+		"null element": {"list:\n  - a\n  -\n",
+			"f.yaml:3:5: list[1] has no value: fill it in or remove the line\n      -\n       ^"},
+		"bad word": {"level: hihg\n",
+			"f.yaml:1:8: level: unknown severity \"hihg\": high or catastrophic\n    level: hihg\n           ^"},
+		"no number": {"ratio: high\n",
+			"f.yaml:1:8: ratio must be a number, not a text\n    ratio: high\n           ^"},
+		"anchor": {"name: &x a\n",
+			"f.yaml:1:7: an anchor is not allowed: write the value out, or quote the text if it starts with a literal &\n   " +
+				" name: &x a\n          ^"},
+		"alias": {"list: [*]\n",
+			"f.yaml:1:8: an alias is not allowed: write the value out, or quote the text if it starts with a literal *\n    " +
+				"list: [*]\n           ^"},
+		"tag": {"name: !!str a\n",
+			"f.yaml:1:7: a tag is not allowed: remove it, or quote the text if it starts with a literal !\n    name: !!str " +
+				"a\n          ^"},
+		"directive": {"%YAML 1.2\n---\nname: a\n",
+			"f.yaml:1:1: a directive is not allowed: remove it, or quote the text if it starts with a literal %\n    %YAML " +
+				"1.2\n    ^"},
+		"explicit key": {"? name\n: a\n",
+			"f.yaml:1:1: an explicit key is not allowed: write \"key: value\", or quote the text if it starts with a " +
+				"literal ?\n    ? name\n    ^"},
+		"second document": {"name: a\n---\nname: b\n",
+			"f.yaml:3:1: a second document is not allowed: keep everything in one\n    name: b\n    ^"},
+		"syntax": {"name: 'a\n",
+			"f.yaml:1:7: could not find end character of single-quoted text: check indentation, quotes and brackets around " +
+				"here\n    name: 'a\n          ^"},
+		"tab": {"part:\n\tid: x\n",
+			"f.yaml:2:1: found character '\t' that cannot start any token: check indentation, quotes and brackets around " +
+				"here\n     id: x\n    ^"},
+		"not UTF-8": {"name: a\xffb\n",
+			"f.yaml:1:8: not UTF-8 text: save the file as UTF-8\n    name: a�b\n           ^"},
+		"invisible": {"name: pay\u200bpal\n",
+			"f.yaml:1:10: invisible character U+200B: remove it, or write it as \\u200B in double quotes\n    name: " +
+				"pay⟨U+200B⟩pal\n             ^"},
+		"bidi in a comment": {"# \u202e x\n",
+			"f.yaml:1:3: invisible character U+202E: remove it, or write it as \\u202E in double quotes\n    # ⟨U+202E⟩ " +
+				"x\n      ^"},
+		"two at once, in order": {"on: 3\nnam: x\n",
+			"f.yaml:1:5: on must be true or false, not a number\n    on: 3\n        ^\n" +
+				"f.yaml:2:1: unknown key \"nam\": did you mean \"name\"?\n    nam: …\n    ^"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decode(t, tt.text)
@@ -258,7 +303,8 @@ func TestLongLinesAreCutAroundTheCaret(t *testing.T) {
 		t.Fatal("no error")
 	}
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 3 || len([]rune(lines[1])) > 120 || !strings.HasPrefix(strings.TrimSpace(lines[1]), "…") || !strings.HasSuffix(lines[1], "…") {
+	if len(lines) != 3 || len([]rune(lines[1])) > 120 || !strings.HasPrefix(strings.TrimSpace(lines[1]), "…") ||
+		!strings.HasSuffix(lines[1], "…") {
 		t.Fatalf("got\n%s", err)
 	}
 	if caret := strings.IndexByte(lines[2], '^'); string([]rune(lines[1])[caret:caret+2]) != "*x" {
@@ -289,8 +335,10 @@ func TestNearest(t *testing.T) {
 // the same again.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
-		"name: x\nwait: 3s\n", "items:\n- id: 1\n  size: 2\n- {id: x}\n", "env: {a: b}\nlist: [a, b]\n", "a: |\n x\n", "name: \"\\u00e9\"\n",
-		"? a\n: b\n", "- - - a", "name: &a [*a]", "%T\n---\n", "part:\n  id: >-\n   a\n   b\n", "name: 'a''b'\n", "\ttoken: x", "{name: x, on: true}",
+		"name: x\nwait: 3s\n", "items:\n- id: 1\n  size: 2\n- {id: x}\n", "env: {a: b}\nlist: [a, b]\n", "a: |\n x\n",
+		"name: \"\\u00e9\"\n",
+		"? a\n: b\n", "- - - a", "name: &a [*a]", "%T\n---\n", "part:\n  id: >-\n   a\n   b\n", "name: 'a''b'\n",
+		"\ttoken: x", "{name: x, on: true}",
 		"name: x\n...\n", "x: [a: b, c]\n", "part: {id: x}\n# c\n\n", "token: \"abc", "list:\n- a\n-\n", "name: ~\n", "\xff",
 	} {
 		f.Add([]byte(s))

@@ -244,7 +244,8 @@ func TestCases(t *testing.T) {
 		}
 		for i := range above {
 			if above[i] < tt.atLeast[i] || above[i] > tt.atMost[i] {
-				t.Errorf("%s %s: %d of %d texts are above point %d, not %d to %d", tt.file, tt.kind, above[i], len(texts), i+1, tt.atLeast[i], tt.atMost[i])
+				t.Errorf("%s %s: %d of %d texts are above point %d, not %d to %d", tt.file, tt.kind, above[i], len(texts), i+1,
+					tt.atLeast[i], tt.atMost[i])
 			}
 		}
 	}

@@ -61,7 +61,8 @@ func parse(b []byte) (*Model, error) {
 		}
 	}
 	m := &Model{weights: new([Size]int8), scale: head[0], bias: head[1], thresholds: [...]float64{0, head[2], head[3]}}
-	if m.scale <= 0 || m.thresholds[Strict] <= 0 || m.thresholds[Default] < m.thresholds[Strict] || m.thresholds[Default] >= 1 {
+	if m.scale <= 0 || m.thresholds[Strict] <= 0 || m.thresholds[Default] < m.thresholds[Strict] ||
+		m.thresholds[Default] >= 1 {
 		return nil, fmt.Errorf("%w: the weights' header makes no sense", ErrUnavailable)
 	}
 	for i, x := range b[headerSize:] {

@@ -18,7 +18,9 @@ func FuzzDescribe(f *testing.F) {
 	f.Add("x", strings.Repeat("\"\\", 2000), []byte(nil), strings.Repeat("日", 900), 1025)
 	f.Fuzz(func(t *testing.T, tool, command string, args []byte, path string, limit int) {
 		limit = minPayload + limit&0xfff
-		line, cut, err := describe(approver.ToolCall{Tool: tool, Command: command, Args: args, Paths: []string{path}, Claimed: command}, limit, func(s string) string { return s })
+		line, cut,
+			err := describe(approver.ToolCall{Tool: tool, Command: command, Args: args, Paths: []string{path}, Claimed: command},
+			limit, func(s string) string { return s })
 		if err != nil {
 			if line != nil {
 				t.Fatalf("%v and %s", err, line)

@@ -45,7 +45,8 @@ func (anthropicDialect) answer(fields map[string]json.RawMessage) (answered, err
 	// max_tokens, tool_use, refusal, pause_turn, model_context_window_exceeded and
 	// whatever comes later: the payload may have caused it.
 	if !is(fields["stop_reason"], "end_turn") {
-		return answered{}, errors.New("the model did not come to the end of an answer: cut short, refused, or something else was begun")
+		return answered{},
+			errors.New("the model did not come to the end of an answer: cut short, refused, or something else was begun")
 	}
 	blocks, ok := list(fields["content"])
 	if !ok {
@@ -69,6 +70,7 @@ func (anthropicDialect) answer(fields map[string]json.RawMessage) (answered, err
 		return answered{}, errors.New("there is not exactly one answer")
 	}
 	usage := object(fields["usage"])
-	said.read = count(usage["input_tokens"]) + count(usage["cache_read_input_tokens"]) + count(usage["cache_creation_input_tokens"])
+	said.read = count(usage["input_tokens"]) + count(usage["cache_read_input_tokens"]) +
+		count(usage["cache_creation_input_tokens"])
 	return said, nil
 }

@@ -124,7 +124,8 @@ func checkStatus(resp *http.Response) error {
 	case code == http.StatusOK:
 		return nil
 	case code == http.StatusTooManyRequests && isOf(refusal(resp), "insufficient quota", "billing"):
-		return &UnavailableError{Why: "the account has no money or quota left: look at its billing with the provider", Status: code, RetryAfter: retryAfter(resp)}
+		return &UnavailableError{Why: "the account has no money or quota left: look at its billing with the provider",
+			Status: code, RetryAfter: retryAfter(resp)}
 	case code == http.StatusTooManyRequests:
 		return &UnavailableError{Why: "it limits the rate of requests", Status: code, RetryAfter: retryAfter(resp)}
 	case code == http.StatusRequestTimeout, code >= 500:
@@ -142,7 +143,8 @@ func checkStatus(resp *http.Response) error {
 	case code == http.StatusPaymentRequired || isOf(why, "billing", "insufficient quota"):
 		cure = "look at the account's billing with the provider"
 	case code == http.StatusForbidden:
-		cure = "check with the provider what the key may do: it may lack the right to this model, or its project or region is not admitted"
+		cure = "check with the provider what the key may do: it may lack the right to this model, or its project or " +
+			"region is not admitted"
 	case isOf(why, "model not"):
 		cure = "check model"
 	case isOf(why, "too large", "context length"):

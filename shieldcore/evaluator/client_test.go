@@ -37,7 +37,8 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 	if !errors.As(err, &u) || !strings.Contains(err.Error(), "does not lead to this machine") {
 		t.Errorf("%v", err)
 	}
-	for address, ok := range map[string]bool{"127.0.0.1:80": true, "127.3.2.1:80": true, "[::1]:80": true, "192.0.2.1:80": false, "0.0.0.0:80": false, "[fe80::1%eth0]:80": false, "": false, "localhost:80": false} {
+	for address, ok := range map[string]bool{"127.0.0.1:80": true, "127.3.2.1:80": true, "[::1]:80": true,
+		"192.0.2.1:80": false, "0.0.0.0:80": false, "[fe80::1%eth0]:80": false, "": false, "localhost:80": false} {
 		if err := onlyLoopback("tcp", address, nil); (err == nil) != ok {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -56,12 +57,14 @@ func TestTLS(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	c := newClient(mustURL(t, s.URL), nil, noKey)
-	if _, err := c.post(t.Context(), nil); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "certificate is not trusted") {
+	if _, err := c.post(t.Context(), nil); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "certificate is not trusted") {
 		t.Errorf("%v", err)
 	}
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
-	if _, err := newClient(mustURL(t, strings.Replace(plain.URL, "http:", "https:", 1)), nil, noKey).post(t.Context(), nil); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "TLS") {
+	if _, err := newClient(mustURL(t, strings.Replace(plain.URL, "http:", "https:", 1)), nil, noKey).post(t.Context(),
+		nil); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "TLS") {
 		t.Errorf("%v", err)
 	}
 	if asked != 0 {
@@ -112,7 +115,8 @@ func TestProxy(t *testing.T) {
 		_, _ = io.Copy(conn, to)
 	}))
 	defer proxy.Close()
-	c := newClient(mustURL(t, s.URL), mustURL(t, proxy.URL), func(h http.Header) { h.Set("Authorization", "Bearer secret") })
+	c := newClient(mustURL(t, s.URL), mustURL(t, proxy.URL),
+		func(h http.Header) { h.Set("Authorization", "Bearer secret") })
 	trust(c, s)
 	if b, err := c.post(t.Context(), []byte("{}")); err != nil || string(b) != "{}" {
 		t.Errorf("%s, %v", b, err)
@@ -127,7 +131,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	if _, err := c.post(t.Context(), make([]byte, maxRequest+1)); err == nil || errors.Is(err, ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
-	if _, err := c.post(t.Context(), nil); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "cannot be connected") {
+	if _, err := c.post(t.Context(), nil); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "cannot be connected") {
 		t.Errorf("%v", err)
 	}
 }
@@ -203,19 +208,22 @@ func TestConfig(t *testing.T) {
 		"payload":          {func(c *Config) { c.MaxPayload = 1 << 30 }, "max_payload is"},
 		"proxy":            {func(c *Config) { c.Proxy = "socks5://x" }, "proxy must be"},
 		"proxy with user":  {func(c *Config) { c.Proxy = "http://u:p@x" }, "proxy must be"},
-		"proxy for http":   {func(c *Config) { c.URL, c.Proxy = "http://127.0.0.1:1/v1", "http://127.0.0.1:2" }, "proxy is for an https url"},
+		"proxy for http": {func(c *Config) { c.URL, c.Proxy = "http://127.0.0.1:1/v1", "http://127.0.0.1:2" },
+			"proxy is for an https url"},
 	} {
 		c := good
 		tt.change(&c)
 		err := c.Validate()
-		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret value") || strings.Contains(err.Error(), "u:p@") {
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret value") ||
+			strings.Contains(err.Error(), "u:p@") {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 		if e, err := New(c); err == nil || e != nil {
 			t.Errorf("%s: New takes it", name)
 		}
 	}
-	for _, u := range []string{"", "http://127.0.0.1:11434/v1", "http://localhost:8080/v1/", "http://[::1]:1/v1", "https://llm.example/openai/v1"} {
+	for _, u := range []string{"", "http://127.0.0.1:11434/v1", "http://localhost:8080/v1/", "http://[::1]:1/v1",
+		"https://llm.example/openai/v1"} {
 		c := good
 		c.URL = u
 		to, err := c.endpoint()
@@ -223,7 +231,8 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v, %v", u, to, err)
 		}
 	}
-	if to, err := (Config{Provider: Anthropic}).endpoint(); err != nil || to.String() != "https://api.anthropic.com/v1/messages" {
+	if to, err := (Config{Provider: Anthropic}).endpoint(); err != nil ||
+		to.String() != "https://api.anthropic.com/v1/messages" {
 		t.Errorf("%v, %v", to, err)
 	}
 }
@@ -236,10 +245,12 @@ func TestKeyFromEnvironment(t *testing.T) {
 		}
 	}
 	t.Setenv("EVALUATOR_KEY", "sk-two\nlines")
-	if _, err := New(Config{Provider: OpenAI, Model: "m", KeyEnv: "EVALUATOR_KEY"}); err == nil || strings.Contains(err.Error(), "two") {
+	if _, err := New(Config{Provider: OpenAI, Model: "m", KeyEnv: "EVALUATOR_KEY"}); err == nil ||
+		strings.Contains(err.Error(), "two") {
 		t.Errorf("%v", err)
 	}
-	if _, err := New(Config{Provider: OpenAI, Model: "m", KeyEnv: "EVALUATOR_NONE"}); err == nil || !strings.Contains(err.Error(), "EVALUATOR_NONE") {
+	if _, err := New(Config{Provider: OpenAI, Model: "m", KeyEnv: "EVALUATOR_NONE"}); err == nil ||
+		!strings.Contains(err.Error(), "EVALUATOR_NONE") {
 		t.Errorf("%v", err)
 	}
 }

@@ -85,9 +85,11 @@ func (c Config) problems() []error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("evaluator: "+format, args...)) }
 	if dialects[c.Provider] == nil {
-		fail("provider %q is not known: %s, or %s for everything that speaks its chat completions", c.Provider, Anthropic, OpenAI)
+		fail("provider %q is not known: %s, or %s for everything that speaks its chat completions", c.Provider, Anthropic,
+			OpenAI)
 	}
-	if c.Model == "" || len(c.Model) > maxModel || strings.ContainsFunc(c.Model, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if c.Model == "" || len(c.Model) > maxModel ||
+		strings.ContainsFunc(c.Model, func(r rune) bool { return r < ' ' || r > '~' }) {
 		fail("model must name a model, in at most %d plain characters", maxModel)
 	}
 	if dialects[c.Provider] != nil {
@@ -167,10 +169,15 @@ func (c Config) endpoint() (*url.URL, error) {
 	}
 	u, err := url.Parse(raw)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("evaluator: url must be an absolute http or https URL without user, query or fragment, such as " + d.home())
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "":
+		return nil,
+			errors.New("evaluator: url must be an absolute http or https URL without user, query or fragment, such as " +
+				d.home())
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, errors.New("evaluator: url must be https: key and payload would travel in the clear; http is for 127.0.0.1, [::1] and localhost")
+		return nil,
+			errors.New("evaluator: url must be https: key and payload would travel in the clear; http is for 127.0.0.1, " +
+				"[::1] and localhost")
 	}
 	return u.JoinPath(d.path()), nil
 }
@@ -188,8 +195,10 @@ func (c Config) proxy() (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(c.Proxy)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-		return nil, errors.New("evaluator: proxy must be an http or https URL of host and port, such as http://proxy.example:3128")
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return nil,
+			errors.New("evaluator: proxy must be an http or https URL of host and port, such as http://proxy.example:3128")
 	}
 	if to, err := c.endpoint(); err == nil && to.Scheme != "https" {
 		return nil, errors.New("evaluator: proxy is for an https url: a proxy would read everything that goes to an http one")

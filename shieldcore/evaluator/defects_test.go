@@ -20,7 +20,8 @@ func TestAnUnknownDecisionIsNoAllow(t *testing.T) {
 		s := start(t)
 		e := mustNew(t, configOf(s, provider))
 		for _, member := range []string{
-			`"decision":"DENY",`, `"decision":"REJECT",`, `"decision":"UNSAFE",`, `"decision":"",`, `"decision":null,`, `"decision":"allow",`, `"decision":"Allow",`, `"decision":0,`, `"Decision":"ALLOW",`, ``,
+			`"decision":"DENY",`, `"decision":"REJECT",`, `"decision":"UNSAFE",`, `"decision":"",`, `"decision":null,`,
+			`"decision":"allow",`, `"decision":"Allow",`, `"decision":0,`, `"Decision":"ALLOW",`, ``,
 		} {
 			s.Behave(evaluatortest.Saying("defect", "", func(q evaluatortest.Request) string {
 				return fmt.Sprintf(`{%s"confidence":1,"reason":"x","canary":%q}`, member, q.Canary)
@@ -60,9 +61,18 @@ func TestCanaryIsOfOneRequestAndOneField(t *testing.T) {
 			"elsewhere": func(q evaluatortest.Request) string {
 				return evaluatortest.Verdict("ALLOW", 1, "the token is "+q.Canary, "")
 			},
-			"in a text":  func(q evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", "<"+q.Canary+">") },
-			"beside":     func(q evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", learnt) + q.Canary },
-			"and beyond": func(q evaluatortest.Request) string { return evaluatortest.Verdict("ALLOW", 1, "x", q.Canary+q.Canary) },
+			"in a text": func(q evaluatortest.Request) string {
+				return evaluatortest.Verdict("ALLOW", 1, "x",
+					"<"+q.Canary+">")
+			},
+			"beside": func(q evaluatortest.Request) string {
+				return evaluatortest.Verdict("ALLOW", 1, "x", learnt) +
+					q.Canary
+			},
+			"and beyond": func(q evaluatortest.Request) string {
+				return evaluatortest.Verdict("ALLOW", 1, "x",
+					q.Canary+q.Canary)
+			},
 		} {
 			s.Behave(evaluatortest.Saying(name, "", say))
 			if v, err := e.Judge(t.Context(), demand); err != nil || v.Decision != approver.Deny {

@@ -124,7 +124,8 @@ func (e *Evaluator) Judge(ctx context.Context, call approver.ToolCall) (approver
 	var unavailable *UnavailableError
 	switch {
 	case errors.As(err, &unavailable):
-		v := approver.Verdict{By: By, Tier: Tier, Category: CategoryAnswer, Reason: "the security evaluation that this call needs is not available, so it was blocked"}
+		v := approver.Verdict{By: By, Tier: Tier, Category: CategoryAnswer,
+			Reason: "the security evaluation that this call needs is not available, so it was blocked"}
 		if unavailable.RateLimited() { // an agent can bring that about, so no fail mode opens it
 			return v, unavailable
 		}
@@ -209,7 +210,8 @@ func (e *Evaluator) verdict(c claim, seen bool) approver.Verdict {
 	// The model's own words come last, so that they cannot pass for ours.
 	v.Detail = computed + "; claimed by the model: " + display.OneLine(display.Mask(c.reason))
 	v.Chain = []approver.Finding{{
-		By: By + ".model", Tier: Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: c.confidence, Note: computed + "; prompt sha256 " + PromptHash(),
+		By: By + ".model", Tier: Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: c.confidence,
+		Note: computed + "; prompt sha256 " + PromptHash(),
 	}}
 	return v
 }
@@ -222,7 +224,8 @@ func failed(err error) approver.Verdict {
 		Reason: "an independent security evaluation gave no valid answer, so the call was blocked",
 		Detail: fmt.Sprintf("tier %d: %v", Tier, err),
 	}
-	v.Chain = []approver.Finding{{By: By + ".model", Tier: Tier, Decision: v.Decision, Severity: v.Severity, Note: v.Detail + "; prompt sha256 " + PromptHash()}}
+	v.Chain = []approver.Finding{{By: By + ".model", Tier: Tier, Decision: v.Decision, Severity: v.Severity,
+		Note: v.Detail + "; prompt sha256 " + PromptHash()}}
 	if errors.Is(err, errCanary) {
 		v.Category = CategoryCanary
 	}

@@ -68,8 +68,10 @@ const maxRefusal = 4 << 10
 // refusals are the words with which providers say why they refuse. Nothing else of their
 // answer is shown: it may repeat the key or the payload.
 var refusals = []string{
-	"authentication_error", "billing_error", "billing_hard_limit_reached", "content_filter", "context_length_exceeded", "insufficient_quota",
-	"invalid_api_key", "invalid_request_error", "model_not_available", "model_not_found", "not_found_error", "overloaded_error", "permission_error",
+	"authentication_error", "billing_error", "billing_hard_limit_reached", "content_filter", "context_length_exceeded",
+	"insufficient_quota",
+	"invalid_api_key", "invalid_request_error", "model_not_available", "model_not_found", "not_found_error",
+	"overloaded_error", "permission_error",
 	"rate_limit_error", "rate_limit_exceeded", "request_too_large", "unsupported_parameter", "unsupported_value",
 }
 

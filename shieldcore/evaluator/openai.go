@@ -33,7 +33,8 @@ func (openAIDialect) authorize(key secret.Text, h http.Header) {
 
 func (openAIDialect) request(p prompt, o options) any {
 	r := openAIRequest{
-		Model: o.model, Messages: []message{{"system", p.system}, {"user", p.user}}, Format: map[string]string{"type": "json_object"},
+		Model: o.model, Messages: []message{{"system", p.system}, {"user", p.user}},
+		Format: map[string]string{"type": "json_object"},
 	}
 	if o.reasoning {
 		r.MaxOutput = o.maxTokens
@@ -54,7 +55,8 @@ func (openAIDialect) answer(fields map[string]json.RawMessage) (answered, error)
 	// length, tool_calls, content_filter and whatever comes later: the payload may
 	// have caused it.
 	if !is(choices[0]["finish_reason"], "stop") {
-		return answered{}, errors.New("the model did not come to the end of an answer: cut short, filtered, or something else was begun")
+		return answered{},
+			errors.New("the model did not come to the end of an answer: cut short, filtered, or something else was begun")
 	}
 	m := object(choices[0]["message"])
 	if !isNone(m["refusal"]) {

@@ -41,7 +41,9 @@ type objection struct {
 func (r *Remembering) Judge(ctx context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	key, ok := keyOf(call)
 	if r == nil || r.Stage == nil || !ok {
-		return approver.Verdict{By: By, Tier: Tier, Reason: "the security evaluation that this call needs is not available, so it was blocked", Detail: "no stage, or arguments that are not JSON"}, nil
+		return approver.Verdict{By: By, Tier: Tier,
+			Reason: "the security evaluation that this call needs is not available, so it was blocked",
+			Detail: "no stage, or arguments that are not JSON"}, nil
 	}
 	if v, ok := r.recall(key); ok {
 		return v, nil

@@ -32,7 +32,8 @@ func (s *saying) Judge(context.Context, approver.ToolCall) (approver.Verdict, er
 
 // The story: a model objects. The agent sends the same call until it does not.
 func TestObjectionsAreRemembered(t *testing.T) {
-	allows := approver.Verdict{Decision: approver.Pass, By: evaluator.By, Rule: evaluator.RuleAllow, Severity: approver.High}
+	allows := approver.Verdict{Decision: approver.Pass, By: evaluator.By, Rule: evaluator.RuleAllow,
+		Severity: approver.High}
 	command := func(args string) approver.ToolCall {
 		return approver.ToolCall{Tool: "Bash", Command: "x", Args: json.RawMessage(args)}
 	}
@@ -46,17 +47,28 @@ func TestObjectionsAreRemembered(t *testing.T) {
 		after       time.Duration
 		want        approver.Decision
 	}{
-		"a block":                    {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: command(`{}`), want: approver.Deny},
-		"an escalation":              {first: approver.Verdict{Decision: approver.Ask, Rule: evaluator.RuleEscalate}, call: command(`{}`), again: command(`{}`), want: approver.Ask},
-		"a canary":                   {first: approver.Verdict{Category: evaluator.CategoryCanary}, call: command(`{}`), again: command(`{}`), want: approver.Deny},
-		"with another description":   {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{"description":"a"}`), again: command(`{"description":"b"}`), want: approver.Deny},
-		"by another agent elsewhere": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: approver.ToolCall{Tool: "Bash", Command: "x", Agent: "other", Dir: "/d", Session: "s"}, want: approver.Deny},
-		"an answer that was none":    {first: approver.Verdict{Category: evaluator.CategoryAnswer}, call: command(`{}`), again: command(`{}`), want: approver.Pass},
-		"an error":                   {first: approver.Verdict{Rule: evaluator.RuleBlock}, err: errors.New("gone"), call: command(`{}`), again: command(`{}`), want: approver.Pass},
-		"another call":               {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: tool(`{"a":1}`), again: tool(`{"a":2}`), want: approver.Pass},
-		"the same arguments":         {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: tool(`{"a":1}`), again: tool(`{ "a": 1 }`), want: approver.Deny},
-		"just before the end":        {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: command(`{}`), after: evaluator.RememberFor - 1, want: approver.Deny},
-		"after a time":               {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: command(`{}`), after: evaluator.RememberFor, want: approver.Pass},
+		"a block": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`),
+			again: command(`{}`), want: approver.Deny},
+		"an escalation": {first: approver.Verdict{Decision: approver.Ask, Rule: evaluator.RuleEscalate},
+			call: command(`{}`), again: command(`{}`), want: approver.Ask},
+		"a canary": {first: approver.Verdict{Category: evaluator.CategoryCanary}, call: command(`{}`),
+			again: command(`{}`), want: approver.Deny},
+		"with another description": {first: approver.Verdict{Rule: evaluator.RuleBlock},
+			call: command(`{"description":"a"}`), again: command(`{"description":"b"}`), want: approver.Deny},
+		"by another agent elsewhere": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`),
+			again: approver.ToolCall{Tool: "Bash", Command: "x", Agent: "other", Dir: "/d", Session: "s"}, want: approver.Deny},
+		"an answer that was none": {first: approver.Verdict{Category: evaluator.CategoryAnswer}, call: command(`{}`),
+			again: command(`{}`), want: approver.Pass},
+		"an error": {first: approver.Verdict{Rule: evaluator.RuleBlock}, err: errors.New("gone"),
+			call: command(`{}`), again: command(`{}`), want: approver.Pass},
+		"another call": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: tool(`{"a":1}`),
+			again: tool(`{"a":2}`), want: approver.Pass},
+		"the same arguments": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: tool(`{"a":1}`),
+			again: tool(`{ "a": 1 }`), want: approver.Deny},
+		"just before the end": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: command(`{}`),
+			after: evaluator.RememberFor - 1, want: approver.Deny},
+		"after a time": {first: approver.Verdict{Rule: evaluator.RuleBlock}, call: command(`{}`), again: command(`{}`),
+			after: evaluator.RememberFor, want: approver.Pass},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &saying{verdicts: []approver.Verdict{tt.first, allows}, err: tt.err}
@@ -65,7 +77,8 @@ func TestObjectionsAreRemembered(t *testing.T) {
 			s.err = nil
 			time.Sleep(tt.after)
 			v, err := r.Judge(t.Context(), tt.again)
-			if err != nil || v.Decision != tt.want || v.Decision < approver.Pass != (s.asked == 1) || s.asked == 1 && !strings.Contains(v.Detail, "the same call") {
+			if err != nil || v.Decision != tt.want || v.Decision < approver.Pass != (s.asked == 1) ||
+				s.asked == 1 && !strings.Contains(v.Detail, "the same call") {
 				t.Errorf("%s: asked %d times: %+v, %v", name, s.asked, v, err)
 			}
 		})
@@ -80,7 +93,8 @@ func TestObjectionsAreRemembered(t *testing.T) {
 
 // Consent is not remembered, and many objections do not fill the memory.
 func TestConsentIsNotRemembered(t *testing.T) {
-	s := &saying{verdicts: []approver.Verdict{{Decision: approver.Pass, Rule: evaluator.RuleAllow}, {Rule: evaluator.RuleBlock}}}
+	s := &saying{verdicts: []approver.Verdict{{Decision: approver.Pass, Rule: evaluator.RuleAllow},
+		{Rule: evaluator.RuleBlock}}}
 	r := &evaluator.Remembering{Stage: s}
 	if v, _ := r.Judge(t.Context(), bash("x")); v.Decision != approver.Pass {
 		t.Errorf("%+v", v)

@@ -22,7 +22,8 @@ const (
 
 // errCanary is the answer of a model that does not follow its system prompt any
 // more, or never did.
-var errCanary = errors.New("canary verification failed: the answer does not carry the number that only the evaluator's own prompt holds")
+var errCanary = errors.New("canary verification failed: the answer does not carry the number that only the " +
+	"evaluator's own prompt holds")
 
 // A claim is what a model answered, after it was checked. Its reason is a claim
 // still. The zero value blocks.

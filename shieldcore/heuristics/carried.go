@@ -21,14 +21,17 @@ func instructions(command string) string {
 }
 
 // runners run what they are given as text.
-var runners = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno bun php lua pwsh powershell cmd osascript awk gawk " +
-	"eval source xargs parallel exec ssh at batch psql mysql mariadb sqlite3 sqlcmd mongosh redis-cli docker podman kubectl su script expect tclsh make vim ed crontab systemd-run watch")
+var runners = set("sh bash zsh dash ksh fish ash csh tcsh busybox python python2 python3 perl ruby node deno bun " +
+	"php lua pwsh powershell cmd osascript awk gawk " +
+	"eval source xargs parallel exec ssh at batch psql mysql mariadb sqlite3 sqlcmd mongosh redis-cli docker podman " +
+	"kubectl su script expect tclsh make vim ed crontab systemd-run watch")
 
 // prints take words and documents that they do not run.
 var prints = set("echo printf grep egrep fgrep rg ag ack logger say notify-send banner figlet cowsay test [ [[ jq")
 
 // messages are flags whose value is prose.
-var messages = set("--message --body --title --description --notes --comment --subject --text --grep --release-notes --annotation --reason --summary --head-comment")
+var messages = set("--message --body --title --description --notes --comment --subject --text --grep " +
+	"--release-notes --annotation --reason --summary --head-comment")
 
 // versionControl takes prose with -m.
 var versionControl = set("git hg svn jj gh glab fossil bzr bd yadm dcg br")
@@ -44,10 +47,12 @@ func set(words string) map[string]bool {
 // runs reports whether a command has a program that runs text, or a way of writing
 // that does.
 func runs(command string) bool {
-	if strings.Contains(command, "<(") || strings.Contains(command, "<<<") || strings.Contains(command, "`") || strings.Contains(command, "$(") {
+	if strings.Contains(command, "<(") || strings.Contains(command, "<<<") || strings.Contains(command, "`") ||
+		strings.Contains(command, "$(") {
 		return true
 	}
-	for w := range strings.FieldsFuncSeq(command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|(){}'\"<>=!", r) }) {
+	for w := range strings.FieldsFuncSeq(command,
+		func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|(){}'\"<>=!", r) }) {
 		if runners[strings.TrimSuffix(w[strings.LastIndexAny(w, `/\`)+1:], ".exe")] {
 			return true
 		}
@@ -136,7 +141,8 @@ func (c *carrier) endWord() {
 	name, _, assigned := strings.Cut(word, "=")
 	switch {
 	case !c.first, assigned && !strings.ContainsAny(name, "/-"):
-	case word == "sudo" || word == "env" || word == "time" || word == "command" || word == "then" || word == "do" || word == "else" || word == "if" || word == "!":
+	case word == "sudo" || word == "env" || word == "time" || word == "command" || word == "then" || word == "do" ||
+		word == "else" || word == "if" || word == "!":
 	default:
 		c.program, c.first = word[strings.LastIndexByte(word, '/')+1:], false
 	}

@@ -32,9 +32,12 @@ const maxWork = 1 << 20
 
 // windowsText finds a text for PowerShell or cmd among those of other shells. It is
 // as wide as it can be, because it decides nothing by itself.
-const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-z]:\\|%[a-z_]+%|\$env:|\bhk(?:lm|cu|ey_)` +
-	`|\b(?:add|clear|disable|enable|export|format|get|import|install|invoke|new|register|remove|restart|set|start|stop|write)-[a-z]{3,}` +
-	`|\b(?:vssadmin|bcdedit|wbadmin|wevtutil|schtasks|certutil|bitsadmin|mshta|regsvr32|rundll32|wmic|reg|net|netsh|del|rd|erase|format|iex|iwr|irm)\s`
+const windowsText = `\b(?:powershell|pwsh|cmd)(?:\.exe)?\b|\b[a-z]+\.exe\b|\b[a-z]:\\|%[a-z_]+%|\$env:|\bhk(?:lm` +
+	`|cu|ey_)` +
+	`|\b(?:add|clear|disable|enable|export|format|get|import|install|invoke|new|register|remove|restart|set|start|stop` +
+	`|write)-[a-z]{3,}` +
+	`|\b(?:vssadmin|bcdedit|wbadmin|wevtutil|schtasks|certutil|bitsadmin|mshta|regsvr32|rundll32|wmic|reg|net|netsh` +
+	`|del|rd|erase|format|iex|iwr|irm)\s`
 
 // An Engine judges calls by rules. It is a stage of the gate and safe for concurrent
 // use. The zero value denies.
@@ -83,7 +86,9 @@ func New(rules []Rule, limits match.Limits) (*Engine, error) {
 		}
 		branches, err := match.Keys(r.Pattern)
 		if err != nil || len(branches) == 0 {
-			errs = append(errs, fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it would be tried on every text", r.Where, r.ID))
+			errs = append(errs,
+				fmt.Errorf("%s: rule %q: pattern: it has no word of two letters that every text must have: add one, or it "+
+					"would be tried on every text", r.Where, r.ID))
 			continue
 		}
 		tried = append(tried, re)
@@ -127,7 +132,8 @@ func (e *Engine) Keys() map[string][][]string {
 // the verdict's chain.
 func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	if e == nil || e.matcher == nil {
-		return approver.Verdict{By: By, Tier: approver.TierScreen, Rule: RuleNone, Reason: "approver has no heuristic rules", Detail: "the heuristic engine was not built"}, nil
+		return approver.Verdict{By: By, Tier: approver.TierScreen, Rule: RuleNone, Reason: "approver has no heuristic rules",
+			Detail: "the heuristic engine was not built"}, nil
 	}
 	s := e.pool.Get().(*scratch)
 	defer e.pool.Put(s)
@@ -150,11 +156,13 @@ func (e *Engine) Judge(_ context.Context, call approver.ToolCall) (approver.Verd
 	}
 	for _, id := range s.found {
 		if r := &e.rules[id]; r.ID != v.Rule {
-			v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: r.ID, Decision: r.decision(), Severity: r.severity(), Confidence: r.Level.Confidence(), Note: r.Reason})
+			v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: r.ID, Decision: r.decision(),
+				Severity: r.severity(), Confidence: r.Level.Confidence(), Note: r.Reason})
 		}
 	}
 	if trouble.Rule != "" && v.Rule != trouble.Rule {
-		v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: trouble.Rule, Decision: trouble.Decision, Severity: trouble.Severity, Note: trouble.Reason})
+		v.Chain = append(v.Chain, approver.Finding{By: By, Tier: approver.TierScreen, Rule: trouble.Rule,
+			Decision: trouble.Decision, Severity: trouble.Severity, Note: trouble.Reason})
 	}
 	return v, nil
 }
@@ -187,7 +195,8 @@ func (r *Rule) severity() approver.Severity {
 func (e *Engine) verdict(id int, where Fields) approver.Verdict {
 	r := &e.rules[id]
 	v := approver.Verdict{
-		Decision: r.decision(), By: By, Tier: approver.TierScreen, Rule: r.ID, Where: r.Where, Reason: r.Reason + "; " + r.Cure,
+		Decision: r.decision(), By: By, Tier: approver.TierScreen, Rule: r.ID, Where: r.Where,
+		Reason:   r.Reason + "; " + r.Cure,
 		Detail:   fmt.Sprintf("%s: %s (in the call's %s)", r.ID, r.Name, where),
 		Category: r.Category, Severity: r.severity(), Confidence: r.Level.Confidence(),
 	}
@@ -216,7 +225,8 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 			raw = instructions(raw)
 		}
 		if bytes += len(raw); bytes > MaxBytes {
-			return asked(RuleLong, "the call has more text than approver looks at", fmt.Sprintf("more than %d bytes of commands, paths, addresses and prompts", MaxBytes)), nil
+			return asked(RuleLong, "the call has more text than approver looks at",
+				fmt.Sprintf("more than %d bytes of commands, paths, addresses and prompts", MaxBytes)), nil
 		}
 		s.folded = match.Fold(s.folded[:0], raw)
 		ids, complete := e.matcher.MatchBytes(s.ids[:0], s.folded)
@@ -236,7 +246,8 @@ func (e *Engine) scan(s *scratch, call approver.ToolCall) (trouble approver.Verd
 			}
 		}
 		if !complete {
-			return asked(RuleComplex, "the call's text is too complex to be looked at", "the matcher gave up in the call's "+t.field.String()), nil
+			return asked(RuleComplex, "the call's text is too complex to be looked at",
+				"the matcher gave up in the call's "+t.field.String()), nil
 		}
 	}
 	return trouble, nil
@@ -257,7 +268,8 @@ func (s *scratch) note(id int, field Fields) {
 }
 
 func asked(rule, reason, detail string) approver.Verdict {
-	return approver.Verdict{Decision: approver.Ask, By: By, Tier: approver.TierScreen, Rule: rule, Reason: reason, Detail: detail, MinTier: approver.TierEvaluation}
+	return approver.Verdict{Decision: approver.Ask, By: By, Tier: approver.TierScreen, Rule: rule, Reason: reason,
+		Detail: detail, MinTier: approver.TierEvaluation}
 }
 
 // shellOf returns Windows for the tools that are a shell of it, and else Any.

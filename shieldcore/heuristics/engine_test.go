@@ -16,8 +16,10 @@ import (
 func rule(id, pattern string, change ...func(*heuristics.Rule)) heuristics.Rule {
 	x := heuristics.Example{Command: "x"}
 	r := heuristics.Rule{
-		ID: id, Name: "name of " + id, Category: "test", Pattern: pattern, Level: heuristics.High, Escalate: true, Fields: heuristics.Command,
-		Description: "d", Reason: "reason of " + id, Cure: "cure", Match: []heuristics.Example{x, x}, Pass: []heuristics.Example{x, x},
+		ID: id, Name: "name of " + id, Category: "test", Pattern: pattern, Level: heuristics.High, Escalate: true,
+		Fields:      heuristics.Command,
+		Description: "d", Reason: "reason of " + id, Cure: "cure", Match: []heuristics.Example{x, x},
+		Pass: []heuristics.Example{x, x},
 	}
 	switch {
 	case strings.HasPrefix(id, "WIN"):
@@ -66,7 +68,8 @@ func tool(name, args string) approver.ToolCall {
 // What was not built denies.
 func TestTheZeroEngineDenies(t *testing.T) {
 	for name, e := range map[string]*heuristics.Engine{"nil": nil, "zero": {}} {
-		if v := judge(t, e, bash("ls")); v.Decision != approver.Deny || v.Reason == "" || v.Severity != approver.Catastrophic {
+		if v := judge(t, e, bash("ls")); v.Decision != approver.Deny || v.Reason == "" ||
+			v.Severity != approver.Catastrophic {
 			t.Errorf("the %s engine says %+v", name, v)
 		}
 	}
@@ -100,7 +103,8 @@ func TestWhatComesOfRules(t *testing.T) {
 				t.Errorf("%q: the reason is %+v", text, f)
 			}
 		}
-		if v.Decision != want.decision || v.Rule != want.rule || v.Severity != want.severity || v.Confidence != want.confidence || strings.Join(chain, " ") != want.chain {
+		if v.Decision != want.decision || v.Rule != want.rule || v.Severity != want.severity ||
+			v.Confidence != want.confidence || strings.Join(chain, " ") != want.chain {
 			t.Errorf("%q: %+v, want %+v", text, v, want)
 		}
 		if asks := v.Decision == approver.Ask; asks != (v.MinTier == 2) {
@@ -155,7 +159,8 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s: %s, want %s", args, v.Decision, want)
 		}
 	}
-	for _, call := range []approver.ToolCall{{Command: "badword"}, {Paths: []string{"/x", "/badword"}}, {URLs: []string{"https://badword/"}}} {
+	for _, call := range []approver.ToolCall{{Command: "badword"}, {Paths: []string{"/x", "/badword"}},
+		{URLs: []string{"https://badword/"}}} {
 		if v := judge(t, e, call); v.Decision != approver.Ask {
 			t.Errorf("%+v: %s", call, v.Decision)
 		}
@@ -166,7 +171,8 @@ func TestFields(t *testing.T) {
 func TestFieldsOfARule(t *testing.T) {
 	e := build(t, rule("XP-001", `\bbadword\b`, in(heuristics.Path|heuristics.Prompt)))
 	for args, want := range map[string]approver.Decision{
-		`{"path":"badword"}`: approver.Ask, `{"prompt":"badword"}`: approver.Ask, `{"command":"badword"}`: approver.Pass, `{"url":"badword"}`: approver.Pass,
+		`{"path":"badword"}`: approver.Ask, `{"prompt":"badword"}`: approver.Ask, `{"command":"badword"}`: approver.Pass,
+		`{"url":"badword"}`: approver.Pass,
 	} {
 		if v := judge(t, e, tool("x", args)); v.Decision != want {
 			t.Errorf("%s: %s, want %s", args, v.Decision, want)
@@ -177,7 +183,8 @@ func TestFieldsOfARule(t *testing.T) {
 // A text that is in two fields is looked at as both.
 func TestATextInTwoFields(t *testing.T) {
 	e := build(t, rule("XP-001", `\bbadword\b`, in(heuristics.Path)))
-	if v := judge(t, e, approver.ToolCall{Command: "badword", Args: []byte(`{"command":"badword","path":"badword"}`)}); v.Decision != approver.Ask {
+	if v := judge(t, e, approver.ToolCall{Command: "badword",
+		Args: []byte(`{"command":"badword","path":"badword"}`)}); v.Decision != approver.Ask {
 		t.Errorf("%+v", v)
 	}
 }
@@ -262,7 +269,8 @@ func TestWhatACommandCarries(t *testing.T) {
 
 // What cannot be looked at as a whole is asked about; what was found before stands.
 func TestTooMuch(t *testing.T) {
-	e := build(t, rule("XP-001", `\bbadword\b[^\n]*\bend\b`, blocks, in(heuristics.Command|heuristics.Prompt)), rule("XP-002", `\bworse\b`))
+	e := build(t, rule("XP-001", `\bbadword\b[^\n]*\bend\b`, blocks, in(heuristics.Command|heuristics.Prompt)),
+		rule("XP-002", `\bworse\b`))
 	long := strings.Repeat("a ", heuristics.MaxBytes)
 	if v := judge(t, e, bash(long)); v.Decision != approver.Ask || v.Rule != heuristics.RuleLong || v.MinTier != 2 {
 		t.Errorf("a long command: %+v", v)
@@ -316,8 +324,9 @@ func TestNothingIsBuiltByHalves(t *testing.T) {
 		"no word":    {[]heuristics.Rule{good, rule("XP-002", `a.*b`)}, match.Limits{}, "no word of two letters"},
 		"everything": {[]heuristics.Rule{good, rule("XP-002", `(?:word)?`)}, match.Limits{}, "no word of two letters"},
 		"twice":      {[]heuristics.Rule{good, good}, match.Limits{}, "there twice"},
-		"fault":      {[]heuristics.Rule{good, rule("XP-002", `\bx1\b`, func(r *heuristics.Rule) { r.AlwaysBlock = true })}, match.Limits{}, "exclude each other"},
-		"compiler":   {[]heuristics.Rule{good}, match.Limits{Instructions: 1}, "instructions"},
+		"fault": {[]heuristics.Rule{good, rule("XP-002", `\bx1\b`, func(r *heuristics.Rule) { r.AlwaysBlock = true })},
+			match.Limits{}, "exclude each other"},
+		"compiler": {[]heuristics.Rule{good}, match.Limits{Instructions: 1}, "instructions"},
 	} {
 		e, err := heuristics.New(c.rules, c.limits)
 		if e != nil || err == nil || !strings.Contains(err.Error(), c.want) {
@@ -335,15 +344,21 @@ func TestNothingIsBuiltByHalves(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	for want, change := range map[string]func(*heuristics.Rule){
-		"id: an id is":                                          func(r *heuristics.Rule) { r.ID = "XP-1" },
-		`id: there is no group "ZZ"`:                            func(r *heuristics.Rule) { r.ID = "ZZ-001" },
-		"platform: the platform is not":                         func(r *heuristics.Rule) { r.ID = "WIN-001" },
-		"name: name is missing":                                 func(r *heuristics.Rule) { r.Name = " " },
-		"reason: it ends with a period":                         func(r *heuristics.Rule) { r.Reason = "bad." },
-		"cure: cure is missing":                                 func(r *heuristics.Rule) { r.Cure = "" },
-		"fields: fields are missing":                            func(r *heuristics.Rule) { r.Fields = 0 },
-		"always_block: always_block and":                        func(r *heuristics.Rule) { r.AlwaysBlock, r.Level = true, heuristics.Critical },
-		"always_block: only a critical":                         func(r *heuristics.Rule) { r.AlwaysBlock, r.Escalate = true, false },
+		"id: an id is":                  func(r *heuristics.Rule) { r.ID = "XP-1" },
+		`id: there is no group "ZZ"`:    func(r *heuristics.Rule) { r.ID = "ZZ-001" },
+		"platform: the platform is not": func(r *heuristics.Rule) { r.ID = "WIN-001" },
+		"name: name is missing":         func(r *heuristics.Rule) { r.Name = " " },
+		"reason: it ends with a period": func(r *heuristics.Rule) { r.Reason = "bad." },
+		"cure: cure is missing":         func(r *heuristics.Rule) { r.Cure = "" },
+		"fields: fields are missing":    func(r *heuristics.Rule) { r.Fields = 0 },
+		"always_block: always_block and": func(r *heuristics.Rule) {
+			r.AlwaysBlock, r.Level = true,
+				heuristics.Critical
+		},
+		"always_block: only a critical": func(r *heuristics.Rule) {
+			r.AlwaysBlock, r.Escalate = true,
+				false
+		},
 		"escalate: a rule of medium":                            func(r *heuristics.Rule) { r.Level = heuristics.Medium },
 		"severity: a critical or high rule":                     func(r *heuristics.Rule) { r.Escalate = false },
 		"examples: at least 2 calls that the rule finds":        func(r *heuristics.Rule) { r.Match = r.Match[:1] },
@@ -364,10 +379,12 @@ func TestFaults(t *testing.T) {
 // An unknown word leaves the strictest.
 func TestWords(t *testing.T) {
 	l, p := heuristics.Low, heuristics.Windows
-	if l.UnmarshalText([]byte("mild")) == nil || l != heuristics.Critical || p.UnmarshalText([]byte("beos")) == nil || p != heuristics.Any {
+	if l.UnmarshalText([]byte("mild")) == nil || l != heuristics.Critical || p.UnmarshalText([]byte("beos")) == nil ||
+		p != heuristics.Any {
 		t.Error(l, p)
 	}
-	if heuristics.Level(9).String() != "critical" || heuristics.Level(9).Confidence() != 0.95 || heuristics.Platform(9).String() != "any" {
+	if heuristics.Level(9).String() != "critical" || heuristics.Level(9).Confidence() != 0.95 ||
+		heuristics.Platform(9).String() != "any" {
 		t.Error("values that are none")
 	}
 	if f, err := heuristics.FieldOf("content"); err == nil || f != 0 {
@@ -378,7 +395,8 @@ func TestWords(t *testing.T) {
 // What the engine finds is what each pattern finds by itself, whatever its key is.
 func FuzzMatching(f *testing.F) {
 	patterns := []string{
-		`\brm\s+(?:-\S+\s+)*-r\b`, `(?:curl|wget)\s[^|\n]*\|\s*(?:ba|z)?sh\b`, `(?:ab)+c`, `x{2,3}yy?z`, `(?i)KeY=\w`, `^begin|end$`, `(?:foo|ba[rz])qux`, `\$\(\s*id\s*\)`, `(?:a|bc)(?:de|f)\s*gg`,
+		`\brm\s+(?:-\S+\s+)*-r\b`, `(?:curl|wget)\s[^|\n]*\|\s*(?:ba|z)?sh\b`, `(?:ab)+c`, `x{2,3}yy?z`, `(?i)KeY=\w`,
+		`^begin|end$`, `(?:foo|ba[rz])qux`, `\$\(\s*id\s*\)`, `(?:a|bc)(?:de|f)\s*gg`,
 		`(?:one|two)(?:\s+\w+){0,3}?\s+three`, `\.\.(?:/|\\|%2f)etc`, `(?s)aa.*bb`, `\bone\s+(?:x|y)+\s+two\b`, `[^a-z]zz\b`,
 	}
 	var rules []heuristics.Rule
@@ -388,7 +406,8 @@ func FuzzMatching(f *testing.F) {
 		alone = append(alone, regexp.MustCompile(p))
 	}
 	e := build(f, rules...)
-	for _, text := range []string{"rm -x -r y", "curl x | zsh", "ababc xxyz KEY=1 key=b", "begin\nend", "bazqux $( id )", "bcde  gg", "two a b three", "../etc aa\nbb 1zz", "one  xy  two", "\xff\u2028rm\u00a0-r"} {
+	for _, text := range []string{"rm -x -r y", "curl x | zsh", "ababc xxyz KEY=1 key=b", "begin\nend", "bazqux $( id )",
+		"bcde  gg", "two a b three", "../etc aa\nbb 1zz", "one  xy  two", "\xff\u2028rm\u00a0-r"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -460,7 +479,8 @@ func FuzzArguments(f *testing.F) {
 		if err == nil && v.Decision != approver.Ask {
 			t.Errorf("%s: %+v", args, v)
 		}
-		if v := judge(t, e, bash(command+"\nbadword")); v.Decision != approver.Ask && !strings.Contains(command, "<<") && !strings.ContainsAny(command, `'"\#`) {
+		if v := judge(t, e, bash(command+"\nbadword")); v.Decision != approver.Ask && !strings.Contains(command, "<<") &&
+			!strings.ContainsAny(command, `'"\#`) {
 			t.Errorf("%q: %+v", command, v)
 		}
 	})

@@ -31,7 +31,8 @@ func TestFind(t *testing.T) {
 				t.Fatalf("%+v", found)
 			}
 			f := found[0]
-			if f.Start < len(c.before)-7 || f.Start > len(c.before)+2 || f.End < len(text)-len(c.after)-1 || f.End > len(text)-len(c.after)+2 {
+			if f.Start < len(c.before)-7 || f.Start > len(c.before)+2 || f.End < len(text)-len(c.after)-1 ||
+				f.End > len(text)-len(c.after)+2 {
 				t.Errorf("found in %d to %d, want %d to %d", f.Start, f.End, len(c.before), len(text)-len(c.after))
 			}
 		})

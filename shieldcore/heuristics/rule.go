@@ -195,27 +195,34 @@ func (r *Rule) Faults() (faults []Fault) {
 	group := r.Group()
 	known := slices.ContainsFunc(Groups(), func(g Group) bool { return g.Letters == group })
 	fault(ruleID.MatchString(r.ID) && !known, "id", fmt.Sprintf("there is no group %q", group))
-	fault(group == "WIN" && r.Platform != Windows || group == "UX" && r.Platform != Unix || known && group != "WIN" && group != "UX" && r.Platform != Any,
+	fault(group == "WIN" && r.Platform != Windows || group == "UX" && r.Platform != Unix ||
+		known && group != "WIN" && group != "UX" && r.Platform != Any,
 		"platform", "the platform is not that of the id's group: windows for WIN, unix for UX, any for the others")
 	for _, text := range []struct{ field, text string }{
-		{"name", r.Name}, {"category", r.Category}, {"pattern", r.Pattern}, {"description", r.Description}, {"reason", r.Reason}, {"cure", r.Cure},
+		{"name", r.Name}, {"category", r.Category}, {"pattern", r.Pattern}, {"description", r.Description},
+		{"reason", r.Reason}, {"cure", r.Cure},
 	} {
 		fault(strings.TrimSpace(text.text) == "", text.field, text.field+" is missing")
 		fault(text.field != "pattern" && strings.HasSuffix(text.text, "."), text.field, "it ends with a period: leave it out")
 	}
-	fault(r.Fields == 0 || r.Fields >= 1<<len(fieldNames), "fields", "fields are missing: name those of a call that the rule looks at")
+	fault(r.Fields == 0 || r.Fields >= 1<<len(fieldNames), "fields",
+		"fields are missing: name those of a call that the rule looks at")
 	switch {
 	case r.AlwaysBlock && r.Escalate:
 		fault(true, "always_block", "always_block and escalate exclude each other: a rule denies or asks")
 	case r.AlwaysBlock:
 		fault(r.Level != Critical, "always_block", "only a critical rule may block always: escalate, or make it critical")
 	case r.Escalate:
-		fault(r.Level > High, "escalate", "a rule of medium or low severity only adds to the reasons: leave escalate out, or make it high")
+		fault(r.Level > High, "escalate",
+			"a rule of medium or low severity only adds to the reasons: leave escalate out, or make it high")
 	default:
-		fault(r.Level <= High, "severity", "a critical or high rule says what comes of it: always_block: true or escalate: true")
+		fault(r.Level <= High, "severity",
+			"a critical or high rule says what comes of it: always_block: true or escalate: true")
 	}
-	fault(len(r.Match) < minExamples, "examples", fmt.Sprintf("at least %d calls that the rule finds are needed under match", minExamples))
-	fault(len(r.Pass) < minExamples, "examples", fmt.Sprintf("at least %d calls that the rule leaves alone are needed under pass", minExamples))
+	fault(len(r.Match) < minExamples, "examples",
+		fmt.Sprintf("at least %d calls that the rule finds are needed under match", minExamples))
+	fault(len(r.Pass) < minExamples, "examples",
+		fmt.Sprintf("at least %d calls that the rule leaves alone are needed under pass", minExamples))
 	return faults
 }
 

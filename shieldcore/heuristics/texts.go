@@ -18,14 +18,22 @@ type text struct {
 // they are. An argument with another name is not looked at: what is written or
 // sent, and what nobody reads as an order.
 var keyFields = map[string]Fields{
-	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command, "shellcommand": Command, "code": Command,
-	"path": Path, "paths": Path, "filepath": Path, "file": Path, "files": Path, "filename": Path, "dir": Path, "directory": Path, "folder": Path,
-	"notebookpath": Path, "target": Path, "targetpath": Path, "targetfile": Path, "absolutepath": Path, "relativepath": Path, "cwd": Path, "workdir": Path, "workingdirectory": Path,
-	"source": Source, "src": Source, "sourcepath": Source, "from": Source, "oldpath": Source, "input": Source, "inputpath": Source,
-	"destination": Destination, "dest": Destination, "dst": Destination, "destinationpath": Destination, "to": Destination, "newpath": Destination, "output": Destination, "outputpath": Destination,
-	"url": URL, "urls": URL, "uri": URL, "href": URL, "endpoint": URL, "link": URL, "baseurl": URL, "webhook": URL, "webhookurl": URL,
-	"pattern": Search, "glob": Search, "regex": Search, "query": Search, "search": Search, "include": Search, "searchterm": Search,
-	"prompt": Prompt, "prompts": Prompt, "instruction": Prompt, "instructions": Prompt, "task": Prompt, "goal": Prompt, "objective": Prompt, "question": Prompt,
+	"command": Command, "cmd": Command, "commandline": Command, "commands": Command, "script": Command,
+	"shellcommand": Command, "code": Command,
+	"path": Path, "paths": Path, "filepath": Path, "file": Path, "files": Path, "filename": Path, "dir": Path,
+	"directory": Path, "folder": Path,
+	"notebookpath": Path, "target": Path, "targetpath": Path, "targetfile": Path, "absolutepath": Path,
+	"relativepath": Path, "cwd": Path, "workdir": Path, "workingdirectory": Path,
+	"source": Source, "src": Source, "sourcepath": Source, "from": Source, "oldpath": Source, "input": Source,
+	"inputpath":   Source,
+	"destination": Destination, "dest": Destination, "dst": Destination, "destinationpath": Destination, "to": Destination,
+	"newpath": Destination, "output": Destination, "outputpath": Destination,
+	"url": URL, "urls": URL, "uri": URL, "href": URL, "endpoint": URL, "link": URL, "baseurl": URL, "webhook": URL,
+	"webhookurl": URL,
+	"pattern":    Search, "glob": Search, "regex": Search, "query": Search, "search": Search, "include": Search,
+	"searchterm": Search,
+	"prompt":     Prompt, "prompts": Prompt, "instruction": Prompt, "instructions": Prompt, "task": Prompt, "goal": Prompt,
+	"objective": Prompt, "question": Prompt,
 	"systemprompt": Prompt, "userprompt": Prompt, "system": Prompt,
 }
 

@@ -44,7 +44,8 @@ func Install(from, models string, manifest *Manifest) (dir string, added bool, e
 			return "", false, err
 		}
 		if Sum(content) != m.Files[name] {
-			return "", false, fmt.Errorf("%s does not have the SHA-256 of the manifest: it is damaged, or was replaced", filepath.Join(from, name))
+			return "", false, fmt.Errorf("%s does not have the SHA-256 of the manifest: it is damaged, or was replaced",
+				filepath.Join(from, name))
 		}
 		if err := writeNew(filepath.Join(work, name), content); err != nil {
 			return "", false, err

@@ -35,7 +35,8 @@ func TestInstall(t *testing.T) {
 		t.Error(again, added, err)
 	}
 	write(t, filepath.Join(dir, ModelFile), "other")
-	if _, added, err := Install(from, models, &m); err == nil || added || !strings.Contains(err.Error(), "it is damaged, or was replaced") {
+	if _, added, err := Install(from, models, &m); err == nil || added ||
+		!strings.Contains(err.Error(), "it is damaged, or was replaced") {
 		t.Error(added, err)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, ModelFile)); string(data) != "other" {

@@ -28,7 +28,9 @@ func Make(dir, label string, window int) (Manifest, error) {
 			continue
 		}
 		if !plainName(name) {
-			return Manifest{}, fmt.Errorf("%s: the name is not plain (letters, digits, dot, dash, underscore): take the file away", filepath.Join(dir, name))
+			return Manifest{},
+				fmt.Errorf("%s: the name is not plain (letters, digits, dot, dash, underscore): take the file away",
+					filepath.Join(dir, name))
 		}
 		data, err := readFile(filepath.Join(dir, name), limit(name))
 		if err != nil {
@@ -69,7 +71,8 @@ func guess(labels []string) (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("which of the labels means an injection cannot be told (%s): say it with --label", strings.Join(labels, ", "))
+		return "", fmt.Errorf("which of the labels means an injection cannot be told (%s): say it with --label",
+			strings.Join(labels, ", "))
 	}
 	return found[0], nil
 }

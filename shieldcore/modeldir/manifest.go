@@ -115,7 +115,8 @@ func (m Manifest) Validate() error {
 		if !plainName(name) || name == ManifestFile {
 			fail("files: %q is not the plain name of a file beside the manifest", name)
 		}
-		if sum, err := hex.DecodeString(m.Files[name]); err != nil || len(sum) != sha256.Size || hex.EncodeToString(sum) != m.Files[name] {
+		if sum, err := hex.DecodeString(m.Files[name]); err != nil || len(sum) != sha256.Size ||
+			hex.EncodeToString(sum) != m.Files[name] {
 			fail("files: the SHA-256 of %q must be 64 digits of 0-9a-f", name)
 		}
 	}

@@ -48,7 +48,8 @@ func open(dir string, keep bool) (*Model, error) {
 			return nil, err
 		}
 		if got := Sum(data); got != manifest.Files[name] {
-			return nil, fmt.Errorf("%s has SHA-256 %s, and the manifest says %s: it is damaged, or was replaced", filepath.Join(dir, name), got, manifest.Files[name])
+			return nil, fmt.Errorf("%s has SHA-256 %s, and the manifest says %s: it is damaged, or was replaced",
+				filepath.Join(dir, name), got, manifest.Files[name])
 		}
 		switch name {
 		case ConfigFile:
@@ -72,11 +73,13 @@ func open(dir string, keep bool) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ConfigFile), err)
 	}
 	if m.Labels = c.labels; !slices.Contains(m.Labels, manifest.Label) {
-		return nil, fmt.Errorf("the manifest's label %q is not one of those of %s: %s", manifest.Label, ConfigFile, strings.Join(m.Labels, ", "))
+		return nil, fmt.Errorf("the manifest's label %q is not one of those of %s: %s", manifest.Label, ConfigFile,
+			strings.Join(m.Labels, ", "))
 	}
 	m.Target = slices.Index(m.Labels, manifest.Label)
 	if c.positions > 0 && manifest.Window > c.positions {
-		return nil, fmt.Errorf("the manifest's window is %d tokens, and the model has %d positions", manifest.Window, c.positions)
+		return nil, fmt.Errorf("the manifest's window is %d tokens, and the model has %d positions", manifest.Window,
+			c.positions)
 	}
 	return m, nil
 }
@@ -96,7 +99,8 @@ func onlyThese(dir string, files map[string]string) error {
 	}
 	for _, e := range entries {
 		if _, ok := files[e.Name()]; !ok && e.Name() != ManifestFile {
-			return fmt.Errorf("%s is not in the manifest: take it away, or let approver model add write a new manifest", filepath.Join(dir, e.Name()))
+			return fmt.Errorf("%s is not in the manifest: take it away, or let approver model add write a new manifest",
+				filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil

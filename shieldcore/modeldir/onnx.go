@@ -14,12 +14,13 @@ type message map[uint64]string
 // tensors are the ways to a TensorProto, by the numbers of onnx.proto.
 func tensors() map[string]message {
 	return map[string]message{
-		"ModelProto":        {7: "GraphProto", 20: "TrainingInfo", 25: "FunctionProto"},
-		"TrainingInfo":      {1: "GraphProto", 2: "GraphProto"},
-		"GraphProto":        {1: "NodeProto", 5: "TensorProto", 15: "SparseTensorProto"},
-		"FunctionProto":     {7: "NodeProto", 11: "AttributeProto"},
-		"NodeProto":         {5: "AttributeProto"},
-		"AttributeProto":    {5: "TensorProto", 6: "GraphProto", 10: "TensorProto", 11: "GraphProto", 22: "SparseTensorProto", 23: "SparseTensorProto"},
+		"ModelProto":    {7: "GraphProto", 20: "TrainingInfo", 25: "FunctionProto"},
+		"TrainingInfo":  {1: "GraphProto", 2: "GraphProto"},
+		"GraphProto":    {1: "NodeProto", 5: "TensorProto", 15: "SparseTensorProto"},
+		"FunctionProto": {7: "NodeProto", 11: "AttributeProto"},
+		"NodeProto":     {5: "AttributeProto"},
+		"AttributeProto": {5: "TensorProto", 6: "GraphProto", 10: "TensorProto", 11: "GraphProto", 22: "SparseTensorProto",
+			23: "SparseTensorProto"},
 		"SparseTensorProto": {1: "TensorProto", 2: "TensorProto"},
 		"TensorProto":       {},
 	}

@@ -88,7 +88,8 @@ func (a *Asks) Take(ctx context.Context, who Asker, question string) error {
 		return errors.New("the count of questions was not made by NewAsks")
 	case !who.Peer.Known || who.Agent == "" || question == "":
 		a.lost.Add(1)
-		return errors.New("who asks is not known, so people are not asked: let the agent call through approver's socket, with its name")
+		return errors.New("who asks is not known, so people are not asked: let the agent call through approver's socket, " +
+			"with its name")
 	}
 	return a.take(ctx, callQuestions, a.c, who, question)
 }
@@ -120,9 +121,10 @@ const (
 func (a *Asks) take(ctx context.Context, about string, c AskLimits, who Asker, question string) error {
 	of := nameOf(fmt.Sprintf("%q %q", who.Agent, who.Project))
 	name := nameOf(of + " " + question)
-	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID), func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
-		return s.take(c, who, of, name, now)
-	})
+	o, err := change(ctx, a.updater, askedSchema(about, who.Peer.UID),
+		func(s *asked, now time.Time, _ approver.Rev) (bool, error) {
+			return s.take(c, who, of, name, now)
+		})
 	switch {
 	case err != nil:
 		a.lost.Add(1)

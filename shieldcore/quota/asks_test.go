@@ -59,8 +59,11 @@ func TestFortyQuestionsAtOnce(t *testing.T) {
 		}
 		err := a.Take(t.Context(), who, "next")
 		var many *approver.TooManyError
-		if !errors.As(err, &many) || many.Limit != "agent" || many.Most != 30 || many.Wait <= 59*time.Second || many.Wait > time.Minute ||
-			!strings.Contains(err.Error(), "30 were put within a minute about claude in /repo of uid 1000, also those that reached nobody (asks_per_minute.agent)") {
+		if !errors.As(err, &many) || many.Limit != "agent" || many.Most != 30 || many.Wait <= 59*time.Second ||
+			many.Wait > time.Minute ||
+			!strings.Contains(err.Error(),
+				"30 were put within a minute about claude in /repo of uid 1000, also those that reached nobody "+
+					"(asks_per_minute.agent)") {
 			t.Fatalf("%+v", err)
 		}
 		time.Sleep(many.Wait - time.Millisecond)
@@ -105,13 +108,16 @@ func TestNoMinuteHasMore(t *testing.T) {
 func TestNewNamesBringNoMoreQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := asksOn(t, newMemKV(), DefaultAskLimits())
-		n := storm(t, 200, "c", func(call string) error { return a.Take(t.Context(), asker(1000, "claude"+call, "/repo"), call) })
-		m := storm(t, 200, "d", func(call string) error { return a.Take(t.Context(), asker(1000, "claude", "/repo/"+call), call) })
+		n := storm(t, 200, "c",
+			func(call string) error { return a.Take(t.Context(), asker(1000, "claude"+call, "/repo"), call) })
+		m := storm(t, 200, "d",
+			func(call string) error { return a.Take(t.Context(), asker(1000, "claude", "/repo/"+call), call) })
 		if n != 120 || m != 0 {
 			t.Errorf("%d and %d questions, want 120 and 0", n, m)
 		}
 		err := a.Take(t.Context(), asker(1000, "x", "/y"), "z")
-		if err == nil || !strings.Contains(err.Error(), "120 were put within a minute about the agents of uid 1000, also those that reached nobody (asks_per_minute.user)") {
+		if err == nil || !strings.Contains(err.Error(),
+			"120 were put within a minute about the agents of uid 1000, also those that reached nobody (asks_per_minute.user)") {
 			t.Error(err)
 		}
 		if err := a.Take(t.Context(), asker(1001, "claude", "/repo"), "z"); err != nil {
@@ -125,7 +131,8 @@ func TestNewNamesBringNoMoreQuestions(t *testing.T) {
 func TestAgentsAndProjectsAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := asksOn(t, newMemKV(), DefaultAskLimits())
-		for _, who := range []Asker{asker(1, "claude", "/a"), asker(1, "claude", "/b"), asker(1, "codex", "/a"), asker(1, "codex", "/b")} {
+		for _, who := range []Asker{asker(1, "claude", "/a"), asker(1, "claude", "/b"), asker(1, "codex", "/a"),
+			asker(1, "codex", "/b")} {
 			n := storm(t, 31, who.Agent+who.Project, func(call string) error { return a.Take(t.Context(), who, call) })
 			if n != 30 {
 				t.Errorf("%v: %d, want 30", who, n)
@@ -167,7 +174,8 @@ func TestAsksFailClosed(t *testing.T) {
 	broken.fail = func(string, string) error { return errors.New("the line went dead") }
 	damaged := func(value string) approver.KV {
 		kv := newMemKV()
-		if err := kv.PutBefore(t.Context(), time.Time{}, askedKey("uid", 1), []byte(value), "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		if err := kv.PutBefore(t.Context(), time.Time{}, askedKey("uid", 1), []byte(value), "", approver.NewRev(),
+			time.Time{}, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		return kv
@@ -187,22 +195,26 @@ func TestAsksFailClosed(t *testing.T) {
 		who  Asker
 		call string
 	}{
-		"nil":               {nil, t.Context(), good, "c"},
-		"the zero value":    {&Asks{}, t.Context(), good, "c"},
-		"closed":            {closed, t.Context(), good, "c"},
-		"no peer":           {asksOn(t, kv, DefaultAskLimits()), t.Context(), Asker{Who{Agent: "a"}, "/p"}, "c"},
-		"no agent":          {asksOn(t, kv, DefaultAskLimits()), t.Context(), asker(1, "", "/p"), "c"},
-		"no call":           {asksOn(t, kv, DefaultAskLimits()), t.Context(), good, ""},
-		"nobody waits":      {asksOn(t, kv, DefaultAskLimits()), ended, good, "c"},
-		"no store":          {asksOn(t, broken, DefaultAskLimits()), t.Context(), good, "c"},
-		"no record":         {asksOn(t, damaged("x"), DefaultAskLimits()), t.Context(), good, "c"},
-		"an empty record":   {asksOn(t, damaged("{}"), DefaultAskLimits()), t.Context(), good, "c"},
-		"another version":   {asksOn(t, damaged(text(asked{Version: 2})), DefaultAskLimits()), t.Context(), good, "c"},
-		"an unknown field":  {asksOn(t, damaged(`{"v":1,"last":[],"more":1}`), DefaultAskLimits()), t.Context(), good, "c"},
-		"out of order":      {asksOn(t, damaged(text(asked{1, []askedOnce{entry(2), entry(1)}})), DefaultAskLimits()), t.Context(), good, "c"},
-		"no time":           {asksOn(t, damaged(text(asked{1, []askedOnce{entry(0)}})), DefaultAskLimits()), t.Context(), good, "c"},
-		"a short name":      {asksOn(t, damaged(text(asked{1, []askedOnce{{At: 1, Of: "0", Name: "1"}}})), DefaultAskLimits()), t.Context(), good, "c"},
-		"too many of them":  {asksOn(t, damaged(text(asked{1, make([]askedOnce, MaxAsks+1)})), DefaultAskLimits()), t.Context(), good, "c"},
+		"nil":              {nil, t.Context(), good, "c"},
+		"the zero value":   {&Asks{}, t.Context(), good, "c"},
+		"closed":           {closed, t.Context(), good, "c"},
+		"no peer":          {asksOn(t, kv, DefaultAskLimits()), t.Context(), Asker{Who{Agent: "a"}, "/p"}, "c"},
+		"no agent":         {asksOn(t, kv, DefaultAskLimits()), t.Context(), asker(1, "", "/p"), "c"},
+		"no call":          {asksOn(t, kv, DefaultAskLimits()), t.Context(), good, ""},
+		"nobody waits":     {asksOn(t, kv, DefaultAskLimits()), ended, good, "c"},
+		"no store":         {asksOn(t, broken, DefaultAskLimits()), t.Context(), good, "c"},
+		"no record":        {asksOn(t, damaged("x"), DefaultAskLimits()), t.Context(), good, "c"},
+		"an empty record":  {asksOn(t, damaged("{}"), DefaultAskLimits()), t.Context(), good, "c"},
+		"another version":  {asksOn(t, damaged(text(asked{Version: 2})), DefaultAskLimits()), t.Context(), good, "c"},
+		"an unknown field": {asksOn(t, damaged(`{"v":1,"last":[],"more":1}`), DefaultAskLimits()), t.Context(), good, "c"},
+		"out of order": {asksOn(t, damaged(text(asked{1, []askedOnce{entry(2), entry(1)}})), DefaultAskLimits()),
+			t.Context(), good, "c"},
+		"no time": {asksOn(t, damaged(text(asked{1, []askedOnce{entry(0)}})), DefaultAskLimits()), t.Context(),
+			good, "c"},
+		"a short name": {asksOn(t, damaged(text(asked{1, []askedOnce{{At: 1, Of: "0", Name: "1"}}})),
+			DefaultAskLimits()), t.Context(), good, "c"},
+		"too many of them": {asksOn(t, damaged(text(asked{1, make([]askedOnce, MaxAsks+1)})), DefaultAskLimits()),
+			t.Context(), good, "c"},
 		"something behind":  {asksOn(t, damaged(`{"v":1,"last":[]} {}`), DefaultAskLimits()), t.Context(), good, "c"},
 		"a list, no record": {asksOn(t, damaged(`[]`), DefaultAskLimits()), t.Context(), good, "c"},
 	} {
@@ -240,7 +252,8 @@ func TestAClockThatWasAhead(t *testing.T) {
 
 func TestAskLimitsBounds(t *testing.T) {
 	for l, ok := range map[AskLimits]bool{
-		{}: false, {User: 1, Agent: 1}: true, {User: MaxAsks, Agent: MaxAsks}: true, {User: MaxAsks + 1, Agent: 1}: false, {User: 1, Agent: -1}: false, {User: 1}: false,
+		{}: false, {User: 1, Agent: 1}: true, {User: MaxAsks, Agent: MaxAsks}: true, {User: MaxAsks + 1, Agent: 1}: false,
+		{User: 1, Agent: -1}: false, {User: 1}: false,
 		DefaultAskLimits(): true,
 	} {
 		if err := l.Validate(); (err == nil) != ok {

@@ -157,6 +157,7 @@ func rateRefusal(r Rate, again time.Time, who string) *RefusedError {
 func namesRefusal(names int, again time.Time) *RefusedError {
 	return &RefusedError{
 		Kind: ErrRate, Again: again,
-		Text: fmt.Sprintf("this user's agents go by %d names already, as many as may at a time: use one of these names, or run the call again after %s", names, clockText(again)),
+		Text: fmt.Sprintf("this user's agents go by %d names already, as many as may at a time: use one of these names, "+
+			"or run the call again after %s", names, clockText(again)),
 	}
 }

@@ -105,14 +105,17 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("names: %d: must be 1 to %d", c.Names, MaxNames))
 	}
 	if c.DailyBudget < 1 || c.DailyBudget > MaxBudget {
-		errs = append(errs, fmt.Errorf("daily_budget: %d evaluations: must be 1 to %d; to spend nothing on Tier 2, configure no evaluator", c.DailyBudget, MaxBudget))
+		errs = append(errs,
+			fmt.Errorf("daily_budget: %d evaluations: must be 1 to %d; to spend nothing on Tier 2, configure no evaluator",
+				c.DailyBudget, MaxBudget))
 	}
 	if len(c.AlarmAt) > MaxShares {
 		errs = append(errs, fmt.Errorf("alarm_at: %d shares: at most %d", len(c.AlarmAt), MaxShares))
 	}
 	for i, share := range c.AlarmAt {
 		if share < 1 || share > 100 || i > 0 && share <= c.AlarmAt[i-1] {
-			errs = append(errs, fmt.Errorf("alarm_at[%d]: %d percent: must be 1 to 100, each greater than the one before", i, share))
+			errs = append(errs, fmt.Errorf("alarm_at[%d]: %d percent: must be 1 to 100, each greater than the one before", i,
+				share))
 		}
 	}
 	return errors.Join(errs...)

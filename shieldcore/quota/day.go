@@ -111,7 +111,8 @@ func (d *daily) today(now time.Time) string {
 func (d *daily) take(ctx context.Context, u *updater, n int64) ([]Alarm, error) {
 	if n > d.budget {
 		return nil, &RefusedError{Kind: ErrBudget, Text: fmt.Sprintf(
-			"%d Tier 2 evaluations are more than the budget of a whole day (%d): ask a person to raise daily_budget, since no day has room for it", n, d.budget)}
+			"%d Tier 2 evaluations are more than the budget of a whole day (%d): ask a person to raise daily_budget, since "+
+				"no day has room for it", n, d.budget)}
 	}
 	o, err := change(ctx, u, d.schema(), func(s *day, now time.Time, next approver.Rev) (bool, error) {
 		s.Version, s.Day = recordVersion, d.today(now)
@@ -143,7 +144,8 @@ func (d *daily) refusal(s *day, n int64) *RefusedError {
 	}
 	return &RefusedError{
 		Kind: ErrBudget, Again: again,
-		Text: what + ": run the call again after " + again.Format("2006-01-02 15:04 UTC") + ", or ask a person to raise daily_budget",
+		Text: what + ": run the call again after " + again.Format("2006-01-02 15:04 UTC") +
+			", or ask a person to raise daily_budget",
 	}
 }
 

@@ -35,7 +35,8 @@ func (e *RefusedError) Unwrap() []error {
 func unknown(cause error) *RefusedError {
 	return &RefusedError{
 		Kind: ErrUnknown, Cause: cause,
-		Text: "what is left of the evaluations cannot be known, so nothing is evaluated: run the call again when the store of approver answers, which `approver doctor` checks",
+		Text: "what is left of the evaluations cannot be known, so nothing is evaluated: run the call again when the " +
+			"store of approver answers, which `approver doctor` checks",
 	}
 }
 

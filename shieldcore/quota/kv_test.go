@@ -71,7 +71,8 @@ func (m *memKV) Get(ctx context.Context, key string) ([]byte, approver.Rev, erro
 	return slices.Clone(r.value), r.rev, nil
 }
 
-func (m *memKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, _, keep time.Time) error {
+func (m *memKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, _,
+	keep time.Time) error {
 	m.wait("put")
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,7 +42,8 @@ func (m *model) inUse(uid uint32, but string) (n int) {
 	for name, r := range m.rates {
 		var of uint32
 		var agent string
-		if _, err := fmt.Sscanf(name, "name %d %s", &of, &agent); err == nil && of == uid && name != but && m.tokens[name] < float64(r.Burst)-1e-6 {
+		if _, err := fmt.Sscanf(name, "name %d %s", &of, &agent); err == nil && of == uid && name != but &&
+			m.tokens[name] < float64(r.Burst)-1e-6 {
 			n++
 		}
 	}
@@ -89,7 +90,8 @@ func TestModel(t *testing.T) {
 				switch r.IntN(10) {
 				case 0:
 					// No two things happen at one moment.
-					pause := []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, time.Minute, 7 * time.Hour}[r.IntN(5)]
+					pause := []time.Duration{time.Millisecond, 100 * time.Millisecond, time.Second, time.Minute,
+						7 * time.Hour}[r.IntN(5)]
 					pause += time.Duration(r.IntN(1000)) * time.Microsecond
 					time.Sleep(pause)
 					m.pass(pause)
@@ -100,7 +102,8 @@ func TestModel(t *testing.T) {
 				case 2, 3, 4, 5:
 					uid, name := uint32(r.IntN(3)), fmt.Sprint("n", r.IntN(6))
 					right := m.evaluate(uid, name)
-					if err := q.Evaluate(t.Context(), agent(uid, name)); (err == nil) != right || err != nil && !errors.Is(err, ErrRate) {
+					if err := q.Evaluate(t.Context(), agent(uid, name)); (err == nil) != right ||
+						err != nil && !errors.Is(err, ErrRate) {
 						t.Fatalf("seed %d step %d: %d %s: the model says %v, got %v", seed, step, uid, name, right, err)
 					}
 				default:

@@ -28,11 +28,15 @@ func TestQuestionsAboutApproverAreFew(t *testing.T) {
 			take func(string) error
 			n    int
 		}{
-			"another replica":      {own(other, me), 0},
-			"another user":         {own(a, else1), OwnAsks},
-			"root":                 {own(a, approver.Peer{Known: true}), OwnAsks},
-			"calls of the user":    {func(call string) error { return a.Take(t.Context(), asker(1000, "claude", "/repo"), call) }, 30},
-			"calls as if approver": {func(call string) error { return a.Take(t.Context(), asker(1000, "approver", ""), call) }, 30},
+			"another replica": {own(other, me), 0},
+			"another user":    {own(a, else1), OwnAsks},
+			"root":            {own(a, approver.Peer{Known: true}), OwnAsks},
+			"calls of the user": {func(call string) error {
+				return a.Take(t.Context(), asker(1000, "claude", "/repo"),
+					call)
+			}, 30},
+			"calls as if approver": {func(call string) error { return a.Take(t.Context(), asker(1000, "approver", ""), call) },
+				30},
 		} {
 			if n := storm(t, 40, "d", c.take); n != c.n {
 				t.Errorf("%s: %d, want %d", name, n, c.n)
@@ -40,8 +44,10 @@ func TestQuestionsAboutApproverAreFew(t *testing.T) {
 		}
 		err := a.TakeOwn(t.Context(), me, "next")
 		var many *approver.TooManyError
-		if !errors.As(err, &many) || many.Limit != approver.OwnLimit || many.Most != OwnAsks || many.Wait <= 0 || many.Wait > time.Minute ||
-			!strings.Contains(err.Error(), "about approver itself by uid 1000, also those that reached nobody, so nobody was asked") {
+		if !errors.As(err, &many) || many.Limit != approver.OwnLimit || many.Most != OwnAsks || many.Wait <= 0 ||
+			many.Wait > time.Minute ||
+			!strings.Contains(err.Error(),
+				"about approver itself by uid 1000, also those that reached nobody, so nobody was asked") {
 			t.Fatalf("%+v", err)
 		}
 		time.Sleep(many.Wait)

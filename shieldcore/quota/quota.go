@@ -59,7 +59,9 @@ func (q *Quota) Evaluate(ctx context.Context, who Who) error {
 
 func (q *Quota) evaluate(ctx context.Context, who Who) error {
 	if !who.Peer.Known || who.Agent == "" {
-		return &RefusedError{Kind: ErrUnknown, Text: "who makes this call is not known, so nothing is evaluated: let the agent call through approver's socket, with its name"}
+		return &RefusedError{Kind: ErrUnknown,
+			Text: "who makes this call is not known, so nothing is evaluated: let the agent call through approver's socket, " +
+				"with its name"}
 	}
 	uid, name := who.Peer.UID, nameOf(who.Agent)
 	// The own bucket comes before the overall one, so that an agent that is refused takes
@@ -76,8 +78,10 @@ func (q *Quota) evaluate(ctx context.Context, who Who) error {
 }
 
 // bucket changes a record of buckets.
-func (q *Quota) bucket(ctx context.Context, b schema[buckets], step func(s *buckets, now time.Time) (bool, error)) error {
-	o, err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) { return step(s, now) })
+func (q *Quota) bucket(ctx context.Context, b schema[buckets],
+	step func(s *buckets, now time.Time) (bool, error)) error {
+	o,
+		err := change(ctx, q.rates, b, func(s *buckets, now time.Time, _ approver.Rev) (bool, error) { return step(s, now) })
 	if err != nil {
 		return unknown(err)
 	}
@@ -118,7 +122,8 @@ func (q *Quota) count(err error, good *atomic.Int64, n int64) error {
 // alarm tells of shares, in their order.
 func (q *Quota) alarm(alarms []Alarm) {
 	for _, a := range alarms {
-		q.log.Warn("a share of the day's Tier 2 evaluations is taken", "day", a.Day, "percent", a.Share, "taken", a.Charged, "budget", a.Budget)
+		q.log.Warn("a share of the day's Tier 2 evaluations is taken", "day", a.Day, "percent", a.Share, "taken", a.Charged,
+			"budget", a.Budget)
 	}
 	if q.c.OnAlarm == nil || len(alarms) == 0 {
 		return

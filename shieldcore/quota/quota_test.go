@@ -60,7 +60,8 @@ func TestZeroValuesRefuse(t *testing.T) {
 		q.Close()
 	}
 	q := newFor(t, newMemKV(), small())
-	for _, who := range []Who{{}, {Agent: "a"}, {Peer: approver.Peer{UID: 1}, Agent: "a"}, {Peer: approver.Peer{Known: true}}} {
+	for _, who := range []Who{{}, {Agent: "a"}, {Peer: approver.Peer{UID: 1}, Agent: "a"},
+		{Peer: approver.Peer{Known: true}}} {
 		want(t, q.Evaluate(t.Context(), who), ErrUnknown)
 	}
 	for _, n := range []int{0, -1, -1 << 62} {
@@ -81,8 +82,10 @@ func TestBuckets(t *testing.T) {
 		afterwards  int
 		explanation string
 	}{
-		{"one agent", func(int) Who { return agent(1, "a") }, 3, 2 * time.Second, 2, "this agent (60 a minute and 3 at once)"},
-		{"one uid with three names", func(i int) Who { return agent(1, fmt.Sprint(i%3)) }, 5, 2 * time.Second, 4, "this user's agents together"},
+		{"one agent", func(int) Who { return agent(1, "a") }, 3, 2 * time.Second, 2,
+			"this agent (60 a minute and 3 at once)"},
+		{"one uid with three names", func(i int) Who { return agent(1, fmt.Sprint(i%3)) }, 5, 2 * time.Second, 4,
+			"this user's agents together"},
 		{"all", func(i int) Who { return agent(uint32(i), "a") }, 8, time.Second, 4, "all agents together"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,7 +145,8 @@ func TestRefusalsTakeNothing(t *testing.T) {
 		if kv.writes != writes {
 			t.Errorf("%d writes for a budget that is spent", kv.writes-writes)
 		}
-		if s, err := q.Snapshot(t.Context()); err != nil || s.Evaluated != 5 || s.RefusedRate != 1001 || s.RefusedBudget != 1001 || s.Spent != 10 || s.Charged != 10 {
+		if s, err := q.Snapshot(t.Context()); err != nil || s.Evaluated != 5 || s.RefusedRate != 1001 ||
+			s.RefusedBudget != 1001 || s.Spent != 10 || s.Charged != 10 {
 			t.Errorf("%+v, %v", s, err)
 		}
 	})
@@ -194,7 +198,8 @@ func TestManyNames(t *testing.T) {
 		c.Names = MaxNames
 		q := newFor(t, newMemKV(), c)
 		i := 0
-		if n := granted(t, 100, func() error { i++; return q.Evaluate(t.Context(), agent(7, fmt.Sprint(i))) }, ErrRate); n != 5 {
+		if n := granted(t, 100, func() error { i++; return q.Evaluate(t.Context(), agent(7, fmt.Sprint(i))) },
+			ErrRate); n != 5 {
 			t.Errorf("%d tokens for a uid", n)
 		}
 	})
@@ -235,7 +240,8 @@ func TestBudget(t *testing.T) {
 		err = q.Spend(t.Context(), 1)
 		var r *RefusedError
 		if !errors.As(err, &r) || !r.Again.Equal(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)) ||
-			!strings.Contains(err.Error(), "2000-01-01 are spent") || !strings.Contains(err.Error(), "after 2000-01-02 00:00 UTC") {
+			!strings.Contains(err.Error(), "2000-01-01 are spent") ||
+			!strings.Contains(err.Error(), "after 2000-01-02 00:00 UTC") {
 			t.Error(err)
 		}
 	})
@@ -245,7 +251,8 @@ func TestBudget(t *testing.T) {
 func TestChangeOfDay(t *testing.T) {
 	for _, tt := range []struct{ from, next string }{
 		{"2026-11-21", "2026-11-22"}, {"2026-12-31", "2027-01-01"}, {"2027-02-28", "2027-03-01"},
-		{"2028-02-28", "2028-02-29"}, {"2028-02-29", "2028-03-01"}, {"2100-02-28", "2100-03-01"}, {"2026-04-30", "2026-05-01"},
+		{"2028-02-28", "2028-02-29"}, {"2028-02-29", "2028-03-01"}, {"2100-02-28", "2100-03-01"},
+		{"2026-04-30", "2026-05-01"},
 		{"2026-03-29", "2026-03-30"}, // the clocks of Europe change
 	} {
 		t.Run(tt.from, func(t *testing.T) {
@@ -416,9 +423,12 @@ func TestDamagedRecords(t *testing.T) {
 	today := `"day":"2000-01-01"`
 	for _, value := range []string{
 		``, `null`, `{}`, `[]`, `0`, `{"v":1}`, `{"v":2,` + today + `,"charged":1}`, `{"v":1,` + today + `,"charged":-5}`,
-		`{"v":1,"day":"1999-12-31","charged":1}`, `{"v":1,` + today + `,"charged":1.5}`, `{"v":1,` + today + `,"charged":"1"}`,
-		`{"v":1,` + today + `,"charged":1}{}`, `{"v":1,` + today + `,"charged":1,"more":1}`, `{"v":1,` + today + `,"charged":99999999999}`,
-		`{"v":1,"all":0}`, `{"v":1,"all":-1}`, `{"v":1,"all":1,"names":{"short":1}}`, `{"v":1,"all":1,"names":{"0123456789abcdef":0}}`, "\x00\xff",
+		`{"v":1,"day":"1999-12-31","charged":1}`, `{"v":1,` + today + `,"charged":1.5}`,
+		`{"v":1,` + today + `,"charged":"1"}`,
+		`{"v":1,` + today + `,"charged":1}{}`, `{"v":1,` + today + `,"charged":1,"more":1}`,
+		`{"v":1,` + today + `,"charged":99999999999}`,
+		`{"v":1,"all":0}`, `{"v":1,"all":-1}`, `{"v":1,"all":1,"names":{"short":1}}`,
+		`{"v":1,"all":1,"names":{"0123456789abcdef":0}}`, "\x00\xff",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			kv := newMemKV()
@@ -427,7 +437,8 @@ func TestDamagedRecords(t *testing.T) {
 				kv.records[key] = memRecord{[]byte(value), approver.NewRev(), time.Now().Add(100 * time.Hour)}
 			}
 			err := q.Spend(t.Context(), 1)
-			if want(t, err, ErrUnknown); err.(*RefusedError).Cause == nil || !strings.Contains(err.(*RefusedError).Cause.Error(), dayKey("2000-01-01")) {
+			if want(t, err, ErrUnknown); err.(*RefusedError).Cause == nil ||
+				!strings.Contains(err.(*RefusedError).Cause.Error(), dayKey("2000-01-01")) {
 				t.Errorf("%s: %v", value, err.(*RefusedError).Cause)
 			}
 			if value != `{"v":1}` {
@@ -547,7 +558,8 @@ func TestBucketFarAhead(t *testing.T) {
 		kv := newMemKV()
 		q := newFor(t, kv, small())
 		for _, key := range []string{userKey(1), overallKey()} {
-			kv.records[key] = memRecord{[]byte(`{"v":1,"all":9000000000000000000}`), approver.NewRev(), time.Now().Add(100 * time.Hour)}
+			kv.records[key] = memRecord{[]byte(`{"v":1,"all":9000000000000000000}`), approver.NewRev(),
+				time.Now().Add(100 * time.Hour)}
 			want(t, q.Evaluate(t.Context(), agent(1, "a")), ErrRate)
 			time.Sleep(time.Second)
 		}
@@ -634,7 +646,8 @@ func TestRecordsOfBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
 		for key, value := range map[string]string{
-			dayKey("2000-01-01"): `{"v":1,"day":"2000-01-01","charged":8,"told":[{"share":50,"by":"5b0c3a53-1f63-4b0e-8d3a-7c1a1c1b2d3e"},` +
+			dayKey("2000-01-01"): `{"v":1,"day":"2000-01-01","charged":8,"told":[{"share":50` +
+				`,"by":"5b0c3a53-1f63-4b0e-8d3a-7c1a1c1b2d3e"},` +
 				`{"share":80,"by":"0d4f8a12-9a77-4a57-9c38-6a1f3b5c7d9e"}]}`,
 			userKey(1):         `{"v":1,"all":946684802000000000,"names":{"ca978112ca1bbdca":946684803000000000}}`,
 			overallKey():       `{"v":1,"all":946684800250000000}`,

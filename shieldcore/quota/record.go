@@ -212,7 +212,8 @@ func read[S any](ctx context.Context, store approver.KV, b schema[S]) (s S, r re
 
 // write writes a record over the one that was read. ambiguous says that it may have
 // been written though there is an error.
-func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading, next approver.Rev) (ambiguous bool, err error) {
+func write[S any](ctx context.Context, store approver.KV, b schema[S], s *S, r reading,
+	next approver.Rev) (ambiguous bool, err error) {
 	value, err := json.Marshal(s)
 	if err != nil {
 		return false, err
@@ -260,7 +261,8 @@ func decode(value []byte, s any) error {
 
 // getNow reads a record and then the clock, at once where the store can. With
 // ErrNotFound, too, it returns the time.
-func getNow(ctx context.Context, store approver.KV, key string) (value []byte, rev approver.Rev, now time.Time, err error) {
+func getNow(ctx context.Context, store approver.KV, key string) (value []byte, rev approver.Rev, now time.Time,
+	err error) {
 	if r, ok := store.(approver.ClockReader); ok {
 		return r.GetNow(ctx, key)
 	}

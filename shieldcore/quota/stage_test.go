@@ -32,9 +32,10 @@ func TestLimited(t *testing.T) {
 		unavailable bool
 		kind        error
 	}{
-		"within":    {func(*quota.Config) {}, ada, 3, false, nil},
-		"budget":    {func(c *quota.Config) { c.DailyBudget = 2 }, ada, 2, true, quota.ErrBudget},
-		"rate":      {func(c *quota.Config) { c.Agent = quota.Rate{Count: 1, Per: time.Minute, Burst: 1} }, ada, 1, false, quota.ErrRate},
+		"within": {func(*quota.Config) {}, ada, 3, false, nil},
+		"budget": {func(c *quota.Config) { c.DailyBudget = 2 }, ada, 2, true, quota.ErrBudget},
+		"rate": {func(c *quota.Config) { c.Agent = quota.Rate{Count: 1, Per: time.Minute, Burst: 1} }, ada, 1, false,
+			quota.ErrRate},
 		"who is it": {func(*quota.Config) {}, approver.ToolCall{Agent: "claude"}, 0, false, quota.ErrUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,7 +51,8 @@ func (s shifted) Now(ctx context.Context) (time.Time, error) {
 	return now.Add(s.ahead), err
 }
 
-func (s shifted) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (s shifted) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev,
+	due, keep time.Time) error {
 	return s.KV.PutBefore(ctx, s.back(before), key, value, prev, next, due, s.back(keep))
 }
 
@@ -143,7 +144,8 @@ func TestOverStores(t *testing.T) {
 			want(t, again.Spend(t.Context(), 1), ErrBudget)
 			// A damaged record refuses.
 			key := userKey(2)
-			if err := kv.PutBefore(t.Context(), time.Time{}, key, []byte("{"), "", approver.NewRev(), time.Time{}, time.Now().Add(48*time.Hour)); err != nil {
+			if err := kv.PutBefore(t.Context(), time.Time{}, key, []byte("{"), "", approver.NewRev(), time.Time{},
+				time.Now().Add(48*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 			want(t, q.Evaluate(t.Context(), agent(2, "a")), ErrUnknown)

@@ -129,7 +129,8 @@ func texts(doc []byte) ([]leaf, error) {
 				all = append(all, leaf{start: i, end: end, value: value})
 			} else if l := (leaf{start: i, end: end, value: value}); !isBlob(key, value) {
 				l.editable = !isName(key, value)
-				l.wrap = l.editable && (len(stack) == 0 || bodies[strings.ToLower(key)] || len(value) > longText || strings.Contains(value, "\n"))
+				l.wrap = l.editable && (len(stack) == 0 || bodies[strings.ToLower(key)] || len(value) > longText ||
+					strings.Contains(value, "\n"))
 				l.wrap = l.wrap && strings.TrimSpace(value) != ""
 				all = append(all, l)
 			}
@@ -155,28 +156,36 @@ const longText = 200
 
 // bodies are the keys under which results have the text that they are about.
 var bodies = map[string]bool{
-	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true, "body": true, "llmcontent": true,
-	"textresultforllm": true, "message": true, "error": true, "markdown": true, "html": true, "snippet": true, "description": true, "summary": true,
+	"text": true, "stdout": true, "stderr": true, "output": true, "result": true, "content": true, "contents": true,
+	"body": true, "llmcontent": true,
+	"textresultforllm": true, "message": true, "error": true, "markdown": true, "html": true, "snippet": true,
+	"description": true, "summary": true,
 	"returndisplay": true, "results": true, "source": true, "tool_response": true,
 }
 
 // names are the keys of what a program needs as it is.
 var names = map[string]bool{
-	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true, "name": true, "kind": true, "role": true,
-	"tool_use_id": true, "tooluseid": true, "taskid": true, "task_id": true, "agentid": true, "agenttype": true, "backgroundtaskid": true, "shellid": true,
-	"filepath": true, "file_path": true, "path": true, "filename": true, "rawoutputpath": true, "persistedoutputpath": true, "outputfile": true, "status": true, "resulttype": true, "codetext": true,
-	"encoding": true, "language": true, "mode": true, "version": true, "server": true, "sessionid": true, "session_id": true, "cursor": true, "nextcursor": true,
+	"type": true, "id": true, "uuid": true, "uri": true, "url": true, "href": true, "mimetype": true, "mime_type": true,
+	"name": true, "kind": true, "role": true,
+	"tool_use_id": true, "tooluseid": true, "taskid": true, "task_id": true, "agentid": true, "agenttype": true,
+	"backgroundtaskid": true, "shellid": true,
+	"filepath": true, "file_path": true, "path": true, "filename": true, "rawoutputpath": true,
+	"persistedoutputpath": true, "outputfile": true, "status": true, "resulttype": true, "codetext": true,
+	"encoding": true, "language": true, "mode": true, "version": true, "server": true, "sessionid": true,
+	"session_id": true, "cursor": true, "nextcursor": true,
 }
 
 // isName reports what stays as it is: an id, an address, a kind. A text with a space
 // is none, nor is one as long as no id is.
 func isName(key, value string) bool {
 	const most = 2048
-	return names[strings.ToLower(key)] && len(value) <= most && utf8.ValidString(value) && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r >= 0x7f && r < 0xa0 })
+	return names[strings.ToLower(key)] && len(value) <= most && utf8.ValidString(value) &&
+		!strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r >= 0x7f && r < 0xa0 })
 }
 
 // blobs are the keys of what is encoded, such as an image.
-var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true, "thumbnail": true}
+var blobs = map[string]bool{"data": true, "blob": true, "base64": true, "image": true, "signature": true,
+	"thumbnail": true}
 
 // isBlob reports encoded bytes: nobody reads them, and they must stay as they are.
 func isBlob(key, value string) bool {

@@ -193,7 +193,8 @@ func (s Sanitizer) leaves(ctx context.Context, o Origin, all []leaf) ([]Finding,
 		if l.editable {
 			l.out = render(o, l, mine, &t)
 			if left := cut[i]; left > 0 {
-				l.out += fmt.Sprintf("\n[TOOL_OUTPUT_CUT id=%s: %d bytes behind this were not checked and are left out; ask for a smaller part of it]", o.ID, left)
+				l.out += fmt.Sprintf("\n[TOOL_OUTPUT_CUT id=%s: %d bytes behind this were not checked and are left out; ask "+
+					"for a smaller part of it]", o.ID, left)
 			}
 		}
 	}

@@ -75,7 +75,8 @@ func (s Scorer) search(ctx context.Context, spans []Span, text string, from, to 
 			}
 			return nil, errors.New("the model's score is no number")
 		}
-		span := Span{Start: p.from + found.Start, End: p.from + found.End, Rule: s.Rule, What: fmt.Sprintf("scored %.2f as a text that gives orders to a model", found.Value), Sure: found.Value >= s.Sure}
+		span := Span{Start: p.from + found.Start, End: p.from + found.End, Rule: s.Rule,
+			What: fmt.Sprintf("scored %.2f as a text that gives orders to a model", found.Value), Sure: found.Value >= s.Sure}
 		if span.Start < p.from || span.End > p.to || span.Start >= span.End || len(spans) >= MaxSpans {
 			span.Start, span.End = p.from, p.to
 			spans = append(spans, span)

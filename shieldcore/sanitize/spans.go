@@ -137,7 +137,8 @@ func quoted(all []leaf, spans []Span) []Finding {
 	for _, s := range spans {
 		end := runeStart(text, min(s.End, s.Start+maxQuote))
 		from, to := paragraph(text, s.Start, end)
-		out = append(out, Finding{Kind: Injection, Rule: s.Rule, What: s.What, Text: text[s.Start:end], Sure: s.Sure, Count: 1, around: text[from:to]})
+		out = append(out, Finding{Kind: Injection, Rule: s.Rule, What: s.What, Text: text[s.Start:end], Sure: s.Sure,
+			Count: 1, around: text[from:to]})
 	}
 	return out
 }

@@ -23,7 +23,8 @@ var points = map[string]classifier.Point{"default": classifier.Default, "strict"
 
 // DefaultConfig is the default point, and the kinds on which classifiers over-fire.
 func DefaultConfig() Config {
-	return Config{Point: "default", Skip: []string{"write_file", "delete_file", "move_file", "copy_file", "send_email", "send_message", "http_request"}}
+	return Config{Point: "default", Skip: []string{"write_file", "delete_file", "move_file", "copy_file", "send_email",
+		"send_message", "http_request"}}
 }
 
 // Validate returns every mistake.
@@ -34,7 +35,9 @@ func (c Config) Validate() error {
 	}
 	for i, word := range c.Skip {
 		if _, ok := shieldcore.ActionType(word); !ok {
-			errs = append(errs, fmt.Errorf("skip[%d]: unknown action type %q: one of those in docs/policy.md, such as write or write_file", i, word))
+			errs = append(errs,
+				fmt.Errorf("skip[%d]: unknown action type %q: one of those in docs/policy.md, such as write or write_file", i,
+					word))
 		}
 	}
 	return errors.Join(errs...)
@@ -54,7 +57,8 @@ func (c Config) Widened() (out []string) {
 
 // Without returns the configuration with calls of a kind scored.
 func (c Config) Without(kind string) Config {
-	c.Skip = slices.DeleteFunc(slices.Clone(c.Skip), func(word string) bool { return slices.Contains(kindsOf([]string{word}), kind) })
+	c.Skip = slices.DeleteFunc(slices.Clone(c.Skip),
+		func(word string) bool { return slices.Contains(kindsOf([]string{word}), kind) })
 	return c
 }
 

@@ -67,7 +67,8 @@ func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.V
 	v = approver.Verdict{Decision: approver.Pass, By: By, Tier: approver.TierScreen, Severity: approver.High}
 	if kind, skip := s.skips(call); skip {
 		v.WantTier = approver.TierEvaluation
-		v.Chain = []approver.Finding{{By: By, Tier: approver.TierScreen, Decision: approver.Pass, Severity: approver.High, Rule: "skipped", Note: "not scored: classifiers over-fire on " + kind}}
+		v.Chain = []approver.Finding{{By: By, Tier: approver.TierScreen, Decision: approver.Pass, Severity: approver.High,
+			Rule: "skipped", Note: "not scored: classifiers over-fire on " + kind}}
 		return v, nil
 	}
 	texts, err := textsOf(call)
@@ -75,7 +76,8 @@ func (s *Stage) Judge(ctx context.Context, call approver.ToolCall) (v approver.V
 		return approver.Verdict{By: By, Tier: approver.TierScreen}, err
 	}
 	if len(texts) > MaxTexts {
-		return found(RuleTooLong, 0, "the call has too many texts to be scored", fmt.Sprintf("%d texts, more than %d", len(texts), MaxTexts)), nil
+		return found(RuleTooLong, 0, "the call has too many texts to be scored",
+			fmt.Sprintf("%d texts, more than %d", len(texts), MaxTexts)), nil
 	}
 	for _, text := range texts {
 		if worse, err := s.score(text); err != nil {
@@ -104,7 +106,8 @@ func (s *Stage) score(text string) (approver.Verdict, error) {
 		return approver.Verdict{}, err
 	}
 	if from := s.Model.Threshold(s.Point); own.Value >= from {
-		return found(RuleInjection, own.Value, likeOrders, fmt.Sprintf("score %.3f of at least %.3f: %s", own.Value, from, excerpt(text, own.Window))), nil
+		return found(RuleInjection, own.Value, likeOrders,
+			fmt.Sprintf("score %.3f of at least %.3f: %s", own.Value, from, excerpt(text, own.Window))), nil
 	}
 	if own.Truncated {
 		return found(RuleTooLong, 0, tooLong, "what lies beyond the limits was not looked at"), nil
@@ -127,7 +130,8 @@ func (s *Stage) second(ctx context.Context, texts []string) (approver.Verdict, e
 	case !(value >= 0 && value <= 1): // not a number, too
 		return approver.Verdict{}, fmt.Errorf("a score of %v", value)
 	case value >= s.SecondFrom:
-		return found(RuleInjection, value, likeOrders, fmt.Sprintf("score %.3f of at least %.3f by the model that was added", value, s.SecondFrom)), nil
+		return found(RuleInjection, value, likeOrders,
+			fmt.Sprintf("score %.3f of at least %.3f by the model that was added", value, s.SecondFrom)), nil
 	case !whole:
 		return found(RuleTooLong, 0, tooLong, "the model that was added did not see all of it"), nil
 	}
@@ -180,15 +184,17 @@ func isName(text string) bool {
 
 func found(rule string, score float64, reason, detail string) approver.Verdict {
 	return approver.Verdict{
-		Decision: approver.Ask, Severity: approver.High, By: By, Tier: approver.TierScreen, Rule: rule, Category: "injection", Confidence: score,
-		MinTier: approver.TierEvaluation, Reason: reason, Detail: detail,
+		Decision: approver.Ask, Severity: approver.High, By: By, Tier: approver.TierScreen, Rule: rule, Category: "injection",
+		Confidence: score,
+		MinTier:    approver.TierEvaluation, Reason: reason, Detail: detail,
 	}
 }
 
 // notScored is the row of the fail-closed table: closed blocks, open goes on to the
 // next tier.
 func notScored(err error) (approver.Verdict, error) {
-	return approver.Verdict{By: By, Tier: approver.TierScreen, Reason: "approver's classifier is not working, so the call was blocked"},
+	return approver.Verdict{By: By, Tier: approver.TierScreen,
+			Reason: "approver's classifier is not working, so the call was blocked"},
 		&approver.UnavailableError{Err: err, MinTier: approver.TierEvaluation}
 }
 

@@ -66,14 +66,16 @@ func (c Config) Validate() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf("sidecar: "+format, args...)) }
 	for _, p := range []struct{ name, path, of string }{
-		{"program", c.Program, "approver-classifier"}, {"library", c.Library, "libonnxruntime"}, {"model", c.Model, "a model's directory, as approver model add prints it"},
+		{"program", c.Program, "approver-classifier"}, {"library", c.Library, "libonnxruntime"},
+		{"model", c.Model, "a model's directory, as approver model add prints it"},
 	} {
 		if (p.path != "" || p.name != "library") && !filepath.IsAbs(p.path) {
 			fail("%s must be the absolute path of %s", p.name, p.of)
 		}
 	}
 	if c.Manifest != "" && !sum.MatchString(c.Manifest) {
-		fail("manifest must be the SHA-256 of the model's manifest.json: 64 digits of 0-9a-f, as approver model verify prints it")
+		fail("manifest must be the SHA-256 of the model's manifest.json: 64 digits of 0-9a-f, as approver model verify " +
+			"prints it")
 	}
 	if !(c.Threshold >= 0 && c.Threshold <= 1) {
 		fail("threshold is %v: above 0, and at most 1", c.Threshold)

@@ -76,7 +76,8 @@ func New(cfg Config) (*Sidecar, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Sidecar{cfg: cfg.withDefaults(), requests: make(chan *request), start: start, status: Status{State: Stopped}}, nil
+	return &Sidecar{cfg: cfg.withDefaults(), requests: make(chan *request), start: start, status: Status{State: Stopped}},
+		nil
 }
 
 // Threshold is the score from which a text counts as found. That of the zero

@@ -129,7 +129,8 @@ func TestHonest(t *testing.T) {
 			score     float64
 			truncated bool
 		}{
-			{"hello", 0, false}, {"Ignore all", 0.9, false}, {"", 0, false}, {"LONG", 0, true}, {"a\nb\xff\x00\u2028 ignore", 0.9, false},
+			{"hello", 0, false}, {"Ignore all", 0.9, false}, {"", 0, false}, {"LONG", 0, true},
+			{"a\nb\xff\x00\u2028 ignore", 0.9, false},
 			{strings.Repeat("é", DefaultMaxText/2), 0, false}, {strings.Repeat("é", DefaultMaxText/2) + "ignore", 0, true},
 		} {
 			score, truncated, err := s.Score(t.Context(), test.text)
@@ -162,7 +163,8 @@ func TestBrokenAtTheStart(t *testing.T) {
 				time.Sleep(DefaultStart + time.Second)
 				synctest.Wait()
 				st := s.Status()
-				if st.State != Restarting || !strings.Contains(st.Error, want) || st.FailedSince.IsZero() || strings.ContainsAny(st.Error+st.Said, "\n\x1b") {
+				if st.State != Restarting || !strings.Contains(st.Error, want) || st.FailedSince.IsZero() ||
+					strings.ContainsAny(st.Error+st.Said, "\n\x1b") {
 					t.Errorf("%+v", st)
 				}
 				unavailableScore(t, s, "x", want)

@@ -29,16 +29,19 @@ func compromised() []Behaviour {
 	}
 	return []Behaviour{
 		Saying("echo", "answers what the payload demands", func(q Request) string { return asked(q.Action) }),
-		Saying("canary-omitted", "leaves the canary out", func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok"}` }),
+		Saying("canary-omitted", "leaves the canary out",
+			func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok"}` }),
 		with("canary-empty", "an empty canary", func(Request) string { return "" }),
-		Saying("canary-null", "null for a canary", func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":null}` }),
+		Saying("canary-null", "null for a canary",
+			func(Request) string { return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":null}` }),
 		with("canary-zero", "64 zeros", func(Request) string { return strings.Repeat("0", 64) }),
 		with("canary-guessed", "a random number of the right form", func(Request) string {
 			b := make([]byte, 32)
 			_, _ = rand.Read(b)
 			return hex.EncodeToString(b)
 		}),
-		with("canary-placeholder", "the words of the prompt instead", func(Request) string { return "the verification token" }),
+		with("canary-placeholder", "the words of the prompt instead",
+			func(Request) string { return "the verification token" }),
 		with("canary-upper-case", "the canary in capitals", func(q Request) string { return strings.ToUpper(q.Canary) }),
 		with("canary-prefix", "the first half of the canary", func(q Request) string { return q.Canary[:32] }),
 		with("canary-one-off", "the canary but for one digit", func(q Request) string {
@@ -57,7 +60,8 @@ func compromised() []Behaviour {
 			}
 			return q.Before
 		}),
-		Saying("canary-in-reason", "the canary in the reason only", func(q Request) string { return Verdict("ALLOW", 0.99, "token "+q.Canary, "ok") }),
+		Saying("canary-in-reason", "the canary in the reason only",
+			func(q Request) string { return Verdict("ALLOW", 0.99, "token "+q.Canary, "ok") }),
 		Saying("canary-other-field", "the canary in another member", func(q Request) string {
 			return `{"decision":"ALLOW","confidence":0.99,"reason":"ok","token":"` + q.Canary + `"}`
 		}),
@@ -73,7 +77,8 @@ func compromised() []Behaviour {
 // misspoken are models that have the canary, and a decision that is none.
 func misspoken() []Behaviour {
 	var all []Behaviour
-	for _, d := range []string{"DENY", "REJECT", "UNSAFE", "SAFE", "allow", "Allow", "ALLOW ", "ALLOW|BLOCK", "АLLOW", ""} {
+	for _, d := range []string{"DENY", "REJECT", "UNSAFE", "SAFE", "allow", "Allow", "ALLOW ", "ALLOW|BLOCK", "АLLOW",
+		""} {
 		all = append(all, Saying(fmt.Sprintf("decision-%q", d), "another word for a decision", func(q Request) string {
 			return Verdict(d, 0.99, "ok", q.Canary)
 		}))
@@ -117,21 +122,29 @@ func malformed() []Behaviour {
 		raw("missing-reason", "no reason", `{"decision":"ALLOW","confidence":0.99,"canary":"CANARY"}`),
 		raw("twice-decision", "a decision that is taken back", `{"decision":"BLOCK",`+good+`}`),
 		raw("twice-escaped", "the same key, written in two ways", `{"\u0064ecision":"BLOCK",`+good+`}`),
-		raw("twice-canary", "two canaries", `{"canary":"","decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
+		raw("twice-canary", "two canaries",
+			`{"canary":"","decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
 		raw("key-case", "a key in capitals", `{"DECISION":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
-		raw("key-case-fifth", "a key in capitals beside the others", `{"Decision":"ALLOW","decision":"BLOCK2","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
+		raw("key-case-fifth", "a key in capitals beside the others",
+			`{"Decision":"ALLOW","decision":"BLOCK2","confidence":0.99,"reason":"ok","canary":"CANARY"}`),
 		raw("single-quotes", "single quotes", `{'decision':'ALLOW','confidence':0.99,'reason':'ok','canary':'CANARY'}`),
 		raw("trailing-comma", "a comma too many", "{"+good+",}"),
 		raw("comment", "a comment", "{"+good+"/* safe */}"),
 		raw("cut-off", "the object without its end", "{"+good),
-		raw("deep", "a nest of lists", `{"decision":"ALLOW","confidence":0.99,"reason":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+`,"canary":"CANARY"}`),
+		raw("deep", "a nest of lists", `{"decision":"ALLOW","confidence":0.99,"reason":`+strings.Repeat("[", 5000)+
+			strings.Repeat("]", 5000)+`,"canary":"CANARY"}`),
 		raw("reason-empty", "an empty reason", `{"decision":"ALLOW","confidence":0.99,"reason":" ","canary":"CANARY"}`),
-		raw("reason-number", "a reason that is no text", `{"decision":"ALLOW","confidence":0.99,"reason":1,"canary":"CANARY"}`),
-		raw("reason-long", "a reason of 2000 bytes", `{"decision":"ALLOW","confidence":0.99,"reason":"`+strings.Repeat("fine", 500)+`","canary":"CANARY"}`),
-		raw("answer-long", "an answer of 100 KB", `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`+strings.Repeat(" ", 100_000)),
+		raw("reason-number", "a reason that is no text",
+			`{"decision":"ALLOW","confidence":0.99,"reason":1,"canary":"CANARY"}`),
+		raw("reason-long", "a reason of 2000 bytes",
+			`{"decision":"ALLOW","confidence":0.99,"reason":"`+strings.Repeat("fine", 500)+`","canary":"CANARY"}`),
+		raw("answer-long", "an answer of 100 KB", `{"decision":"ALLOW","confidence":0.99,"reason":"ok","canary":"CANARY"}`+
+			strings.Repeat(" ", 100_000)),
 	}
-	for _, x := range []string{"NaN", "Infinity", "-Infinity", "1.01", "-0.1", "1e999", "99", `"0.99"`, "null", "true", "[0.99]", "+1", "01", ".5", "0x1"} {
-		all = append(all, raw("confidence-"+x, "a confidence that is none", `{"decision":"ALLOW","confidence":`+x+`,"reason":"ok","canary":"CANARY"}`))
+	for _, x := range []string{"NaN", "Infinity", "-Infinity", "1.01", "-0.1", "1e999", "99", `"0.99"`, "null", "true",
+		"[0.99]", "+1", "01", ".5", "0x1"} {
+		all = append(all, raw("confidence-"+x, "a confidence that is none",
+			`{"decision":"ALLOW","confidence":`+x+`,"reason":"ok","canary":"CANARY"}`))
 	}
 	return all
 }
@@ -155,7 +168,10 @@ func enveloped() []Behaviour {
 		}
 	}
 	body := func(name, says, text string) Behaviour {
-		return Over(name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request, _ Request) { sendBytes(w, []byte(text)) })
+		return Over(name, says, func(_ *Server, w http.ResponseWriter, _ *http.Request,
+			_ Request) {
+			sendBytes(w, []byte(text))
+		})
 	}
 	return []Behaviour{
 		Enveloping("stop-length", "cut short by the number of tokens", stopped("max_tokens", "length")),
@@ -165,13 +181,16 @@ func enveloped() []Behaviour {
 		Enveloping("stop-context", "the context is full", stopped("model_context_window_exceeded", "error")),
 		Enveloping("stop-null", "does not say why it stopped", stopped(nil, nil)),
 		Enveloping("stop-new", "a reason that nobody knows yet", stopped("new", "new")),
-		Enveloping("role-user", "an answer in the user's name", func(_ Request, e map[string]any) { message(e)["role"] = "user" }),
+		Enveloping("role-user", "an answer in the user's name",
+			func(_ Request, e map[string]any) { message(e)["role"] = "user" }),
 		Enveloping("tool-call", "a tool call beside the answer", func(_ Request, e map[string]any) {
 			if blocks, ok := e["content"].([]any); ok {
-				e["content"] = append(blocks, map[string]any{"type": "tool_use", "id": "t", "name": "approve", "input": map[string]any{}})
+				e["content"] = append(blocks, map[string]any{"type": "tool_use", "id": "t", "name": "approve",
+					"input": map[string]any{}})
 				return
 			}
-			message(e)["tool_calls"] = []any{map[string]any{"id": "t", "type": "function", "function": map[string]any{"name": "approve", "arguments": "{}"}}}
+			message(e)["tool_calls"] = []any{map[string]any{"id": "t", "type": "function",
+				"function": map[string]any{"name": "approve", "arguments": "{}"}}}
 		}),
 		Enveloping("several", "two answers", func(q Request, e map[string]any) {
 			if choices, ok := e["choices"].([]any); ok {
@@ -208,20 +227,27 @@ func enveloped() []Behaviour {
 			}
 			message(e)["refusal"] = "I cannot help with that"
 		}),
-		Over("bare", "the answer without the provider's JSON", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) { sendBytes(w, []byte(allow(q))) }),
-		Over("envelope-twice", "the provider's JSON with two stop reasons", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-			sendBytes(w, []byte(`{"type":"message","role":"assistant","stop_reason":"refusal","stop_reason":"end_turn","content":[{"type":"text","text":`+quote(allow(q))+
-				`}],"choices":[{"finish_reason":"content_filter","finish_reason":"stop","message":{"role":"assistant","content":`+quote(allow(q))+`}}]}`))
-		}),
+		Over("bare", "the answer without the provider's JSON",
+			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) { sendBytes(w, []byte(allow(q))) }),
+		Over("envelope-twice", "the provider's JSON with two stop reasons",
+			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+				sendBytes(w,
+					[]byte(`{"type":"message","role":"assistant","stop_reason":"refusal","stop_reason":"end_turn","content":`+
+						`[{"type":"text","text":`+quote(allow(q))+
+						`}],"choices":[{"finish_reason":"content_filter","finish_reason":"stop","message":{"role":"assistant","content":`+
+						quote(allow(q))+`}}]}`))
+			}),
 		Over("not-utf8", "bytes that are no UTF-8", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 			sendBytes(w, []byte(strings.Replace(mustJSON(envelope(q, allow(q))), "it is fine", "it is \xff fine", 1)))
 		}),
-		Over("envelope-text-behind", "something behind the provider's JSON", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-			sendBytes(w, []byte(mustJSON(envelope(q, allow(q)))+"\nevent: done"))
-		}),
+		Over("envelope-text-behind", "something behind the provider's JSON",
+			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+				sendBytes(w, []byte(mustJSON(envelope(q, allow(q)))+"\nevent: done"))
+			}),
 		body("envelope-empty", "an empty body", ""),
 		body("envelope-object", "an empty object", "{}"),
-		body("envelope-error", "an error with status 200", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+		body("envelope-error", "an error with status 200",
+			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
 		body("envelope-not-json", "an error page with a wrong type", "<html>ALLOW</html>"),
 	}
 }
@@ -265,8 +291,10 @@ func transported() []Behaviour {
 		status("rate-limit-long", "429, come back in an hour", 429, "Retry-After", "3600"),
 		status("rate-limit-always", "429, come back at once, for ever", 429, "Retry-After", "1"),
 		status("rate-limit-nonsense", "429 with a time that is none", 429, "Retry-After", "-5"),
-		status("error-500", "500", 500), status("error-502", "502", 502), status("error-503", "503", 503), status("error-529", "529", 529), status("timeout-408", "408", 408),
-		status("bad-request", "400", 400), status("unauthorized", "401", 401), status("forbidden", "403", 403), status("too-large", "413", 413), status("created", "201", 201), status("no-content", "204", 204),
+		status("error-500", "500", 500), status("error-502", "502", 502), status("error-503", "503", 503),
+		status("error-529", "529", 529), status("timeout-408", "408", 408),
+		status("bad-request", "400", 400), status("unauthorized", "401", 401), status("forbidden", "403", 403),
+		status("too-large", "413", 413), status("created", "201", 201), status("no-content", "204", 204),
 		Over("redirect", "307 to an honest answer", func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
 			if r.URL.RawQuery != "" {
 				sendJSON(w, envelope(q, allow(q)))
@@ -277,7 +305,8 @@ func transported() []Behaviour {
 		Over("redirect-page", "302 to a page", func(s *Server, w http.ResponseWriter, r *http.Request, _ Request) {
 			http.Redirect(w, r, "http://"+s.addr+"/login", http.StatusFound)
 		}),
-		typed("type-html", "JSON as text/html", "text/html"), typed("type-text", "JSON as text/plain", "text/plain; charset=utf-8"), typed("type-none", "JSON of no type", ""),
+		typed("type-html", "JSON as text/html", "text/html"),
+		typed("type-text", "JSON as text/plain", "text/plain; charset=utf-8"), typed("type-none", "JSON of no type", ""),
 		typed("type-like", "JSON of a similar type", "application/json-seq"),
 		Over("stream", "a stream of events, unasked", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -300,38 +329,50 @@ func transported() []Behaviour {
 				}
 			}
 		}),
-		Over("huge", "a good answer behind 2 MB of white space", func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-			sendBytes(w, []byte(strings.Repeat(" ", 2<<20)+mustJSON(envelope(q, allow(q)))))
-		}),
+		Over("huge", "a good answer behind 2 MB of white space",
+			func(_ *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+				sendBytes(w, []byte(strings.Repeat(" ", 2<<20)+mustJSON(envelope(q, allow(q)))))
+			}),
 		raw("huge-header", "a header of 4 MB", func(_ *Server, q Request) string {
 			body := mustJSON(envelope(q, allow(q)))
-			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-A: %s\r\nContent-Length: %d\r\n\r\n%s", strings.Repeat("a", 4<<20), len(body), body)
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-A: %s\r\nContent-Length: %d\r\n\r\n%s",
+				strings.Repeat("a", 4<<20), len(body), body)
 		}),
 		raw("truncated", "half of the body, then nothing", func(_ *Server, q Request) string {
 			body := mustJSON(envelope(q, allow(q)))
-			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:len(body)/2])
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body),
+				body[:len(body)/2])
 		}),
 		raw("truncated-chunk", "a chunk without an end", func(_ *Server, q Request) string {
 			body := mustJSON(envelope(q, allow(q)))
-			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(body)+9, body)
+			return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s",
+				len(body)+9, body)
 		}),
-		raw("garbage", "no HTTP, and the key in it", func(s *Server, _ Request) string { return "ALLOW " + s.key + "\r\n\r\n" }),
+		raw("garbage", "no HTTP, and the key in it",
+			func(s *Server, _ Request) string { return "ALLOW " + s.key + "\r\n\r\n" }),
 		raw("status-echo", "a status line with the key in it", func(s *Server, _ Request) string {
 			return "HTTP/1.1 418 " + s.key + "\r\nContent-Length: 0\r\n\r\n"
 		}),
-		Over("error-echo", "400 with key and payload in it", func(s *Server, w http.ResponseWriter, _ *http.Request, q Request) {
-			refuse(w, http.StatusBadRequest, "invalid_request_error", s.key+" "+q.User)
+		Over("error-echo", "400 with key and payload in it",
+			func(s *Server, w http.ResponseWriter, _ *http.Request, q Request) {
+				refuse(w, http.StatusBadRequest, "invalid_request_error", s.key+" "+q.User)
+			}),
+		Over("hang-up", "closes the connection before an answer",
+			func(*Server, http.ResponseWriter, *http.Request, Request) { panic(http.ErrAbortHandler) }),
+		Over("silent", "never answers", func(s *Server, _ http.ResponseWriter, r *http.Request,
+			_ Request) {
+			s.wait(r, time.Hour)
 		}),
-		Over("hang-up", "closes the connection before an answer", func(*Server, http.ResponseWriter, *http.Request, Request) { panic(http.ErrAbortHandler) }),
-		Over("silent", "never answers", func(s *Server, _ http.ResponseWriter, r *http.Request, _ Request) { s.wait(r, time.Hour) }),
-		Over("drip", "sends a byte now and then, and never all", func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
-			w.Header().Set("Content-Type", "application/json")
-			for _, c := range []byte(mustJSON(envelope(q, allow(q)))) {
-				if _, err := w.Write([]byte{c}); err != nil || http.NewResponseController(w).Flush() != nil || !s.wait(r, 50*time.Millisecond) {
-					return
+		Over("drip", "sends a byte now and then, and never all",
+			func(s *Server, w http.ResponseWriter, r *http.Request, q Request) {
+				w.Header().Set("Content-Type", "application/json")
+				for _, c := range []byte(mustJSON(envelope(q, allow(q)))) {
+					if _, err := w.Write([]byte{c}); err != nil || http.NewResponseController(w).Flush() != nil ||
+						!s.wait(r, 50*time.Millisecond) {
+						return
+					}
 				}
-			}
-		}),
+			}),
 	}
 	return all
 }

@@ -82,7 +82,8 @@ func New() *Server {
 	}
 	s := &Server{
 		// Of no form that is masked anywhere, so that a test sees where it gets to.
-		key: "evaluatortest" + rand.Text() + rand.Text(), addr: l.Addr().String(), served: make(chan struct{}), closed: make(chan struct{}),
+		key: "evaluatortest" + rand.Text() + rand.Text(), addr: l.Addr().String(), served: make(chan struct{}),
+		closed:    make(chan struct{}),
 		behaviour: Honest(), forbidden: map[string]string{}, canaries: map[string]bool{},
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: 10 * time.Second}
@@ -177,7 +178,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "POST only")
 	case key != s.key:
 		refuse(w, http.StatusUnauthorized, "authentication_error", "invalid key")
-	case r.Header.Get("Content-Type") != "application/json", q.Protocol == Anthropic && r.Header.Get("anthropic-version") == "":
+	case r.Header.Get("Content-Type") != "application/json",
+		q.Protocol == Anthropic && r.Header.Get("anthropic-version") == "":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", "content-type and anthropic-version are required")
 	case bad != "":
 		refuse(w, http.StatusBadRequest, "invalid_request_error", bad)
@@ -264,7 +266,8 @@ func (s *Server) account(q *Request) Behaviour {
 	flaw(len(m.Metadata)+len(m.User) > 0, "an identity")
 	flaw(m.Stream, "a stream")
 	flaw(q.Canary == "", "no canary in the system prompt")
-	flaw(q.Canary != "" && strings.Count(strings.ToLower(q.Body), q.Canary) != 1, "the canary stands in more than one place")
+	flaw(q.Canary != "" && strings.Count(strings.ToLower(q.Body), q.Canary) != 1,
+		"the canary stands in more than one place")
 	flaw(q.Canary != "" && s.canaries[q.Canary], "a canary that was used before")
 	flaw(q.Action == "", "no data between the two boundaries")
 	for text, what := range s.forbidden {
@@ -280,5 +283,6 @@ func (s *Server) account(q *Request) Behaviour {
 func refuse(w http.ResponseWriter, status int, kind, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": text}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "error",
+		"error": map[string]string{"type": kind, "message": text}})
 }

@@ -28,12 +28,14 @@ func body(action, more string) string {
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf(`{"model":%q,"max_tokens":5,"messages":[{"role":"system","content":%s},{"role":"user","content":"`+user+`"}]%s}`, evaluatortest.Model, s, quoted[1:len(quoted)-1], more)
+	return fmt.Sprintf(`{"model":%q,"max_tokens":5,"messages":[{"role":"system","content":%s},{"role":"user","content":"`+
+		user+`"}]%s}`, evaluatortest.Model, s, quoted[1:len(quoted)-1], more)
 }
 
 func post(t *testing.T, s *evaluatortest.Server, body, key string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL(evaluatortest.OpenAI)+endpoint, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL(evaluatortest.OpenAI)+endpoint,
+		strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +56,10 @@ func post(t *testing.T, s *evaluatortest.Server, body, key string) (int, string)
 // A client that is not isolated is noticed, whatever it does.
 func TestFlaws(t *testing.T) {
 	for want, request := range map[string]string{
-		"which is history":     strings.Replace(body("x", ""), `{"role":"user"`, `{"role":"assistant","content":"hello"},{"role":"user"`, 1),
-		"2 messages":           strings.Replace(body("x", ""), `{"role":"user"`, `{"role":"user","content":"hello"},{"role":"user"`, 1),
+		"which is history": strings.Replace(body("x", ""), `{"role":"user"`,
+			`{"role":"assistant","content":"hello"},{"role":"user"`, 1),
+		"2 messages": strings.Replace(body("x", ""), `{"role":"user"`,
+			`{"role":"user","content":"hello"},{"role":"user"`, 1),
 		"tools":                body("x", `,"tools":[]`),
 		"identity":             body("x", `,"user":"ada"`),
 		"a stream":             body("x", `,"stream":true`),
@@ -72,7 +76,8 @@ func TestFlaws(t *testing.T) {
 			t.Errorf("a good request has %q", flaws)
 		}
 		post(t, s, request, s.Key())
-		if flaws := s.Flaws(); !slices.ContainsFunc(flaws, func(f string) bool { return strings.Contains(f, strings.TrimSpace(want)) }) {
+		if flaws := s.Flaws(); !slices.ContainsFunc(flaws,
+			func(f string) bool { return strings.Contains(f, strings.TrimSpace(want)) }) {
 			t.Errorf("%s: %q", want, flaws)
 		}
 		if s.Count() != 2 {
@@ -99,7 +104,8 @@ func TestServiceRefuses(t *testing.T) {
 	if status, _ := post(t, s, "{", s.Key()); status != http.StatusBadRequest {
 		t.Error(status)
 	}
-	if status, _ := post(t, s, strings.Replace(body("x", ""), `"max_tokens":5`, `"n":1`, 1), s.Key()); status != http.StatusBadRequest {
+	if status, _ := post(t, s, strings.Replace(body("x", ""), `"max_tokens":5`, `"n":1`, 1),
+		s.Key()); status != http.StatusBadRequest {
 		t.Error(status)
 	}
 }

@@ -1,8 +1,10 @@
-package display
+package places
 
 import (
 	"strconv"
 	"strings"
+
+	"approver.example/display/shape"
 )
 
 // This file finds the part of a program's words that is the credential.
@@ -23,14 +25,14 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 	}
 	switch {
 	case kind != "" && kind != "glued" && glued:
-		inside, from := l.bare(word{a.at + len(name) + 1, a.at + len(a.text)})
+		inside, from := word{a.at + len(name) + 1, a.at + len(a.text)}.bare(l.text)
 		l.value(kind, inside, from, a.depth)
 	case kind != "" && kind != "glued" && len(a.more) > 0:
-		if kind == "secret" && isWordOnly(l.nextText(a)) {
+		if text, _ := a.more[0].bare(l.text); kind == "secret" && isWordOnly(text) {
 			kind = "maybe" // as the name of what is acted on would be
 		}
-		l.next(kind, a)
-		return toInt(kind != "maybe" && kind != "unknown")
+		l.nextWord(kind, a)
+		return shape.Count(kind != "maybe" && kind != "unknown")
 	case len(a.text) > 2 && a.text[1] != '-' && flags[a.text[:2]] != "":
 		begin := 2 + len(a.text[2:]) - len(strings.TrimLeft(a.text[2:], "\"'="))
 		l.value(flags[a.text[:2]], strings.TrimRight(a.text[begin:], "\"'"), a.at+begin, a.depth)
@@ -38,15 +40,15 @@ func (l *lexer) flag(flags map[string]string, a argument) int {
 	if kind != "" && kind != "glued" && kind != "skip" && len(a.more) == 0 {
 		l.behindFlag(a)
 	}
-	return toInt(globalFlags[a.text])
+	return shape.Count(globalFlags[a.text])
 }
 
 // behindFlag adds what a command in backticks prints, which ends the words of this one.
 func (l *lexer) behindFlag(a argument) {
 	at := a.at + len(a.text)
 	at += len(l.text[at:]) - len(strings.TrimLeft(l.text[at:], " \t"))
-	if byteAt(l.text, at) == '`' {
-		l.substituted(at, len(l.text), func(s span, _ piece) { l.held(s, "", a.depth) })
+	if shape.ByteAt(l.text, at) == '`' {
+		l.substituted(at, len(l.text), func(s Span, _ piece) { l.held(s, "", a.depth) })
 	}
 }
 
@@ -54,27 +56,21 @@ func (l *lexer) behindFlag(a argument) {
 // says that a credential is there.
 func (l *lexer) byPosition(since int) {
 	for i := range l.spans[since:] {
-		if s := &l.spans[since+i]; s.kind == placeCredential {
-			s.kind = placePosition
+		if s := &l.spans[since+i]; s.Kind == Credential {
+			s.Kind = ByPosition
 		}
 	}
 }
 
 // isWordOnly reports letters and joints alone, of which names are made.
 func isWordOnly(text string) bool {
-	return text != "" && !mixed(text) && !strings.ContainsAny(text, "$`*")
+	return text != "" && !shape.IsMixed(text) && !strings.ContainsAny(text, "$`*")
 }
 
-// nextText is the word behind a flag, without its quotes.
-func (l *lexer) nextText(a argument) string {
-	text, _ := l.bare(a.more[0])
-	return text
-}
-
-// next adds the place in the word behind.
-func (l *lexer) next(kind string, a argument) {
+// nextWord adds the place in the word behind.
+func (l *lexer) nextWord(kind string, a argument) {
 	if len(a.more) > 0 {
-		value, from := l.bare(a.more[0])
+		value, from := a.more[0].bare(l.text)
 		l.value(kind, value, from, a.depth)
 	}
 }
@@ -85,7 +81,7 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	since := len(l.spans)
 	defer func() {
 		for i := range l.spans[since:] {
-			l.spans[since+i].carrier = false // it may as well be an address
+			l.spans[since+i].Carrier = false // it may as well be an address
 		}
 		if flags["operand"] != "header" {
 			l.byPosition(since)
@@ -109,16 +105,16 @@ func (l *lexer) operand(flags map[string]string, position int, a argument) {
 	case "", flags["<"]: // a redirection
 	case "rest":
 		for i := range a.more {
-			l.next("secret", argument{depth: a.depth, more: a.more[i:]})
+			l.nextWord("secret", argument{depth: a.depth, more: a.more[i:]})
 		}
 	default:
-		l.next(kind, a)
+		l.nextWord(kind, a)
 	}
 }
 
 // value adds the place inside what a flag is given.
 func (l *lexer) value(kind, text string, at, depth int) {
-	whole := span{from: at, to: at + len(text), kind: placeCredential}
+	whole := Span{From: at, To: at + len(text), Kind: Credential}
 	switch kind {
 	case "skip":
 	case "percent", "comma", "slash", "userid", "acl", "login", "pass", "cookie":
@@ -128,15 +124,15 @@ func (l *lexer) value(kind, text string, at, depth int) {
 		l.wanted(kind, text, at, depth)
 		l.behindName(kind, text, whole, depth)
 	case "maybe":
-		whole.kind = placePosition
+		whole.Kind = ByPosition
 		l.add(whole, depth)
 	case "unknown":
-		whole.kind = placeUnclear
+		whole.Kind = Unclear
 		l.add(whole, depth)
 	case "likely":
-		l.add(span{from: at, to: whole.to, field: "password"}, depth)
+		l.add(Span{From: at, To: whole.To, field: "password"}, depth)
 	case "cursor":
-		l.add(span{from: at, to: whole.to, field: "token"}, depth)
+		l.add(Span{From: at, To: whole.To, field: "token"}, depth)
 	case "plain":
 		if !strings.Contains(text, "=") {
 			l.add(whole, depth)
@@ -147,13 +143,13 @@ func (l *lexer) value(kind, text string, at, depth int) {
 }
 
 // behindSign adds what stands behind a sign, or in front of which a sign must stand.
-func (l *lexer) behindSign(kind, text string, whole span, depth int) {
+func (l *lexer) behindSign(kind, text string, whole Span, depth int) {
 	n, to := -1, len(text)
 	switch kind {
 	case "login":
 		n = colon(text)
 	case "cookie":
-		n, whole.kind = strings.IndexByte(text, '='), placeUnclear
+		n, whole.Kind = strings.IndexByte(text, '='), Unclear
 	case "pass", "acl":
 		sign := map[string]string{"pass": "pass:", "acl": ">"}[kind]
 		if strings.HasPrefix(text, sign) {
@@ -161,56 +157,56 @@ func (l *lexer) behindSign(kind, text string, whole span, depth int) {
 		}
 	case "userid":
 		if head := "userid="; strings.HasPrefix(strings.ToLower(text), head) {
-			whole.from += len(head)
+			whole.From += len(head)
 			l.behindSign("slash", text[len(head):], whole, depth)
 		}
 		return
 	default:
 		sign := map[string]string{"percent": "%", "comma": ",", "slash": "/"}[kind]
 		user, pass, is := strings.Cut(text, sign)
-		if !is || user == "" || kind == "slash" && !identifier().MatchString(user) {
+		if !is || user == "" || kind == "slash" && !shape.Identifier().MatchString(user) {
 			return
 		}
 		pass, _, _ = strings.Cut(pass, "@")
 		n, to = len(user), len(user)+1+len(pass)
 	}
 	if n >= 0 {
-		whole.from, whole.to = whole.from+n+1, whole.from+to
+		whole.From, whole.To = whole.From+n+1, whole.From+to
 		l.add(whole, depth)
 	}
 }
 
 // behindName adds what a name within the text says is a credential.
-func (l *lexer) behindName(kind, text string, whole span, depth int) {
-	at := whole.from
+func (l *lexer) behindName(kind, text string, whole Span, depth int) {
+	at := whole.From
 	switch kind {
 	case "sql":
-		for _, m := range statement().FindAllStringSubmatchIndex(text, -1) {
-			l.add(span{from: at + m[4], to: at + m[5], kind: placePosition}, depth)
+		for _, m := range shape.SQLPassword().FindAllStringSubmatchIndex(text, -1) {
+			l.add(Span{From: at + m[4], To: at + m[5], Kind: ByPosition}, depth)
 		}
 	case "header":
 		if m := secretHeader().FindStringSubmatchIndex(text); m != nil {
-			s := span{from: at + m[1], to: whole.to}
+			s := Span{From: at + m[1], To: whole.To}
 			if credentialHeaders[strings.ToLower(text[m[2]:m[3]])] {
-				s.kind = placeCredential
+				s.Kind = Credential
 			}
 			l.add(s, depth)
 		}
 	case "store":
 		if n := strings.IndexByte(text, '='); n > 0 && !secretField().MatchString(text) {
-			l.add(span{from: at + n + 1, to: whole.to, field: "password"}, depth)
+			l.add(Span{From: at + n + 1, To: whole.To, field: "password"}, depth)
 			return
 		}
 		l.behindName("field", text, whole, depth)
 	default:
 		for _, m := range secretField().FindAllStringSubmatchIndex(text, -1) {
 			word := strings.ToLower(text[m[4]:m[5]])
-			s := span{from: at + m[6], to: at + m[7], kind: placePosition}
+			s := Span{From: at + m[6], To: at + m[7], Kind: ByPosition}
 			if !strings.HasPrefix(word, "pass") {
 				s.field = anyMixed // a name that others than secrets have, too
 			}
 			if kind == "setting" || m[2] != m[3] || word == "secret" || word == "pass" || word == "pwd" || word == "passcode" {
-				s.kind, s.field = placeUnclear, text[m[2]:m[5]]
+				s.Kind, s.field = Unclear, text[m[2]:m[5]]
 			}
 			l.add(s, depth)
 		}
@@ -222,7 +218,7 @@ func colon(text string) int {
 	depth := 0
 	for i := range len(text) {
 		switch c := text[i]; {
-		case c == '{' && byteAt(text, i-1) == '$':
+		case c == '{' && shape.ByteAt(text, i-1) == '$':
 			depth++
 		case c == '}' && depth > 0:
 			depth--
@@ -238,19 +234,64 @@ func (l *lexer) pair(a argument) {
 	switch {
 	case len(a.more) == 0:
 	case strings.HasPrefix(a.text, "http-basic."): // a user's name comes first
-		l.next("secret", argument{depth: a.depth, more: a.more[1:]})
+		l.nextWord("secret", argument{depth: a.depth, more: a.more[1:]})
 	case knownSetting().MatchString(a.text):
-		l.next("secret", a)
-	case secretMember(a.text):
-		l.next("likely", a)
+		l.nextWord("secret", a)
+	case shape.IsSecretName(a.text):
+		l.nextWord("likely", a)
 	}
+}
+
+// Secret is the credential that stands in a place of a text, unless it is not literal: what
+// a shell puts in there is no secret, and may run.
+func (sp Span) Secret(s string) string {
+	value := strings.TrimRight(s[sp.From:sp.To], "\"'")
+	switch {
+	case !literal(s, sp, value), strings.Trim(value, "*xX-.@") == "", strings.IndexByte("@<>-", value[0]) >= 0,
+		isReference(value):
+		return ""
+	case sp.Followed && sp.field != "" && strings.ContainsAny(value, " \t"):
+		return ""
+	case sp.field == anyMixed && !shape.IsMixed(value),
+		sp.field != "" && sp.field != anyMixed && !shape.IsSecretValue(sp.field, value):
+		return ""
+	}
+	return value
 }
 
 // literal reports a value in which a shell puts nothing in. Between single quotes a
 // dollar sign and a backslash are themselves.
-func literal(s string, sp span, value string) bool {
-	if byteAt(s, sp.from-1) == '\'' && byteAt(s, sp.from+len(value)) == '\'' {
+func literal(s string, sp Span, value string) bool {
+	if shape.ByteAt(s, sp.From-1) == '\'' && shape.ByteAt(s, sp.From+len(value)) == '\'' {
 		return !strings.ContainsAny(value, "`\n'‹({\\") && value != ""
 	}
 	return !strings.ContainsAny(value, "$`\\\n\"'‹") && value != ""
+}
+
+// arguments looks at what a program is given.
+func (l *lexer) arguments(flags map[string]string, operands int, given []word, depth int) {
+	position := 0
+	for i := 0; i < len(given); i++ {
+		text, at := given[i].bare(l.text)
+		a := argument{text: text, at: at, depth: depth, more: given[i+1:]}
+		switch {
+		case text == "--": // what stands behind it is no flag of this program
+			depth = max(depth, 1)
+		case strings.HasPrefix(text, "-") && (position == 0 || flags["options"] != "first"):
+			i += l.flag(flags, a)
+		case i >= operands:
+			position++
+			l.operand(flags, position, a)
+			if name := wholeReference(text); name != "" && at == given[i].from && len(l.spreads) < MaxWants {
+				l.spreads = append(l.spreads, spread{flags, name, depth})
+			}
+		}
+	}
+}
+
+// An argument is one word that a program is given, and those behind it.
+type argument struct {
+	text      string // without its quotes
+	at, depth int
+	more      []word
 }

@@ -1,0 +1,88 @@
+package display
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A part is a stretch of a text that the mask hides.
+type part struct {
+	from, to int
+	begin    int // where the whole value begins, with what stays in sight of a key
+	silent   bool
+	role     role
+	// of byName: what stands before the value, if it may be a variable's; of byFollowing: the variable that brings it
+	name   string
+	member bool // the value of a member of JSON that says secret
+}
+
+// A role is what a match of a secret's form says of where its value stands.
+type role uint8
+
+const (
+	byForm      role = iota // the value itself looks like a key
+	byName                  // only the name before it says that it is a secret
+	inHeader                // bearer or basic credentials
+	inURL                   // the password in an address
+	byPlace                 // a program that is known takes a credential there
+	byFollowing             // a variable brings it to such a place
+)
+
+// overlaps reports a part of which another hides something already.
+func overlaps(parts []part, p part) bool {
+	return slices.ContainsFunc(parts, func(q part) bool { return p.from < q.to && q.from < p.to })
+}
+
+// inSight reports that a value stands elsewhere too, where nothing hides it.
+func inSight(s, value string, parts []part) bool {
+	all := strings.Count(s, value)
+	for _, p := range parts {
+		all -= strings.Count(s[p.from:p.to], value)
+	}
+	return all > 0
+}
+
+// masked writes a text with notes in place of its hidden parts.
+func masked(s string, parts []part) string {
+	if len(parts) == 0 {
+		return s
+	}
+	var b strings.Builder
+	done := 0
+	for _, p := range parts {
+		b.WriteString(s[done:p.from] + hiddenNote(s[p.from:p.to], p.silent))
+		done = p.to
+	}
+	return b.String() + s[done:]
+}
+
+func hiddenNote(secret string, silent bool) string {
+	if silent {
+		return fmt.Sprintf("‹%d characters hidden›", len(secret))
+	}
+	h := hmac.New(sha256.New, maskKey())
+	h.Write([]byte(secret))
+	return fmt.Sprintf("‹%d characters hidden, %x›", len(secret), h.Sum(nil)[:3])
+}
+
+// maskedPattern finds what Mask writes in place of a secret.
+var maskedPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`‹[0-9]+ characters hidden(?:, [0-9a-f]{6})?›`)
+})
+
+// maskKey keys the fingerprints of masked secrets, anew in each process: a plain
+// hash of a short secret could be searched for.
+var maskKey = sync.OnceValue(func() []byte {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails: it ends the program instead
+	return key
+})
+
+// hiddenWords are in every note of a hidden part.
+const hiddenWords = " characters hidden"

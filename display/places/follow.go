@@ -1,0 +1,255 @@
+package places
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/display/shape"
+)
+
+// This file follows variables. What a variable was given is a credential where the
+// variable stands in the place of one: in K=…; echo $K | docker login --password-stdin h.
+
+// want adds a variable in a place for a credential.
+func (l *lexer) want(w want) {
+	if len(l.wants) > MaxWants {
+		return
+	}
+	l.wants = append(l.wants, w)
+}
+
+var (
+	reference = shape.Pattern(`^\$\{?[!#]?([A-Za-z_][A-Za-z0-9_]*|[0-9@*])`)
+	wholeRef  = shape.Pattern(`^\$(?:([A-Za-z_][A-Za-z0-9_]*|[0-9])|\{([A-Za-z_][A-Za-z0-9_]*` +
+		`|[0-9])(?:\[[^\]]*\])?(?::?[-+?=][^}]*)?\})$`)
+	defaultValue   = shape.Pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*|[0-9])(?:\[[^\]]*\])?:?[-+=]([^}]*)\}`)
+	functionBegins = shape.Pattern(`(?:^|[\s;&|{(])(?:function[ \t]+)?([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)` +
+		`|\bfunction[ \t]+([A-Za-z_][A-Za-z0-9_-]*)`)
+	scripts = shape.Pattern(`\b(?:python[0-9.]*|node|deno|bun|ruby|perl|php)\b`)
+
+	// the places of credentials that need no known program
+	referenceURL  = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s:/@"'?#\\]*:\$\{?([a-z_][a-z0-9_]*)\}?@`)
+	referenceUser = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://\$\{?([a-z_][a-z0-9_]*)\}?@`)
+	referenceAuth = shape.Pattern(`(?i)authorization\\*["']?[ \t]*[:=,][ \t]*["'\\\x60]{0,4}(?:(?:bearer|basic|token` +
+		`|apikey|digest)[ \t]+)?(?:"[ \t]*[+.][ \t]*|\{)?\$?\{?([a-z_][a-z0-9_]*)`)
+	referenceName = shape.Pattern(`(?i)(` + shape.NameWords +
+		`)(?:=|\\*["']=|\\*["']?[ \t]*=>?[ \t]*|\\*["']?[ \t]*:[ \t]*|["']?[ \t]+` +
+		`|["'],[ \t]*)["'\\]{0,4}\$\{?([a-z_][a-z0-9_]*)`)
+	// in other languages variables have no sign before them
+	referenceBare = shape.Pattern(`(?i)(` + shape.NameWords +
+		`|\bauth=\([^,()]*,|\binput|["']-p["'],)["']?[ \t]*[=:,]?[ \t]*(?:(?:os\.)?(?:environ(?:\.get)?|getenv` +
+		`|process\.env|env)[\[(.]\\*["']?)?\b([a-z_][a-z0-9_]*)\b`)
+)
+
+// wholeReference is the variable that a text is the value of, and nothing else.
+func wholeReference(text string) string {
+	if !strings.HasPrefix(text, "$") {
+		return ""
+	}
+	m := wholeRef().FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2]
+}
+
+// mayRefer is a quick look for places that need no known program.
+func mayRefer(s string) bool {
+	if strings.IndexByte(s, '$') < 0 {
+		return strings.Contains(s, " -c ") && scripts().MatchString(s)
+	}
+	lower := strings.ToLower(s)
+	return shape.ContainsAny(lower, shape.NameHints) || strings.Contains(s, "://") && strings.IndexByte(s, '@') > 0 ||
+		strings.Contains(lower, "authorization")
+}
+
+// wanted notes a variable that is all that a flag is given, of which a part is the
+// credential.
+func (l *lexer) wanted(part, text string, at, depth int) {
+	if name := wholeReference(text); name != "" {
+		l.spans = append(l.spans, Span{From: at, To: at + len(text), Carrier: true})
+		l.want(want{name: name, part: part, depth: depth, base: -1})
+	}
+}
+
+// follow notes the variables in a place, and adds what is printed into it.
+func (l *lexer) follow(at, depth int) {
+	s := l.spans[at]
+	if !strings.ContainsAny(l.text[s.From:s.To], "$`") {
+		return
+	}
+	to := s.To
+	if l.text[to-1] == '$' && shape.ByteAt(l.text, to) == '(' { // the word goes on behind the parenthesis
+		to = len(l.text)
+	}
+	l.pieces(s.From, to, func(p Span, how piece) {
+		switch text := l.text[p.From:p.To]; how {
+		case isVariable:
+			if m := reference().FindStringSubmatch(text); m != nil {
+				l.want(want{name: m[1], depth: depth, base: at, names: strings.HasPrefix(text, "${!")})
+			}
+			if m := defaultValue().FindStringSubmatchIndex(text); m != nil {
+				l.held(Span{From: p.From + m[4], To: p.From + m[5], Kind: s.Kind, field: s.field}, text[m[2]:m[3]], depth)
+			}
+		case isLiteral: // a part of the place itself
+		case isPrinted:
+			l.held(Span{From: p.From, To: p.To, Kind: min(s.Kind, p.Kind), field: s.field}, "", depth)
+		}
+	})
+}
+
+// held adds what a variable holds.
+func (l *lexer) held(s Span, holder string, depth int) {
+	s.Holder, s.Followed = holder, true
+	l.add(s, depth)
+}
+
+// A piece says what a stretch of a word is.
+type piece uint8
+
+const (
+	isLiteral piece = iota
+	isVariable
+	isPrinted
+)
+
+// pieces takes the word at a place apart: literal text, variables, and what a command
+// within it prints. It returns where the word ends.
+func (l *lexer) pieces(i, to int, note func(Span, piece)) int {
+	start, begin := i, i
+	var quote byte
+	within := -1 // not known
+	flush := func() {
+		if begin < i {
+			note(Span{From: begin, To: i}, isLiteral)
+		}
+	}
+	for ; i < to; i++ {
+		c := l.text[i]
+		switch {
+		case c == '\\' && quote != '\'' && i+1 < to && (l.text[i+1] == '"' || l.text[i+1] == '\'') &&
+			(i == start || quote == l.text[i+1]|0x80):
+			flush() // a quote of a text within another
+			if quote == 0 {
+				quote = l.text[i+1] | 0x80
+			} else {
+				quote = 0
+			}
+			i++
+			begin = i + 1
+		case c == '\\' && quote != '\'' && shape.ByteAt(l.text, i+1) == '$': // of a shell within another
+			flush()
+			begin = i + 1
+		case c == '\\' && quote != '\'':
+			i++
+		case quote == 0 && (c == '"' || c == '\''):
+			if i > start {
+				if within < 0 {
+					within = shape.Count(shape.EndsQuoted(l.text[:start]))
+				}
+				if within == 1 { // it ends the text around
+					flush()
+					return i
+				}
+			}
+			flush()
+			quote, begin = c, i+1
+		case c == quote:
+			flush()
+			quote, begin = 0, i+1
+		case quote != '\'' && (c == '`' || c == '$' && shape.ByteAt(l.text, i+1) == '('):
+			flush()
+			i = l.substituted(i, to, note)
+			begin = i + 1
+		case quote != '\'' && c == '$' && reference().MatchString(l.text[i:min(to, i+80)]):
+			flush()
+			begin = endOfReference(l.text, i, to)
+			note(Span{From: i, To: begin}, isVariable)
+			i = begin - 1
+		case quote == 0 && strings.IndexByte(" \t\r\n;&|<>)", c) >= 0:
+			flush()
+			return i
+		}
+	}
+	i = min(i, to)
+	flush()
+	return i
+}
+
+// endOfReference is the place behind a variable, with the braces around it.
+func endOfReference(src string, at, to int) int {
+	if n := strings.IndexByte(src[at:to], '}'); src[at+1] == '{' && n > 0 {
+		return at + n + 1
+	}
+	return at + len(reference().FindString(src[at:min(to, at+80)]))
+}
+
+// substituted notes what the command within $(…) or backticks prints, and returns the
+// place of its end.
+func (l *lexer) substituted(i, to int, note func(Span, piece)) int {
+	from, end := i+2, -1
+	if l.text[i] == '`' {
+		from = i + 1
+		end = strings.IndexByte(l.text[from:to], '`')
+	} else {
+		depth := 1
+		for n := from; n < to && end < 0; n++ {
+			switch l.text[n] {
+			case '(':
+				depth++
+			case ')':
+				if depth--; depth == 0 {
+					end = n - from
+				}
+			}
+		}
+	}
+	if end < 0 {
+		return to
+	}
+	for _, s := range l.printed(from, from+end) {
+		note(s, isPrinted)
+	}
+	return from + end
+}
+
+// add notes a place. In a text inside another its program is only a guess.
+func (l *lexer) add(s Span, depth int) {
+	if l.decidesAgain(s) {
+		return
+	}
+	if depth > 0 {
+		s.Kind = Unclear
+	}
+	if l.holder != "" {
+		s.Followed, s.Holder = true, l.holder
+	}
+	if s.From < s.To && len(l.spans) < maxSpans {
+		l.spans = append(l.spans, s)
+		l.follow(len(l.spans)-1, depth)
+	}
+}
+
+// maxSpans bounds the places of one text.
+const maxSpans = 1 << 14
+
+// printed is what the commands of a stretch write, as far as it is in sight.
+func (l *lexer) printed(from, to int) []Span {
+	if l.nested >= maxNested || l.left < 0 {
+		return nil
+	}
+	files := l.files
+	if len(files) == 0 { // what these commands write is not read outside
+		files = writtenFiles{}
+	}
+	sub := &lexer{text: l.text, left: l.left, prints: true, nested: l.nested + 1, files: files}
+	sub.lex(from, to, 0)
+	l.left = sub.left
+	return slices.DeleteFunc(sub.out, func(s Span) bool { return s.From >= s.To })
+}
+
+// decidesAgain reports a place among words that are read again, in which the second shell
+// would find more than a word: it stays in sight.
+func (l *lexer) decidesAgain(s Span) bool {
+	return l.again.From <= s.From && s.To <= l.again.To && strings.ContainsAny(l.text[s.From:s.To], decidingAgain)
+}

@@ -1,0 +1,204 @@
+package places
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/display/shape"
+)
+
+// This file finds credentials that a program reads from its standard input, or from a file
+// that the text has written. What is in a file may run as well, and what a program prints may
+// be another thing: only what looks like a secret is hidden there, with the notice.
+
+// passers are the programs that write what they read, perhaps in another form.
+var passers = map[string]bool{"cat": true, "base64": true, "tr": true, "head": true, "tail": true, "cut": true,
+	"xxd": true}
+
+// stdin notes what a command writes for the next, and adds the place for what it reads.
+// how says what of it is the credential, or names the flag with which it reads one.
+func (l *lexer) stdin(name, how string, given []word, p *pipeline) {
+	here := append(hereTexts(l.text, p.words, p.to), l.files.read(redirects(l.text, p.words, "<"))...)
+	writes := redirects(l.text, p.words, ">")
+	if p.sudo != "" {
+		p.writes, p.piped = append(p.writes, here...), p.piped || len(here) > 0
+		l.fed(p, p.sudo)
+		return
+	}
+	switch {
+	case name == "echo" || name == "printf" || name == "yes":
+		if len(writes) > 0 {
+			l.files.write(writes, literals(l.text, given))
+		}
+		p.writes = append(p.writes, echoed(l.text, given)...)
+	case name == "tee":
+		l.files.write(operandsOf(l.text, given), p.writes)
+		p.writes = likely(p.writes)
+	case name == "cat" && len(writes) > 0:
+		l.files.write(writes, append(here, p.writes...))
+		p.writes = nil
+	case passers[name] && slices.ContainsFunc(given,
+		func(w word) bool { return strings.Contains(l.text[w.from:w.to], ">") }):
+		p.writes = nil // it goes into a file, which may run
+	case passers[name]:
+		p.writes = append(append(p.writes, here...), l.files.read(operandsOf(l.text, given))...)
+	case printers[name]:
+		p.writes = append(likely(p.writes), scripted(l.text, given)...)
+	case name == "rev" || name == "tac" || name == "sort":
+		p.writes = likely(append(p.writes, here...))
+	case how == "" || strings.HasPrefix(how, "-") && !givesFlag(l.text, given, how):
+		p.writes = nil
+	default:
+		p.writes = append(p.writes, here...)
+		p.piped = p.piped || len(here) > 0
+		kind := "secret"
+		if !strings.HasPrefix(how, "-") {
+			kind = how
+		}
+		l.fed(p, kind)
+	}
+}
+
+// fed adds the places of what a reader of credentials is given.
+func (l *lexer) fed(p *pipeline, kind string) {
+	if p.piped {
+		for _, s := range p.writes {
+			depth := p.depth
+			if s.Kind == Unclear {
+				depth = 1
+			}
+			since := len(l.spans)
+			text := l.text[s.From:s.To]
+			if isAnswer(text) {
+				continue
+			}
+			kind := kind
+			if s.field != "" {
+				kind = "likely"
+			}
+			if kind != "likely" || !strings.ContainsAny(text, " \t\\") {
+				l.value(kind, text, s.From, depth)
+			}
+			l.byPosition(since)
+		}
+	}
+	p.writes = nil
+}
+
+// isAnswer reports the answer to a question, such as whether to wipe a disk.
+func isAnswer(text string) bool {
+	switch strings.ToLower(text) {
+	case "y", "yes", "n", "no", "ok", "true", "false":
+		return true
+	}
+	return false
+}
+
+// behindLoop gives the variables of a loop what its end reads.
+func (l *lexer) behindLoop(given []word, p *pipeline) {
+	values := append(hereTexts(l.text, given, p.to), l.files.read(redirects(l.text, given, "<"))...)
+	if n := len(given); n > 0 && l.text[given[n-1].from:given[n-1].to] == "<" &&
+		strings.HasPrefix(l.text[given[n-1].to:p.to], "(") {
+		values = append(values, l.printed(given[n-1].to+1, p.to)...)
+	}
+	for _, name := range l.unread {
+		if l.bound == nil {
+			l.bound = map[string][]Span{}
+		}
+		l.bound[name] = append(l.bound[name], values...)
+	}
+	l.unread = nil
+}
+
+// binding notes what a builtin of the shell puts into variables.
+func (l *lexer) binding(name string, given []word, p *pipeline) {
+	var names []string
+	var values []Span
+	for i, w := range given {
+		text, at := w.bare(l.text)
+		switch {
+		case name == "read" || name == "mapfile" || name == "readarray":
+			if shape.Identifier().MatchString(text) {
+				names = append(names, text)
+			}
+			if open := strings.IndexByte(l.text[w.to:p.to], '('); text == "<" && i == len(given)-1 && open == 0 {
+				values = append(values, l.printed(w.to+1, p.to)...)
+			}
+		case name == "printf" && len(given) > 2 && i == 1:
+			names = append(names, text)
+		case name == "printf" && i < 2:
+			if l.text[given[0].from:given[0].to] != "-v" {
+				return
+			}
+		case (name == "for" || name == "select") && i == 0:
+			names = append(names, text)
+		case (name == "for" || name == "select") && i == 1: // in
+		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "%"):
+			values = append(values, Span{From: at, To: at + len(text)})
+		}
+	}
+	if name == "read" || name == "mapfile" || name == "readarray" {
+		values = append(values, hereTexts(l.text, given, p.to)...)
+		values = append(values, l.files.read(redirects(l.text, given, "<"))...)
+		if len(values) == 0 && !p.piped { // the text may stand behind the loop
+			l.unread = append(l.unread, names...)
+		}
+		if p.piped {
+			values = append(values, p.writes...)
+		}
+	}
+	for _, n := range names {
+		if l.bound == nil {
+			l.bound = map[string][]Span{}
+		}
+		l.bound[n] = append(l.bound[n], values...)
+	}
+}
+
+// builtins put what they are given into variables.
+var builtins = map[string]bool{"read": true, "mapfile": true, "readarray": true, "printf": true, "for": true,
+	"select": true, "set": true}
+
+// settings adds the places in what a program reads as its settings or its script.
+func (l *lexer) settings(name string, given []word, depth int) {
+	pattern := expectSends
+	switch {
+	case name == "expect":
+	case name == "curl" && (givesFlag(l.text, given, "-K") || givesFlag(l.text, given, "--config")):
+		pattern = curlSetting
+	default:
+		return
+	}
+	for _, m := range pattern().FindAllStringSubmatchIndex(l.text, MaxWants) {
+		l.add(Span{From: m[2], To: m[3], field: "password"}, max(depth, 1))
+	}
+}
+
+// scripted is what a script among the words prints, as far as it is in sight.
+func scripted(src string, given []word) (out []Span) {
+	for _, w := range given {
+		for _, m := range printedText().FindAllStringSubmatchIndex(src[w.from:w.to], MaxWants) {
+			s := Span{From: w.from + m[4], To: w.from + m[5]}
+			if sign := m[2]; sign >= 0 { // the text ends at sed's sign
+				text, _, _ := strings.Cut(src[s.From:s.To], src[w.from+sign:w.from+m[3]])
+				s.To = s.From + len(text)
+			}
+			out = append(out, s)
+		}
+	}
+	return likely(out)
+}
+
+var (
+	// what a script prints, and what sed puts in
+	printedText = shape.Pattern(`(?:\b(?:print|puts|echo|write|log|say|printf|p)[ \t(]*|\bs([/|,#])[^/|,#\n]*[/` +
+		`|,#])\\*["']?([A-Za-z0-9_+~!@%^./#-]{6,})`)
+	printers = map[string]bool{"awk": true, "gawk": true, "mawk": true, "sed": true, "perl": true, "ruby": true,
+		"node": true, "php": true, "python": true, "python3": true, "deno": true, "bun": true}
+	// the settings of curl in a text that it reads
+	curlSetting = shape.Pattern(`(?m)(?:^|["'\n]` +
+		`|\\n)[ \t]*-{0,2}(?:proxy-)?user[ \t]*[=: ][ \t]*\\?["']?[^\s:"']+:([^\s"'\\]{3,})`)
+	// what expect sends behind a prompt for a password
+	expectSends = shape.Pattern(`(?i)ass(?:word|phrase|code)[^\n;]{0,20}(?:[;\n{}]` +
+		`|\s)+(?:exp_)?send[ \t]+(?:--[ \t]+)?\\?["']?([^\s"'\\;{}]{4,})`)
+)

@@ -1,0 +1,109 @@
+package shape
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// NameWords are in the names of secrets. A name that goes on behind them, as in
+// token_url or secretName, is another thing's.
+const NameWords = `(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|secret[_-]?key` +
+	`|private[_-]?key|account[_-]?key|auth[_-]?key|signing[_-]?key` +
+	`|encryption[_-]?key|mysql_pwd|sshpass|rediscli_auth|(?:^|\b|[._-])(?:pass|pwd|passcode|jwt)|[a-z0-9][_-]key` +
+	`|secret_key_base|\b_auth)`
+
+// NameHints are small letters of which each of NameWords has one.
+var NameHints = []string{"pass", "secret", "token", "key", "pwd", "jwt", "_auth"}
+
+// SecretWord is a pattern of what flags, fields and queries with a secret are called.
+const SecretWord = `(?:password|passwd|passphrase|token|api[_-]?key|access[_-]?key|client[_-]secret|secret[_-]key)`
+
+// IsSecretName reports the name of a member that holds a secret, however it is written.
+func IsSecretName(name string) bool {
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	switch plain {
+	case "pass", "pwd", "passcode", "jwt", "secretstring", "secretvalue", "auth", "authorization", "credentials", "cookie",
+		"passwords", "tokens", "secrets":
+		return true
+	}
+	for _, word := range []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "accesskey",
+		"secretkey", "privatekey", "accountkey", "authkey", "signingkey"} {
+		if strings.HasSuffix(plain, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsConventional reports a variable in which known programs look for a credential.
+func IsConventional(name string) bool {
+	switch name {
+	case "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN",
+		"AZURE_CLIENT_SECRET", "ARM_CLIENT_SECRET", "CLOUDSDK_AUTH_ACCESS_TOKEN", "DIGITALOCEAN_ACCESS_TOKEN",
+		"CLOUDFLARE_API_TOKEN", "FLY_API_TOKEN",
+		"HEROKU_API_KEY", "VERCEL_TOKEN", "NETLIFY_AUTH_TOKEN", "SENTRY_AUTH_TOKEN", "PGPASSWORD", "MYSQL_PASSWORD",
+		"TWINE_PASSWORD", "RESTIC_PASSWORD",
+		"CARGO_REGISTRY_TOKEN", "VAULT_TOKEN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "STRIPE_API_KEY", "RCLONE_PASSWORD":
+		return true
+	}
+	return false
+}
+
+// IsSecretValue reports a value that may be the secret that its name promises, and no
+// name, path or word of another thing.
+func IsSecretValue(name, value string) bool {
+	if strings.IndexByte("/.~", ByteAt(value, 0)) >= 0 || strings.Contains(value, "://") {
+		return false
+	}
+	random := IsRandom(value) || len(value) >= LongRun && !IsWordy(value)
+	if isOtherKey(name) {
+		return random && len(value) >= 16 && IsKeyLike(value) && !strings.ContainsAny(value, "/._-")
+	}
+	if strings.ContainsAny(value, "/") {
+		return (random && len(value) >= 16 || len(value) >= 32 && IsMixedLine(value)) && IsOpaque(value)
+	}
+	if ext := path.Ext(value); len(ext) > 1 && len(ext) <= 5 && !strings.ContainsAny(ext[1:], "0123456789") {
+		return random && IsOpaque(value) // else the name of a file or a host
+	}
+	if random && (len(value) >= 16 || len(value) >= 12 && IsOpaque(value)) {
+		return true
+	}
+	lower := strings.ToLower(name)
+	return len(value) >= 6 && IsMixed(value) && ContainsAny(lower, []string{"pass", "pwd", "_auth"})
+}
+
+// isOtherKey reports a name that ends in key and says no more of a secret. Tables, caches
+// and public keys have such names as well, so only a value without a meaning counts.
+func isOtherKey(name string) bool {
+	lower := strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
+	what, is := strings.CutSuffix(lower, "_key")
+	return is &&
+		!slices.ContainsFunc([]string{"api", "access", "secret", "private", "account", "auth", "signing", "encryption"},
+			func(word string) bool {
+				return strings.HasSuffix(what, word)
+			})
+}
+
+// Identifier finds the name of a variable.
+var Identifier = Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// SQLPassword finds what statements of SQL give as a password.
+var SQLPassword = Pattern("(?i)\\b((?:" +
+	`(?:create|alter)[ \t]+(?:or[ \t]+replace[ \t]+)?(?:user|role|login|group|server|application|subscription` +
+	`|database)\b[^;]{0,300}?\bpassword[ \t]*=?[ \t]*` + openQuote +
+	`|(?:create|alter|grant)\b[^;]{0,300}?\bidentified[ \t]+(?:with[ \t]+\S+[ \t]+)?(?:by|as)[ \t]+(?:password[ \t]+)?` +
+	openQuote +
+	`|set[ \t]+password(?:[ \t]+for[ \t]+[^;=]{1,100}?)?[ \t]*=[ \t]*(?:password[ \t]*\([ \t]*)?` + openQuote +
+	`|(?:create|alter)[ \t]+user[ \t]+\S+[ \t]+identified[ \t]+by[ \t]+` +
+	`))([^\s'"\\$` + "`" + `;&|<>(){}‹]{3,})`)
+
+// openQuote begins a text of SQL, also within the quotes of a shell or of JSON.
+const openQuote = `n?(?:'\\\\?''|\\*["'])`

@@ -1,0 +1,120 @@
+package shape
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Pattern returns a pattern that is compiled when it is first needed.
+func Pattern(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// ByteAt is a text's byte at a place, or a blank beyond its ends.
+func ByteAt(s string, i int) byte {
+	if i < 0 || i >= len(s) {
+		return ' '
+	}
+	return s[i]
+}
+
+// ContainsAny reports whether one of some texts is in a text.
+func ContainsAny(s string, hints []string) bool {
+	for _, h := range hints {
+		if strings.Contains(s, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// EndOfQuote is the place of the quote that ends a quoted text, or -1.
+func EndOfQuote(s string, quote byte) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quote == '"':
+			i++
+		case s[i] == quote:
+			return i
+		}
+	}
+	return -1
+}
+
+// EndsQuoted reports whether a shell, or JSON, would be inside quotes at the end of s.
+func EndsQuoted(s string) bool {
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+	}
+	return quote != 0
+}
+
+// IsWordByte reports a letter, a digit or an underscore.
+func IsWordByte(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// Count is 1 for true.
+func Count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// AppendNew adds the names that are not there yet.
+func AppendNew(names, more []string) []string {
+	for _, n := range more {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// Assignment finds NAME= and NAME[index]=, and NAME = of other languages.
+var Assignment = Pattern(`(?:^|[^A-Za-z0-9_.$?-])([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]\s]*\])?(?:\+?=|[ \t]+=[ \t]+)`)
+
+// WithoutQuotes puts a word that no program is called in place of quoted text, if
+// all quotes are closed on their lines and nothing else makes them doubtful.
+func WithoutQuotes(s string) string {
+	if strings.Contains(s, `\`) || strings.Contains(s, "<<") || strings.Contains(s, "$'") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		q := s[i]
+		if q != '\'' && q != '"' {
+			b.WriteByte(q)
+			continue
+		}
+		n := strings.IndexByte(s[i+1:], q)
+		inside := s[i+1 : i+1+max(n, 0)]
+		switch {
+		case n < 0 || strings.Contains(inside, "\n"):
+			return s
+		case q == '"' && (strings.Contains(inside, "$(") || strings.Contains(inside, "`")):
+			b.WriteString(s[i : i+n+2])
+		default:
+			b.WriteString("‹quoted›")
+		}
+		i += n + 1
+	}
+	return b.String()
+}
+
+// MaxSteps bounds the work on one call, in characters looked at: some 20 ms.
+const MaxSteps = 2 << 20
+
+// MaxBefore is how much of what stands before a place a pattern looks at, in bytes.
+const MaxBefore = 512
