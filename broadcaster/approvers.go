@@ -14,6 +14,85 @@ import (
 	"approver.example/display"
 )
 
+// Removal returns the removal of whoever has this account, if they are away. An error means
+// that this is not known: the store does not say within [StorePatience], or has lost it.
+func (a *Approvers) Removal(ctx context.Context, id approver.Identity, who approver.Person) (gone Removal, away bool, err error) {
+	var c Controls
+	err = patiently(ctx, func() (err error) {
+		c, err = readStored(ctx, a.store, a.mark)
+		return err
+	})
+	if err != nil {
+		return Removal{}, false, err
+	}
+	if gone, away = c.Removal(id, who); !away && c.Missing {
+		err = errors.New(c.Freeze.Reason)
+	}
+	return gone, away, err
+}
+
+// Set puts another approver list in the place of the one that there was, for every
+// answer from now on. The list must not be changed afterwards.
+func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
+
+// counted returns the person behind an answer, or why it does not count.
+func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why string) {
+	who, ok := a.people.Load().Lookup(channel, id)
+	if !ok {
+		return approver.Person{}, "You are not on the approver list of this channel."
+	}
+	var c Controls
+	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
+	if err != nil {
+		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
+		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
+	}
+	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
+		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
+		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
+	}
+	return who, ""
+}
+
+// Counting are the people whose answers count now, as far as this process knows: those
+// on the list who were not removed.
+func (a *Approvers) Counting() approver.People {
+	people := maps.Clone(*a.people.Load())
+	c := Controls{Removed: a.mark.Removed()}
+	maps.DeleteFunc(people, func(id approver.Identity, who approver.Person) bool {
+		_, away := c.Removal(id, who)
+		return away
+	})
+	return people
+}
+
+// Nobody says why nobody could approve a request of this severity in a chat or a
+// terminal now; empty if somebody could. Root of this machine may be able to all the
+// same.
+func (a *Approvers) Nobody(s approver.Severity) string {
+	if len(a.destinations) == 0 {
+		return "no channel is configured"
+	}
+	var why []string
+	people := a.Counting()
+	for name := range a.channels.shownWhere() {
+		switch {
+		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id approver.Identity) bool { return id.Channel == name }):
+			why = append(why, "of "+name+" no approver counts")
+		case !a.channels.takes(name, s):
+			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
+		case a.channels.Deaf(name) != nil:
+			why = append(why, "from "+name+" no answers arrive")
+		case a.channels.State(name).Hearing().Why != "":
+			why = append(why, "from "+name+" no answers arrive now")
+		default:
+			return ""
+		}
+	}
+	slices.Sort(why)
+	return strings.Join(why, ", ")
+}
+
 // Approvers are the people whose answers count, and to whom a request goes.
 type Approvers struct {
 	channels     *Channels
@@ -107,81 +186,11 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	return ""
 }
 
-// Removal returns the removal of whoever has this account, if they are away. An error means
-// that this is not known: the store does not say within [StorePatience], or has lost it.
-func (a *Approvers) Removal(ctx context.Context, id approver.Identity, who approver.Person) (gone Removal, away bool, err error) {
-	var c Controls
-	err = patiently(ctx, func() (err error) {
-		c, err = readStored(ctx, a.store, a.mark)
-		return err
-	})
-	if err != nil {
-		return Removal{}, false, err
+// shellWord is a name as a command takes it.
+func shellWord(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
 	}
-	if gone, away = c.Removal(id, who); !away && c.Missing {
-		err = errors.New(c.Freeze.Reason)
-	}
-	return gone, away, err
-}
-
-// Set puts another approver list in the place of the one that there was, for every
-// answer from now on. The list must not be changed afterwards.
-func (a *Approvers) Set(p approver.People) { a.people.Store(&p) }
-
-// counted returns the person behind an answer, or why it does not count.
-func (a *Approvers) counted(ctx context.Context, channel, id string) (who approver.Person, why string) {
-	who, ok := a.people.Load().Lookup(channel, id)
-	if !ok {
-		return approver.Person{}, "You are not on the approver list of this channel."
-	}
-	var c Controls
-	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
-	if err != nil {
-		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
-		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
-	}
-	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
-		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
-		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
-	}
-	return who, ""
-}
-
-// Counting are the people whose answers count now, as far as this process knows: those
-// on the list who were not removed.
-func (a *Approvers) Counting() approver.People {
-	people := maps.Clone(*a.people.Load())
-	c := Controls{Removed: a.mark.Removed()}
-	maps.DeleteFunc(people, func(id approver.Identity, who approver.Person) bool {
-		_, away := c.Removal(id, who)
-		return away
-	})
-	return people
-}
-
-// Nobody says why nobody could approve a request of this severity in a chat or a
-// terminal now; empty if somebody could. Root of this machine may be able to all the
-// same.
-func (a *Approvers) Nobody(s approver.Severity) string {
-	if len(a.destinations) == 0 {
-		return "no channel is configured"
-	}
-	var why []string
-	people := a.Counting()
-	for name := range a.channels.shownWhere() {
-		switch {
-		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id approver.Identity) bool { return id.Channel == name }):
-			why = append(why, "of "+name+" no approver counts")
-		case !a.channels.takes(name, s):
-			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
-		case a.channels.Deaf(name) != nil:
-			why = append(why, "from "+name+" no answers arrive")
-		case a.channels.State(name).Hearing().Why != "":
-			why = append(why, "from "+name+" no answers arrive now")
-		default:
-			return ""
-		}
-	}
-	slices.Sort(why)
-	return strings.Join(why, ", ")
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

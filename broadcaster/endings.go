@@ -69,6 +69,13 @@ func (n *endings) close(ctx context.Context, r Request) (hash string, err error)
 	}
 }
 
+// A closing is one attempt to record the end of a request.
+type closing struct {
+	done chan struct{}
+	hash string
+	err  error
+}
+
 func (n *endings) forget(r Request) {
 	n.mu.Lock()
 	delete(n.closing, r.ending())
@@ -116,20 +123,4 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 	if err != nil && !errors.Is(err, errNoChange) {
 		n.records.noteTrouble(err)
 	}
-}
-
-// A closing is one attempt to record the end of a request.
-type closing struct {
-	done chan struct{}
-	hash string
-	err  error
-}
-
-// ending names the end of a request: after a fail-over it may have another.
-func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
-
-// of is a record of one of several calls that share a request.
-func recordOf(rec approver.Record, callID string) approver.Record {
-	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
-	return rec
 }

@@ -9,10 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
-
-	"log/slog"
 
 	"approver.example"
 	"approver.example/display"

@@ -75,14 +75,3 @@ func take(ctx context.Context, store approver.KV, name string, until time.Time, 
 	_, err := store.Lease(ctx, name, ttl)
 	return err
 }
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
-
 	"log/slog"
+	"time"
 
 	"approver.example"
 	"approver.example/tokens"
@@ -223,4 +222,8 @@ func (f *finder) postingOfHash(ctx context.Context, rep approver.Reply, hash tok
 		return Request{}, Posting{}, approver.ErrNotFound
 	}
 	return r, p, nil
+}
+
+func noLongerValid() *approver.Outcome {
+	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request."}
 }

@@ -14,10 +14,6 @@ import (
 // This file knows again the cards that no note knows: one whose post was carried out
 // and whose answer was lost, and one of a request that the store has lost.
 
-func noLongerValid() *approver.Outcome {
-	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request."}
-}
-
 // maxFound bounds the cards of one posting that were found by their buttons.
 const maxFound = 32
 
@@ -140,18 +136,4 @@ func madeAt(request string) time.Time {
 	}
 	sec, nsec := id.Time().UnixTime()
 	return time.Unix(sec, nsec)
-}
-
-// vanished takes the cards of a request out of sight that the store has lost, and
-// whose call is put before people anew.
-func (e *editor) vanished(r Request) {
-	e.tasks.start(func(ctx context.Context) {
-		for _, p := range r.Postings {
-			for _, ref := range p.refs() {
-				if p.Hub == "" || p.Hub == e.host {
-					e.retire(ctx, r, ref)
-				}
-			}
-		}
-	})
 }

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"log/slog"
 
 	"approver.example"
 )
@@ -44,6 +43,13 @@ func (o *owed) take() []approver.Record {
 	all := o.of
 	o.of = nil
 	return all
+}
+
+// has reports whether something is owed.
+func (o *owed) has() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.of) > 0
 }
 
 // A backlog has what the audit is to be told once it works again.
@@ -193,22 +199,4 @@ func (l *backlog) tellLoss(ctx context.Context, why string) error {
 func distrustNote(about approver.Alarm, why string) string {
 	return fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
 		"then approver unfreeze makes it the one that counts", why, about)
-}
-
-// beside is a freeze in the place of controls that were lost: it says so first.
-func (f Freeze) beside(other Freeze) Freeze {
-	f.At = other.At
-	why := other.Reason
-	if why == "" && other.By != f.By {
-		why = "frozen by " + other.By
-	}
-	f.Reason = f.also(other.By, why)
-	return f
-}
-
-// has reports whether something is owed.
-func (o *owed) has() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.of) > 0
 }

@@ -9,8 +9,6 @@ import (
 	"approver.example/tokens"
 )
 
-// This file is what a request knows of its cards, and when they are tried again.
-
 // A Phase says how far the posting of one card has come.
 type Phase uint8
 
@@ -102,27 +100,13 @@ func (p Posting) takesCode() bool {
 	}
 }
 
-// unseen reports that none of the cards of a request was ever before people.
-func (r Request) unseen() bool {
-	return len(r.Postings) > 0 && !slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
-}
+// double reports that a second card with the same code may be before people, because an
+// answer of the platform was lost, and may show fewer calls.
+func (p Posting) double() bool { return p.Unsure || len(p.Also) > 0 }
 
 // live notes that the cards of a posting may still have buttons, although the request has
 // ended.
 func (p *Posting) live() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
-
-// anew has all cards of a request brought up to date once more.
-func (r Request) anew() Request {
-	r.Postings = slices.Clone(r.Postings)
-	for i := range r.Postings {
-		r.Postings[i].live()
-	}
-	return r
-}
-
-// ended reports that no answer counts any more: the request is settled, or a yes waits for
-// the agent. Its cards say so, and have no buttons.
-func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
 // stale reports whether cards of a posting, whose request has ended, are still to be
 // brought up to date.
@@ -165,10 +149,6 @@ func editPause(err error, before int) time.Duration {
 // othersGrace is how long a card that one process cannot change or post for good is left to
 // the others, before it is given up for all.
 const othersGrace = 10 * time.Second
-
-// settleGrace leaves the process that settled a request time to finish it
-// before others look.
-const settleGrace = 2 * time.Second
 
 func backoff(attempts int) time.Duration {
 	return time.Second << min(attempts, 8)

@@ -35,6 +35,9 @@ func (s *records) noteTrouble(err error) {
 	}
 }
 
+// maxListed bounds how many records of one shard are listed.
+const maxListed = 1000
+
 // listed returns the ids of all scheduled records of one kind.
 func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 	lister, ok := s.store.(approver.Lister)

@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
-
-	"log/slog"
 
 	"approver.example"
 	"approver.example/display"
@@ -198,39 +197,44 @@ func needCodeText(r Request, p Posting) string {
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
 }
 
-// outcomeOf is what a person is told of their reply to a settled request: the
-// winner that it stands, a loser who was first.
-func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
-	res, settled := r.Told()
-	name := cmp.Or(res.Person.Name, res.Person.ID)
-	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
-	late := approver.OutcomeTooLate
-	if !rep.Code.IsZero() {
-		late = approver.OutcomeUsed
+// readFor is how long a card must have shown a number of calls before somebody who types an
+// answer can have read it: the edit has to reach their screen, and they have to type. It is
+// also more than the second to which Telegram rounds its times.
+const readFor = 2 * time.Second
+
+// shownTo is the last caller that whoever answers was shown, and so whom a yes is for at
+// the most. The answer says which version of the card they read: without a word it was the
+// first call alone, and nobody has read of calls that did not wait yet, or that the platform
+// has not confirmed to show. A message names no version. It counts what the card had shown
+// for a while when it was sent, by the store's clock. Where there may be two cards, the yes
+// is for the first call alone.
+func (r Request) shownTo(p Posting, rep approver.Reply, screen bool, sent time.Time) int {
+	said := min(max(rep.Shown, 0), r.Joined)
+	if rep.Method == approver.ByID || p.Code == "" {
+		return said
 	}
-	switch {
-	case !settled:
-		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
-	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
-	case r.unused(rep, who):
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
-	case res.Cause != approver.ByPerson:
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
-	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
-	case mine && res.Approve && rep.Approve:
-		if r.Call.AboutApprover() {
-			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
+	for _, now := range r.Postings {
+		switch {
+		case !now.Code.Equal(p.Code) || now.double():
+		case screen:
+			return said
+		case rep.Method.OnCard() || rep.Sent.IsZero():
+			return min(said, now.Upto)
+		case !now.UptoAt.IsZero() && sent.Sub(now.UptoAt) >= readFor:
+			return now.Upto
 		}
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
-	case mine && !res.Approve && !rep.Approve:
-		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
-	case res.Approve:
-		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
 	}
-	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
+	return 0
+}
+
+// age is how long ago an answer was given that this process began to handle at began. The
+// answer is there by then, whatever the clock of its platform says.
+func age(rep approver.Reply, began time.Time) time.Duration {
+	age := time.Since(began)
+	if !rep.Sent.IsZero() {
+		age = max(age, time.Since(rep.Sent))
+	}
+	return age
 }
 
 // outcome waits until a person may be told what became of their answer, and
@@ -283,32 +287,51 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 	return r, out
 }
 
-// untilSettled waits for the end of a request while ctx lives.
-func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
-	if r.State.Settled() {
-		return r, true
+// outcomeOf is what a person is told of their reply to a settled request: the
+// winner that it stands, a loser who was first.
+func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
+	res, settled := r.Told()
+	name := cmp.Or(res.Person.Name, res.Person.ID)
+	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+	late := approver.OutcomeTooLate
+	if !rep.Code.IsZero() {
+		late = approver.OutcomeUsed
 	}
-	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil
-	}
-	for {
-		if fresh, _, err := q.load(ctx, r.ID); err == nil {
-			if r = fresh; r.State.Settled() {
-				return r, true
-			}
+	switch {
+	case !settled:
+		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
+	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
+	case r.unused(rep, who):
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
+	case res.Cause != approver.ByPerson:
+		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
+	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
+	case mine && res.Approve && rep.Approve:
+		if r.Call.AboutApprover() {
+			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
 		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return r, false
-		}
-		timer.Stop()
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
+	case mine && !res.Approve && !rep.Approve:
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
+	case res.Approve:
+		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
 	}
+	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
+}
+
+// unused reports that an answer is the yes by which r ended, and that nothing was released.
+func (r Request) unused(rep approver.Reply, who approver.Person) bool {
+	res, settled := r.Told()
+	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
+		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+}
+
+// wasInTime reports that an answer which came after the end, and began when it did, was
+// here before the deadline: the store was away, or the note of its card was.
+func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
+	now, err := a.store.Now(ctx)
+	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
 }

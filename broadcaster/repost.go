@@ -130,15 +130,6 @@ func watched(screen approver.Presence) bool {
 	return now > 0
 }
 
-// volatile reports whether one of these cards was on a channel whose messages do not
-// outlive the process.
-func (h *Channels) volatile(r Request, postings []int) bool {
-	return slices.ContainsFunc(postings, func(i int) bool {
-		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
-		return is
-	})
-}
-
 // lost lists the cards of a pending request that nobody can see, and that are this process's
 // to replace: a card on its way to a place that is not its own, or that the platform has
 // refused it, is left to others for a while.

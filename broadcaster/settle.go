@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,9 +12,6 @@ import (
 	"approver.example"
 	"approver.example/tokens"
 )
-
-// This file ends requests: the last record, the last look of every card, and
-// the clock for what nobody waits for.
 
 // An editor brings the cards of requests up to date.
 type editor struct {
@@ -33,6 +29,30 @@ type editor struct {
 	settling map[string]bool // requests being settled; true: once more
 	shown    shown
 	strays   strays
+}
+
+// strays are the cards that are tried again now. The zero value is ready.
+type strays struct {
+	mu  sync.Mutex
+	all map[approver.Ref]bool
+}
+
+// begin notes a card, and reports whether it was not noted.
+func (s *strays) begin(ref approver.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[approver.Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *strays) end(ref approver.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
 }
 
 // settle brings every card of a request that has ended up to date, in the background.
@@ -205,12 +225,6 @@ func (e *editor) update(ctx context.Context, p Posting, card approver.Card) erro
 	}
 	return final
 }
-
-var (
-	errNoChange  = errors.New("nothing has changed")
-	errElsewhere = errors.New("the card is another hub's to change")
-	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
-)
 
 // updated notes what became of the tries to bring some of the postings in was up to date,
 // of which failed has the errors. What is final for one process leaves the card to others.

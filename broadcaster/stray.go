@@ -3,12 +3,9 @@ package broadcaster
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"approver.example"
-	"approver.example/tokens"
 )
 
 // This file takes cards out of sight that no record holds. Nothing in the store says that
@@ -16,30 +13,6 @@ import (
 
 // strayFor is how long.
 const strayFor = time.Hour
-
-// strays are the cards that are tried again now. The zero value is ready.
-type strays struct {
-	mu  sync.Mutex
-	all map[approver.Ref]bool
-}
-
-// begin notes a card, and reports whether it was not noted.
-func (s *strays) begin(ref approver.Ref) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[approver.Ref]bool{}
-	}
-	was := s.all[ref]
-	s.all[ref] = true
-	return !was
-}
-
-func (s *strays) end(ref approver.Ref) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, ref)
-}
 
 // retire takes the buttons and the code off a card that no record knows: one that
 // was replaced while it was on its way, or that a crash kept from being noted and
@@ -54,23 +27,6 @@ func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 			r = fresh
 		}
 		return e.cards.replaced(r), true
-	})
-}
-
-// replaced is what a card of a request shows that another one has replaced.
-func (v *Cards) replaced(r Request) approver.Card {
-	card := v.card(r, tokens.Code{})
-	if !r.State.Settled() {
-		card.State, card.OneTap, card.Result = approver.Withdrawn, false, "↩ Replaced by a newer card"
-	}
-	return card
-}
-
-// holds reports that a message is noted as a card of the request.
-func (r Request) holds(ref approver.Ref) bool {
-	return slices.ContainsFunc(r.Postings, func(p Posting) bool {
-		_, is := p.refOf(ref.Message)
-		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
 	})
 }
 
@@ -106,4 +62,18 @@ func (e *editor) hide(ctx context.Context, request string, ref approver.Ref, car
 			}
 		})
 	}
+}
+
+// vanished takes the cards of a request out of sight that the store has lost, and
+// whose call is put before people anew.
+func (e *editor) vanished(r Request) {
+	e.tasks.start(func(ctx context.Context) {
+		for _, p := range r.Postings {
+			for _, ref := range p.refs() {
+				if p.Hub == "" || p.Hub == e.host {
+					e.retire(ctx, r, ref)
+				}
+			}
+		}
+	})
 }

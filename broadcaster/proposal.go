@@ -2,7 +2,6 @@ package broadcaster
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"approver.example"
@@ -40,19 +39,22 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 	return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
 }
 
-// aboutFreezes reports a question that was asked because of what was, or was not, frozen.
-func aboutFreezes(c approver.ToolCall) bool {
-	switch c.Control {
-	case "unfreeze", "pause", "observe":
-		return true
+// proposed is what is told to somebody who said always: the rule to put into the
+// policy. Nothing is loosened by it.
+func (a *Answers) proposed(r Request) string {
+	text := " approver never makes a yes last for ever by itself; "
+	if a.rule == nil {
+		return text + "write a rule of the policy for that."
 	}
-	return false
+	rule, err := a.rule(r.Call)
+	switch {
+	case err != nil:
+		return text + "no rule of the policy can be written of this call, because " + err.Error() + "."
+	case len(rule) > maxProposed:
+		return text + "approver grants propose " + r.ID + " shows the rule for the policy."
+	}
+	return text + "put this rule into the policy, first in rules, and people are asked once more whether that is meant:\n" + rule
 }
 
-// changedSince reports whether a freeze, of everything or of an agent, began or ended
-// after a request was made.
-func (c Controls) changedSince(made Request) bool {
-	return c.Burned.After(made.Created) || slices.ContainsFunc(c.Holds, func(h Hold) bool {
-		return h.At.After(made.Created) || h.Burned.After(made.Created)
-	})
-}
+// maxProposed bounds, in bytes, a rule that fits a message on every platform.
+const maxProposed = 1000

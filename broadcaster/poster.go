@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -13,27 +13,6 @@ import (
 	"approver.example"
 	"approver.example/tokens"
 )
-
-// This file brings cards before people and up to date. What is still to be
-// done is always in the record, so that any replica can go on after a crash.
-
-// A report is what became of trying to post one card. Unless again is set it is the
-// last one.
-type report struct {
-	i     int // of the posting
-	ref   approver.Ref
-	err   error
-	again bool // it is tried again
-	tries int
-	// unsure reports that a try may have been carried out although it failed, and
-	// whole that the card would show everything: see Posting.
-	unsure, whole bool
-	replaces      bool // another card, which a crash left without a trace
-}
-
-// sendingFor is how long the note that a card is on its way holds others off. Who
-// sends it renews that in good time.
-const sendingFor = PostTimeout + time.Second
 
 // A poster brings the cards of requests before people.
 type poster struct {
@@ -51,6 +30,27 @@ type poster struct {
 	log          *slog.Logger
 	process      string
 	store        approver.KV
+}
+
+// A report is what became of trying to post one card. Unless again is set it is the
+// last one.
+type report struct {
+	i     int // of the posting
+	ref   approver.Ref
+	err   error
+	again bool // it is tried again
+	tries int
+	// unsure reports that a try may have been carried out although it failed, and
+	// whole that the card would show everything: see Posting.
+	unsure, whole bool
+	replaces      bool // another card, which a crash left without a trace
+}
+
+func (d *poster) recordAsked(ctx context.Context, r Request) error {
+	_, err := d.audit.Record(ctx, approver.Record{
+		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+	})
+	return err
 }
 
 // post sends the cards whose codes are given, all at once: a dead channel
@@ -102,27 +102,120 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	}
 }
 
-// noteBatch stores what became of some cards, and does what follows. What is on the
-// phones is noted even while this process stops: a card without a note would be
-// posted twice.
-func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
-	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
-	defer cancel()
-	now, err := d.note(noting, id, batch, ctx.Err() != nil)
-	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
-		now, err = d.note(noting, id, batch, ctx.Err() != nil)
+// askedFor makes the record of the question durable before anybody sees it. If
+// that fails, the request is denied.
+func (d *poster) askedFor(ctx context.Context, r Request) bool {
+	if r.Asked {
+		return true
 	}
-	if err != nil {
-		d.log.Error("could not note where a card is", "request", id, "error", err)
-		return
+	err := d.recordAsked(ctx, r)
+	if err == nil {
+		return true
 	}
-	for _, rep := range batch {
-		d.posted(noting, now, rep)
+	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
+	if _, err := d.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Unrecorded, now) }); err != nil {
+		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
 	}
-	if now.ended() {
-		d.editor.settle(id) // the answer was faster than the card
+	return false
+}
+
+// postUntil posts one card. While the request waits for it, what may be over in a
+// moment is tried again, with the same code: a card whose post was carried out and
+// whose answer was lost works as well. What others must know before it is over goes
+// to reports, at most twice.
+func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
+	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		rep.tries++
+		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
+		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) {
+			return rep
+		}
+		wait, more := jittered(pause), time.Duration(0)
+		var patience approver.Patience
+		if errors.As(rep.err, &patience) {
+			wait = max(patience.RetryAfter(), 0)
+			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
+		}
+		// What was refused was not carried out; of all else nobody knows.
+		unsure := mayBeDone(rep.err)
+		if rep.tries == 1 || unsure && !rep.unsure {
+			if unsure {
+				fitter, ok := d.channels.byName[to.Channel].(approver.Fitter)
+				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, code))
+			}
+			said := rep
+			said.again = true
+			reports <- said
+		}
+		if limit = min(d.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+			return rep
+		}
 	}
 }
+
+func (d *poster) postOne(work context.Context, r Request, i int, code tokens.Code, limit time.Duration) (ref approver.Ref, err error) {
+	ctx, cancel := context.WithTimeout(work, limit)
+	defer cancel()
+	to := r.Postings[i].To
+	if err := d.channels.Deaf(to.Channel); err != nil {
+		return ref, err
+	}
+	err = unpanicked(func() (err error) {
+		ref, err = d.channels.byName[to.Channel].Post(ctx, to, d.cards.card(r, code))
+		return err
+	})
+	if err == nil && ref.Message == "" {
+		err = errors.New("the channel returned no message id")
+	}
+	d.channels.noteSent(work, to, err, d.channels.states.posted)
+	ref.Destination = to
+	return ref, err
+}
+
+// wanted waits for a pause to be over and returns for how long a request then still
+// wants a card. It waits somewhat more, but never so long that the deadline comes before
+// the try. It returns at once, and zero, when the request has ended, or the card was found
+// by its button or replaced.
+func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	hint, err := d.store.Watch(ctx, approver.Key("req", id))
+	if err != nil {
+		hint = nil
+	}
+	over, there := time.Now().Add(pause), time.Now()
+	for {
+		r, _, now, err := d.requests.loadNow(ctx, id)
+		wait, left := max(time.Until(over), 0), r.Due.Sub(now)
+		if err == nil && more > 0 {
+			more = min(more, max(left-wait, 0)/2)
+			over, wait, more = over.Add(more), wait+more, 0
+		}
+		switch {
+		case errors.Is(err, approver.ErrNotFound) && time.Since(there) > vanishedAfter:
+			return 0
+		case err != nil:
+			wait = max(wait, pollEvery)
+		case r.State != approver.Pending || i >= len(r.Postings) || r.Postings[i].Phase != Sending || left <= 0:
+			return 0
+		case wait == 0:
+			return left
+		default:
+			wait, there = min(wait, left), time.Now()
+		}
+		if !hinted(ctx, hint, wait) {
+			return 0
+		}
+	}
+}
+
+// The pause after the first try of a card that failed, which doubles with each, and
+// the longest one.
+const (
+	firstPause = 300 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
 
 // renew notes that this process still tries to post some cards, so that nobody else
 // does.
@@ -150,28 +243,26 @@ func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
 	}
 }
 
-// askedFor makes the record of the question durable before anybody sees it. If
-// that fails, the request is denied.
-func (d *poster) askedFor(ctx context.Context, r Request) bool {
-	if r.Asked {
-		return true
+// noteBatch stores what became of some cards, and does what follows. What is on the
+// phones is noted even while this process stops: a card without a note would be
+// posted twice.
+func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
+	defer cancel()
+	now, err := d.note(noting, id, batch, ctx.Err() != nil)
+	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
+		now, err = d.note(noting, id, batch, ctx.Err() != nil)
 	}
-	err := d.recordAsked(ctx, r)
-	if err == nil {
-		return true
+	if err != nil {
+		d.log.Error("could not note where a card is", "request", id, "error", err)
+		return
 	}
-	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
-	if _, err := d.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Unrecorded, now) }); err != nil {
-		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
+	for _, rep := range batch {
+		d.posted(noting, now, rep)
 	}
-	return false
-}
-
-func (d *poster) recordAsked(ctx context.Context, r Request) error {
-	_, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-	})
-	return err
+	if now.ended() {
+		d.editor.settle(id) // the answer was faster than the card
+	}
 }
 
 // note stores what became of some cards. A card whose sending was cut off by
@@ -276,83 +367,4 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 		}
 		d.editor.settle(id)
 	}
-}
-
-// seeLog is for an agent, whose user may look there.
-const seeLog = ". The operator finds why in approver's log, and in what approver status and approver doctor say"
-
-// unreached says, behind a sentence, why nobody was shown a request. What a platform said
-// is for the log alone: an error may hold more than an agent is to know.
-func (h *Channels) unreached(r Request) string {
-	elsewhere := "and no other channel is configured"
-	for _, to := range h.destinations {
-		if _, volatile := h.byName[to.Channel].(approver.Presence); !volatile {
-			elsewhere = "and this was to be asked nowhere else"
-		}
-	}
-	for _, p := range r.Postings {
-		if _, volatile := h.byName[p.To.Channel].(approver.Presence); !volatile {
-			return seeLog
-		}
-	}
-	if len(r.Postings) == 0 {
-		return ": no channel is configured for it"
-	}
-	return ": nobody watches the " + r.Postings[0].To.Channel + " (approver watch), " + elsewhere
-}
-
-func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approver.Card) error {
-	ctx, cancel := context.WithTimeout(work, PostTimeout)
-	defer cancel()
-	c := h.byName[ref.Channel]
-	if c == nil {
-		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
-	}
-	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
-	h.noteSent(work, ref.Destination, err, h.states.edited)
-	return err
-}
-
-// A panicError is a panic of a channel. Only the log tells where it was.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
-func (e panicError) LogValue() slog.Value {
-	return slog.StringValue(e.Error() + "\n" + string(e.stack))
-}
-
-// unpanicked makes a panic of a channel an error like any other: it is tried again, told,
-// and says how the channel does.
-func unpanicked(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicError{p, debug.Stack()}
-		}
-	}()
-	return do()
-}
-
-// noteSent keeps what became of a card for who asks how a channel does. What the end
-// of this process cut short says nothing of it, nor that nobody watches a terminal, nor
-// a destination of another process.
-func (h *Channels) noteSent(work context.Context, to approver.Destination, err error, note func(approver.Destination, error)) {
-	if work.Err() == nil && slices.Contains(h.destinations, to) && !h.nobodyThere(to.Channel, err) {
-		note(to, err)
-	}
-}
-
-// nobodyThere reports that a channel whose messages do not outlive the process has
-// nobody to show one to, which is no failure of it.
-func (h *Channels) nobodyThere(channel string, err error) bool {
-	return h.screen(channel) && errors.Is(err, approver.ErrFinal)
-}
-
-// screen reports a channel whose cards are nowhere but on the screens of who watches.
-func (h *Channels) screen(channel string) bool {
-	_, is := h.byName[channel].(approver.Presence)
-	return is
 }

@@ -4,16 +4,116 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"approver.example"
 )
 
-// This file is about channels of which one process receives for all that share the
-// store: it gives way to others while no answer reaches it, and says how it is.
+// Times of a channel that ended by itself.
+const (
+	// DefaultRunAgain is how long it is left alone at first when nothing else is
+	// configured, and maxRunAgain at most.
+	DefaultRunAgain = 30 * time.Second
+	maxRunAgain     = 5 * time.Minute
+	// steadyAfter is how long a channel that cannot say whether answers arrive must
+	// have run to be back.
+	steadyAfter = 10 * time.Second
+)
+
+// receivers runs the channels of this process.
+type receivers struct {
+	answers      *Answers
+	approvers    *Approvers
+	channels     *Channels
+	destinations []approver.Destination
+	log          *slog.Logger
+	mark         *ControlMark
+	runAgain     time.Duration
+	store        approver.KV
+}
+
+// supervise runs a channel until ctx ends, again and again where it ends before.
+func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
+	said := ""
+	for wait := v.runAgain; ; wait = min(2*wait, max(v.runAgain, maxRunAgain)) {
+		watch, stop := context.WithCancel(ctx)
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			if v.awaitBack(watch, c) {
+				v.log.Info("a channel that had ended is back", "channel", c.Name())
+			}
+		})
+		err := v.runChannel(ctx, c)
+		stop()
+		watching.Wait()
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("it ended without an error")
+		}
+		if v.channels.states.of(c.Name()).Ended == nil {
+			wait, said = v.runAgain, "" // it was back in between
+		}
+		v.channels.states.ended(c.Name(), err)
+		if said != err.Error() {
+			v.log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
+			said = err.Error()
+		}
+		if !sleep(ctx, jittered(wait)) {
+			return
+		}
+	}
+}
+
+// awaitBack waits until a channel that had ended runs again, and notes it. It
+// reports whether that came to pass while ctx lived.
+func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
+	began := time.Now()
+	for {
+		s := v.channels.stateOf(c)
+		if s.Ended == nil {
+			return false
+		}
+		back := time.Since(began) >= steadyAfter
+		if s.Receiver { // one that only waits for its lease is not back
+			s.Ended = nil
+			now := s.Hearing()
+			back = now.Elsewhere || now.Here && !s.Good.Before(began)
+		}
+		if back {
+			v.channels.states.ended(c.Name(), nil)
+			return true
+		}
+		if !sleep(ctx, pollEvery) {
+			return false
+		}
+	}
+}
+
+// runChannel runs a channel once, under its lease if it has one.
+func (v *receivers) runChannel(ctx context.Context, c approver.Channel) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	run := func(ctx context.Context) error {
+		v.channels.states.leads(c.Name(), true)
+		defer v.channels.states.leads(c.Name(), false)
+		return c.Run(ctx, v.answers.heard)
+	}
+	solo, ok := c.(approver.Solo)
+	if !ok {
+		return run(ctx)
+	}
+	return v.runSolo(ctx, c, solo.LeaseName(), run)
+}
 
 // How long a process to which no answers come keeps the lease: at first, and at most,
 // since nobody may do better. It then leaves it alone for asideFor, in which others ask
@@ -81,45 +181,6 @@ func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, patience 
 		}
 	}
 	return heard
-}
-
-// A Receiving is what the process that has a channel's lease says of itself to the
-// others that share the store.
-type Receiving struct {
-	Process string    `json:"process"` // which one; another after each start
-	At      time.Time `json:"at"`      // when it said so, by the store's clock
-	Up      bool      `json:"up"`
-	Since   time.Time `json:"since,omitzero"`
-	Problem string    `json:"problem,omitempty"`
-	// Places are the conversations in which it takes answers, and People the accounts
-	// whose answers count there, sorted: nobody's who was removed.
-	Places []string `json:"places"`
-	People []string `json:"people"`
-}
-
-// equal reports that two notes say the same, whenever.
-func (r Receiving) equal(o Receiving) bool {
-	return r.Process == o.Process && r.Up == o.Up && r.Since.Equal(o.Since) && r.Problem == o.Problem && slices.Equal(r.Places, o.Places) && slices.Equal(r.People, o.People)
-}
-
-// trouble says why answers that this process waits for may not count where they come.
-func (r Receiving) trouble(mine Receiving) string {
-	missing := func(have, want []string) string {
-		return strings.Join(slices.DeleteFunc(slices.Clone(want), func(s string) bool { return slices.Contains(have, s) }), ", ")
-	}
-	const cure = ": give all daemons that share the store the same chats and approvers"
-	switch places, people := missing(r.Places, mine.Places), missing(r.People, mine.People); {
-	case !r.Up && r.Problem == "":
-		r.Problem = notReached
-		fallthrough
-	case !r.Up:
-		return "the daemon that receives for all that share the store does not: " + r.Problem
-	case places != "":
-		return "the daemon that receives for all that share the store takes no answers in " + places + cure
-	case people != "":
-		return "the daemon that receives for all that share the store does not know the approvers " + people + cure
-	}
-	return ""
 }
 
 // receiving is how it is here.

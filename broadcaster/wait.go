@@ -3,13 +3,21 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"sync"
 	"time"
-
-	"approver.example"
 )
 
-// This file is what an answer waits for: a store that is away for a moment, and the note
-// of its own card.
+// patiently does something with a store that may be away for a moment.
+func patiently(ctx context.Context, do func() error) error {
+	give := time.Now().Add(StorePatience)
+	for {
+		err := do()
+		if err == nil || !passing(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
+			return err
+		}
+	}
+}
 
 // whenThere does something for an answer with a store that may be away for some seconds,
 // as while it fails over: nobody taps again. What may come too late for that is kept out
@@ -24,26 +32,15 @@ func whenThere(ctx context.Context, do func() error) error {
 	}
 }
 
-// comesBack reports an error of the store, which may be over soon: what a record says is none.
-func comesBack(err error) bool {
-	for _, said := range []error{ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord} {
-		if errors.Is(err, said) {
-			return false
-		}
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
-	return passing(err)
-}
-
-// wasInTime reports that an answer which came after the end, and began when it did, was
-// here before the deadline: the store was away, or the note of its card was.
-func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
-	now, err := a.store.Now(ctx)
-	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
-}
-
-func (q *Requests) loadPatiently(ctx context.Context, id string) (r Request, err error) {
-	err = whenThere(ctx, func() (err error) { r, _, err = q.load(ctx, id); return err })
-	return r, err
 }
 
 // hinted waits for a hint that a record has changed, or for a time, and reports
@@ -62,4 +59,20 @@ func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool 
 		return false
 	}
 	return hinted(ctx, nil, most) // the watch has ended before its context
+}
+
+// jittered is d give or take a fifth: what failed at once must not come back at once.
+func jittered(d time.Duration) time.Duration {
+	return d - d/5 + rand.N(max(2*d/5, 1)) //nolint:gosec // nothing to guess
+}
+
+// inParallel runs f(0) … f(n-1) at once and joins their errors.
+func inParallel(n int, f func(int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = f(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

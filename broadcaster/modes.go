@@ -2,76 +2,75 @@ package broadcaster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"approver.example"
-	"approver.example/display"
 )
 
-// This file holds observe mode: for some days every call is judged and recorded
-// as ever, and what would be asked or denied goes on.
+// This file begins and ends the modes in which less is asked: a pause, and observe mode.
 
-// An Observe is the time in which findings of rules are recorded and not
-// enforced. The zero value is over.
-type Observe struct {
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // from here on everything is enforced, by itself
-	By    string    `json:"by"`
+// Pause lets calls through that would be asked, for at most MaxPause; a zero
+// time ends a pause, and is recorded after that. The record of a pause is durable
+// first; if it fails after that, a second record says so.
+func (k *Controller) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, nil, d, all, by)
 }
 
-// How long observe mode may last, and lasts unless something else is said.
-const (
-	MinObserve     = time.Minute
-	MaxObserve     = 30 * 24 * time.Hour
-	DefaultObserve = 7 * 24 * time.Hour
-)
-
-// Observing reports whether findings are recorded and not enforced now.
-func (c Controls) Observing(now time.Time) bool {
-	return !c.Frozen() && now.Before(c.Observe.Until)
+// PauseAs is Pause by the word of people who were asked about these controls: it fails if
+// they have changed since as [Controls.StillAs] says.
+func (k *Controller) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, &asked, d, all, by)
 }
 
-// notice is what status, cards and logs say of it.
-func (o Observe) notice() string {
-	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) + ": nothing is asked or denied, it is only recorded"
-}
-
-// starting checks a time and begins it.
-func starting(now time.Time, d time.Duration, by string) (Observe, error) {
-	if d < MinObserve || d > MaxObserve {
-		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve, MaxObserve/(24*time.Hour))
+func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+	by = cutText(by, maxBy)
+	if d < 0 || d > MaxPause {
+		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
 	}
-	return Observe{Since: now, Until: now.Add(d), By: by}, nil
-}
-
-// BeginObserving lets a new installation begin in observe mode. It fails with
-// ErrConflict if anything was ever frozen, paused or observed there: from then
-// on people are asked.
-func BeginObserving(ctx context.Context, store approver.KV, d time.Duration, by string) (Observe, error) {
-	now, err := store.Now(ctx)
+	note := fmt.Sprintf("asking is paused for %v by %s", d, by)
+	switch {
+	case d == 0:
+		note = "the pause was ended by " + by
+	case all:
+		note += ", also for CATASTROPHIC calls"
+	}
+	if d > 0 {
+		if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note}); err != nil {
+			return Pause{}, err
+		}
+	}
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		if err := c.stillAs(asked); err != nil {
+			return err
+		}
+		c.must = d == 0
+		if c.Pause = (Pause{}); d > 0 {
+			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
+		}
+		return nil
+	})
 	if err != nil {
-		return Observe{}, err
+		return Pause{}, k.notDone(ctx, approver.EventPaused, note, err)
 	}
-	o, err := starting(now, d, by)
-	if err != nil {
-		return Observe{}, err
+	k.log.Warn("PAUSE: " + note)
+	if d == 0 { // after it, so that the audit knows the version that ended it
+		_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
 	}
-	return o, beginControls(ctx, store, Controls{Version: 1, Observe: o})
+	return c.Pause, err
 }
 
-// beginControls writes a first record of the controls, unless there is one.
-func beginControls(ctx context.Context, store approver.KV, c Controls) error {
-	now, err := store.Now(ctx)
-	if err != nil {
-		return err
+// PausedFor is Gate.Paused: whether a call of this severity is let through to
+// the agent's own permission flow. If the store cannot say, people are asked.
+func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string, bool) {
+	c, now, err := k.Load(ctx)
+	if err != nil || !c.Paused(s, now) {
+		return "", false
 	}
-	value, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return store.Put(ctx, controlKey(), value, "", approver.NewRev(), time.Time{}, now.Add(controlsKeep))
+	return c.Notice(now), true
 }
 
 // Observe begins observe mode. The record of it is durable first; if it fails

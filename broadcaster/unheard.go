@@ -13,8 +13,6 @@ import (
 	"approver.example"
 )
 
-// This file compares what the audit says of requests with what a store says of them.
-
 // A heard is what a store says of how far a request came. It is not sealed.
 type heard struct {
 	State   approver.State `json:"state"`
