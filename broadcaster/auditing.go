@@ -5,7 +5,7 @@ import (
 )
 
 // record is the audit record of what became of a request.
-func (r Request) record(e approver.Event) approver.Record {
+func auditRecord(r Request, e approver.Event) approver.Record {
 	if r.N > 0 { // an identical call took the place of the first
 		r.Call.ID = r.CallID
 	}
@@ -21,7 +21,7 @@ func (r Request) record(e approver.Event) approver.Record {
 }
 
 // lastEvent is the event that ends a request's life.
-func (r Request) lastEvent() approver.Event {
+func lastEvent(r Request) approver.Event {
 	switch r.State {
 	case approver.Consumed:
 		if r.Withheld != approver.NoCause && r.Repeats == 0 {
@@ -38,7 +38,7 @@ func (r Request) lastEvent() approver.Event {
 }
 
 // ending names the end of a request: after a fail-over it may have another.
-func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
+func endingOf(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
 // of is a record of one of several calls that share a request.
 func recordOf(rec approver.Record, callID string) approver.Record {

@@ -1,6 +1,7 @@
 package broadcaster
 
 import (
+	"slices"
 	"time"
 
 	"approver.example"
@@ -26,4 +27,36 @@ type Ending struct {
 	CallID string         `json:"call"`
 	Why    approver.Cause `json:"why"`
 	At     time.Time      `json:"at"`
+}
+
+// Callers are the calls that wait for the answer of a request beside the first.
+type Callers []Caller
+
+// at returns the place of a call, or -1.
+func (c Callers) at(callID string) int {
+	return slices.IndexFunc(c, func(c Caller) bool { return callID != "" && c.CallID == callID })
+}
+
+// Endings are the calls that were taken off a request without its answer, until the audit has
+// them.
+type Endings []Ending
+
+// with adds calls that are taken off.
+func (e Endings) with(why approver.Cause, now time.Time, gone ...Caller) Endings {
+	e = slices.Clone(e)
+	for _, c := range gone {
+		if c.CallID != "" {
+			e = append(e, Ending{c.CallID, why, now})
+		}
+	}
+	return e
+}
+
+// without leaves out those that the audit has.
+func (e Endings) without(recorded Endings) Endings {
+	left := slices.DeleteFunc(slices.Clone(e), func(e Ending) bool { return slices.Contains(recorded, e) })
+	if len(left) == 0 {
+		return nil
+	}
+	return left
 }

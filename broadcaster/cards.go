@@ -32,7 +32,7 @@ func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
 func (v *Cards) Shown(r Request) (approver.Card, int) {
 	c := v.Of(r)
 	if !r.State.Settled() && !r.Parked {
-		c.Notice = strings.TrimSpace(r.callersNotice(Posting{}) + " " + c.Notice)
+		c.Notice = strings.TrimSpace(callersNotice(r, Posting{}) + " " + c.Notice)
 	}
 	return c, r.Joined
 }
@@ -40,7 +40,7 @@ func (v *Cards) Shown(r Request) (approver.Card, int) {
 // card is what people see of a request at one destination.
 func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	shown, _ := r.Call.Display().Shown()
-	obscured := r.obscured()
+	obscured := obscured(r.Call)
 	c := approver.Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == approver.High && !obscured,
@@ -62,17 +62,17 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	}
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
-		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
-		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {
+		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
+		if toldFate(r).resultLine("") != "" || r.gaveNothing() || refusedAgain(r) {
 			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers
-		c.Result = "✅ Yes by " + r.decider(r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
+		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
 		c.State = approver.Pending // an approval that is not released is nobody's to know
 		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
-			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
+			c.Notice = strings.TrimSpace(parkedNotice(r) + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
 			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
@@ -92,7 +92,7 @@ func (v *Cards) replaced(r Request) approver.Card {
 
 // parkedNotice says what a parked request waits for. A card keeps its code in no
 // record, so it cannot be written anew when the time has come: it says both.
-func (r Request) parkedNotice() string {
+func parkedNotice(r Request) string {
 	const clock = "15:04:05 UTC"
 	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
 	if r.Parked {
@@ -164,7 +164,7 @@ const (
 // withCallers is the card of a posting with the number of identical calls, and false if
 // that might not fit.
 func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
-	c.Notice = strings.TrimSpace(r.callersNotice(p) + " " + c.Notice)
+	c.Notice = strings.TrimSpace(callersNotice(r, p) + " " + c.Notice)
 	switch {
 	case p.double():
 	case p.Late:
@@ -181,10 +181,10 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 
 // callersNotice says on a card how many identical calls wait, and what a yes from this
 // card does.
-func (r Request) callersNotice(p Posting) string {
+func callersNotice(r Request, p Posting) string {
 	n := 1 + len(r.Also)
 	if p.Late && r.several() && !p.double() {
-		return r.lateNotice(p, n)
+		return lateNotice(r, p, n)
 	}
 	switch {
 	case r.N > 0 && p.double():
@@ -200,7 +200,7 @@ func (r Request) callersNotice(p Posting) string {
 }
 
 // lateNotice is callersNotice of a card that shows no further calls: see Posting.Late.
-func (r Request) lateNotice(p Posting, n int) string {
+func lateNotice(r Request, p Posting, n int) string {
 	runs := 0
 	for _, c := range append([]Caller{r.first()}, r.Also...) {
 		if c.N <= p.Upto {

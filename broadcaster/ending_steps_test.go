@@ -13,7 +13,8 @@ import (
 // says nothing about the yes, and it holds back nothing that is true of the others.
 func TestALostCallHasNoFate(t *testing.T) {
 	r := Request{
-		CallID: "a", State: approver.Consumed, ReleasedAt: at(1), Acked: at(2), Lapsed: true, Verdict: approver.Verdict{Severity: approver.High},
+		CallID: "a", State: approver.Consumed, Verdict: approver.Verdict{Severity: approver.High},
+		Release:    Release{ReleasedAt: at(1), Acked: at(2), Lapsed: true},
 		Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: person(0)},
 		Also:       []Caller{{CallID: "b", N: 1, Taken: at(1), Lost: true}, {CallID: "c", N: 2, Taken: at(1)}},
 	}
@@ -25,20 +26,20 @@ func TestALostCallHasNoFate(t *testing.T) {
 			}
 		}
 	}
-	if got, all := r.released(); got != 2 || all != 3 {
+	if got, all := r.released(r.Also); got != 2 || all != 3 {
 		t.Errorf("released %d of %d", got, all)
 	}
 	for _, call := range []string{"a", "c"} {
-		if r.fate() != NoFate {
-			t.Errorf("a fate before %s: %v", call, r.fate())
+		if toldFate(r) != NoFate {
+			t.Errorf("a fate before %s: %v", call, toldFate(r))
 		}
 		var err error
 		if r, err = r.fated(call, NotRun); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.fate() != NotRun {
-		t.Errorf("none of those that were released ran, and the cards say %v", r.fate())
+	if toldFate(r) != NotRun {
+		t.Errorf("none of those that were released ran, and the cards say %v", toldFate(r))
 	}
 }
 
@@ -168,7 +169,7 @@ func TestWhatAnAnswerMayClaimToHaveSeen(t *testing.T) {
 		if name == "a card that is not there" {
 			r.Postings = []Posting{card}
 		}
-		if got := r.shownTo(c.card, c.rep, c.screen, c.sent); got != c.wants {
+		if got := shownTo(r, c.card, c.rep, c.screen, c.sent); got != c.wants {
 			t.Errorf("%s: up to %d, want %d", name, got, c.wants)
 		}
 	}

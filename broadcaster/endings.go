@@ -30,10 +30,10 @@ func (n *endings) close(ctx context.Context, r Request) (hash string, err error)
 		return r.Audit, nil
 	}
 	n.mu.Lock()
-	c, found := n.closing[r.ending()]
+	c, found := n.closing[endingOf(r)]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		n.closing[r.ending()] = c
+		n.closing[endingOf(r)] = c
 	}
 	n.mu.Unlock()
 	if !found {
@@ -78,7 +78,7 @@ type closing struct {
 
 func (n *endings) forget(r Request) {
 	n.mu.Lock()
-	delete(n.closing, r.ending())
+	delete(n.closing, endingOf(r))
 	n.mu.Unlock()
 }
 
@@ -88,14 +88,14 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, recordOf(r.record(r.lastEvent()), r.Also[i].CallID))
+			_, errs[i] = n.audit.Record(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
 			return "", err
 		}
 	}
-	return n.audit.Record(ctx, r.record(r.lastEvent()))
+	return n.audit.Record(ctx, auditRecord(r, lastEvent(r)))
 }
 
 // recordEnded makes the records of calls that were taken off a request without its
@@ -105,7 +105,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 		return
 	}
 	for _, e := range r.Ended {
-		rec := recordOf(r.record(approver.EventWithdrawn), e.CallID)
+		rec := recordOf(auditRecord(r, approver.EventWithdrawn), e.CallID)
 		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
 		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
 		if e.Why == approver.Revoked {
@@ -119,7 +119,14 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 			return
 		}
 	}
-	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
+	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) {
+		left := fresh.Ended.without(r.Ended)
+		if len(left) == len(fresh.Ended) {
+			return fresh, errNoChange
+		}
+		fresh.Ended = left
+		return fresh, nil
+	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		n.records.noteTrouble(err)
 	}

@@ -124,7 +124,7 @@ func TestEnvironmentLines(t *testing.T) {
 		t.Error("a proxy's password hides where a command acts")
 	}
 	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + display.NewSetting("BASH_ENV", strings.Repeat("x", 5000), "").Shown}} {
-		if r := (Request{Call: approver.ToolCall{Environment: lines}}); !r.obscured() {
+		if r := (Request{Call: approver.ToolCall{Environment: lines}}); !obscured(r.Call) {
 			t.Errorf("a tap is enough for %.80q", lines)
 		}
 	}
@@ -147,7 +147,7 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") || !strings.Contains(card.Environment, "CUT: ") {
 		t.Errorf("%d bytes: %.200s", len(card.Environment), card.Environment)
 	}
-	if card.OneTap || !r.obscured() || !strings.Contains(card.Notice, "HIDDEN") {
+	if card.OneTap || !obscured(r.Call) || !strings.Contains(card.Notice, "HIDDEN") {
 		t.Errorf("a tap is enough: %q", card.Notice)
 	}
 }

@@ -98,7 +98,7 @@ func (g keptGrant) holds(call approver.ToolCall, why approver.Verdict, fp approv
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
-	case r.obscured(): // kept by an approver that did not know of it
+	case obscured(r.Call): // kept by an approver that did not know of it
 		return false
 	}
 	return term.Lasts() && r.shares(call, fp)
@@ -197,7 +197,7 @@ func (k *Grants) Stands(ctx context.Context, y approver.Yes, call approver.ToolC
 }
 
 // yes is of r what Stands needs.
-func (r Request) yes() *approver.Yes {
+func yesOf(r Request) *approver.Yes {
 	c := r.Call
 	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
 	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution}

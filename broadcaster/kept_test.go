@@ -181,7 +181,7 @@ func TestTheCardSaysHowLongAYesLasts(t *testing.T) {
 	} {
 		r := Request{Call: tt.call, Verdict: approver.Verdict{Severity: tt.sev}, State: approver.Consumed, Fingerprint: "bound"}
 		r.Resolution = approver.Resolution{Approve: true, Cause: approver.ByPerson, Grant: tt.grant}
-		if got := r.resultLine(r.Resolution); !strings.HasPrefix(got, tt.want) {
+		if got := resultLine(r, r.Resolution); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

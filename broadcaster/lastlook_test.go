@@ -158,7 +158,10 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		t.Run(fmt.Sprint(elsewhere), func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				r := Request{ID: "r", State: approver.Consumed, ReleasedBy: x.process, ReleasedAt: time.Now(), Resolution: approver.Resolution{Approve: true}}
+				r := Request{
+					ID: "r", State: approver.Consumed, Resolution: approver.Resolution{Approve: true},
+					Release: Release{ReleasedBy: x.process, ReleasedAt: time.Now()},
+				}
 				if elsewhere {
 					r.ReleasedBy = "another"
 				}

@@ -14,9 +14,6 @@ import (
 // This file knows again the cards that no note knows: one whose post was carried out
 // and whose answer was lost, and one of a request that the store has lost.
 
-// maxFound bounds the cards of one posting that were found by their buttons.
-const maxFound = 32
-
 // found notes that a message, whose button somebody pressed, is a card of the i-th
 // posting: the answer to a post was lost. From then on it is brought up to date like any
 // other. A yes counts only if it is known that such a card shows everything. Once the
@@ -24,7 +21,10 @@ const maxFound = 32
 func (f *finder) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *approver.Outcome) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
-		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) { return r.withCard(i, message) })
+		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {
+			r.Postings, err = r.Postings.with(i, message, r.ended())
+			return r, err
+		})
 		return err
 	})
 	switch {
@@ -44,29 +44,6 @@ func (f *finder) found(ctx context.Context, r Request, i int, message string) (R
 		f.editor.settle(r.ID)
 	}
 	return r, p, nil
-}
-
-// withCard notes a message that was found by its button.
-func (r Request) withCard(i int, message string) (Request, error) {
-	if i >= len(r.Postings) {
-		return r, ErrTooSoon // a fail-over took the posting back
-	}
-	r.Postings = slices.Clone(r.Postings)
-	p := &r.Postings[i]
-	if _, known := p.refOf(message); known {
-		return r, errNoChange
-	}
-	if !r.ended() && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
-		return r, ErrTooSoon
-	}
-	ref := approver.Ref{Destination: p.To, Message: message, Partial: !p.Whole}
-	if p.Whole && p.Phase != Posted && p.Phase != Void {
-		p.arrived(ref)
-	} else {
-		p.Also = append(slices.Clone(p.Also), ref)
-	}
-	p.live()
-	return r, nil
 }
 
 // stillLive puts a card of a request that has ended back among those that are to be

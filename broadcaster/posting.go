@@ -163,3 +163,97 @@ func pauseAfter(err error, before int, most time.Duration) time.Duration {
 	}
 	return min(backoff(before), most)
 }
+
+// Postings are the cards of a request.
+type Postings []Posting
+
+// unseen reports that none of the cards was ever before people.
+func (ps Postings) unseen() bool {
+	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
+}
+
+// hold reports that a message is noted as one of the cards.
+func (ps Postings) hold(ref approver.Ref) bool {
+	return slices.ContainsFunc(ps, func(p Posting) bool {
+		_, is := p.refOf(ref.Message)
+		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+	})
+}
+
+// anew has all cards brought up to date once more.
+func (ps Postings) anew() Postings {
+	ps = slices.Clone(ps)
+	for i := range ps {
+		ps[i].live()
+	}
+	return ps
+}
+
+// unshown is for cards that were edited while something else became true of their request:
+// that edit may have been the later one, so what another process showed may be gone.
+func (ps Postings) unshown(edited []int) (next Postings, some bool) {
+	ps = slices.Clone(ps)
+	for _, i := range edited {
+		if i < len(ps) && ps[i].Shown {
+			ps[i].Shown, some = false, true
+		}
+	}
+	return ps, some
+}
+
+// updated notes what became of the tries to bring some of the postings in was up to date,
+// of which failed has the errors. What is final for one process leaves the card to others.
+// After giveUp no card is tried again.
+func (ps Postings) updated(process string, was Postings, tried []int, failed []error, now, giveUp time.Time) (next Postings, changed bool) {
+	ps = slices.Clone(ps)
+	for n, i := range tried {
+		p := &ps[i]
+		if !p.stale() {
+			continue
+		}
+		changed = true
+		switch err := failed[n]; {
+		case err == nil:
+			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+		case errors.Is(err, errRefused):
+			p.GivenUp = true
+		case errors.Is(err, approver.ErrFinal):
+			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
+		default:
+			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+				p.Next = now.Add(editPause(err, p.Attempts))
+			}
+			p.Attempts++
+			p.Error = err.Error()
+			p.GivenUp = !now.Before(giveUp)
+		}
+	}
+	return ps, changed
+}
+
+// maxFound bounds the cards of one posting that were found by their buttons.
+const maxFound = 32
+
+// with notes that a message, found by its button, is a card of the i-th posting. Once the
+// request has ended, any of its cards is one that nobody noted, or that was replaced.
+func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
+	if i >= len(ps) {
+		return ps, ErrTooSoon // a fail-over took the posting back
+	}
+	next := slices.Clone(ps)
+	p := &next[i]
+	if _, noted := p.refOf(message); noted {
+		return ps, errNoChange
+	}
+	if !ended && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
+		return ps, ErrTooSoon
+	}
+	ref := approver.Ref{Destination: p.To, Message: message, Partial: !p.Whole}
+	if p.Whole && p.Phase != Posted && p.Phase != Void {
+		p.arrived(ref)
+	} else {
+		p.Also = append(slices.Clone(p.Also), ref)
+	}
+	p.live()
+	return next, nil
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/display"
 )
 
 // This file says whom a question is for, and when an answer to one question is one to another.
@@ -63,4 +64,11 @@ func aboutFreezes(c approver.ToolCall) bool {
 		return true
 	}
 	return false
+}
+
+// obscured reports that the card of a call hides something that may say what runs, or where.
+// It takes the typed code, once.
+func obscured(call approver.ToolCall) bool {
+	_, hidden := call.Display().Shown()
+	return hidden || display.HidesEnvironment(call.Environment)
 }

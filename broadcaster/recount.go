@@ -67,11 +67,13 @@ func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool
 	late := make([]bool, len(stale))
 	e.shown.mu.Lock()
 	for n, i := range stale {
-		c.edited(i, r.callersNotice(r.Postings[i]), fits[n], e.channels.screen(r.Postings[i].To.Channel), errs[n])
+		c.edited(i, callersNotice(r, r.Postings[i]), fits[n], e.channels.screen(r.Postings[i].To.Channel), errs[n])
 		late[n] = c.late[i]
 	}
 	e.shown.mu.Unlock()
-	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) { return fresh.nowShows(r, stale, done, late, now) })
+	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
+		return counted(fresh, r, stale, done, late, now)
+	})
 	if now.ended() {
 		e.over(ctx, now, stale)
 		return false
@@ -79,13 +81,13 @@ func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool
 	return err == nil || errors.Is(err, errNoChange)
 }
 
-// nowShows notes that cards show the callers that r had, or may at any time show fewer.
-func (fresh Request) nowShows(r Request, cards []int, done, late []bool, now time.Time) (Request, error) {
+// counted notes that cards show the callers that r had, or may at any time show fewer.
+func counted(fresh, r Request, cards []int, done, late []bool, now time.Time) (Request, error) {
 	if fresh.State != approver.Pending || len(fresh.Postings) < len(r.Postings) {
 		return fresh, ErrTooSoon
 	}
 	changed := false
-	postings := append([]Posting(nil), fresh.Postings...)
+	postings := slices.Clone(fresh.Postings)
 	for n, i := range cards {
 		p := &postings[i]
 		if late[n] && !p.Late {

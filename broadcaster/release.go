@@ -85,7 +85,7 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 			return "", err
 		}
 	}
-	return l.audit.Record(ctx, r.record(approver.EventApproved))
+	return l.audit.Record(ctx, auditRecord(r, approver.EventApproved))
 }
 
 func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string) (Request, error) {
@@ -134,7 +134,7 @@ func (l *releases) runs(
 		}
 		return r, false, err
 	}
-	rec := r.record(approver.EventRepeated)
+	rec := auditRecord(r, approver.EventRepeated)
 	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
 	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
 	if _, err := l.audit.Record(ctx, rec); err != nil {
@@ -183,8 +183,8 @@ func (l *releases) share(ctx context.Context, r Request, call approver.ToolCall,
 	}
 	err = l.grants.stillGood(ctx, r, call)
 	if err == nil {
-		rec := r.record(approver.EventReleased)
-		rec.At, rec.Once, rec.Call = at, approver.OnceShared(r.ID, r.Also[r.beside(call.ID)].N), call
+		rec := auditRecord(r, approver.EventReleased)
+		rec.At, rec.Once, rec.Call = at, approver.OnceShared(r.ID, r.Also[r.Also.at(call.ID)].N), call
 		rec.Note = "by the yes to a card that showed this call with identical ones"
 		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
 	}
@@ -198,13 +198,13 @@ func (l *releases) share(ctx context.Context, r Request, call approver.ToolCall,
 // lose notes that a call took its yes and was not released, so that no card counts it.
 func (l *releases) lose(ctx context.Context, r Request, callID string) {
 	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
-		i, was := r.beside(callID), r
+		i, was := r.Also.at(callID), r
 		if i < 0 || r.Also[i].Lost {
 			return r, errNoChange
 		}
 		r.Also = slices.Clone(r.Also)
 		r.Also[i].Lost = true
-		return r.sayAnew(was), nil
+		return sayAnew(r, was), nil
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
@@ -223,7 +223,7 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	if settled && res.Approve && runs {
 		v.Decision = approver.Allow
 		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
-		v.Detail, v.Approval = v.Reason, r.yes()
+		v.Detail, v.Approval = v.Reason, yesOf(r)
 		return v
 	}
 	switch {
@@ -293,7 +293,7 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 // granted makes the record of a yes that waits for its call, which must be
 // durable before anybody is told, and brings the cards up to date.
 func (l *releases) granted(ctx context.Context, r Request) Request {
-	hash, err := l.audit.Record(context.WithoutCancel(ctx), r.record(approver.EventGranted))
+	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, now time.Time) (Request, error) {
 		if err != nil || hash == "" {
 			return r.Fail(approver.Unrecorded, now)

@@ -55,7 +55,7 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
 		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
 	}
-	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied && out.Kind != approver.OutcomeRecorded && !r.unused(rep, who) {
+	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied && out.Kind != approver.OutcomeRecorded && !unusedYes(r, rep, who) {
 		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out
@@ -128,7 +128,7 @@ func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Pe
 	if rep.Approve && rep.Grant.Lasts() && !r.Fingerprint.Bound() {
 		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
 	}
-	if rep.Approve && rep.Grant != (approver.Term{}) && r.obscured() {
+	if rep.Approve && rep.Grant != (approver.Term{}) && obscured(r.Call) {
 		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
 	}
 	if rep.Approve && !enough(r, p, rep) {
@@ -148,7 +148,7 @@ func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep approver.
 	err := whenThere(ctx, func() (err error) {
 		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
+			res.Calls = shownTo(r, p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
@@ -176,9 +176,9 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 	case approver.ByCode, approver.ByCommand:
 		return !rep.Code.IsZero()
 	case approver.ByTap, approver.ByTyped, approver.ByPlain:
-		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !r.obscured()
+		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !obscured(r.Call)
 	case approver.ByID:
-		return r.Verdict.Severity == approver.High && !r.obscured()
+		return r.Verdict.Severity == approver.High && !obscured(r.Call)
 	default:
 		return false
 	}
@@ -191,7 +191,7 @@ func needCodeText(r Request, p Posting) string {
 	if p.Ref.Partial && r.Verdict.Severity == approver.High {
 		return "This card does not show everything. Read all of it first, then type the code from the card."
 	}
-	if r.Verdict.Severity == approver.High && r.obscured() {
+	if r.Verdict.Severity == approver.High && obscured(r.Call) {
 		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes does not count. Find out what it is, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
@@ -208,7 +208,7 @@ const readFor = 2 * time.Second
 // has not confirmed to show. A message names no version. It counts what the card had shown
 // for a while when it was sent, by the store's clock. Where there may be two cards, the yes
 // is for the first call alone.
-func (r Request) shownTo(p Posting, rep approver.Reply, screen bool, sent time.Time) int {
+func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Time) int {
 	said := min(max(rep.Shown, 0), r.Joined)
 	if rep.Method == approver.ByID || p.Code == "" {
 		return said
@@ -253,7 +253,7 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 	if !settled {
 		if mine && r.Granted() {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: r.grantedText()}
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: grantedText(r)}
 		}
 		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
 			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
@@ -279,7 +279,7 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 		return r, a.carriedOut(ctx, r.Call)
 	}
 	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
-		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
+		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
 		if until, ok := a.grants.kept(ctx, r); ok {
 			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
 		}
@@ -300,30 +300,30 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	switch {
 	case !settled:
 		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
-	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
 		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
-	case r.unused(rep, who):
+	case unusedYes(r, rep, who):
 		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
 	case res.Cause != approver.ByPerson:
 		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
+			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
 		if r.Call.AboutApprover() {
 			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
 		}
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeText(r)}
 	case mine && !res.Approve && !rep.Approve:
 		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
 	case res.Approve:
-		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
+		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), toldFate(r).lateText())}
 	}
 	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
 }
 
 // unused reports that an answer is the yes by which r ended, and that nothing was released.
-func (r Request) unused(rep approver.Reply, who approver.Person) bool {
+func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
 	res, settled := r.Told()
 	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
 		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})

@@ -66,7 +66,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		return err
 	case before.late:
 		p.editor.settle(r.ID)
-		rec := r.record(approver.EventAcked)
+		rec := auditRecord(r, approver.EventAcked)
 		rec.Once, rec.Note = rec.Once+":late", "the agent's hook said late that it has the yes"
 		_, err := p.audit.Record(ctx, rec)
 		return err
@@ -77,7 +77,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 // acked records that a yes is not repeated any more, so that an older store does not
 // bring it back.
 func (p *Reports) acked(ctx context.Context, r Request, why string) error {
-	rec := r.record(approver.EventAcked)
+	rec := auditRecord(r, approver.EventAcked)
 	rec.At, rec.Note = r.Acked, why
 	if _, err := p.audit.Record(ctx, rec); err != nil {
 		return fmt.Errorf("that the answer is not repeated any more could not be recorded: %w", err)
@@ -91,7 +91,7 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 	unread, sure := r.Acked.IsZero(), false
 	r, err := p.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		ours, back := r.ReleasedBy == p.process, p.uptime.backSince(now)
-		if p.unnoted.has(r.CallID) || !ours && now.Before(r.givenUntil(back).Add(settleGrace)) {
+		if p.unnoted.has(r.CallID) || !ours && now.Before(givenUntil(r.ReleasedAt, back).Add(settleGrace)) {
 			return r, ErrTooSoon
 		}
 		sure = ours && p.uptime.heardSince(r.ReleasedAt)
@@ -159,8 +159,12 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 			return r, ErrNotBound
 		}
 		at = now
+		given := r.ReleasedAt
+		if i := r.Also.at(callID); i >= 0 {
+			given = r.Also[i].Taken
+		}
 		next, err := r.fated(callID, f)
-		if err == nil && f == NotRun && (!p.uptime.heardSince(r.givenAt(callID)) || p.unnoted.has(callID)) {
+		if err == nil && f == NotRun && (!p.uptime.heardSince(given) || p.unnoted.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}
 		return next, err
@@ -174,7 +178,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	if f != NotRun { // the report of a run is recorded by itself
 		return nil
 	}
-	rec := r.record(approver.EventNotRun)
+	rec := auditRecord(r, approver.EventNotRun)
 	rec.At, rec.Note = at, "its agent went on, and reported no run of it"
 	if callID != r.CallID {
 		rec.Once, rec.Call.ID = rec.Once+":"+callID, callID

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/display"
 )
 
 // A Request is one call that waits for people, as it is stored. Its methods are
@@ -38,12 +37,12 @@ type Request struct {
 	// Also are identical calls that wait for the same answer, and once there is a yes
 	// those that it is for, beside the call in CallID. N is the number of that one, and
 	// Joined that of the last that joined.
-	Also   []Caller `json:"also,omitempty"`
-	N      int      `json:"n,omitempty"`
-	Joined int      `json:"joined,omitempty"`
+	Also   Callers `json:"also,omitempty"`
+	N      int     `json:"n,omitempty"`
+	Joined int     `json:"joined,omitempty"`
 	// Ended are calls that were taken off the request, until the audit has that.
-	Ended    []Ending  `json:"ended,omitempty"`
-	Postings []Posting `json:"postings"`
+	Ended    Endings  `json:"ended,omitempty"`
+	Postings Postings `json:"postings"`
 	// Asked reports that the question itself is in the audit; before that, no
 	// card goes out.
 	Asked bool `json:"asked,omitempty"`
@@ -51,6 +50,11 @@ type Request struct {
 	Audit string `json:"audit,omitempty"`
 	// Closed reports that the last event of the request's life is in the audit.
 	Closed bool `json:"closed,omitempty"`
+	Release
+}
+
+// A Release is what became of a yes since it was given to the agent, as far as anybody said.
+type Release struct {
 	// ReleasedAt is when the request was consumed, and Acked since when its yes is
 	// read by nobody again: because the courier has it, or its time was over.
 	ReleasedAt time.Time `json:"released_at,omitzero"`
@@ -64,6 +68,26 @@ type Request struct {
 	// the time in which calls of Also take their yes is over.
 	Fate   Fate `json:"fate,omitzero"`
 	Lapsed bool `json:"lapsed,omitempty"`
+}
+
+// owing reports that calls beside the first may still take their yes.
+func (l Release) owing(also Callers) bool {
+	return !l.Lapsed && slices.ContainsFunc(also, func(c Caller) bool { return c.Taken.IsZero() })
+}
+
+// released is how many calls a yes was for, and how many of them got it. One that may
+// still take it counts.
+func (l Release) released(also Callers) (got, all int) {
+	got, all = 1, 1+len(also)
+	if l.Withheld != approver.NoCause && l.Repeats == 0 {
+		got = 0
+	}
+	for _, c := range also {
+		if !c.Lost && (!c.Taken.IsZero() || !l.Lapsed) {
+			got++
+		}
+	}
+	return got, all
 }
 
 // Granted reports a recorded yes that waits for the call to come back.
@@ -88,45 +112,16 @@ func (r Request) shares(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.Parked && r.sameCall(call, fp)
 }
 
-// obscured reports that the card of a request hides something that may say what
-// runs, or where. It takes the typed code, once.
-func (r Request) obscured() bool {
-	_, hidden := r.Call.Display().Shown()
-	return hidden || display.HidesEnvironment(r.Call.Environment)
-}
-
 // several reports whether one yes can be for more than one call: not a CATASTROPHIC
 // one, nor where a second run may be of something else than what was shown.
 func (r Request) several() bool {
-	return r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !r.obscured()
+	return r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call)
 }
 
 // mayLast reports whether a yes to the request is one that is kept.
 func (r Request) mayLast() bool {
 	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !r.obscured() && (!term.Session || r.Call.Session != "")
-}
-
-// unseen reports that none of the cards of a request was ever before people.
-func (r Request) unseen() bool {
-	return len(r.Postings) > 0 && !slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
-}
-
-// holds reports that a message is noted as a card of the request.
-func (r Request) holds(ref approver.Ref) bool {
-	return slices.ContainsFunc(r.Postings, func(p Posting) bool {
-		_, is := p.refOf(ref.Message)
-		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
-	})
-}
-
-// anew has all cards of a request brought up to date once more.
-func (r Request) anew() Request {
-	r.Postings = slices.Clone(r.Postings)
-	for i := range r.Postings {
-		r.Postings[i].live()
-	}
-	return r
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call) && (!term.Session || r.Call.Session != "")
 }
 
 // first is the call in the place of the one that asked, as a Caller.
@@ -140,24 +135,14 @@ func (r Request) led(c Caller) Request {
 	return r
 }
 
-// beside returns the place in Also of a call, or -1.
-func (r Request) beside(callID string) int {
-	return slices.IndexFunc(r.Also, func(c Caller) bool { return callID != "" && c.CallID == callID })
-}
-
 // lists reports whether a call waits for the answer of r, or got it.
 func (r Request) lists(callID string) bool {
-	return callID != "" && callID == r.CallID || r.beside(callID) >= 0
-}
-
-// owing reports that calls beside the first may still take their yes.
-func (r Request) owing() bool {
-	return !r.Lapsed && slices.ContainsFunc(r.Also, func(c Caller) bool { return c.Taken.IsZero() })
+	return callID != "" && callID == r.CallID || r.Also.at(callID) >= 0
 }
 
 // owes reports that the yes is for a call that has not taken it.
 func (r Request) owes(callID string) bool {
-	i := r.beside(callID)
+	i := r.Also.at(callID)
 	return r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && i >= 0 && r.Also[i].Taken.IsZero()
 }
 
@@ -170,15 +155,7 @@ func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
 // leads reports whether a call is to take the yes now: the first, and where that does
 // not come, another.
 func (r Request) leads(callID string, now time.Time) bool {
-	return r.Parked || callID == r.CallID || r.beside(callID) >= 0 && now.Sub(r.Resolution.At) > settleGrace
-}
-
-// givenUntil is when the time ends in which the yes is given: again, or to identical calls.
-func (r Request) givenUntil(back time.Time) time.Time {
-	if back.After(r.ReleasedAt) {
-		return back.Add(RepeatFor)
-	}
-	return r.ReleasedAt.Add(RepeatFor)
+	return r.Parked || callID == r.CallID || r.Also.at(callID) >= 0 && now.Sub(r.Resolution.At) > settleGrace
 }
 
 // readable reports that the yes may still be read again.
@@ -186,20 +163,12 @@ func (r Request) readable(back, now time.Time) bool {
 	if r.State != approver.Consumed || r.ReleasedAt.IsZero() || !r.Acked.IsZero() || !now.Before(r.Deadline) {
 		return false
 	}
-	return now.Before(r.givenUntil(back))
+	return now.Before(givenUntil(r.ReleasedAt, back))
 }
 
 // lapses reports that the end of that time is still to be noted.
 func (r Request) lapses() bool {
-	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.owing())
-}
-
-// givenAt is when a call was released; zero if it was not.
-func (r Request) givenAt(callID string) time.Time {
-	if i := r.beside(callID); i >= 0 {
-		return r.Also[i].Taken
-	}
-	return r.ReleasedAt
+	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.owing(r.Also))
 }
 
 // Released reports whether the request was released to this call: the same call
@@ -210,38 +179,23 @@ func (r Request) Released(callID string, fp approver.Fingerprint) bool {
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
 }
 
-// released is how many calls a yes was for, and how many of them got it. One that may
-// still take it counts.
-func (r Request) released() (got, all int) {
-	got, all = 1, 1+len(r.Also)
-	if r.Withheld != approver.NoCause && r.Repeats == 0 {
-		got = 0
-	}
-	for _, c := range r.Also {
-		if !c.Lost && (!c.Taken.IsZero() || !r.Lapsed) {
-			got++
-		}
-	}
-	return got, all
-}
-
 // gaveNothing reports that a yes was taken, and that no call got it.
 func (r Request) gaveNothing() bool {
 	if r.State != approver.Consumed || r.Withheld == approver.NoCause || r.Repeats > 0 {
 		return false
 	}
-	got, _ := r.released()
+	got, _ := r.released(r.Also)
 	return got == 0
 }
 
 // refusedAgain reports that the courier came back for a yes, and was not given it again.
-func (r Request) refusedAgain() bool {
+func refusedAgain(r Request) bool {
 	return r.State == approver.Consumed && r.Withheld != approver.NoCause && r.Repeats > 0 && len(r.Also) == 0
 }
 
 // fate is what people are told of a yes: of one that was for several calls, only what
 // holds for all of them.
-func (r Request) fate() Fate {
+func toldFate(r Request) Fate {
 	for _, c := range r.Also {
 		never := c.Lost || r.Lapsed && c.Taken.IsZero()
 		if !never && (r.Fate != NotRun || c.Fate != NotRun) {

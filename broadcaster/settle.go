@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -130,18 +129,24 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		closing := false
 		crossed = false
-		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
+		if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
 			crossed = true // the cards say something else now, or a fail-over took something back: look again
-			return fresh.crossed(todo)
+			next, some := fresh.Postings.unshown(todo)
+			if !some {
+				return fresh, ErrTooSoon
+			}
+			fresh.Postings = next
+			return fresh, nil
 		}
 		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
 			fresh.Closed, fresh.Audit, closing = true, cmp.Or(fresh.Audit, hash), true
 		}
-		next, err := fresh.updated(e.process, r.Postings, todo, failed, now)
-		if closing && errors.Is(err, errNoChange) {
-			err = nil
+		next, changed := fresh.Postings.updated(e.process, r.Postings, todo, failed, now, fresh.Due.Add(editsFor))
+		if !changed && !closing {
+			return fresh, errNoChange
 		}
-		return next, err
+		fresh.Postings = next
+		return fresh, nil
 	})
 	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
 		e.endings.forget(r)
@@ -157,22 +162,6 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
 		}
 	}
-}
-
-// crossed is for cards that were edited while something else became true of their request:
-// that edit may have been the later one, so what another process showed may be gone.
-func (r Request) crossed(edited []int) (Request, error) {
-	r.Postings = slices.Clone(r.Postings)
-	some := false
-	for _, i := range edited {
-		if i < len(r.Postings) && r.Postings[i].Shown {
-			r.Postings[i].Shown, some = false, true
-		}
-	}
-	if !some {
-		return r, ErrTooSoon
-	}
-	return r, nil
 }
 
 // toShow are the postings whose cards this process is to bring up to date now.
@@ -224,37 +213,4 @@ func (e *editor) update(ctx context.Context, p Posting, card approver.Card) erro
 		return passing
 	}
 	return final
-}
-
-// updated notes what became of the tries to bring some of the postings in was up to date,
-// of which failed has the errors. What is final for one process leaves the card to others.
-func (r Request) updated(process string, was []Posting, tried []int, failed []error, now time.Time) (Request, error) {
-	changed := false
-	r.Postings = slices.Clone(r.Postings)
-	for n, i := range tried {
-		p := &r.Postings[i]
-		if !p.stale() {
-			continue
-		}
-		changed = true
-		switch err := failed[n]; {
-		case err == nil:
-			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
-		case errors.Is(err, errRefused):
-			p.GivenUp = true
-		case errors.Is(err, approver.ErrFinal):
-			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
-		default:
-			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
-				p.Next = now.Add(editPause(err, p.Attempts))
-			}
-			p.Attempts++
-			p.Error = err.Error()
-			p.GivenUp = !now.Before(r.Due.Add(editsFor))
-		}
-	}
-	if !changed {
-		return r, errNoChange
-	}
-	return r, nil
 }

@@ -121,7 +121,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		}
 	}
 	if w.r.State == approver.Pending && w.r.Postings[0].Upto < w.r.Joined { // the edit, and the note of it
-		r, err := w.r.nowShows(w.r, []int{0}, []bool{true}, []bool{false}, now)
+		r, err := counted(w.r, w.r, []int{0}, []bool{true}, []bool{false}, now)
 		step(r, err, func(v *shareWorld) { v.seen[w.r.Joined] = shownCalls{w.waiting(), w.now} })
 	}
 	if w.r.State == approver.Pending && w.read == nil && w.now == 0 && !w.unsure && !w.frozen && len(w.gone) == 0 { // approver show
@@ -142,7 +142,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		}
 		for rep, saw := range ways {
 			for _, approve := range []bool{true, false} {
-				res := approver.Resolution{Approve: approve, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0), Method: rep.Method, Calls: w.r.shownTo(w.r.Postings[0], *rep, false, rep.Sent)}
+				res := approver.Resolution{Approve: approve, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0), Method: rep.Method, Calls: shownTo(w.r, w.r.Postings[0], *rep, false, rep.Sent)}
 				r, err := w.r.Answer(res, now)
 				step(r, err, func(v *shareWorld) {
 					v.said = 2
@@ -179,7 +179,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 				return
 			}
 			v.r.Also = slices.Clone(v.r.Also)
-			v.r.Also[v.r.beside(id)].Lost = true
+			v.r.Also[v.r.Also.at(id)].Lost = true
 		})
 	}
 	if w.r.State == approver.Pending && !w.unsure && w.now == 0 { // an answer of the platform was lost
@@ -240,11 +240,11 @@ func (m *shareModel) walk(w shareWorld) {
 			m.t.Fatalf("%s was released, and the audit says that it got no answer\n%+v", id, w)
 		}
 	}
-	if got, _ := w.r.released(); w.r.State == approver.Consumed && !w.r.owing() && got != all {
+	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.owing(w.r.Also) && got != all {
 		m.t.Fatalf("the card counts %d calls, and %d were released\n%+v", got, all, w)
 	}
 	switch {
-	case w.r.fate() == Untaken && all > 1:
+	case toldFate(w.r) == Untaken && all > 1:
 		m.t.Fatalf("the card says that nobody took the answer, and %d calls were released\n%+v", all, w)
 	case w.r.State == approver.Withdrawn && w.said == 1 && w.r.Resolution.Cause == approver.AgentGone && !w.goneAll():
 		m.t.Fatalf("a yes ended as if the agents had gone, and one waits\n%+v", w)

@@ -57,7 +57,7 @@ func (c *shownCards) stale(r Request, host string) (stale []int) {
 	}
 	for i, p := range r.Postings {
 		_, ours := c.codes[i]
-		if ours && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) && (c.said[i] != r.callersNotice(p) || p.Upto != r.Joined && !p.Late) && r.Joined > 0 {
+		if ours && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) && (c.said[i] != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) && r.Joined > 0 {
 			stale = append(stale, i)
 		}
 	}

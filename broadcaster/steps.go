@@ -28,7 +28,7 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 		r.State = approver.Approved
 		if r.Parked {
 			r.Due = r.TakeBy // nobody waits: the yes does
-		} else if by := r.releaseBy(now); by.After(r.Due) {
+		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
 			r.Due = by
 		}
 	}
@@ -42,8 +42,8 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 
 // releaseBy is until when a yes of now may be released: a yes in time counts although
 // the release takes a moment, but the answer must reach the courier before its deadline.
-func (r Request) releaseBy(now time.Time) time.Time {
-	by, last := now.Add(ReplyWait), r.Deadline.Add(-AnswerMargin)
+func releaseBy(deadline, now time.Time) time.Time {
+	by, last := now.Add(ReplyWait), deadline.Add(-AnswerMargin)
 	if by.After(last) {
 		return last
 	}
@@ -58,7 +58,7 @@ func (r Request) cover(shown int, now time.Time) Request {
 	all := append([]Caller{r.first()}, r.Also...)
 	for _, c := range all {
 		if c.N > shown {
-			r = r.off(approver.NotShown, now, c)
+			r.Ended = r.Ended.with(approver.NotShown, now, c)
 		}
 	}
 	all = slices.DeleteFunc(all, func(c Caller) bool { return c.N > shown })
@@ -90,7 +90,7 @@ func (r Request) Expire(now time.Time) (Request, error) {
 		return r.end(approver.Expired, approver.Unreleased, now), nil
 	case r.State == approver.Approved:
 		return r.end(approver.Expired, approver.AgentGone, now), nil
-	case r.unseen(): // silence is no answer of people who were not asked
+	case r.Postings.unseen(): // silence is no answer of people who were not asked
 		return r.end(approver.Denied, approver.Unreachable, now), nil
 	}
 	return r.end(approver.Expired, approver.TimedOut, now), nil
@@ -123,7 +123,7 @@ func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Re
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
-	if i := r.beside(callID); i >= 0 {
+	if i := r.Also.at(callID); i >= 0 {
 		r.Also = slices.Clone(r.Also)
 		r.Also[i].Holder, r.Also[i].WithdrawAt = holder, time.Time{}
 		return r, nil
@@ -138,33 +138,25 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
 	}
-	next, some, err := r.withoutGone(now)
-	if err == nil && !some {
-		next = r.end(approver.Withdrawn, approver.AgentGone, now)
-	}
-	return next, err
-}
-
-// withoutGone takes off the callers whose couriers did not come back. ok is false if
-// none is left.
-func (r Request) withoutGone(now time.Time) (next Request, ok bool, err error) {
-	gone := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	also := slices.DeleteFunc(slices.Clone(r.Also), func(c Caller) bool { return gone(c.WithdrawAt) })
-	left := slices.DeleteFunc(slices.Clone(r.Also), func(c Caller) bool { return !gone(c.WithdrawAt) })
+	gone := func(c Caller) bool { return !c.WithdrawAt.IsZero() && !now.Before(c.WithdrawAt) }
+	first := r.first()
+	also := slices.DeleteFunc(slices.Clone(r.Also), gone)
+	left := slices.DeleteFunc(slices.Clone(r.Also), func(c Caller) bool { return !gone(c) })
 	switch {
-	case gone(r.WithdrawAt) && len(also) == 0:
-		return r, false, nil
-	case gone(r.WithdrawAt):
-		left = append(left, r.first())
+	case gone(first) && len(also) == 0:
+		return r.end(approver.Withdrawn, approver.AgentGone, now), nil
+	case gone(first):
+		left = append(left, first)
 		r = r.led(also[0])
 		also = also[1:]
 	case len(also) == len(r.Also):
-		return r, true, ErrTooSoon
+		return r, ErrTooSoon
 	}
 	if r.Also = also; len(also) == 0 {
 		r.Also = nil
 	}
-	return r.off(approver.AgentGone, now, left...), true, nil
+	r.Ended = r.Ended.with(approver.AgentGone, now, left...)
+	return r, nil
 }
 
 // Outdate ends a question about a file that was changed again. Nobody waits for it.
@@ -198,18 +190,18 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 	case !r.lists(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
-	if i := r.beside(callID); i >= 0 { // the first does not come
+	if i := r.Also.at(callID); i >= 0 { // the first does not come
 		next := r.Also[i]
 		r.Also = slices.Clone(r.Also)
 		r.Also[i] = r.first()
 		r = r.led(next)
 	}
 	if !r.several() { // of those that it could be for, this is the one
-		r = r.off(approver.NotShown, now, r.Also...)
+		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
 		r.Also = nil
 	}
 	if r.Granted() { // its cards say that the yes waits
-		r = r.anew()
+		r.Postings = r.Postings.anew()
 	}
 	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = approver.Consumed, audit, time.Time{}, now
 	return r, nil
@@ -235,7 +227,7 @@ func (r Request) Join(callID, holder string, now time.Time) (Request, error) {
 // released, if what would run now is what was shown. Its time ends like that of a
 // repetition: back is since when the daemon and its store have been there.
 func (r Request) Share(callID string, fp approver.Fingerprint, holder string, back, now time.Time) (Request, error) {
-	i := r.beside(callID)
+	i := r.Also.at(callID)
 	switch {
 	case i < 0 || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
@@ -243,7 +235,7 @@ func (r Request) Share(callID string, fp approver.Fingerprint, holder string, ba
 		return r, ErrTooSoon
 	case !r.Also[i].Taken.IsZero():
 		return r, ErrSettled
-	case r.Lapsed || !now.Before(r.Due) || !now.Before(r.givenUntil(back)):
+	case r.Lapsed || !now.Before(r.Due) || !now.Before(givenUntil(r.ReleasedAt, back)):
 		return r, approver.ErrOverdue
 	}
 	r.Also = slices.Clone(r.Also)
@@ -262,7 +254,7 @@ func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
 	for _, c := range r.Also { // those that are here are told to come back, each by itself
 		if !c.WithdrawAt.IsZero() {
-			r = r.off(approver.AgentGone, now, c)
+			r.Ended = r.Ended.with(approver.AgentGone, now, c)
 		}
 	}
 	r.Also = nil // its yes is for the first call that comes back
@@ -288,32 +280,9 @@ func (r Request) Take(call approver.ToolCall, fp approver.Fingerprint, audit str
 	return taken, nil
 }
 
-// off notes calls that are taken off r without its answer, for the audit.
-func (r Request) off(why approver.Cause, now time.Time, gone ...Caller) Request {
-	r.Ended = slices.Clone(r.Ended)
-	for _, c := range gone {
-		if c.CallID != "" {
-			r.Ended = append(r.Ended, Ending{c.CallID, why, now})
-		}
-	}
-	return r
-}
-
-// onRecord takes off r the endings that the audit has.
-func (r Request) onRecord(ended []Ending) (Request, error) {
-	left := slices.DeleteFunc(slices.Clone(r.Ended), func(e Ending) bool { return slices.Contains(ended, e) })
-	if len(left) == len(r.Ended) {
-		return r, errNoChange
-	}
-	if r.Ended = left; len(left) == 0 {
-		r.Ended = nil
-	}
-	return r, nil
-}
-
 func (r Request) end(s approver.State, cause approver.Cause, now time.Time) Request {
 	if r.Granted() { // its cards say that the yes waits
-		r = r.anew()
+		r.Postings = r.Postings.anew()
 	}
 	r.State = s
 	r.Resolution.Approve = false

@@ -20,7 +20,7 @@ const strayFor = time.Hour
 func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (approver.Card, bool) {
 		fresh, _, err := e.requests.load(ctx, r.ID)
-		if err == nil && fresh.holds(ref) {
+		if err == nil && fresh.Postings.hold(ref) {
 			return approver.Card{}, false // its note was only late
 		}
 		if err == nil {

@@ -45,7 +45,7 @@ func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
 	if r.Repeats == 0 {
 		r.Closed = false // its end is another now
 	}
-	return r.sayAnew(was), nil
+	return sayAnew(r, was), nil
 }
 
 // spend ends at once the time in which a yes is given, to the first call again or to those
@@ -59,10 +59,10 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 		return r, errNoChange
 	}
 	was := r
-	if r.owing() {
+	if r.owing(r.Also) {
 		for _, c := range r.Also {
 			if c.Taken.IsZero() && why != approver.NoCause {
-				r = r.off(why, now, c)
+				r.Ended = r.Ended.with(why, now, c)
 			}
 		}
 		r.Lapsed = true
@@ -70,7 +70,7 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 	if next, err := r.Ack(now); err == nil {
 		r = next
 	}
-	return r.sayAnew(was), nil
+	return sayAnew(r, was), nil
 }
 
 // lapse acknowledges a yes whose time is over, and notes that nobody took it if sure
@@ -80,14 +80,14 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	switch {
 	case !r.lapses():
 		return r, errNoChange
-	case r.readable(back, now), r.owing() && now.Before(r.givenUntil(back)):
+	case r.readable(back, now), r.owing(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
 		return r, ErrTooSoon
 	}
 	was := r
 	if r.Lapsed = len(r.Also) > 0; r.Lapsed && !was.Lapsed {
 		for _, c := range r.Also {
 			if c.Taken.IsZero() {
-				r = r.off(approver.AgentGone, now, c)
+				r.Ended = r.Ended.with(approver.AgentGone, now, c)
 			}
 		}
 	}
@@ -97,14 +97,14 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 			r = next
 		}
 	}
-	return r.sayAnew(was), nil
+	return sayAnew(r, was), nil
 }
 
 // fated notes what became of a call that was released, and has every card say it. That
 // it ran is the last word, and is noted only where something else was. A call that took
 // the place of the one that asked may have a courier that acknowledges nothing.
 func (r Request) fated(callID string, f Fate) (Request, error) {
-	i, had, acked := r.beside(callID), r.Fate, !r.Acked.IsZero()
+	i, had, acked := r.Also.at(callID), r.Fate, !r.Acked.IsZero()
 	if i >= 0 {
 		had, acked = r.Also[i].Fate, true
 	}
@@ -127,7 +127,7 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 	} else {
 		r.Fate = f
 	}
-	return r.sayAnew(was), nil
+	return sayAnew(r, was), nil
 }
 
 // takenAfterAll takes back that nobody took the answer, if that was noted.
@@ -137,13 +137,14 @@ func (r Request) takenAfterAll() (Request, bool) {
 	}
 	was := r
 	r.Fate = NoFate
-	return r.sayAnew(was), true
+	return sayAnew(r, was), true
 }
 
 // sayAnew has every card brought up to date, if people are told something else than of was.
-func (r Request) sayAnew(was Request) Request {
-	if r.endLine() == was.endLine() {
+func sayAnew(r Request, was Request) Request {
+	if endLine(r) == endLine(was) {
 		return r
 	}
-	return r.anew()
+	r.Postings = r.Postings.anew()
+	return r
 }

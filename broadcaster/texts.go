@@ -9,20 +9,20 @@ import (
 )
 
 // decider is who decided, where, and after how long.
-func (r Request) decider(res approver.Resolution) string {
+func deciderLine(r Request, res approver.Resolution) string {
 	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
 }
 
 // resultLine says in one line who decided, where, and after how long.
-func (r Request) resultLine(res approver.Resolution) string {
-	took, who := display.Duration(res.At.Sub(r.Created)), r.decider(res)
+func resultLine(r Request, res approver.Resolution) string {
+	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
 	switch {
-	case res.Approve && r.fate().resultLine(who) != "":
-		return r.fate().resultLine(who)
-	case res.Approve && r.refusedAgain():
+	case res.Approve && toldFate(r).resultLine(who) != "":
+		return toldFate(r).resultLine(who)
+	case res.Approve && refusedAgain(r):
 		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
 	case res.Approve && len(r.Also) > 0:
-		if got, all := r.released(); got < all {
+		if got, all := r.released(r.Also); got < all {
 			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
 		}
 		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
@@ -58,22 +58,22 @@ func (r Request) resultLine(res approver.Resolution) string {
 }
 
 // endLine is what cards say of a request that has ended.
-func (r Request) endLine() string {
+func endLine(r Request) string {
 	res, _ := r.Told()
-	return r.resultLine(res)
+	return resultLine(r, res)
 }
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
-func (r Request) outcomeText() string {
-	if text := r.fate().outcomeText(); text != "" {
+func outcomeText(r Request) string {
+	if text := toldFate(r).outcomeText(); text != "" {
 		return text
 	}
-	return "Approved: " + r.releasedText() + "."
+	return "Approved: " + releasedText(r) + "."
 }
 
 // releasedText says what a yes released, or still releases.
-func (r Request) releasedText() string {
-	got, all := r.released()
+func releasedText(r Request) string {
+	got, all := r.released(r.Also)
 	switch {
 	case all == 1:
 		return "released to the agent, this once"
@@ -84,7 +84,7 @@ func (r Request) releasedText() string {
 }
 
 // grantedText is what people are told of a yes that waits.
-func (r Request) grantedText() string {
+func grantedText(r Request) string {
 	return "Recorded: the agent was told to come back, and may now run this call once, until " + r.TakeBy.UTC().Format("15:04:05 UTC") + "."
 }
 

@@ -50,3 +50,12 @@ const GrantMargin = 10 * time.Minute
 // sendingFor is how long the note that a card is on its way holds others off. Who
 // sends it renews that in good time.
 const sendingFor = PostTimeout + time.Second
+
+// givenUntil is when the time ends in which a yes is given, to the first call again or to
+// identical ones. back is since when the daemon and its store have been there.
+func givenUntil(released, back time.Time) time.Time {
+	if back.After(released) {
+		return back.Add(RepeatFor)
+	}
+	return released.Add(RepeatFor)
+}

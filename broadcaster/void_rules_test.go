@@ -58,7 +58,7 @@ func TestWhyAYesIsVoid(t *testing.T) {
 
 // Only what people let go is a yes: not what a policy allows, and not what they denied.
 func TestWhatIsAYes(t *testing.T) {
-	said := Request{ID: "r", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson}}.yes()
+	said := yesOf(Request{ID: "r", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson}})
 	for name, c := range map[string]struct {
 		v    approver.Verdict
 		want bool
