@@ -76,7 +76,7 @@ func (b *Broadcaster) Appealed(ctx context.Context, call approver.ToolCall, why 
 		return v, false, nil
 	}
 	holder, runs := uuid.NewString(), false
-	defer b.giving.end(holder)
+	defer b.handovers.end(holder)
 	if r.Granted() {
 		if r, err = b.releases.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
 			return v, false, err

@@ -61,7 +61,7 @@ func (b *Broadcaster) ask(ctx context.Context, call approver.ToolCall, why appro
 		return r, err == nil, err
 	}
 	holder := uuid.NewString()
-	defer b.giving.end(holder)
+	defer b.handovers.end(holder)
 	err = patiently(ctx, func() error { r, err = b.opener.open(ctx, call, why, bound, holder); return err })
 	if err != nil {
 		return Request{}, false, err
@@ -72,7 +72,7 @@ func (b *Broadcaster) ask(ctx context.Context, call approver.ToolCall, why appro
 		// was told anything: people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
 		b.editor.vanished(r)
-		b.giving.end(holder)
+		b.handovers.end(holder)
 		if r, err = b.opener.open(ctx, call, why, bound, holder); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
@@ -81,11 +81,11 @@ func (b *Broadcaster) ask(ctx context.Context, call approver.ToolCall, why appro
 	case err != nil:
 		return r, false, err
 	case r.left(call, bound.Fingerprint): // its card was answered before it showed this call
-		b.giving.end(holder) // or the end of that one would wait for the answer to this
+		b.handovers.end(holder) // or the end of that one would wait for the answer to this
 		return b.ask(ctx, call, why)
 	case !r.State.Settled():
 		return r, false, nil // parked
-	case r.owes(call.ID):
+	case r.awaitsYes(call.ID):
 		return b.releases.share(ctx, r, call, why, holder)
 	}
 	return b.answer(ctx, r, call, bound.Fingerprint, holder)
@@ -156,12 +156,12 @@ func (b *Broadcaster) advance(ctx context.Context, r Request, seen approver.Rev,
 	switch {
 	case !now.Before(r.Due):
 		next, err = b.Requests.change(ctx, r.ID, Request.Expire)
-	case r.State == approver.Approved && r.leads(call.ID, now):
+	case r.State == approver.Approved && r.takesYes(call.ID, now):
 		next, err = b.releases.release(ctx, r, call, holder)
 	case r.State == approver.Approved:
 		return r, rev, pollEvery, nil
 	default:
-		b.editor.recount(r)
+		b.editor.updateCounts(r)
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {

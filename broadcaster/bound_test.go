@@ -65,7 +65,7 @@ func TestNoGrantForWhatIsNotBound(t *testing.T) {
 		}
 		r := Request{Call: call, Fingerprint: bound.Fingerprint, Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}}
 		r.Resolution = approver.Resolution{Approve: true, Grant: approver.Term{Session: true}}
-		g := keptGrant{Request: r, Until: now.Add(time.Hour)}
+		g := lastingGrant{Request: r, Until: now.Add(time.Hour)}
 		if got := g.holds(call, r.Verdict, bound.Fingerprint, Controls{}, now); got != (unbound == nil) {
 			t.Errorf("unbound %q: a grant holds: %v", unbound, got)
 		}

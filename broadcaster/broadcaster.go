@@ -55,9 +55,9 @@ type Options struct {
 // Broadcasters may share one.
 type Broadcaster struct {
 	Options
-	process string // an id of this process
-	codec   *RequestCodec
-	giving  *giving
+	process   string // an id of this process
+	codec     *RequestCodec
+	handovers *handovers
 
 	Requests     *Requests
 	Cards        *Cards
@@ -90,7 +90,7 @@ type Broadcaster struct {
 // Without people, or without destinations, every call that it is asked about is
 // denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
-	b := &Broadcaster{Options: o, process: uuid.NewString(), giving: &giving{}}
+	b := &Broadcaster{Options: o, process: uuid.NewString(), handovers: &handovers{}}
 	if b.Mark == nil {
 		b.Mark = NewControlMark(0)
 	}
@@ -162,7 +162,7 @@ func (b *Broadcaster) compose() {
 	}
 	b.editor = &editor{
 		cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
-		giving: b.giving, host: o.Host, log: o.Log, process: b.process, settling: map[string]bool{},
+		handovers: b.handovers, host: o.Host, log: o.Log, process: b.process, settling: map[string]bool{},
 	}
 	b.backlog = &backlog{records: b.records, audit: o.Audit, log: o.Log, mark: o.Mark, store: o.Store}
 	b.Controls = &Controller{
@@ -186,7 +186,7 @@ func (b *Broadcaster) compose() {
 	b.releases = &releases{
 		channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
 		poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit, fingerprint: o.Fingerprint,
-		giving: b.giving, log: o.Log, process: b.process, store: o.Store,
+		handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
 	}
 	b.sweeper = &sweeper{
 		grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,

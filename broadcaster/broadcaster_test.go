@@ -188,7 +188,7 @@ func TestWrongCodesLock(t *testing.T) {
 		guess := func(sender string, code tokens.Code) approver.Outcome {
 			return x.Answers.Reply(ctx, approver.Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: approver.ByCode, Code: code})
 		}
-		for i := range MaxStrikes {
+		for i := range MaxWrongCodes {
 			wrong, _ := tokens.Mint(6)
 			if out := guess("1", wrong); out.Kind != approver.OutcomeUnknown {
 				t.Fatalf("guess %d: %+v", i, out)
@@ -215,7 +215,7 @@ func TestALockedPersonMayDenyAndOthersMayApprove(t *testing.T) {
 		first := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		second := x.askAsync(t.Context(), testCall("c2"), approver.High)
 		synctest.Wait()
-		for range MaxStrikes {
+		for range MaxWrongCodes {
 			wrong, _ := tokens.Mint(6)
 			x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByCommand, Code: wrong})
 		}

@@ -183,7 +183,7 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 // card does.
 func callersNotice(r Request, p Posting) string {
 	n := 1 + len(r.Also)
-	if p.Late && r.several() && !p.double() {
+	if p.Late && r.mayShare() && !p.double() {
 		return lateNotice(r, p, n)
 	}
 	switch {
@@ -193,7 +193,7 @@ func callersNotice(r Request, p Posting) string {
 		return "One call waits."
 	case n == 1:
 		return ""
-	case r.several() && !p.double():
+	case r.mayShare() && !p.double():
 		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
 	}
 	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)

@@ -62,7 +62,7 @@ func (h *Channels) Deaf(channel string) error {
 	return nil
 }
 
-// shown are the channels that get cards.
+// shownWhere are the channels that get cards.
 func (h *Channels) shownWhere() map[string]bool {
 	names := map[string]bool{}
 	for _, d := range h.destinations {

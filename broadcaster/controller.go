@@ -92,7 +92,7 @@ func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) 
 	} else {
 		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 		c, err = k.change(ctx, func(c *Controls, now time.Time) error {
-			c.must, before = true, Freeze{}
+			c.usesReserve, before = true, Freeze{}
 			if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
 				before = c.Freeze
 			}
@@ -138,7 +138,7 @@ func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 		if c.held == nil {
 			return ErrNotFrozen
 		}
-		if c.must = true; c.Missing {
+		if c.usesReserve = true; c.Missing {
 			c.Missing, c.Freeze = false, c.Freeze.beside(c.held.Freeze)
 		}
 		if c.Burned.After(now) { // by this process's clock
@@ -179,7 +179,7 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
 	}
-	if err := k.backlog.pay(ctx, c); err != nil {
+	if err := k.backlog.flush(ctx, c); err != nil {
 		return err
 	}
 	note := "lifted by " + by
@@ -221,7 +221,7 @@ func (k *Controller) lift(ctx context.Context, seen Controls) error {
 		if err := c.stillAs(&seen); err != nil {
 			return err
 		}
-		c.must = true
+		c.usesReserve = true
 		c.lift(now)
 		return nil
 	})
@@ -253,7 +253,7 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
 	var at time.Time
 	_, err = k.change(ctx, func(c *Controls, now time.Time) error {
-		at, c.must = now, true
+		at, c.usesReserve = now, true
 		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
 		return nil
 	})
@@ -285,7 +285,7 @@ func (k *Controller) denyOpen(ctx context.Context, why approver.Cause, frozen fu
 		} else if r.Call.Control != "" || !frozen(r.Call) {
 			continue
 		}
-		_, failErr := k.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
+		_, failErr := k.requests.fail(ctx, r.ID, cause)
 		switch {
 		case failErr == nil:
 			if cause == why {

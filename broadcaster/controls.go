@@ -37,8 +37,8 @@ type Controls struct {
 	// be written; zero is nothing.
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
 
-	held *heldFreeze // what of this process is in it; nil is nothing
-	must bool        // of a change: the room that is kept free is for it
+	held        *heldFreeze // what of this process is in it; nil is nothing
+	usesReserve bool        // of a change: the room that is kept free is for it
 }
 
 // Errors of the controls.

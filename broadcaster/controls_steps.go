@@ -159,7 +159,7 @@ func (c *Controls) restore(seen Removal, now time.Time) error {
 		case !r.same(seen):
 			return ErrRemovedAnew
 		}
-		c.Removed[i].Back, c.must = now, true
+		c.Removed[i].Back, c.usesReserve = now, true
 		return nil
 	}
 	return ErrNotRemoved
@@ -193,7 +193,7 @@ func (c *Controls) bound() {
 // that has to be taken: for those the room is.
 func (c *Controls) fits(value []byte) error {
 	room := freezeRoom + max(0, mostHolds-len(c.Holds))*holdRoom + len(c.Removed)*backRoom
-	if !c.must && len(value) > maxControls-room {
+	if !c.usesReserve && len(value) > maxControls-room {
 		return errFullControls
 	}
 	return nil

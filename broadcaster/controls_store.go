@@ -171,7 +171,7 @@ func (m *ControlMark) Count(ctx context.Context, store approver.KV) error {
 	if m == nil {
 		return nil
 	}
-	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error { c.must = true; return nil })
+	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error { c.usesReserve = true; return nil })
 	if errors.Is(err, ErrFrozen) {
 		return nil
 	}

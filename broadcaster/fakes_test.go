@@ -352,7 +352,7 @@ func (c *chat) card(n int) (string, approver.Card) {
 
 // composed is a broadcaster that is not running, of parts that need not be whole.
 func composed(o Options) *Broadcaster {
-	b := &Broadcaster{Options: o, giving: &giving{}}
+	b := &Broadcaster{Options: o, handovers: &handovers{}}
 	b.compose()
 	return b
 }

@@ -123,7 +123,7 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 				if !slices.Equal(says, c.says) {
 					t.Errorf("the audit says %v, want %v", says, c.says)
 				}
-				if x.Reports.unnoted.has("c1") {
+				if x.Reports.pending.has("c1") {
 					t.Error("something is still to be noted")
 				}
 			})
@@ -185,7 +185,7 @@ func TestNotesAreBounded(t *testing.T) {
 			t.Error("it is not known since when")
 		}
 		gone := errors.New("connection refused")
-		for range maxUnnoted {
+		for range maxPendingNotes {
 			if err := x.Reports.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestNotesAreBounded(t *testing.T) {
 			t.Error("one was dropped, and silence still says something")
 		}
 		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, ErrSealed} {
-			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err, final) || x.Reports.unnoted.has("d") {
+			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err, final) || x.Reports.pending.has("d") {
 				t.Errorf("%v is kept", final)
 			}
 		}
@@ -244,10 +244,10 @@ func TestANoteThatNeverFitsHoldsUpNone(t *testing.T) {
 			x.kv.replace(approver.Key("req", ids[0]), memRecord{[]byte(junk), approver.NewRev()})
 			away.Store(false)
 			time.Sleep(time.Minute)
-			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.unnoted.has("b") {
+			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.pending.has("b") {
 				t.Errorf("the record %q: b was acknowledged at %v, %v", junk, r.Acked, err)
 			}
-			if x.Reports.unnoted.has("a") {
+			if x.Reports.pending.has("a") {
 				t.Errorf("the record %q: the note of what cannot be read is kept", junk)
 			}
 		})

@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// giving has the yeses that connections of this process are about to get.
-type giving struct {
+// handovers has the yeses that connections of this process are about to get.
+type handovers struct {
 	mu sync.Mutex
-	of map[string]taking // by connection
+	of map[string]handover // by connection
 }
 
-type taking struct {
+type handover struct {
 	request string
 	done    chan struct{}
 }
 
 // begin notes that a connection may take the yes of a request.
-func (g *giving) begin(holder, request string) {
+func (g *handovers) begin(holder, request string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, ok := g.of[holder]; ok {
 		return
 	}
 	if g.of == nil {
-		g.of = map[string]taking{}
+		g.of = map[string]handover{}
 	}
-	g.of[holder] = taking{request, make(chan struct{})}
+	g.of[holder] = handover{request, make(chan struct{})}
 }
 
 // end notes that it has it, or will not get it.
-func (g *giving) end(holder string) {
+func (g *handovers) end(holder string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if t, ok := g.of[holder]; ok {
@@ -41,7 +41,7 @@ func (g *giving) end(holder string) {
 
 // wait waits until no connection of this process is about to get the yes of a request. It
 // reports whether that was before ctx ended.
-func (g *giving) wait(ctx context.Context, request string) bool {
+func (g *handovers) wait(ctx context.Context, request string) bool {
 	for {
 		var done chan struct{}
 		g.mu.Lock()

@@ -25,8 +25,8 @@ type Grants struct {
 	store    approver.KV
 }
 
-// A keptGrant is the record of a grant that lasts.
-type keptGrant struct {
+// A lastingGrant is the record of a grant that lasts.
+type lastingGrant struct {
 	Request Request   `json:"request"` // what people said yes to
 	Until   time.Time `json:"until"`
 	Uses    int       `json:"uses"`
@@ -35,7 +35,7 @@ type keptGrant struct {
 
 // storedGrant is a keptGrant whose request is sealed like every other.
 type storedGrant struct {
-	keptGrant
+	lastingGrant
 	Request json.RawMessage `json:"request"`
 }
 
@@ -84,7 +84,7 @@ func (k *Grants) use(ctx context.Context, call approver.ToolCall, why approver.V
 }
 
 // holds reports that the grant is for this call.
-func (g keptGrant) holds(call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time) bool {
+func (g lastingGrant) holds(call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time) bool {
 	r, term := g.Request, g.Request.Resolution.Grant
 	r.Parked = true // shares asks for no more than what must be the same
 	switch {
@@ -104,9 +104,9 @@ func (g keptGrant) holds(call approver.ToolCall, why approver.Verdict, fp approv
 	return term.Lasts() && r.shares(call, fp)
 }
 
-// keep makes the grant that people gave with their yes, after the call that they
+// makeLasting makes the grant that people gave with their yes, after the call that they
 // saw was released. Without a session there is none for a session.
-func (k *Grants) keep(ctx context.Context, r Request) error {
+func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
 	if r.State != approver.Consumed || !r.mayLast() {
 		return nil
@@ -128,7 +128,7 @@ func (k *Grants) keep(ctx context.Context, r Request) error {
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return err
 		}
-		err = k.save(ctx, scope, keptGrant{Request: r, Until: until}, rev, time.Time{})
+		err = k.save(ctx, scope, lastingGrant{Request: r, Until: until}, rev, time.Time{})
 		if !errors.Is(err, approver.ErrConflict) {
 			return err
 		}
@@ -203,14 +203,14 @@ func yesOf(r Request) *approver.Yes {
 	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution}
 }
 
-func (k *Grants) load(ctx context.Context, scope string) (g keptGrant, rev approver.Rev, err error) {
+func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev approver.Rev, err error) {
 	value, rev, err := k.store.Get(ctx, approver.Key("grant", scope))
 	if err != nil {
 		return g, rev, err
 	}
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
-		g = s.keptGrant
+		g = s.lastingGrant
 		g.Request, err = k.requests.codec.Decode(s.Request)
 	}
 	if errors.Is(err, ErrSealed) {
@@ -223,7 +223,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g keptGrant, rev appro
 // another may take its place.
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
-func (k *Grants) save(ctx context.Context, scope string, g keptGrant, rev approver.Rev, before time.Time) error {
+func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
 	request, err := k.requests.codec.Encode(g.Request)
 	if err != nil {
 		return err

@@ -40,11 +40,8 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
 			continue
 		}
-		card := k.cards.Of(r)
-		out = append(out, Grant{
-			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
-			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
-		})
+		out = append(out, k.listed(r, "once", r.TakeBy, ""))
+
 	}
 	scopes, listErr := k.records.listed(ctx, "grant")
 	for _, scope := range scopes {
@@ -56,15 +53,21 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 			}
 			continue
 		}
-		card := k.cards.Of(r)
-		out = append(out, Grant{
-			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
-			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
-		})
+		out = append(out, k.listed(r, r.Resolution.Grant.String(), g.Until, scope))
+
 	}
 	err = errors.Join(err, listErr)
 	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
 	return out, err
+}
+
+// listed is the grant by which a request, or an identical call, may still run.
+func (k *Grants) listed(r Request, kind string, until time.Time, scope string) Grant {
+	card, res := k.cards.Of(r), r.Resolution
+	return Grant{
+		ID: r.ID, Kind: kind, Push: card.Push, Until: until, Agent: card.Agent, Dir: card.Dir, scope: scope,
+		By: display.Safe(cmp.Or(res.Person.Name, res.Person.ID)) + " via " + display.Platform(res.Identity.Channel),
+	}
 }
 
 // Revoke takes a grant back. It says whose hand it was in the audit. The record of a
@@ -159,8 +162,8 @@ func (k *Grants) spend(ctx context.Context, id string) {
 	}
 }
 
-// kept waits until the grant of a request can be used, while ctx lives.
-func (k *Grants) kept(ctx context.Context, r Request) (until time.Time, ok bool) {
+// awaitLasting waits until the grant of a request can be used, while ctx lives.
+func (k *Grants) awaitLasting(ctx context.Context, r Request) (until time.Time, ok bool) {
 	for {
 		g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 		if err == nil && g.Request.ID == r.ID && g.Ended == "" {

@@ -26,8 +26,8 @@ func (k *Controller) guard(ctx context.Context) {
 		case err != nil:
 		case c.Missing:
 			_ = k.Distrust(ctx, approver.AlarmStore, c.Freeze.Reason) // else at the next look
-		case k.backlog.owed.has() || !c.Unrecorded.IsZero():
-			_ = k.backlog.pay(ctx, c) // else at the next look
+		case k.backlog.pending.has() || !c.Unrecorded.IsZero():
+			_ = k.backlog.flush(ctx, c) // else at the next look
 		}
 		select {
 		case <-ctx.Done():
@@ -48,7 +48,7 @@ func (k *Controller) guard(ctx context.Context) {
 func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why string) (err error) {
 	k.distrusted.Lock()
 	defer k.distrusted.Unlock()
-	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.owed.has())
+	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.pending.has())
 	if c, _, readErr := k.Load(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
 		return nil
 	}

@@ -257,7 +257,7 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 				stored = append(stored, call)
 				return nil
 			})
-			if err != nil || !x.Reports.unnoted.has(call) || x.Reports.unnoted.has("another") {
+			if err != nil || !x.Reports.pending.has(call) || x.Reports.pending.has("another") {
 				t.Errorf("%s: %v", call, err)
 			}
 		}
@@ -277,19 +277,19 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		slices.Sort(stored)
-		if got := strings.Join(stored, " "); got != "a b c" || x.Reports.unnoted.has("c") {
+		if got := strings.Join(stored, " "); got != "a b c" || x.Reports.pending.has("c") {
 			t.Errorf("stored: %s", got)
 		}
 		if !func() bool {
-			x.Reports.unnoted.keep(note{call: "d"})
-			return x.Reports.unnoted.begin() && !x.Reports.unnoted.begin()
+			x.Reports.pending.keep(note{call: "d"})
+			return x.Reports.pending.begin() && !x.Reports.pending.begin()
 		}() {
 			t.Error("two are at it at once")
 		}
-		n, _ := x.Reports.unnoted.next()
-		x.Reports.unnoted.done(n, false)
-		x.Reports.unnoted.end()
-		if x.Reports.unnoted.begin() {
+		n, _ := x.Reports.pending.next()
+		x.Reports.pending.done(n, false)
+		x.Reports.pending.end()
+		if x.Reports.pending.begin() {
 			t.Error("one is at nothing")
 		}
 	})

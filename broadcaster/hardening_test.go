@@ -86,7 +86,7 @@ func (b badShard) Due(ctx context.Context, shard, limit int) ([]string, error) {
 // An odd update makes a channel's receiver panic. That must end this channel,
 // not the daemon with all others.
 func TestPanicInAChannelUnderALease(t *testing.T) {
-	err := Lead(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler), func(context.Context) error { panic("odd update") })
+	err := WithLease(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler), func(context.Context) error { panic("odd update") })
 	if err == nil || !strings.Contains(err.Error(), "odd update") {
 		t.Errorf("error %v", err)
 	}
@@ -166,7 +166,7 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 			})
 		}
 		guesses.Wait()
-		if told[approver.OutcomeUnknown] > MaxStrikes || told[approver.OutcomeLocked] != 64-told[approver.OutcomeUnknown] {
+		if told[approver.OutcomeUnknown] > MaxWrongCodes || told[approver.OutcomeLocked] != 64-told[approver.OutcomeUnknown] {
 			t.Errorf("told %v", told)
 		}
 		_, card := x.tg.card(0)
@@ -181,7 +181,7 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 // Right codes are no strikes, however many there are.
 func TestRightCodesDoNotLock(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		for i := range 3 * MaxStrikes {
+		for i := range 3 * MaxWrongCodes {
 			answer := x.askAsync(t.Context(), testCall(fmt.Sprintf("c%d", i)), approver.Catastrophic)
 			synctest.Wait()
 			_, card := x.tg.card(-1)

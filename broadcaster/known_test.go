@@ -27,7 +27,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.Requests.known.note(stale(r), approver.NewRev(), 1)
+				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
 				var saw Request
 				got, err := x.Requests.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
 					saw = r
@@ -40,7 +40,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 					t.Errorf("the last look was at %+v, %v", saw, err)
 				}
 				// A refusal is the record's own, too.
-				x.Requests.known.note(stale(r), approver.NewRev(), 1)
+				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
 				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) { saw = r; return r, ErrTooSoon })
 				if !errors.Is(err, ErrTooSoon) || saw.Holder != r.Holder || saw.State != approver.Pending || !saw.Due.Equal(r.Due) {
 					t.Errorf("refused by %+v, %v", saw, err)
@@ -53,7 +53,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	var k known
+	var k requestCache
 	rev := approver.NewRev()
 	k.note(Request{ID: "r"}, rev, 1)
 	if _, ok := k.at("r", approver.NewRev()); ok {
@@ -62,18 +62,18 @@ func TestKnown(t *testing.T) {
 	if _, ok := k.at("r", rev); !ok {
 		t.Error("it is forgotten at once")
 	}
-	k.note(Request{ID: "r"}, approver.NewRev(), maxKnownBytes+1)
+	k.note(Request{ID: "r"}, approver.NewRev(), maxCachedBytes+1)
 	if _, _, ok := k.last("r"); ok {
 		t.Error("a large one is kept, or a former one in its place")
 	}
-	for i := range 2 * maxKnown {
+	for i := range 2 * maxCached {
 		k.note(Request{ID: fmt.Sprint(i)}, rev, 1)
 	}
-	if len(k.of) != maxKnown {
+	if len(k.of) != maxCached {
 		t.Errorf("%d are kept", len(k.of))
 	}
-	k.note(Request{ID: fmt.Sprint(2*maxKnown - 1), Closed: true}, rev, 1)
-	if len(k.of) != maxKnown-1 {
+	k.note(Request{ID: fmt.Sprint(2*maxCached - 1), Closed: true}, rev, 1)
+	if len(k.of) != maxCached-1 {
 		t.Error("one whose life is over is kept")
 	}
 }

@@ -166,15 +166,15 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 					r.ReleasedBy = "another"
 				}
 				x.store(t, r)
-				x.giving.begin("h", "r")
-				x.giving.begin("h", "r") // as where the release is tried again
+				x.handovers.begin("h", "r")
+				x.handovers.begin("h", "r") // as where the release is tried again
 				short, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				if _, ok := x.releases.given(short, r); ok {
 					t.Error("told at once")
 				}
-				x.giving.end("h")
-				x.giving.end("h")
+				x.handovers.end("h")
+				x.handovers.end("h")
 				next, err := r.withhold(approver.Held, time.Now())
 				if err != nil {
 					t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 	"approver.example"
 )
 
-// Lead runs f while this process holds the named lease, and again whenever it
+// WithLease runs f while this process holds the named lease, and again whenever it
 // gets the lease anew, until ctx ends or f ends by itself. f's context ends
 // with the lease.
-func Lead(ctx context.Context, store approver.KV, name string, log *slog.Logger, f func(ctx context.Context) error) error {
+func WithLease(ctx context.Context, store approver.KV, name string, log *slog.Logger, f func(ctx context.Context) error) error {
 	for {
 		asked := time.Now()
 		if err := take(ctx, store, name, asked.Add(approver.LeaseTTL), approver.LeaseTTL); err != nil {
@@ -26,7 +26,7 @@ func Lead(ctx context.Context, store approver.KV, name string, log *slog.Logger,
 			}
 			continue
 		}
-		held, err := leadOnce(ctx, store, name, asked, f)
+		held, err := holdLease(ctx, store, name, asked, f)
 		if held || ctx.Err() != nil {
 			// Do not keep others waiting: the shortest lease is over at once.
 			_ = take(context.WithoutCancel(ctx), store, name, time.Now().Add(approver.LeaseTTL), time.Millisecond)
@@ -36,10 +36,10 @@ func Lead(ctx context.Context, store approver.KV, name string, log *slog.Logger,
 	}
 }
 
-// leadOnce runs f and renews the lease, which was asked for at renewed. held
+// holdLease runs f and renews the lease, which was asked for at renewed. held
 // reports that f ended by itself. A store that does not answer costs the lead
 // before anybody else can have it.
-func leadOnce(ctx context.Context, store approver.KV, name string, renewed time.Time, f func(ctx context.Context) error) (held bool, err error) {
+func holdLease(ctx context.Context, store approver.KV, name string, renewed time.Time, f func(ctx context.Context) error) (held bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)

@@ -15,14 +15,14 @@ import (
 
 // Limits on wrong codes.
 const (
-	MaxStrikes   = 5                // wrong codes by one person in one conversation …
-	StrikeWindow = 10 * time.Minute // … within this time …
-	LockFor      = 10 * time.Minute // … lock that person there for this long
+	MaxWrongCodes   = 5                // wrong codes by one person in one conversation …
+	WrongCodeWindow = 10 * time.Minute // … within this time …
+	LockFor         = 10 * time.Minute // … lock that person there for this long
 )
 
-// strikes are the tries of one person in one conversation: the wrong ones, and
+// wrongCodes are the tries of one person in one conversation: the wrong ones, and
 // those that are being looked up.
-type strikes struct {
+type wrongCodes struct {
 	At     []time.Time `json:"at"`
 	Locked time.Time   `json:"locked,omitzero"`
 }
@@ -32,19 +32,19 @@ func lockKey(who approver.Person, rep approver.Reply) string {
 }
 
 // until is when the lock ends; zero means that there is none.
-func (s strikes) until(now time.Time) time.Time {
+func (s wrongCodes) until(now time.Time) time.Time {
 	switch {
 	case now.Before(s.Locked):
 		return s.Locked
-	case len(s.At) >= MaxStrikes:
+	case len(s.At) >= MaxWrongCodes:
 		return now.Add(LockFor)
 	}
 	return time.Time{}
 }
 
 // recent forgets tries that are too old to count.
-func (s strikes) recent(now time.Time) strikes {
-	s.At = slices.DeleteFunc(slices.Clone(s.At), func(t time.Time) bool { return now.Sub(t) >= StrikeWindow })
+func (s wrongCodes) recent(now time.Time) wrongCodes {
+	s.At = slices.DeleteFunc(slices.Clone(s.At), func(t time.Time) bool { return now.Sub(t) >= WrongCodeWindow })
 	return s
 }
 
@@ -54,7 +54,7 @@ type lockout struct {
 	records  *records
 	store    approver.KV
 
-	struck struck
+	memory lockoutMemory
 }
 
 // until is when a person's lock in a conversation ends, or zero.
@@ -66,7 +66,7 @@ func (l *lockout) until(ctx context.Context, key string) (time.Time, error) {
 // try counts a try before its code is looked up. A person who is locked, or
 // has as many tries under way as may be wrong, gets no try.
 func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, err error) {
-	err = l.change(ctx, key, func(s *strikes, now time.Time) bool {
+	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
 		if locked = s.until(now); !locked.IsZero() {
 			return false
 		}
@@ -82,7 +82,7 @@ func (l *lockout) try(ctx context.Context, key string) (try, locked time.Time, e
 // tried takes a right try back, and locks after the last wrong one. left is how
 // many wrong ones are left.
 func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bool) (left int, err error) {
-	err = l.change(ctx, key, func(s *strikes, now time.Time) bool {
+	err = l.change(ctx, key, func(s *wrongCodes, now time.Time) bool {
 		if right {
 			s.At = slices.DeleteFunc(s.At, try.Equal)
 			return true
@@ -91,7 +91,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 			left = 0 // another try of the same moment was the last
 			return false
 		}
-		if left = MaxStrikes - len(s.At); left > 0 {
+		if left = MaxWrongCodes - len(s.At); left > 0 {
 			return false
 		}
 		left, s.Locked, s.At = 0, now.Add(LockFor), nil
@@ -100,7 +100,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 	return left, err
 }
 
-func (l *lockout) load(ctx context.Context, key string) (s strikes, rev approver.Rev, now time.Time, err error) {
+func (l *lockout) load(ctx context.Context, key string) (s wrongCodes, rev approver.Rev, now time.Time, err error) {
 	value, rev, now, err := approver.GetNow(ctx, l.store, key)
 	switch {
 	case err == nil:
@@ -109,9 +109,9 @@ func (l *lockout) load(ctx context.Context, key string) (s strikes, rev approver
 		err = nil
 	}
 	if err != nil {
-		return strikes{}, "", now, err
+		return wrongCodes{}, "", now, err
 	}
-	if was, long, ok := l.struck.lost(key, rev, now); ok {
+	if was, long, ok := l.memory.lost(key, rev, now); ok {
 		s = was // they count all the same
 		if long {
 			err = l.controls.Distrust(context.WithoutCancel(ctx), approver.AlarmStore, "the store has lost wrong codes that were typed a moment ago")
@@ -120,7 +120,7 @@ func (l *lockout) load(ctx context.Context, key string) (s strikes, rev approver
 	return s.recent(now), rev, now, err
 }
 
-func (l *lockout) change(ctx context.Context, key string, step func(s *strikes, now time.Time) bool) error {
+func (l *lockout) change(ctx context.Context, key string, step func(s *wrongCodes, now time.Time) bool) error {
 	for {
 		s, rev, now, err := l.load(ctx, key)
 		if err != nil || !step(&s, now) {
@@ -133,7 +133,7 @@ func (l *lockout) change(ctx context.Context, key string, step func(s *strikes, 
 		next := approver.NewRev()
 		err = l.records.put(ctx, key, value, rev, next, time.Time{}, now.Add(approver.DefaultKeepFor))
 		if err == nil {
-			l.struck.note(key, s, rev, next, now)
+			l.memory.note(key, s, rev, next, now)
 		}
 		if !errors.Is(err, approver.ErrConflict) {
 			return err
@@ -141,16 +141,16 @@ func (l *lockout) change(ctx context.Context, key string, step func(s *strikes, 
 	}
 }
 
-// struck remembers the tries of this process, so that whoever can write to the
+// lockoutMemory remembers the tries of this process, so that whoever can write to the
 // store cannot take them back. The zero value remembers nothing. All methods are
 // safe for concurrent use.
-type struck struct {
+type lockoutMemory struct {
 	mu sync.Mutex
-	of map[string]knownStrikes // by key of the record
+	of map[string]rememberedCodes // by key of the record
 }
 
-type knownStrikes struct {
-	strikes
+type rememberedCodes struct {
+	wrongCodes
 	rev  approver.Rev
 	past []approver.Rev // revisions that it replaced
 	at   time.Time
@@ -158,58 +158,58 @@ type knownStrikes struct {
 
 // Bounds of what is remembered.
 const (
-	maxStruck = 4096
-	pastRevs  = 16
+	maxRemembered = 4096
+	pastRevs      = 16
 )
 
 // note remembers what was written. Where there is room for no more, what was over
 // goes first, and then what was written longest ago: of that the store alone tells.
-func (k *struck) note(key string, s strikes, prev, next approver.Rev, now time.Time) {
+func (k *lockoutMemory) note(key string, s wrongCodes, prev, next approver.Rev, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if _, known := k.of[key]; !known && len(k.of) >= maxStruck {
+	if _, known := k.of[key]; !known && len(k.of) >= maxRemembered {
 		k.prune(now)
 	}
 	if k.of == nil {
-		k.of = map[string]knownStrikes{}
+		k.of = map[string]rememberedCodes{}
 	}
 	past := append(slices.Clone(k.of[key].past), prev)
-	k.of[key] = knownStrikes{s, next, past[max(0, len(past)-pastRevs):], now}
+	k.of[key] = rememberedCodes{s, next, past[max(0, len(past)-pastRevs):], now}
 }
 
 // prune makes room: in one go for many, because it looks at all.
-func (k *struck) prune(now time.Time) {
-	maps.DeleteFunc(k.of, func(_ string, old knownStrikes) bool { return old.over(now) })
-	if len(k.of) < maxStruck {
+func (k *lockoutMemory) prune(now time.Time) {
+	maps.DeleteFunc(k.of, func(_ string, old rememberedCodes) bool { return old.over(now) })
+	if len(k.of) < maxRemembered {
 		return
 	}
 	keys := slices.SortedFunc(maps.Keys(k.of), func(a, b string) int { return k.of[a].at.Compare(k.of[b].at) })
-	for _, key := range keys[:maxStruck/8] {
+	for _, key := range keys[:maxRemembered/8] {
 		delete(k.of, key)
 	}
 }
 
 // over reports that no try counts any more, and no lock.
-func (k knownStrikes) over(now time.Time) bool {
-	return !now.Before(k.at.Add(max(StrikeWindow, LockFor)))
+func (k rememberedCodes) over(now time.Time) bool {
+	return !now.Before(k.at.Add(max(WrongCodeWindow, LockFor)))
 }
 
-// lost returns the strikes that the store has lost, ok if there are any: the store has
+// lost returns the wrong codes that the store has lost, ok if there are any: the store has
 // no record of them, or one that this process has replaced since. long means that they
 // were written too long ago for a fail-over to explain it.
-func (k *struck) lost(key string, rev approver.Rev, now time.Time) (s strikes, long, ok bool) {
+func (k *lockoutMemory) lost(key string, rev approver.Rev, now time.Time) (s wrongCodes, long, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	was, ok := k.of[key]
 	if !ok || was.over(now) || rev == was.rev || !slices.Contains(was.past, rev) && rev != "" {
-		return strikes{}, false, false
+		return wrongCodes{}, false, false
 	}
-	if long = now.Sub(was.at) > strikesLag; long {
+	if long = now.Sub(was.at) > failoverLag; long {
 		was.at = now // said once
 		k.of[key] = was
 	}
-	return was.strikes, long, true
+	return was.wrongCodes, long, true
 }
 
-// strikesLag is what a fail-over may take along.
-const strikesLag = 10 * time.Second
+// failoverLag is what a fail-over may take along.
+const failoverLag = 10 * time.Second

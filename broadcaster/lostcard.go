@@ -59,7 +59,7 @@ func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 			return r, errNoChange
 		}
 		r.Postings = slices.Clone(r.Postings)
-		r.Postings[i].live()
+		r.Postings[i].redraw()
 		return r, nil
 	})
 	if err == nil {
@@ -77,7 +77,7 @@ const foreignFor = time.Hour
 // does not have. If it is ours, or too old to be open anywhere, the card loses its
 // buttons, unless the store finds it again.
 func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
-	_, _, ours := f.requests.known.last(rep.Request)
+	_, _, ours := f.requests.cache.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	}

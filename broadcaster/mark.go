@@ -13,7 +13,7 @@ import (
 // methods are safe for concurrent use.
 type ControlMark struct {
 	version atomic.Uint64
-	gone    atomic.Pointer[knownGone]
+	gone    atomic.Pointer[removedPeople]
 	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
 	giving  chan struct{} // has something in it while the store is told of what is held, or of its end
@@ -49,7 +49,7 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	default:
 		for old := m.version.Load(); c.Version > old && !m.version.CompareAndSwap(old, c.Version); old = m.version.Load() {
 		}
-		m.know(c)
+		m.remember(c)
 		return m.with(c)
 	}
 	if m != nil && m.wake != nil {
@@ -61,21 +61,21 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	return m.with(c)
 }
 
-// know remembers who was removed, unless what is known is newer.
-func (m *ControlMark) know(c Controls) {
+// remember remembers who was removed, unless what is known is newer.
+func (m *ControlMark) remember(c Controls) {
 	for {
 		was := m.gone.Load()
 		if was != nil && was.version >= c.Version || was == nil && len(c.Removed) == 0 {
 			return
 		}
-		if m.gone.CompareAndSwap(was, &knownGone{c.Version, c.Removed}) {
+		if m.gone.CompareAndSwap(was, &removedPeople{c.Version, c.Removed}) {
 			return
 		}
 	}
 }
 
-// A knownGone is who was removed, as a version of the controls has it.
-type knownGone struct {
+// removedPeople are the people who were removed, as a version of the controls has them.
+type removedPeople struct {
 	version uint64
 	people  []Removal
 }

@@ -138,7 +138,7 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				x := newBench(t, newMemKV())
 				key := lockKey(approver.Person{ID: "bob"}, approver.Reply{Channel: "telegram", Conversation: "T"})
 				var first memRecord
-				for i := range MaxStrikes {
+				for i := range MaxWrongCodes {
 					at, locked, err := x.lockout.try(t.Context(), key)
 					if err != nil || !locked.IsZero() {
 						t.Fatal(err, locked)
@@ -161,7 +161,7 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				if c, _, err := x.Controls.Load(t.Context()); err != nil || !c.Frozen() || x.count(approver.EventAlarm) != 1 {
 					t.Errorf("%+v, %v, %d alarms", c, err, x.count(approver.EventAlarm))
 				}
-				time.Sleep(StrikeWindow)
+				time.Sleep(WrongCodeWindow)
 				if until, err := x.lockout.until(t.Context(), key); err != nil || !until.IsZero() || x.count(approver.EventAlarm) != 1 {
 					t.Errorf("after its time: locked until %v, %v, %d alarms", until, err, x.count(approver.EventAlarm))
 				}

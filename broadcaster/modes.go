@@ -47,7 +47,7 @@ func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration
 		if err := c.stillAs(asked); err != nil {
 			return err
 		}
-		c.must = d == 0
+		c.usesReserve = d == 0
 		if c.Pause = (Pause{}); d > 0 {
 			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
 		}
@@ -115,7 +115,7 @@ func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time
 // last one, and whether there was one to end.
 func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
 	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
-		c.must = true
+		c.usesReserve = true
 		if ended = c.Observing(now); ended {
 			c.Observe.Until = now
 		}

@@ -136,7 +136,7 @@ func (o *opener) joinOpen(ctx context.Context, id string, call approver.ToolCall
 	// A courier whose connection is lost finds its request by the call's id.
 	led := false
 	if dead != id {
-		led, err = o.requests.leadTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
+		led, err = o.requests.pointTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
 	}
 	if err != nil {
 		return r, err
@@ -238,7 +238,7 @@ func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
 	}
-	o.editor.shown.note(r, codes)
+	o.editor.live.note(r, codes)
 	o.tasks.start(func(ctx context.Context) { o.poster.post(ctx, r, codes, false) })
 	return r, nil
 }
@@ -300,7 +300,7 @@ func (o *opener) join(ctx context.Context, call approver.ToolCall, why approver.
 		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	_, err = o.requests.leadTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
+	_, err = o.requests.pointTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
 	return r, err
 }
 
@@ -318,7 +318,7 @@ func (o *opener) resume(ctx context.Context, r Request, call approver.ToolCall, 
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
 	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {
-		if r, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.CallChanged, now) }); err == nil {
+		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
 			return r, nil
 		}
 		return r, ErrNotBound

@@ -14,30 +14,30 @@ import (
 	"approver.example"
 )
 
-// This file owes the audit what holds before it is recorded: a freeze, a removal, an alarm
-// about the store. Where the audit does not take such a record, it comes when it does again,
-// also in the next process: the controls say since when something is owed.
+// Freezes, removals and alarms about the store take effect before they are recorded. If the
+// audit does not take such a record, it is written once the audit works again, also by the
+// next process: the controls say since when records are missing.
 
-// maxOwed is how many records one process owes; the oldest go first.
-const maxOwed = 64
+// maxOwed bounds the records that one process keeps; the oldest are dropped first.
+const maxPendingRecords = 64
 
 // owedLate ends the note of a record that came late.
-const owedLate = " (recorded late: the audit could not be written then)"
+const recordedLate = " (recorded late: the audit could not be written then)"
 
-// owed are the records that this process owes, oldest first.
-type owed struct {
+// pendingRecords are records that the audit did not take yet, oldest first.
+type pendingRecords struct {
 	mu sync.Mutex
 	of []approver.Record
 }
 
-func (o *owed) add(r approver.Record) {
+func (o *pendingRecords) add(r approver.Record) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.of = append(o.of[max(0, len(o.of)-maxOwed+1):], r)
+	o.of = append(o.of[max(0, len(o.of)-maxPendingRecords+1):], r)
 }
 
 // take returns all of them and forgets them.
-func (o *owed) take() []approver.Record {
+func (o *pendingRecords) take() []approver.Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := o.of
@@ -45,8 +45,8 @@ func (o *owed) take() []approver.Record {
 	return all
 }
 
-// has reports whether something is owed.
-func (o *owed) has() bool {
+// has reports whether a record is still to be written.
+func (o *pendingRecords) has() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.of) > 0
@@ -60,19 +60,19 @@ type backlog struct {
 	mark    *ControlMark
 	store   approver.KV
 
-	owed owed
-	loss loss
+	pending pendingRecords
+	loss    loss
 }
 
-// record records what is so already, or owes it.
+// record records what is so already, now or later.
 func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	_, err := l.audit.Record(ctx, r)
 	if err == nil {
 		return nil
 	}
-	l.owed.add(r)
+	l.pending.add(r)
 	_, storeErr := changeControls(ctx, l.store, l.mark, l.records.put, func(c *Controls, _ time.Time) error {
-		if c.must = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
+		if c.usesReserve = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
 			c.Unrecorded = r.At
 		}
 		return nil
@@ -83,9 +83,9 @@ func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	return err
 }
 
-// pay records what is owed: what this process knows of, and what the controls have since.
-func (l *backlog) pay(ctx context.Context, c Controls) error {
-	all := l.owed.take()
+// flush writes the missing records: those of this process, and those that the controls tell of.
+func (l *backlog) flush(ctx context.Context, c Controls) error {
+	all := l.pending.take()
 	for _, r := range c.unrecorded() {
 		known := func(o approver.Record) bool { return o.Event == r.Event && o.At.Equal(r.At) }
 		if !slices.ContainsFunc(all, known) {
@@ -93,10 +93,10 @@ func (l *backlog) pay(ctx context.Context, c Controls) error {
 		}
 	}
 	for i, r := range all {
-		r.Note = strings.TrimSuffix(r.Note, owedLate) + owedLate
+		r.Note = strings.TrimSuffix(r.Note, recordedLate) + recordedLate
 		if _, err := l.audit.Record(ctx, r); err != nil {
 			for _, rest := range all[i:] {
-				l.owed.add(rest)
+				l.pending.add(rest)
 			}
 			return err
 		}
@@ -105,7 +105,7 @@ func (l *backlog) pay(ctx context.Context, c Controls) error {
 		return nil
 	}
 	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
-		if now.must = true; now.Unrecorded.Equal(c.Unrecorded) { // else more is owed since
+		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records are missing since
 			now.Unrecorded = time.Time{}
 		}
 		return nil
@@ -191,7 +191,7 @@ func (l *backlog) tellLoss(ctx context.Context, why string) error {
 	r := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, At: time.Now(), Note: note}
 	_, err := l.audit.Record(context.WithoutCancel(ctx), r)
 	if err != nil {
-		l.owed.add(r) // not in the store, which has lost something just now
+		l.pending.add(r) // not in the store, which has lost something just now
 	}
 	return err
 }

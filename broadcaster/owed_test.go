@@ -67,7 +67,7 @@ func TestTheAuditIsOwedWhatHolds(t *testing.T) {
 					x.audit.failing("")
 					time.Sleep(10 * time.Second)
 					got := x.notes(do.event)
-					if len(got) != 1 || !strings.HasPrefix(got[0], do.want) || !strings.HasSuffix(got[0], owedLate) {
+					if len(got) != 1 || !strings.HasPrefix(got[0], do.want) || !strings.HasSuffix(got[0], recordedLate) {
 						t.Errorf("recorded: %q", got)
 					}
 					if c, err := LoadControls(t.Context(), x.kv); err != nil || !c.Unrecorded.IsZero() {

@@ -113,7 +113,7 @@ func (d *poster) askedFor(ctx context.Context, r Request) bool {
 		return true
 	}
 	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
-	if _, err := d.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Unrecorded, now) }); err != nil {
+	if _, err := d.requests.fail(ctx, r.ID, approver.Unrecorded); err != nil {
 		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
 	}
 	return false

@@ -104,9 +104,9 @@ func (p Posting) takesCode() bool {
 // answer of the platform was lost, and may show fewer calls.
 func (p Posting) double() bool { return p.Unsure || len(p.Also) > 0 }
 
-// live notes that the cards of a posting may still have buttons, although the request has
+// redraw notes that the cards of a posting may still have buttons, although the request has
 // ended.
-func (p *Posting) live() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
+func (p *Posting) redraw() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
 
 // stale reports whether cards of a posting, whose request has ended, are still to be
 // brought up to date.
@@ -180,11 +180,11 @@ func (ps Postings) hold(ref approver.Ref) bool {
 	})
 }
 
-// anew has all cards brought up to date once more.
-func (ps Postings) anew() Postings {
+// redrawn has all cards brought up to date once more.
+func (ps Postings) redrawn() Postings {
 	ps = slices.Clone(ps)
 	for i := range ps {
-		ps[i].live()
+		ps[i].redraw()
 	}
 	return ps
 }
@@ -254,6 +254,6 @@ func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
 	} else {
 		p.Also = append(slices.Clone(p.Also), ref)
 	}
-	p.live()
+	p.redraw()
 	return next, nil
 }

@@ -29,12 +29,7 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
 			return approver.Outcome{Kind: approver.OutcomeApproved, Text: text}
 		}
-		timer := time.NewTimer(retryEvery)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		_ = sleep(ctx, retryEvery)
 	}
 	return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
 }

@@ -106,7 +106,7 @@ func (v *receivers) runChannel(ctx context.Context, c approver.Channel) (err err
 	run := func(ctx context.Context) error {
 		v.channels.states.leads(c.Name(), true)
 		defer v.channels.states.leads(c.Name(), false)
-		return c.Run(ctx, v.answers.heard)
+		return c.Run(ctx, v.answers.fromChannel)
 	}
 	solo, ok := c.(approver.Solo)
 	if !ok {
@@ -137,7 +137,7 @@ func (v *receivers) runSolo(ctx context.Context, c approver.Channel, lease strin
 	defer stop()
 	for patience := deafFor; ; {
 		heard := false
-		err := Lead(ctx, v.store, lease, v.log, func(ctx context.Context) error {
+		err := WithLease(ctx, v.store, lease, v.log, func(ctx context.Context) error {
 			ctx, giveUp := context.WithCancelCause(ctx)
 			var watching sync.WaitGroup
 			watching.Go(func() {

@@ -15,34 +15,34 @@ const (
 	nextEdit  = time.Second
 )
 
-// recount brings the number of identical calls on the cards of a request up to date, if
+// updateCounts brings the number of identical calls on the cards of a request up to date, if
 // this process posted them. At most one goroutine does it for each request.
-func (e *editor) recount(r Request) {
-	e.shown.mu.Lock()
-	defer e.shown.mu.Unlock()
-	c := e.shown.of[r.ID]
+func (e *editor) updateCounts(r Request) {
+	e.live.mu.Lock()
+	defer e.live.mu.Unlock()
+	c := e.live.of[r.ID]
 	if c == nil || c.busy || len(c.stale(r, e.host)) == 0 {
 		return
 	}
 	c.busy = true
 	e.tasks.start(func(ctx context.Context) {
 		defer func() {
-			e.shown.mu.Lock()
+			e.live.mu.Lock()
 			c.busy = false
-			e.shown.mu.Unlock()
+			e.live.mu.Unlock()
 		}()
-		for wait := firstEdit; sleep(ctx, wait) && e.recountOnce(ctx, r.ID, c); wait = nextEdit {
+		for wait := firstEdit; sleep(ctx, wait) && e.updateCountsOnce(ctx, r.ID, c); wait = nextEdit {
 		}
 	})
 }
 
-// recountOnce edits the cards that need it, and reports whether there were any.
-func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool {
+// updateCountsOnce edits the cards that need it, and reports whether there were any.
+func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCards) bool {
 	r, _, err := e.requests.load(ctx, id)
 	if err != nil {
 		return false
 	}
-	e.shown.mu.Lock()
+	e.live.mu.Lock()
 	stale := c.stale(r, e.host)
 	some := len(stale) > 0
 	stale = slices.DeleteFunc(stale, func(i int) bool { return time.Now().Before(c.later[i]) })
@@ -51,7 +51,7 @@ func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool
 	for n, i := range stale {
 		cards[n], fits[n] = withCallers(e.cards.card(r, c.codes[i]), r, r.Postings[i])
 	}
-	e.shown.mu.Unlock()
+	e.live.mu.Unlock()
 	if len(stale) == 0 {
 		return some
 	}
@@ -65,12 +65,12 @@ func (e *editor) recountOnce(ctx context.Context, id string, c *shownCards) bool
 		return nil
 	})
 	late := make([]bool, len(stale))
-	e.shown.mu.Lock()
+	e.live.mu.Lock()
 	for n, i := range stale {
 		c.edited(i, callersNotice(r, r.Postings[i]), fits[n], e.channels.screen(r.Postings[i].To.Channel), errs[n])
 		late[n] = c.late[i]
 	}
-	e.shown.mu.Unlock()
+	e.live.mu.Unlock()
 	now, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		return counted(fresh, r, stale, done, late, now)
 	})

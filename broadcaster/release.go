@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"approver.example"
@@ -25,7 +26,7 @@ type releases struct {
 	uptime      *uptime
 	audit       approver.Recorder
 	fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
-	giving      *giving
+	handovers   *handovers
 	log         *slog.Logger
 	process     string
 	store       approver.KV
@@ -38,17 +39,17 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.CallChanged, now) })
+		return l.requests.fail(ctx, r.ID, approver.CallChanged)
 	}
 	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(causeOf(err), now) })
+		return l.requests.fail(ctx, r.ID, causeOf(err))
 	} else if err != nil {
 		return r, err
 	}
 	if moot, err := l.grants.moot(ctx, r); err != nil {
 		return r, err
 	} else if moot {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Moot, now) })
+		return l.requests.fail(ctx, r.ID, approver.Moot)
 	}
 	// What ended meanwhile was not approved: nobody reads that of it in the audit.
 	if time.Since(began) > retryEvery {
@@ -66,11 +67,11 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	}
 	if err != nil || hash == "" {
 		l.log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Unrecorded, now) })
+		return l.requests.fail(ctx, r.ID, approver.Unrecorded)
 	}
 	next, err := l.consume(ctx, r, call, fp, hash, holder)
 	if err == nil {
-		if err := l.grants.keep(context.WithoutCancel(ctx), next); err != nil {
+		if err := l.grants.makeLasting(context.WithoutCancel(ctx), next); err != nil {
 			l.log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
 		}
 	}
@@ -93,7 +94,7 @@ func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCal
 	if deadline, ok := ctx.Deadline(); ok {
 		readable = time.Until(deadline)
 	}
-	l.giving.begin(holder, r.ID)
+	l.handovers.begin(holder, r.ID)
 	return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
 		if r.Parked {
 			next, err = r.Take(call, fp, hash, now.Add(readable), now)
@@ -130,7 +131,7 @@ func (l *releases) runs(
 	}
 	if err := l.grants.stillGood(ctx, r, call); err != nil {
 		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
-			r = l.reports.withhold(context.WithoutCancel(ctx), r, causeOf(err))
+			r = l.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
 		return r, false, err
 	}
@@ -151,11 +152,38 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 	if err == nil {
 		return r, true, nil
 	}
-	r = l.reports.withhold(ctx, r, causeOf(err))
+	r = l.withhold(ctx, r, causeOf(err))
 	if r.gaveNothing() && isVoid(err) {
 		return r, false, nil // the record says why, to everybody
 	}
 	return r, false, err
+}
+
+// withhold notes that the courier of a call that was released is not given its yes. What
+// the store does not take now is kept until it does.
+func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) Request {
+	var now atomic.Pointer[Request]
+	now.Store(&r)
+	err := l.reports.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error {
+		next, err := l.requests.change(ctx, r.ID, func(fresh Request, at time.Time) (Request, error) {
+			if fresh.CallID != r.CallID {
+				return fresh, ErrNotBound
+			}
+			return fresh.withhold(why, at)
+		})
+		if errors.Is(err, errNoChange) {
+			err = nil
+		}
+		if err == nil {
+			now.Store(&next)
+			l.editor.settle(r.ID)
+		}
+		return err
+	})
+	if err != nil {
+		l.log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
+	}
+	return *now.Load()
 }
 
 // share releases one more call of a request whose yes is for several. A call that comes
@@ -268,7 +296,7 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 		return r, true
 	}
 	if r.ReleasedBy == l.process {
-		if !l.giving.wait(ctx, r.ID) {
+		if !l.handovers.wait(ctx, r.ID) {
 			return r, false
 		}
 		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {

@@ -65,11 +65,11 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 // entered.
 const lastAnswers = 2 * time.Second
 
-// heard is Reply for channels. An answer that was heard is seen through, also where its
+// fromChannel is Reply for channels. An answer that was heard is seen through, also where its
 // channel stops: a store that is away for a moment takes the lease to receive away, and a
 // platform may bring an answer only once. It does not need the lease, since it counts once
 // whoever enters it. Only its own deadline ends it, and the end of this process.
-func (a *Answers) heard(ctx context.Context, rep approver.Reply) approver.Outcome {
+func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.Outcome {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if due, ok := ctx.Deadline(); ok {
@@ -280,7 +280,7 @@ func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, wh
 	}
 	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
 		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
-		if until, ok := a.grants.kept(ctx, r); ok {
+		if until, ok := a.grants.awaitLasting(ctx, r); ok {
 			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
 		}
 	}

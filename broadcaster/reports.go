@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"approver.example"
@@ -21,7 +20,7 @@ type Reports struct {
 	log      *slog.Logger
 	process  string
 
-	unnoted unnoted
+	pending pendingNotes
 }
 
 // Acknowledge notes that the courier of a call has its whole answer. Only the user
@@ -91,7 +90,7 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 	unread, sure := r.Acked.IsZero(), false
 	r, err := p.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 		ours, back := r.ReleasedBy == p.process, p.uptime.backSince(now)
-		if p.unnoted.has(r.CallID) || !ours && now.Before(givenUntil(r.ReleasedAt, back).Add(settleGrace)) {
+		if p.pending.has(r.CallID) || !ours && now.Before(givenUntil(r.ReleasedAt, back).Add(settleGrace)) {
 			return r, ErrTooSoon
 		}
 		sure = ours && p.uptime.heardSince(r.ReleasedAt)
@@ -105,33 +104,6 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 		why = "the time to take this yes is over, so nobody is given it again"
 	}
 	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.acked(ctx, r, why) })
-}
-
-// withhold notes that the courier of a call that was released is not given its yes. What
-// the store does not take now is kept until it does.
-func (p *Reports) withhold(ctx context.Context, r Request, why approver.Cause) Request {
-	var now atomic.Pointer[Request]
-	now.Store(&r)
-	err := p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error {
-		next, err := p.requests.change(ctx, r.ID, func(fresh Request, at time.Time) (Request, error) {
-			if fresh.CallID != r.CallID {
-				return fresh, ErrNotBound
-			}
-			return fresh.withhold(why, at)
-		})
-		if errors.Is(err, errNoChange) {
-			err = nil
-		}
-		if err == nil {
-			now.Store(&next)
-			p.editor.settle(r.ID)
-		}
-		return err
-	})
-	if err != nil {
-		p.log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
-	}
-	return *now.Load()
 }
 
 // Became notes what the agent's user reports of a call that was released: that it ran,
@@ -164,7 +136,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 			given = r.Also[i].Taken
 		}
 		next, err := r.fated(callID, f)
-		if err == nil && f == NotRun && (!p.uptime.heardSince(given) || p.unnoted.has(callID)) {
+		if err == nil && f == NotRun && (!p.uptime.heardSince(given) || p.pending.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}
 		return next, err
@@ -198,7 +170,7 @@ func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.C
 	if err == nil || !comesBack(err) {
 		return err
 	}
-	if !p.unnoted.keep(note{call, do}) {
+	if !p.pending.keep(note{call, do}) {
 		p.uptime.missed()
 		return err
 	}
@@ -208,17 +180,17 @@ func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.C
 
 // catchUp stores in the background what is still to be noted.
 func (p *Reports) catchUp() {
-	if !p.unnoted.begin() {
+	if !p.pending.begin() {
 		return
 	}
 	p.tasks.start(func(ctx context.Context) {
-		defer p.unnoted.end()
-		for n, ok := p.unnoted.next(); ok; n, ok = p.unnoted.next() {
+		defer p.pending.end()
+		for n, ok := p.pending.next(); ok; n, ok = p.pending.next() {
 			step, cancel := context.WithTimeout(ctx, PostTimeout)
 			err := n.do(step)
 			cancel()
 			later := err != nil && comesBack(err)
-			p.unnoted.done(n, later)
+			p.pending.done(n, later)
 			if later {
 				return // the next look comes soon, and begins with another
 			}

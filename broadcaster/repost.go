@@ -37,9 +37,9 @@ func (d *poster) repost(ctx context.Context, id string) {
 	if len(lost) == 0 {
 		return
 	}
-	if stray, err := d.requests.stray(ctx, r); stray || err != nil {
+	if stray, err := d.requests.orphaned(ctx, r); stray || err != nil {
 		if stray {
-			_, _ = d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+			_, _ = d.requests.fail(ctx, id, approver.StoreTrouble)
 		}
 		return
 	}
@@ -50,7 +50,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	minted := r
 	ways, err := d.codes.mint(&minted, to, now)
 	if err == nil {
-		err = d.codes.saveWays(ctx, ways, r.Due.Add(d.keepFor))
+		err = d.codes.saveLinks(ctx, ways, r.Due.Add(d.keepFor))
 	}
 	if err != nil {
 		d.log.Warn("a lost card could not be replaced", "request", id, "error", err)
@@ -73,7 +73,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 		return fresh, nil
 	})
 	if err == nil {
-		d.editor.shown.note(r, codes)
+		d.editor.live.note(r, codes)
 		d.post(ctx, r, codes, true)
 	}
 }

@@ -70,8 +70,8 @@ type Release struct {
 	Lapsed bool `json:"lapsed,omitempty"`
 }
 
-// owing reports that calls beside the first may still take their yes.
-func (l Release) owing(also Callers) bool {
+// untaken reports that calls beside the first may still take their yes.
+func (l Release) untaken(also Callers) bool {
 	return !l.Lapsed && slices.ContainsFunc(also, func(c Caller) bool { return c.Taken.IsZero() })
 }
 
@@ -112,9 +112,9 @@ func (r Request) shares(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.Parked && r.sameCall(call, fp)
 }
 
-// several reports whether one yes can be for more than one call: not a CATASTROPHIC
+// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
 // one, nor where a second run may be of something else than what was shown.
-func (r Request) several() bool {
+func (r Request) mayShare() bool {
 	return r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call)
 }
 
@@ -129,8 +129,8 @@ func (r Request) first() Caller {
 	return Caller{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}
 }
 
-// led puts a caller in the first place.
-func (r Request) led(c Caller) Request {
+// withFirst puts a caller in the first place.
+func (r Request) withFirst(c Caller) Request {
 	r.CallID, r.Holder, r.N, r.WithdrawAt = c.CallID, c.Holder, c.N, c.WithdrawAt
 	return r
 }
@@ -140,8 +140,8 @@ func (r Request) lists(callID string) bool {
 	return callID != "" && callID == r.CallID || r.Also.at(callID) >= 0
 }
 
-// owes reports that the yes is for a call that has not taken it.
-func (r Request) owes(callID string) bool {
+// awaitsYes reports that the yes is for a call that has not taken it.
+func (r Request) awaitsYes(callID string) bool {
 	i := r.Also.at(callID)
 	return r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && i >= 0 && r.Also[i].Taken.IsZero()
 }
@@ -152,9 +152,9 @@ func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.State != approver.Pending && !r.Parked && !r.lists(call.ID) && r.sameCall(call, fp)
 }
 
-// leads reports whether a call is to take the yes now: the first, and where that does
+// takesYes reports whether a call is to take the yes now: the first, and where that does
 // not come, another.
-func (r Request) leads(callID string, now time.Time) bool {
+func (r Request) takesYes(callID string, now time.Time) bool {
 	return r.Parked || callID == r.CallID || r.Also.at(callID) >= 0 && now.Sub(r.Resolution.At) > settleGrace
 }
 
@@ -168,7 +168,7 @@ func (r Request) readable(back, now time.Time) bool {
 
 // lapses reports that the end of that time is still to be noted.
 func (r Request) lapses() bool {
-	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.owing(r.Also))
+	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.untaken(r.Also))
 }
 
 // Released reports whether the request was released to this call: the same call

@@ -20,7 +20,7 @@ type Requests struct {
 	store   approver.KV
 
 	codec *RequestCodec
-	known known
+	cache requestCache
 }
 
 // load reads a request. A settled one is returned only once it is as durable as
@@ -72,7 +72,7 @@ func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Re
 }
 
 func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
-	r, ok := q.known.at(id, rev)
+	r, ok := q.cache.at(id, rev)
 	if !ok {
 		if r, err = q.codec.Decode(value); err != nil {
 			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
@@ -80,7 +80,7 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 		if r.ID != id {
 			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, approver.ErrTampered)
 		}
-		q.known.note(r, rev, len(value))
+		q.cache.note(r, rev, len(value))
 	}
 	if confirmer, ok := q.store.(approver.Confirmer); ok && r.State.Settled() {
 		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
@@ -95,7 +95,7 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 // person decides takes effect before the deadline or not at all, by the store's
 // clock in the moment of writing.
 func (q *Requests) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
-	for r, rev, guess := q.known.last(id); ; guess = false {
+	for r, rev, guess := q.cache.last(id); ; guess = false {
 		// What was read a moment ago is most likely still so. If it is not, the
 		// write is a conflict; a refusal is never taken from a guess.
 		var now time.Time
@@ -127,13 +127,18 @@ func (q *Requests) change(ctx context.Context, id string, step func(Request, tim
 		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(q.keepFor))
 		switch {
 		case err == nil:
-			q.known.note(next, newRev, len(value))
+			q.cache.note(next, newRev, len(value))
 			return next, nil
 		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
 		case !errors.Is(err, approver.ErrConflict):
 			return r, err
 		}
 	}
+}
+
+// fail denies a request for a reason that is no person's.
+func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (Request, error) {
+	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
 }
 
 // find returns the request that a call id stands for. If the id leads to a
@@ -165,9 +170,9 @@ func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev
 	return string(value), rev, err
 }
 
-// leadTo makes a call's id lead to a request, and reports whether it did not before. An
+// pointTo makes a call's id lead to a request, and reports whether it did not before. An
 // id that leads to another than dead is in use on two connections at once.
-func (q *Requests) leadTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
+func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
 	was, rev, err := q.requestOf(ctx, callID)
 	switch {
 	case err != nil && !errors.Is(err, approver.ErrNotFound):
@@ -184,9 +189,9 @@ func (q *Requests) leadTo(ctx context.Context, callID, dead, id string, keep tim
 	return err == nil, err
 }
 
-// apart undoes leadTo for a call that came too late to a request.
+// apart undoes pointTo for a call that came too late to a request.
 func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
-	if _, err := q.leadTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
+	if _, err := q.pointTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
 		return Request{}, errors.Join(why, err)
 	}
 	return Request{}, errApart
@@ -196,7 +201,7 @@ func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error
 // ways from its codes, all at once. A crash between leaves an index without a
 // request, which adopt takes over; a request without an index, which is denied
 // before it is shown; or codes of a request that nobody was shown.
-func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
+func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
 	value, err := q.codec.Encode(*r)
 	if err != nil {
 		return err
@@ -227,7 +232,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time
 		// no: nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
-		_, _ = q.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+		_, _ = q.fail(ctx, r.ID, approver.StoreTrouble)
 	}
 	return err
 }
@@ -248,7 +253,7 @@ func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead st
 
 // replaceCode gives a posting that was not yet shown another code, because its
 // own is another request's. Until then it leads there, and to nothing here.
-func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
+func (q *Requests) replaceCode(ctx context.Context, r *Request, w *codeLink, keep time.Time) error {
 	if err := q.codes.mintAnew(ctx, w, keep); err != nil {
 		return err
 	}
@@ -266,10 +271,10 @@ func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep tim
 	return err
 }
 
-// stray reports a request that its call id does not lead to: its maker died
+// orphaned reports a request that its call id does not lead to: its maker died
 // before it was whole, and the agent has another request or none. An error means
 // that this is not known, as while the call id is being taken over.
-func (q *Requests) stray(ctx context.Context, r Request) (bool, error) {
+func (q *Requests) orphaned(ctx context.Context, r Request) (bool, error) {
 	id, _, err := q.store.Get(ctx, approver.Key("call", r.CallID))
 	switch {
 	case errors.Is(err, approver.ErrNotFound):

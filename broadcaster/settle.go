@@ -14,30 +14,30 @@ import (
 
 // An editor brings the cards of requests up to date.
 type editor struct {
-	cards    *Cards
-	channels *Channels
-	requests *Requests
-	endings  *endings
-	tasks    *tasks
-	giving   *giving
-	host     string
-	log      *slog.Logger
-	process  string
+	cards     *Cards
+	channels  *Channels
+	requests  *Requests
+	endings   *endings
+	tasks     *tasks
+	handovers *handovers
+	host      string
+	log       *slog.Logger
+	process   string
 
 	mu       sync.Mutex
 	settling map[string]bool // requests being settled; true: once more
-	shown    shown
-	strays   strays
+	live     liveCards
+	orphans  orphans
 }
 
-// strays are the cards that are tried again now. The zero value is ready.
-type strays struct {
+// orphans are the cards that are tried again now. The zero value is ready.
+type orphans struct {
 	mu  sync.Mutex
 	all map[approver.Ref]bool
 }
 
 // begin notes a card, and reports whether it was not noted.
-func (s *strays) begin(ref approver.Ref) bool {
+func (s *orphans) begin(ref approver.Ref) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -48,7 +48,7 @@ func (s *strays) begin(ref approver.Ref) bool {
 	return !was
 }
 
-func (s *strays) end(ref approver.Ref) {
+func (s *orphans) end(ref approver.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, ref)
@@ -95,7 +95,7 @@ func (e *editor) isSettling(id string) bool {
 }
 
 func (e *editor) settleOnce(ctx context.Context, id string) {
-	e.giving.wait(ctx, id)
+	e.handovers.wait(ctx, id)
 	r, _, now, err := e.requests.loadNow(ctx, id)
 	if err != nil || !r.ended() {
 		return

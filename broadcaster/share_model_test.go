@@ -168,7 +168,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		if w.gone[id] == 1 { // nobody is there to take it
 			continue
 		}
-		if w.r.State == approver.Approved && w.r.leads(id, now) && !w.frozen {
+		if w.r.State == approver.Approved && w.r.takesYes(id, now) && !w.frozen {
 			r, err := w.r.Consume(id, modelFP, "hash", now)
 			step(r, err, func(v *shareWorld) { v.taken[id]++ })
 		}
@@ -240,7 +240,7 @@ func (m *shareModel) walk(w shareWorld) {
 			m.t.Fatalf("%s was released, and the audit says that it got no answer\n%+v", id, w)
 		}
 	}
-	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.owing(w.r.Also) && got != all {
+	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.untaken(w.r.Also) && got != all {
 		m.t.Fatalf("the card counts %d calls, and %d were released\n%+v", got, all, w)
 	}
 	switch {

@@ -73,7 +73,7 @@ func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 		CallID: "a", State: approver.Pending, Joined: 1, Also: []Caller{{CallID: "b", N: 1}}, Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
 		Postings: []Posting{{Code: "code", Phase: Posted, Upto: 1}},
 	}
-	c := shownCards{codes: map[int]tokens.Code{0: {}}, said: map[int]string{0: callersNotice(r, r.Postings[0])}}
+	c := requestCards{codes: map[int]tokens.Code{0: {}}, said: map[int]string{0: callersNotice(r, r.Postings[0])}}
 	if got := c.stale(r, ""); len(got) != 0 {
 		t.Errorf("a card that says what it should is edited: %v", got)
 	}

@@ -172,12 +172,12 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					open := r.State != approver.Consumed || r.owing(r.Also)
+					open := r.State != approver.Consumed || r.untaken(r.Also)
 					missing, err := Unheard(t.Context(), kv, told)
 					if err != nil || open && len(missing) != 1 {
-						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.owing(r.Also), missing, err)
+						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.untaken(r.Also), missing, err)
 					}
-					if r.State != approver.Consumed || !r.owing(r.Also) {
+					if r.State != approver.Consumed || !r.untaken(r.Also) {
 						continue
 					}
 					older++

@@ -9,14 +9,14 @@ import (
 	"approver.example/tokens"
 )
 
-// shown has the codes of the cards that this process posted, while they wait, and what it
+// liveCards has the codes of the cards that this process posted, while they wait, and what it
 // last said on each: a code is in no record, so only who posted a card can edit it.
-type shown struct {
+type liveCards struct {
 	mu sync.Mutex
-	of map[string]*shownCards // by request
+	of map[string]*requestCards // by request
 }
 
-type shownCards struct {
+type requestCards struct {
 	due   time.Time
 	codes map[int]tokens.Code
 	said  map[int]string    // the last notice on a card, by posting; none is not known
@@ -27,11 +27,11 @@ type shownCards struct {
 }
 
 // note remembers codes of a request, and forgets those whose time is over.
-func (s *shown) note(r Request, codes map[int]tokens.Code) {
+func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of = map[string]*shownCards{}
+		s.of = map[string]*requestCards{}
 	}
 	now := time.Now()
 	for id, c := range s.of {
@@ -41,7 +41,7 @@ func (s *shown) note(r Request, codes map[int]tokens.Code) {
 	}
 	c := s.of[r.ID]
 	if c == nil {
-		c = &shownCards{due: now.Add(r.Due.Sub(r.Created)), codes: map[int]tokens.Code{}, said: map[int]string{}, later: map[int]time.Time{}, tries: map[int]int{}, late: map[int]bool{}}
+		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), codes: map[int]tokens.Code{}, said: map[int]string{}, later: map[int]time.Time{}, tries: map[int]int{}, late: map[int]bool{}}
 		s.of[r.ID] = c
 	}
 	for i, code := range codes {
@@ -51,7 +51,7 @@ func (s *shown) note(r Request, codes map[int]tokens.Code) {
 
 // stale lists the cards of a request that this process can edit and that do not say how
 // many calls wait, or what a yes does. The caller holds mu.
-func (c *shownCards) stale(r Request, host string) (stale []int) {
+func (c *requestCards) stale(r Request, host string) (stale []int) {
 	if r.State != approver.Pending || r.Parked {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (c *shownCards) stale(r Request, host string) (stale []int) {
 // or that does not fit, stays as it is; any other is tried again, ever more rarely and not
 // before the platform allows it. On a screen that is because nobody watches: whoever comes
 // is to see what waits then. The caller holds mu.
-func (c *shownCards) edited(i int, notice string, fits, screen bool, err error) {
+func (c *requestCards) edited(i int, notice string, fits, screen bool, err error) {
 	delete(c.said, i)
 	most := time.Hour
 	if screen {

@@ -63,11 +63,11 @@ func (r Request) cover(shown int, now time.Time) Request {
 	}
 	all = slices.DeleteFunc(all, func(c Caller) bool { return c.N > shown })
 	if len(all) == 0 {
-		r = r.led(Caller{})
+		r = r.withFirst(Caller{})
 		r.Also = nil
 		return r.end(approver.Withdrawn, approver.NotShown, now)
 	}
-	r = r.led(all[0])
+	r = r.withFirst(all[0])
 	r.Also = nil
 	if len(all) > 1 {
 		r.Also = all[1:]
@@ -147,7 +147,7 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 		return r.end(approver.Withdrawn, approver.AgentGone, now), nil
 	case gone(first):
 		left = append(left, first)
-		r = r.led(also[0])
+		r = r.withFirst(also[0])
 		also = also[1:]
 	case len(also) == len(r.Also):
 		return r, ErrTooSoon
@@ -194,14 +194,14 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 		next := r.Also[i]
 		r.Also = slices.Clone(r.Also)
 		r.Also[i] = r.first()
-		r = r.led(next)
+		r = r.withFirst(next)
 	}
-	if !r.several() { // of those that it could be for, this is the one
+	if !r.mayShare() { // of those that it could be for, this is the one
 		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
 		r.Also = nil
 	}
 	if r.Granted() { // its cards say that the yes waits
-		r.Postings = r.Postings.anew()
+		r.Postings = r.Postings.redrawn()
 	}
 	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = approver.Consumed, audit, time.Time{}, now
 	return r, nil
@@ -282,7 +282,7 @@ func (r Request) Take(call approver.ToolCall, fp approver.Fingerprint, audit str
 
 func (r Request) end(s approver.State, cause approver.Cause, now time.Time) Request {
 	if r.Granted() { // its cards say that the yes waits
-		r.Postings = r.Postings.anew()
+		r.Postings = r.Postings.redrawn()
 	}
 	r.State = s
 	r.Resolution.Approve = false

@@ -11,8 +11,8 @@ import (
 // This file takes cards out of sight that no record holds. Nothing in the store says that
 // they are still to be edited, so this process tries until it is done.
 
-// strayFor is how long.
-const strayFor = time.Hour
+// orphanFor is how long.
+const orphanFor = time.Hour
 
 // retire takes the buttons and the code off a card that no record knows: one that
 // was replaced while it was on its way, or that a crash kept from being noted and
@@ -40,12 +40,12 @@ func (e *editor) hide(ctx context.Context, request string, ref approver.Ref, car
 	case err == nil:
 	case errors.Is(err, approver.ErrFinal):
 		log.Warn("a replaced card could not be taken out of sight", "error", err)
-	case e.strays.begin(ref):
+	case e.orphans.begin(ref):
 		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
 		e.tasks.start(func(ctx context.Context) {
-			defer e.strays.end(ref)
+			defer e.orphans.end(ref)
 			tries := 1
-			for began := time.Now(); time.Since(began) < strayFor && sleep(ctx, editPause(err, tries-1)); tries++ {
+			for began := time.Now(); time.Since(began) < orphanFor && sleep(ctx, editPause(err, tries-1)); tries++ {
 				card, stray := now(ctx)
 				if !stray {
 					return

@@ -59,7 +59,7 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 		return r, errNoChange
 	}
 	was := r
-	if r.owing(r.Also) {
+	if r.untaken(r.Also) {
 		for _, c := range r.Also {
 			if c.Taken.IsZero() && why != approver.NoCause {
 				r.Ended = r.Ended.with(why, now, c)
@@ -80,7 +80,7 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	switch {
 	case !r.lapses():
 		return r, errNoChange
-	case r.readable(back, now), r.owing(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
+	case r.readable(back, now), r.untaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
 		return r, ErrTooSoon
 	}
 	was := r
@@ -145,6 +145,6 @@ func sayAnew(r Request, was Request) Request {
 	if endLine(r) == endLine(was) {
 		return r
 	}
-	r.Postings = r.Postings.anew()
+	r.Postings = r.Postings.redrawn()
 	return r
 }

@@ -13,8 +13,8 @@ import (
 	"approver.example"
 )
 
-// A heard is what a store says of how far a request came. It is not sealed.
-type heard struct {
+// A storedState is what a store says of how far a request came. It is not sealed.
+type storedState struct {
 	State   approver.State `json:"state"`
 	Acked   time.Time      `json:"acked"`
 	Repeats int            `json:"repeats"`
@@ -24,7 +24,7 @@ type heard struct {
 
 // gave reports that the call with a number took its yes. By a request without a yes nobody
 // gets one.
-func (h heard) gave(n int) bool {
+func (h storedState) gave(n int) bool {
 	if h.State != approver.Consumed || h.N == n {
 		return h.State.Settled()
 	}
@@ -32,7 +32,7 @@ func (h heard) gave(n int) bool {
 }
 
 // has reports whether a store that says so has heard of it.
-func (r heard) has(t approver.Told) bool {
+func (r storedState) has(t approver.Told) bool {
 	if slices.ContainsFunc(t.Shared, func(n int) bool { return !r.gave(n) }) {
 		return false
 	}
@@ -69,7 +69,7 @@ func Unheard(ctx context.Context, store approver.KV, told map[string]approver.To
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
 			return nil, err
 		}
-		var r heard
+		var r storedState
 		if err != nil || json.Unmarshal(value, &r) != nil || !r.has(t) {
 			missing = append(missing, t)
 		}

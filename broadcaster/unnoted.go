@@ -10,17 +10,17 @@ import (
 // take it, so that nobody is told that nothing was heard.
 
 // has reports whether something is still to be noted of a call.
-func (u *unnoted) has(call string) bool {
+func (u *pendingNotes) has(call string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.at != "" && call == u.at || slices.ContainsFunc(u.of, func(n note) bool { return n.call == call })
 }
 
 // keep adds a note; false if there are too many.
-func (u *unnoted) keep(n note) bool {
+func (u *pendingNotes) keep(n note) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.of) >= maxUnnoted {
+	if len(u.of) >= maxPendingNotes {
 		return false
 	}
 	u.of = append(u.of, n)
@@ -28,7 +28,7 @@ func (u *unnoted) keep(n note) bool {
 }
 
 // next takes the oldest note out.
-func (u *unnoted) next() (note, bool) {
+func (u *pendingNotes) next() (note, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.of) == 0 {
@@ -41,7 +41,7 @@ func (u *unnoted) next() (note, bool) {
 
 // done ends the work on the note that next gave: kept puts it behind the others, so that
 // one that cannot be stored yet holds up none.
-func (u *unnoted) done(n note, kept bool) {
+func (u *pendingNotes) done(n note, kept bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.at = ""; kept {
@@ -50,7 +50,7 @@ func (u *unnoted) done(n note, kept bool) {
 }
 
 // begin reports whether there is something to note that nobody is at; end is to follow.
-func (u *unnoted) begin() bool {
+func (u *pendingNotes) begin() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.busy || len(u.of) == 0 {
@@ -60,14 +60,14 @@ func (u *unnoted) begin() bool {
 	return true
 }
 
-func (u *unnoted) end() {
+func (u *pendingNotes) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy, u.at = false, ""
 }
 
 // maxUnnoted is how many such notes are kept.
-const maxUnnoted = 4096
+const maxPendingNotes = 4096
 
 // A note is one of them.
 type note struct {
@@ -75,8 +75,8 @@ type note struct {
 	do   func(context.Context) error
 }
 
-// unnoted are notes that are still to be stored, oldest first.
-type unnoted struct {
+// pendingNotes are notes that are still to be stored, oldest first.
+type pendingNotes struct {
 	mu   sync.Mutex
 	of   []note
 	at   string // the call of the note that is being stored
