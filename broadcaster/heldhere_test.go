@@ -284,6 +284,7 @@ func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
 				if err := x.Controls.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil && !errors.Is(err, errFrozenAnew) {
 					t.Errorf("the lift: %v", err)
 				}
+				synctest.Wait() // the daemon may be recording the freeze at this moment
 				c, err := LoadControls(t.Context(), x.kv)
 				if err != nil || c.Frozen() == tt.lifted || x.Mark.holding() != nil {
 					t.Errorf("the store has %+v, %v; held %v", c, err, x.Mark.holding())
