@@ -10,7 +10,9 @@ import (
 
 // Appeal makes the request of an appeal. It is parked from the start: nobody waits
 // for the answer but the call that comes back.
-func (b *Broadcaster) Appeal(ctx context.Context, call approver.ToolCall, why approver.Verdict) (approver.Appealed, error) {
+func (b *Broadcaster) Appeal(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (approver.Appealed, error) {
 	if err := b.tasks.awaitReady(ctx); err != nil {
 		return approver.Appealed{}, err
 	}
@@ -46,7 +48,8 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 		return err
 	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp) || !now.Before(r.TakeBy) || r.State == approver.Consumed:
 		return nil
-	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson && r.Resolution.Cause != approver.TimedOut && r.Resolution.Cause != approver.AgentGone:
+	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson && r.Resolution.Cause != approver.TimedOut &&
+		r.Resolution.Cause != approver.AgentGone:
 		return nil // nobody was asked
 	}
 	return approver.ErrAppealed
@@ -54,7 +57,9 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 
 // Appealed is the answer of people to an appeal of the same call; false if there is
 // none. It asks nobody. What it returns is recorded.
-func (b *Broadcaster) Appealed(ctx context.Context, call approver.ToolCall, why approver.Verdict) (v approver.Verdict, ok bool, err error) {
+func (b *Broadcaster) Appealed(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (v approver.Verdict, ok bool, err error) {
 	if err := b.tasks.awaitReady(ctx); err != nil {
 		return v, false, err
 	}

@@ -16,7 +16,9 @@ import (
 
 // Removal returns the removal of whoever has this account, if they are away. An error means
 // that this is not known: the store does not say within [StorePatience], or has lost it.
-func (a *Approvers) Removal(ctx context.Context, id approver.Identity, who approver.Person) (gone Removal, away bool, err error) {
+func (a *Approvers) Removal(
+	ctx context.Context, id approver.Identity, who approver.Person,
+) (gone Removal, away bool, err error) {
 	var c Controls
 	err = patiently(ctx, func() (err error) {
 		c, err = readStored(ctx, a.store, a.mark)
@@ -44,12 +46,14 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 	var c Controls
 	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
 	if err != nil {
-		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
+		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
+			err)
 		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
 	}
 	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
 		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
-		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
+		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") +
+			": your answers do not count."
 	}
 	return who, ""
 }
@@ -77,7 +81,8 @@ func (a *Approvers) Nobody(s approver.Severity) string {
 	people := a.Counting()
 	for name := range a.channels.shownWhere() {
 		switch {
-		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id approver.Identity) bool { return id.Channel == name }):
+		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)),
+			func(id approver.Identity) bool { return id.Channel == name }):
 			why = append(why, "of "+name+" no approver counts")
 		case !a.channels.takes(name, s):
 			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
@@ -111,7 +116,9 @@ func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error)
 	if len(people) == 0 && len(a.destinations) > 0 {
 		return nil, errNobodyLeft
 	}
-	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d approver.Destination) bool { return !shownOn(v, d.Channel) })
+	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d approver.Destination) bool {
+		return !shownOn(v, d.Channel)
+	})
 	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
 		return to, nil
 	}
@@ -158,7 +165,8 @@ func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string
 		for i, channel := range v.Channels {
 			where[i] = display.Platform(channel)
 		}
-		return "This request is answered on " + strings.Join(where, " or ") + ": your yes here does not count. You may deny it here."
+		return "This request is answered on " + strings.Join(where, " or ") +
+			": your yes here does not count. You may deny it here."
 	}
 	return "This request is for " + a.names(v.Approvers) + ": your yes does not count. You may deny it."
 }
@@ -175,7 +183,8 @@ func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
 	case err != nil:
 		return "the store cannot say who was removed: " + err.Error()
 	case away:
-		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
+		return "root of this machine was removed from the approvers (" + gone.Line() + "): " +
+			display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
 	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
 		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
 	case admits(r.Verdict, res) != nil:

@@ -25,7 +25,8 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 		}
 		level := slog.LevelWarn
-		if limited || errors.Is(err, context.Canceled) || errors.Is(err, approver.ErrOutdated) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
+		if limited || errors.Is(err, context.Canceled) || errors.Is(err, approver.ErrOutdated) ||
+			errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
 			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
 		}
 		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
@@ -44,7 +45,9 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 
 // ask returns the request at its end, or parked. runs reports that the call may
 // run by it.
-func (b *Broadcaster) ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) (r Request, runs bool, err error) {
+func (b *Broadcaster) ask(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (r Request, runs bool, err error) {
 	// Couriers that come back may be faster than the start of the rest.
 	if err := b.tasks.awaitReady(ctx); err != nil {
 		return Request{}, false, err
@@ -148,7 +151,9 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 
 // advance does what the record wants now on behalf of the waiting courier. r is
 // the record as it was at revision seen. left is when to look again at the latest.
-func (b *Broadcaster) advance(ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string) (next Request, rev approver.Rev, left time.Duration, err error) {
+func (b *Broadcaster) advance(
+	ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string,
+) (next Request, rev approver.Rev, left time.Duration, err error) {
 	r, rev, now, err := b.Requests.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err
@@ -207,7 +212,9 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 }
 
 // answer gives the end of a request to the courier of a call.
-func (b *Broadcaster) answer(ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string) (Request, bool, error) {
+func (b *Broadcaster) answer(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
+) (Request, bool, error) {
 	r, runs, err := b.releases.runs(ctx, r, call, fp, holder)
 	if err != nil {
 		if isVoid(err) {
@@ -262,7 +269,8 @@ func publicCause(err error) string {
 	case errors.Is(err, errNoYes):
 		return errNoYes.Error()
 	case errors.Is(err, errNobodyLeft):
-		return "nobody is left who could approve it. Only the owner of the installation can mend that: approver status says how"
+		return "nobody is left who could approve it. Only the owner of the installation can mend that: " +
+			"approver status says how"
 	case errors.Is(err, errNobody):
 		return "the policy says who must decide it, and none of them can be reached here"
 	case errors.Is(err, errNotRunning):

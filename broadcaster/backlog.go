@@ -78,7 +78,8 @@ func (l *backlog) record(ctx context.Context, r approver.Record) error {
 		return nil
 	})
 	if storeErr != nil && !errors.Is(storeErr, ErrFrozen) {
-		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends", "error", storeErr)
+		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends",
+			"error", storeErr)
 	}
 	return err
 }
@@ -136,18 +137,22 @@ func (c Controls) unrecorded() (all []approver.Record) {
 }
 
 func frozenRecord(at time.Time, f Freeze) approver.Record {
-	return approver.Record{Event: approver.EventFrozen, At: at, Note: "frozen by " + f.By + ": " + cmp.Or(f.Reason, "no reason given")}
+	return approver.Record{
+		Event: approver.EventFrozen, At: at, Note: "frozen by " + f.By + ": " + cmp.Or(f.Reason, "no reason given"),
+	}
 }
 
 func heldRecord(at time.Time, h Hold) approver.Record {
 	return approver.Record{
-		Event: approver.EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " + cmp.Or(h.Reason, "no reason given"),
+		Event: approver.EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " +
+			cmp.Or(h.Reason, "no reason given"),
 		Call: approver.ToolCall{Agent: h.Who.Agent, Session: h.Who.Session, Dir: h.Who.Project, Peer: h.Who.Peer},
 	}
 }
 
 func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
-	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was not used is void",
+	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was "+
+		"not used is void",
 		gone.Person, gone.By, cmp.Or(gone.Reason, "no reason given"))
 	if len(gone.Identities) > 0 {
 		note += "; accounts: " + accounts(gone.Identities)

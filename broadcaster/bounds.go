@@ -42,10 +42,13 @@ const (
 
 // Errors of bounds.
 var (
-	errFullControls = errors.New("the record of freezes and removals is full, and what is left of it is kept for freezes: " +
+	errFullControls = errors.New("the record of freezes and removals is full, " +
+		"and what is left of it is kept for freezes: " +
 		"take people out of the approver lists of every daemon and restart them, or freeze")
-	errManyGone = fmt.Errorf("%d people are removed already whom no approver list here has: remove this one on the daemon "+
-		"that lists them, or as root (%s), or bring some back: approver people list", maxUnlisted, display.AsRoot("people remove"))
+	errManyGone = fmt.Errorf("%d people are removed already whom no approver list here has: "+
+		"remove this one on the daemon "+
+		"that lists them, or as root (%s), or bring some back: approver people list", maxUnlisted,
+		display.AsRoot("people remove"))
 )
 
 // Bounds of what is kept of a freeze, in bytes. All freezes are one record, which the

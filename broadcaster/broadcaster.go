@@ -121,7 +121,8 @@ func (o *Options) check() error {
 	}
 	for _, d := range o.Destinations {
 		if !names[d.Channel] {
-			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation, d.Channel))
+			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation,
+				d.Channel))
 		}
 	}
 	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Limit == nil || o.Log == nil {

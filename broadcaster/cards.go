@@ -15,7 +15,8 @@ import (
 
 // obscuredNotice is on the card of a call of which the mask hides something that
 // may say what runs, or where.
-const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. Only the typed code approves, once"
+const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. " +
+	"Only the typed code approves, once"
 
 // Cards draws requests for people.
 type Cards struct {
@@ -68,14 +69,16 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers
-		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
+		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " +
+			r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
 		c.State = approver.Pending // an approval that is not released is nobody's to know
 		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
 			c.Notice = strings.TrimSpace(parkedNotice(r) + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
+			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) +
+				": others can deny it. " + c.Notice)
 		}
 	}
 	return c

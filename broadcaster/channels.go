@@ -107,7 +107,9 @@ func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approv
 // noteSent keeps what became of a card for who asks how a channel does. What the end
 // of this process cut short says nothing of it, nor that nobody watches a terminal, nor
 // a destination of another process.
-func (h *Channels) noteSent(work context.Context, to approver.Destination, err error, note func(approver.Destination, error)) {
+func (h *Channels) noteSent(
+	work context.Context, to approver.Destination, err error, note func(approver.Destination, error),
+) {
 	if work.Err() == nil && slices.Contains(h.destinations, to) && !h.nobodyThere(to.Channel, err) {
 		note(to, err)
 	}

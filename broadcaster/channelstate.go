@@ -30,13 +30,16 @@ type Receiving struct {
 
 // equal reports that two notes say the same, whenever.
 func (r Receiving) equal(o Receiving) bool {
-	return r.Process == o.Process && r.Up == o.Up && r.Since.Equal(o.Since) && r.Problem == o.Problem && slices.Equal(r.Places, o.Places) && slices.Equal(r.People, o.People)
+	return r.Process == o.Process && r.Up == o.Up && r.Since.Equal(o.Since) && r.Problem == o.Problem &&
+		slices.Equal(r.Places, o.Places) && slices.Equal(r.People, o.People)
 }
 
 // trouble says why answers that this process waits for may not count where they come.
 func (r Receiving) trouble(mine Receiving) string {
 	missing := func(have, want []string) string {
-		return strings.Join(slices.DeleteFunc(slices.Clone(want), func(s string) bool { return slices.Contains(have, s) }), ", ")
+		return strings.Join(slices.DeleteFunc(slices.Clone(want), func(s string) bool {
+			return slices.Contains(have, s)
+		}), ", ")
 	}
 	const cure = ": give all daemons that share the store the same chats and approvers"
 	switch places, people := missing(r.Places, mine.Places), missing(r.People, mine.People); {

@@ -77,7 +77,9 @@ func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denie
 	// No frozen: at the next start that would be a store that has lost it.
 	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
 		by, cmp.Or(reason, "no reason given"), err)
-	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note})
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note,
+	})
 	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
 		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)
 	return 0, Freeze{}, errors.Join(err, auditErr)
@@ -240,7 +242,9 @@ func (k *Controller) notDone(ctx context.Context, e approver.Event, note string,
 	if slices.ContainsFunc([]error{ErrFrozen, ErrNotFrozen, errFrozenSince, errRemovedSince, errFullControls}, never) {
 		said = "this did not take effect: "
 	}
-	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{Event: e, Note: said + note + ": " + err.Error()})
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: e, Note: said + note + ": " + err.Error(),
+	})
 	return errors.Join(err, auditErr)
 }
 
@@ -261,13 +265,15 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 	case errors.Is(err, ErrFrozen):
 		return 0, err
 	case err != nil:
-		denied, freezeErr := k.Freeze(ctx, by, who.String()+" was to be frozen, and the store does not take that: "+cmp.Or(reason, "no reason given"))
+		why := who.String() + " was to be frozen, and the store does not take that: " + cmp.Or(reason, "no reason given")
+		denied, freezeErr := k.Freeze(ctx, by, why)
 		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
 	}
 	k.log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
 	auditErr := k.backlog.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
 	if auditErr != nil {
-		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who, auditErr)
+		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who,
+			auditErr)
 	}
 	denied, err = k.denyOpen(ctx, approver.Held, who.Is)
 	return denied, errors.Join(auditErr, err)
@@ -276,7 +282,9 @@ func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (deni
 // denyOpen denies the open requests of which frozen says so, and ends every question that
 // was about what was frozen before. What is made later
 // than this list, by calls that were judged before, is denied at its release.
-func (k *Controller) denyOpen(ctx context.Context, why approver.Cause, frozen func(approver.ToolCall) bool) (denied int, err error) {
+func (k *Controller) denyOpen(
+	ctx context.Context, why approver.Cause, frozen func(approver.ToolCall) bool,
+) (denied int, err error) {
 	open, err := k.requests.Open(ctx)
 	for _, r := range open {
 		cause := why

@@ -112,7 +112,8 @@ type Observe struct {
 
 // notice is what status, cards and logs say of it.
 func (o Observe) notice() string {
-	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) + ": nothing is asked or denied, it is only recorded"
+	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) +
+		": nothing is asked or denied, it is only recorded"
 }
 
 // How long observe mode may last, and lasts unless something else is said.
@@ -125,7 +126,8 @@ const (
 // starting checks a time and begins it.
 func starting(now time.Time, d time.Duration, by string) (Observe, error) {
 	if d < MinObserve || d > MaxObserve {
-		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve, MaxObserve/(24*time.Hour))
+		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve,
+			MaxObserve/(24*time.Hour))
 	}
 	return Observe{Since: now, Until: now.Add(d), By: by}, nil
 }
@@ -230,8 +232,10 @@ func (c Controls) changedSince(made Request) bool {
 var (
 	ErrNotRemoved   = errors.New("nobody of that name was removed: approver people list")
 	errFrozenSince  = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
-	errRemovedSince = errors.New("somebody was removed or brought back while people were asked, so their yes does not count: ask anew")
-	ErrRemovedAnew  = errors.New("they were removed anew, or brought back, since this was looked at, so it does not count: look at approver people list, and ask anew")
+	errRemovedSince = errors.New("somebody was removed or brought back while people were asked, so their yes does not " +
+		"count: ask anew")
+	ErrRemovedAnew = errors.New("they were removed anew, or brought back, since this was looked at, so it does not " +
+		"count: look at approver people list, and ask anew")
 )
 
 // Removal returns the removal of whoever has this account, if they are away.

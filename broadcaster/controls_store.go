@@ -21,7 +21,9 @@ func LoadControls(ctx context.Context, store approver.KV) (Controls, error) {
 	return readControls(ctx, store, nil)
 }
 
-func loadControls(ctx context.Context, store approver.KV, mark *ControlMark) (c Controls, rev approver.Rev, now time.Time, err error) {
+func loadControls(
+	ctx context.Context, store approver.KV, mark *ControlMark,
+) (c Controls, rev approver.Rev, now time.Time, err error) {
 	known, held := mark.Version(), mark.holding()
 	value, rev, now, err := approver.GetNow(ctx, store, controlKey())
 	if held != nil && mark.holding() == nil { // see readControls
@@ -84,7 +86,8 @@ func decodeControls(value []byte, readErr error) (c Controls, err error) {
 }
 
 // A putFunc is KV.Put.
-type putFunc func(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error
+type putFunc func(ctx context.Context, key string, value []byte, prev, next approver.Rev, due,
+	keepUntil time.Time) error
 
 func changeControls(
 	ctx context.Context, store approver.KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
@@ -171,7 +174,10 @@ func (m *ControlMark) Count(ctx context.Context, store approver.KV) error {
 	if m == nil {
 		return nil
 	}
-	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error { c.usesReserve = true; return nil })
+	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error {
+		c.usesReserve = true
+		return nil
+	})
 	if errors.Is(err, ErrFrozen) {
 		return nil
 	}

@@ -36,9 +36,11 @@ func (c Controls) loosened(now time.Time) []string {
 	case c.Observing(now):
 		text = c.Observe.notice()
 	case c.Paused(approver.Catastrophic, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) + ": nobody is asked"
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) +
+			": nobody is asked"
 	case c.Paused(approver.High, now):
-		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) + ": HIGH calls are not asked"
+		text = "PAUSED until " + c.Pause.Until.UTC().Format("15:04:05 UTC") + " by " + display.Safe(c.Pause.By) +
+			": HIGH calls are not asked"
 	default:
 		return nil
 	}

@@ -50,10 +50,13 @@ func TestParkingEndsCallsThatHadLeft(t *testing.T) {
 		gone []string
 		want []string
 	}{
-		"all are there": {nil, nil}, "the first had left": {[]string{"a"}, nil}, "another had left": {[]string{"c"}, []string{"c"}},
-		"all had left": {[]string{"a", "b", "c"}, []string{"b", "c"}},
+		"all are there": {nil, nil}, "the first had left": {[]string{"a"}, nil},
+		"another had left": {[]string{"c"}, []string{"c"}},
+		"all had left":     {[]string{"a", "b", "c"}, []string{"b", "c"}},
 	} {
-		r := Request{CallID: "a", Holder: "a", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High}}
+		r := Request{
+			CallID: "a", Holder: "a", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High},
+		}
 		step := func(next Request, err error) {
 			if err != nil {
 				t.Fatal(name, err)
@@ -88,9 +91,17 @@ func TestWhatIsDueOfAnEndedCall(t *testing.T) {
 		r    Request
 		want time.Time
 	}{
-		"nothing":                {Request{State: approver.Denied, Closed: true}, time.Time{}},
-		"a call that ended":      {Request{State: approver.Denied, Closed: true, Ended: []Ending{{"b", approver.AgentGone, at(1)}}}, at(10).Add(settleGrace)},
-		"while others wait":      {Request{State: approver.Pending, Due: at(100), Ended: []Ending{{"b", approver.AgentGone, at(1)}}}, at(10).Add(settleGrace)},
+		"nothing": {Request{State: approver.Denied, Closed: true}, time.Time{}},
+		"a call that ended": {
+			Request{
+				State: approver.Denied, Closed: true, Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+			}, at(10).Add(settleGrace),
+		},
+		"while others wait": {
+			Request{
+				State: approver.Pending, Due: at(100), Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+			}, at(10).Add(settleGrace),
+		},
 		"a card that is new":     {Request{State: approver.Denied, Closed: true, Postings: []Posting{card}}, at(11)},
 		"a card, not before":     {Request{State: approver.Denied, Closed: true, Postings: []Posting{later}}, at(60)},
 		"a card that was missed": {Request{State: approver.Denied, Closed: true, Postings: []Posting{past}}, at(14)},
@@ -160,7 +171,9 @@ func TestWhatAnAnswerMayClaimToHaveSeen(t *testing.T) {
 		"root":                       {Posting{}, approver.Reply{Method: approver.ByCode, Shown: 2}, false, long, 2},
 		"root, without a word":       {Posting{}, approver.Reply{Method: approver.ByCode}, false, long, 0},
 		"root, nobody that comes":    {Posting{}, approver.Reply{Method: approver.ByCode, Shown: 9}, false, long, 3},
-		"a card that is not there":   {Posting{Code: "other", Upto: 3}, approver.Reply{Method: approver.ByTap, Shown: 3}, false, long, 0},
+		"a card that is not there": {
+			Posting{Code: "other", Upto: 3}, approver.Reply{Method: approver.ByTap, Shown: 3}, false, long, 0,
+		},
 		"without a method":           {card, approver.Reply{}, false, long, 0},
 		"without a method, no card":  {Posting{}, approver.Reply{}, false, long, 0},
 		"a method that is not known": {card, approver.Reply{Method: 99, Shown: 3}, false, long, 2},

@@ -115,7 +115,8 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
 		}
 		if _, err := n.audit.Record(ctx, rec); err != nil {
-			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
+			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call",
+				e.CallID, "error", err)
 			return
 		}
 	}

@@ -51,7 +51,8 @@ func (m *firstEnv) note(scope string, env map[string]display.Setting) {
 // sessionScope says whose environment it is. A session is claimed by the agent and
 // only narrows: a new one begins anew, and what differs from its user's is shown.
 func sessionScope(call approver.ToolCall) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID,
+		call.Dir, call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -92,7 +93,9 @@ func (e *Environments) Began(call approver.ToolCall) {
 }
 
 // firstEnvironment returns the environment of the first call in a scope, which may be this.
-func (e *Environments) firstEnvironment(ctx context.Context, call approver.ToolCall, scope string) (map[string]display.Setting, error) {
+func (e *Environments) firstEnvironment(
+	ctx context.Context, call approver.ToolCall, scope string,
+) (map[string]display.Setting, error) {
 	if env, ok := e.firsts.get(scope); ok {
 		return env, nil
 	}

@@ -70,7 +70,8 @@ func passing(err error) bool {
 	if isVoid(err) {
 		return false
 	}
-	for _, final := range []error{ErrNotBound, approver.ErrTampered, ErrSealed, approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
+	for _, final := range []error{ErrNotBound, approver.ErrTampered, ErrSealed, approver.ErrNotFound,
+		approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
 		if errors.Is(err, final) {
 			return false
 		}

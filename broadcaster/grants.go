@@ -42,7 +42,9 @@ type storedGrant struct {
 // use releases a call that a grant is for, without asking anybody: one
 // compare-and-set, which a revocation, the clock and a freeze can only lose or
 // win, and then the record. ErrNotFound means that there is no such grant.
-func (k *Grants) use(ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint) (Request, error) {
+func (k *Grants) use(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint,
+) (Request, error) {
 	scope := scopeOf(call, fp)
 	for {
 		g, rev, err := k.load(ctx, scope)
@@ -76,15 +78,18 @@ func (k *Grants) use(ctx context.Context, call approver.ToolCall, why approver.V
 		}
 		r.CallID, r.Call, r.Closed = call.ID, call, true
 		_, err = k.audit.Record(ctx, approver.Record{
-			Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict, Resolution: r.Resolution,
-			Note: fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
+			Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
+			Resolution: r.Resolution,
+			Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
 		})
 		return r, err
 	}
 }
 
 // holds reports that the grant is for this call.
-func (g lastingGrant) holds(call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time) bool {
+func (g lastingGrant) holds(
+	call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time,
+) bool {
 	r, term := g.Request, g.Request.Resolution.Grant
 	r.Parked = true // shares asks for no more than what must be the same
 	switch {
@@ -117,7 +122,8 @@ func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	}
 	r.Postings, r.Call.Raw = nil, nil
 	if _, err := k.audit.Record(ctx, approver.Record{
-		Event: approver.EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution,
+		Event: approver.EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call,
+		Verdict: r.Verdict, Resolution: r.Resolution,
 		Note: fmt.Sprintf("for %s, until %s", term, until.UTC().Format(time.RFC3339)),
 	}); err != nil {
 		return err
@@ -236,5 +242,6 @@ func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev app
 	if g.Ended != "" {
 		due = time.Time{}
 	}
-	return k.records.putBefore(ctx, before, approver.Key("grant", scope), value, rev, approver.NewRev(), due, g.Until.Add(k.keepFor))
+	return k.records.putBefore(ctx, before, approver.Key("grant", scope), value, rev, approver.NewRev(), due,
+		g.Until.Add(k.keepFor))
 }

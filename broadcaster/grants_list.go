@@ -96,7 +96,10 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	case err != nil:
 		return err
 	}
-	_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
+	_, err = k.audit.Record(ctx, approver.Record{
+		Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Note: "revoked by " + by,
+	})
 	k.editor.settle(r.ID)
 	return err
 }
@@ -104,7 +107,9 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 // discard takes away the record of a request that cannot be read. Whoever waits for it
 // asks anew.
 func (k *Grants) discard(ctx context.Context, id, by string) error {
-	note := approver.Record{Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by}
+	note := approver.Record{
+		Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by,
+	}
 	if _, err := k.audit.Record(ctx, note); err != nil {
 		return err
 	}
@@ -145,7 +150,9 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 		} else {
 			k.spend(ctx, r.ID)
 		}
-		_, err = k.audit.Record(ctx, approver.Record{Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note})
+		_, err = k.audit.Record(ctx, approver.Record{
+			Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
+		})
 		return err
 	}
 }
@@ -153,7 +160,9 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 // spend has a yes that was taken back given to nobody again, and to none of the calls that
 // it still waits for. Another yes may take the place of its grant: see stillGood.
 func (k *Grants) spend(ctx context.Context, id string) {
-	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.spend(approver.Revoked, now) })
+	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		return r.spend(approver.Revoked, now)
+	})
 	switch {
 	case err == nil:
 		k.editor.settle(id)

@@ -14,9 +14,12 @@ import (
 // written since. Neither a step nor a refusal may rest on it.
 func TestMemoryIsNoAuthority(t *testing.T) {
 	for name, stale := range map[string]func(Request) Request{
-		"it remembers an end that was taken back": func(r Request) Request { r.State, r.Resolution.Cause = approver.Denied, approver.TimedOut; return r },
-		"it remembers another holder":             func(r Request) Request { r.Holder = "somebody"; return r },
-		"it remembers more time":                  func(r Request) Request { r.Due = r.Due.Add(time.Hour); return r },
+		"it remembers an end that was taken back": func(r Request) Request {
+			r.State, r.Resolution.Cause = approver.Denied, approver.TimedOut
+			return r
+		},
+		"it remembers another holder": func(r Request) Request { r.Holder = "somebody"; return r },
+		"it remembers more time":      func(r Request) Request { r.Due = r.Due.Add(time.Hour); return r },
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -41,7 +44,10 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				}
 				// A refusal is the record's own, too.
 				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
-				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) { saw = r; return r, ErrTooSoon })
+				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) {
+					saw = r
+					return r, ErrTooSoon
+				})
 				if !errors.Is(err, ErrTooSoon) || saw.Holder != r.Holder || saw.State != approver.Pending || !saw.Due.Equal(r.Due) {
 					t.Errorf("refused by %+v, %v", saw, err)
 				}

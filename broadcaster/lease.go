@@ -14,7 +14,9 @@ import (
 // WithLease runs f while this process holds the named lease, and again whenever it
 // gets the lease anew, until ctx ends or f ends by itself. f's context ends
 // with the lease.
-func WithLease(ctx context.Context, store approver.KV, name string, log *slog.Logger, f func(ctx context.Context) error) error {
+func WithLease(
+	ctx context.Context, store approver.KV, name string, log *slog.Logger, f func(ctx context.Context) error,
+) error {
 	for {
 		asked := time.Now()
 		if err := take(ctx, store, name, asked.Add(approver.LeaseTTL), approver.LeaseTTL); err != nil {
@@ -39,7 +41,9 @@ func WithLease(ctx context.Context, store approver.KV, name string, log *slog.Lo
 // holdLease runs f and renews the lease, which was asked for at renewed. held
 // reports that f ended by itself. A store that does not answer costs the lead
 // before anybody else can have it.
-func holdLease(ctx context.Context, store approver.KV, name string, renewed time.Time, f func(ctx context.Context) error) (held bool, err error) {
+func holdLease(
+	ctx context.Context, store approver.KV, name string, renewed time.Time, f func(ctx context.Context) error,
+) (held bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)

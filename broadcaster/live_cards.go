@@ -41,7 +41,8 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	}
 	c := s.of[r.ID]
 	if c == nil {
-		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), codes: map[int]tokens.Code{}, said: map[int]string{}, later: map[int]time.Time{}, tries: map[int]int{}, late: map[int]bool{}}
+		c = &requestCards{due: now.Add(r.Due.Sub(r.Created)), codes: map[int]tokens.Code{}, said: map[int]string{},
+			later: map[int]time.Time{}, tries: map[int]int{}, late: map[int]bool{}}
 		s.of[r.ID] = c
 	}
 	for i, code := range codes {
@@ -57,7 +58,8 @@ func (c *requestCards) stale(r Request, host string) (stale []int) {
 	}
 	for i, p := range r.Postings {
 		_, ours := c.codes[i]
-		if ours && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) && (c.said[i] != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) && r.Joined > 0 {
+		if ours && p.Phase == Posted && !p.Ref.Partial && (p.Hub == "" || p.Hub == host) &&
+			(c.said[i] != callersNotice(r, p) || p.Upto != r.Joined && !p.Late) && r.Joined > 0 {
 			stale = append(stale, i)
 		}
 	}

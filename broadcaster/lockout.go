@@ -114,7 +114,8 @@ func (l *lockout) load(ctx context.Context, key string) (s wrongCodes, rev appro
 	if was, long, ok := l.memory.lost(key, rev, now); ok {
 		s = was // they count all the same
 		if long {
-			err = l.controls.Distrust(context.WithoutCancel(ctx), approver.AlarmStore, "the store has lost wrong codes that were typed a moment ago")
+			err = l.controls.Distrust(context.WithoutCancel(ctx), approver.AlarmStore,
+				"the store has lost wrong codes that were typed a moment ago")
 		}
 	}
 	return s.recent(now), rev, now, err

@@ -38,7 +38,8 @@ func (f *finder) found(ctx context.Context, r Request, i int, message string) (R
 	p := r.Postings[i]
 	p.Ref, _ = p.refOf(message)
 	if err == nil {
-		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref, ", found by its button: the platform's answer was lost, or its note")
+		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref,
+			", found by its button: the platform's answer was lost, or its note")
 	}
 	if r.ended() {
 		f.editor.settle(r.ID)
@@ -65,7 +66,8 @@ func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 	if err == nil {
 		f.editor.settle(id)
 	} else if !errors.Is(err, errNoChange) {
-		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel, "error", err)
+		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel,
+			"error", err)
 	}
 }
 
@@ -85,7 +87,9 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 		if !sleep(ctx, vanishedAfter) {
 			return
 		}
-		ref := approver.Ref{Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message}
+		ref := approver.Ref{
+			Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message,
+		}
 		lost := func(ctx context.Context) (approver.Card, bool) {
 			_, _, err := f.requests.load(ctx, rep.Request)
 			return forgottenCard(rep.Request), errors.Is(err, approver.ErrNotFound)
@@ -94,7 +98,10 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 			f.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
-	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the newest card."}
+	return &approver.Outcome{
+		Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the " +
+			"newest card.",
+	}
 }
 
 func forgottenCard(request string) approver.Card {

@@ -43,7 +43,9 @@ func (m *ControlMark) check(c Controls, known uint64) Controls {
 	case c.Missing:
 		c.Removed = m.Removed() // what is written in its place has them again
 	case c.Version < known:
-		c = Controls{Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}, Removed: m.Removed()}
+		c = Controls{
+			Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}, Removed: m.Removed(),
+		}
 	case m == nil:
 		return c
 	default:

@@ -30,7 +30,9 @@ type opener struct {
 }
 
 // open makes the request of a call, or takes it up if the call was here before.
-func (o *opener) open(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string) (Request, error) {
+func (o *opener) open(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
+) (Request, error) {
 	fp := bound.Fingerprint
 	r, dead, err := o.requests.find(ctx, call.ID)
 	if errors.Is(err, approver.ErrNotFound) {
@@ -73,7 +75,9 @@ func shareable(call approver.ToolCall, why approver.Verdict) bool {
 
 // openShared finds the request of an identical call that waits, or makes one that others
 // can find. dead is a request that the call's id leads to and that is not its own.
-func (o *opener) openShared(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string) (Request, error) {
+func (o *opener) openShared(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
+) (Request, error) {
 	if !shareable(call, why) {
 		return o.create(ctx, call, why, bound, holder, dead)
 	}
@@ -110,7 +114,8 @@ func (o *opener) openShared(ctx context.Context, call approver.ToolCall, why app
 		}
 		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
 		if err != nil { // nobody is to wait for it
-			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{}, time.Now().Add(o.keepFor))
+			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
+				time.Now().Add(o.keepFor))
 		}
 		return r, err
 	}
@@ -118,14 +123,18 @@ func (o *opener) openShared(ctx context.Context, call approver.ToolCall, why app
 
 // joinOpen lets a call wait for the answer to an identical one. ErrNotFound means that
 // there is no record of that, errApart that this call needs a request of its own.
-func (o *opener) joinOpen(ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder, dead string) (Request, error) {
+func (o *opener) joinOpen(
+	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
+	dead string,
+) (Request, error) {
 	r, _, now, err := o.requests.loadNow(ctx, id)
 	switch {
 	case unreadable(err):
 		return r, errApart
 	case err != nil:
 		return r, err
-	case r.State != approver.Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
+	case r.State != approver.Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" ||
+		!covers(r.Verdict, why):
 		return r, errApart
 	}
 	// The agent kills its hook at its own deadline, which must not be before the answer.
@@ -144,8 +153,9 @@ func (o *opener) joinOpen(ctx context.Context, id string, call approver.ToolCall
 	// A call that waits is in the audit, whatever ends this process or fails next. That is
 	// recorded once, however often it is tried.
 	_, err = o.audit.Record(context.WithoutCancel(ctx), approver.Record{
-		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call, Verdict: why,
-		Note: "it waits for the answer to an identical call",
+		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call,
+		Verdict: why,
+		Note:    "it waits for the answer to an identical call",
 	})
 	if err != nil {
 		return r, err
@@ -175,7 +185,9 @@ var errApart = errors.New("the request is not for this call")
 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to, or one that is not for the call.
-func (o *opener) create(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string) (Request, error) {
+func (o *opener) create(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
+) (Request, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Request{}, err
@@ -184,7 +196,10 @@ func (o *opener) create(ctx context.Context, call approver.ToolCall, why approve
 }
 
 // createAs is create with the id of the request.
-func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string) (Request, error) {
+func (o *opener) createAs(
+	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder,
+	dead string,
+) (Request, error) {
 	to, err := o.approvers.audience(why)
 	if err != nil {
 		return Request{}, err
@@ -205,7 +220,8 @@ func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall
 	kept := call
 	kept.Env, kept.Environment = nil, o.environments.shown(ctx, call)
 	r := Request{
-		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
+		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint,
+		Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {
@@ -244,7 +260,9 @@ func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall
 }
 
 // lives says how long people may answer a request, and how long its answer may be read.
-func (o *opener) lives(ctx context.Context, call approver.ToolCall, why approver.Verdict) (ttl, readable time.Duration) {
+func (o *opener) lives(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (ttl, readable time.Duration) {
 	ttl = why.TTL
 	if ttl <= 0 {
 		ttl = o.ttl
@@ -277,7 +295,9 @@ func (o *opener) mayAsk(ctx context.Context, holder string, call approver.ToolCa
 // join finds the parked request that a new call comes back for. ErrNotFound
 // means that there is none whose answer this call may have. dead is a request without a
 // record that the call's id leads to.
-func (o *opener) join(ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string) (Request, error) {
+func (o *opener) join(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
+) (Request, error) {
 	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
 	if err != nil {
 		return Request{}, err
@@ -305,7 +325,9 @@ func (o *opener) join(ctx context.Context, call approver.ToolCall, why approver.
 }
 
 // resume takes up the request of a courier that came back.
-func (o *opener) resume(ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string) (Request, error) {
+func (o *opener) resume(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
+) (Request, error) {
 	// A call id is the agent's to choose: it must not carry an answer over to a
 	// stricter question. What was released before is told again.
 	if !r.State.Settled() && !covers(r.Verdict, why) {
@@ -370,7 +392,10 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		}
 	}
 	if !r.Parked {
-		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Park(takeBy, now) })
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request,
+			error) {
+			return r.Park(takeBy, now)
+		})
 		if err != nil {
 			return next, err
 		}

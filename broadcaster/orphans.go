@@ -33,7 +33,10 @@ func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
 // hide shows card on a card that no record holds. If that fails in a way that may be over
 // soon it is tried again in the background. now is asked before each further try what the
 // card is to show then, and whether it is still nobody else's to bring up to date.
-func (e *editor) hide(ctx context.Context, request string, ref approver.Ref, card approver.Card, now func(context.Context) (approver.Card, bool)) {
+func (e *editor) hide(
+	ctx context.Context, request string, ref approver.Ref, card approver.Card,
+	now func(context.Context) (approver.Card, bool),
+) {
 	log := e.log.With("request", request, "channel", ref.Channel)
 	err := e.channels.updateOne(ctx, ref, card)
 	switch {

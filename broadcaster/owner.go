@@ -16,7 +16,9 @@ import (
 // goes the way of every other answer.
 func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) approver.Outcome {
 	as, who := Owner()
-	rep := approver.Reply{Channel: as.Channel, Sender: as.ID, Name: who.Name, Approve: true, Method: approver.ByCode, Request: id, Shown: shown}
+	rep := approver.Reply{
+		Channel: as.Channel, Sender: as.ID, Name: who.Name, Approve: true, Method: approver.ByCode, Request: id, Shown: shown,
+	}
 	r, out := a.ownerApproves(ctx, rep, as, who)
 	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
 		a.noteRefusal(ctx, rep, r, out)
@@ -24,11 +26,15 @@ func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) appro
 	return out
 }
 
-func (a *Answers) ownerApproves(ctx context.Context, rep approver.Reply, as approver.Identity, who approver.Person) (Request, approver.Outcome) {
+func (a *Answers) ownerApproves(
+	ctx context.Context, rep approver.Reply, as approver.Identity, who approver.Person,
+) (Request, approver.Outcome) {
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
-		return r, approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request: approver pending lists those that are open."}
+		return r, approver.Outcome{
+			Kind: approver.OutcomeUnknown, Text: "There is no such request: approver pending lists those that are open.",
+		}
 	case err != nil:
 		return r, *a.finder.trouble(err)
 	case r.State.Settled():
@@ -37,7 +43,8 @@ func (a *Answers) ownerApproves(ctx context.Context, rep approver.Reply, as appr
 	if why := a.approvers.OwnerMay(ctx, r); why != "" {
 		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "Root cannot approve it: " + why}
 	}
-	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why", a.approvers.Nobody(r.Verdict.Severity))
+	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
+		a.approvers.Nobody(r.Verdict.Severity))
 	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Method: rep.Method, Identity: as}
 	return a.enter(ctx, r, Posting{}, rep, res, time.Now())
 }

@@ -48,7 +48,8 @@ type report struct {
 
 func (d *poster) recordAsked(ctx context.Context, r Request) error {
 	_, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict,
 	})
 	return err
 }
@@ -154,7 +155,9 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 	}
 }
 
-func (d *poster) postOne(work context.Context, r Request, i int, code tokens.Code, limit time.Duration) (ref approver.Ref, err error) {
+func (d *poster) postOne(
+	work context.Context, r Request, i int, code tokens.Code, limit time.Duration,
+) (ref approver.Ref, err error) {
 	ctx, cancel := context.WithTimeout(work, limit)
 	defer cancel()
 	to := r.Postings[i].To
@@ -318,7 +321,8 @@ func (d *poster) posted(ctx context.Context, r Request, rep report) {
 // recordPosted records that a card is before people. which tells it from the others.
 func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
 	if _, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Event: approver.EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict,
 		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
 	}); err != nil {
 		d.log.Error("audit failed", "request", r.ID, "error", err)
@@ -339,7 +343,8 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 		what = "a card could not be posted; trying again until the request's deadline"
 	case rep.again:
 		level, what = slog.LevelDebug, "a card could not be posted; trying again"
-	case r.State != approver.Pending && r.Resolution.Cause != approver.Unreachable && r.Resolution.Cause != approver.TimedOut:
+	case r.State != approver.Pending && r.Resolution.Cause != approver.Unreachable &&
+		r.Resolution.Cause != approver.TimedOut:
 		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
 	case r.State.Settled() && !errors.Is(rep.err, approver.ErrFinal) && !errors.Is(rep.err, errEnded):
 		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told

@@ -78,7 +78,9 @@ func (p Posting) refOf(message string) (approver.Ref, bool) {
 // arrived notes that the platform took the card. One that was found before stays
 // beside it, unless it is the same.
 func (p *Posting) arrived(ref approver.Ref) {
-	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool { return other.Message == ref.Message })
+	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool {
+		return other.Message == ref.Message
+	})
 	if p.Ref != ref {
 		p.Upto, p.UptoAt = 0, time.Time{} // the count was on the other one
 	}
@@ -204,7 +206,9 @@ func (ps Postings) unshown(edited []int) (next Postings, some bool) {
 // updated notes what became of the tries to bring some of the postings in was up to date,
 // of which failed has the errors. What is final for one process leaves the card to others.
 // After giveUp no card is tried again.
-func (ps Postings) updated(process string, was Postings, tried []int, failed []error, now, giveUp time.Time) (next Postings, changed bool) {
+func (ps Postings) updated(
+	process string, was Postings, tried []int, failed []error, now, giveUp time.Time,
+) (next Postings, changed bool) {
 	ps = slices.Clone(ps)
 	for n, i := range tried {
 		p := &ps[i]

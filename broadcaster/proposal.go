@@ -19,7 +19,9 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 		text = "Approved: the freeze is lifted. What was denied or burned stays so."
 		done = func(c Controls, _ time.Time) bool { return c.FrozenText() == "" }
 	case "pause":
-		text, done = "Approved: the pause has begun.", func(c Controls, now time.Time) bool { return c.Paused(approver.High, now) }
+		text, done = "Approved: the pause has begun.", func(c Controls, now time.Time) bool {
+			return c.Paused(approver.High, now)
+		}
 	case "observe":
 		text, done = "Approved: observe mode has begun.", Controls.Observing
 	default:
@@ -31,7 +33,8 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 		}
 		_ = sleep(ctx, retryEvery)
 	}
-	return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
+	return approver.Outcome{Kind: approver.OutcomeRecorded,
+		Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
 }
 
 // proposed is what is told to somebody who said always: the rule to put into the
@@ -48,7 +51,8 @@ func (a *Answers) proposed(r Request) string {
 	case len(rule) > maxProposed:
 		return text + "approver grants propose " + r.ID + " shows the rule for the policy."
 	}
-	return text + "put this rule into the policy, first in rules, and people are asked once more whether that is meant:\n" + rule
+	return text + "put this rule into the policy, first in rules, " +
+		"and people are asked once more whether that is meant:\n" + rule
 }
 
 // maxProposed bounds, in bytes, a rule that fits a message on every platform.

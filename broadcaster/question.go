@@ -39,7 +39,8 @@ func covers(v, now approver.Verdict) bool {
 	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
 		return false
 	}
-	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) && within(v.Channels, now.Channels)
+	return v.Severity <= now.Severity && bytes.Equal(v.Args, now.Args) && within(v.Approvers, now.Approvers) &&
+		within(v.Channels, now.Channels)
 }
 
 // within reports that a narrows no less than b. An empty list is everybody.

@@ -129,7 +129,9 @@ var errDeaf = errors.New("no answers come here")
 
 // runSolo runs a channel under its lease. A process that hears nothing, as where its way
 // to the platform is cut, gives the lease up: it would make all others deaf.
-func (v *receivers) runSolo(ctx context.Context, c approver.Channel, lease string, run func(context.Context) error) error {
+func (v *receivers) runSolo(
+	ctx context.Context, c approver.Channel, lease string, run func(context.Context) error,
+) error {
 	ctx, stop := context.WithCancel(ctx)
 	var telling sync.WaitGroup
 	telling.Go(func() { v.tellReceiver(ctx, c, lease) })
@@ -256,10 +258,13 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 
 // lookElsewhere reads how it is where the lease is, and why answers may not count there.
 // Nothing is known where nobody else has said anything lately.
-func (v *receivers) lookElsewhere(ctx context.Context, c approver.Channel, key string, mine Receiving) (*Receiving, string) {
+func (v *receivers) lookElsewhere(
+	ctx context.Context, c approver.Channel, key string, mine Receiving,
+) (*Receiving, string) {
 	value, _, clock, err := approver.GetNow(ctx, v.store, key)
 	var there Receiving
-	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process || clock.Sub(there.At).Abs() > fresh {
+	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process ||
+		clock.Sub(there.At).Abs() > fresh {
 		return nil, ""
 	}
 	trouble := there.trouble(mine)

@@ -89,7 +89,9 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 	return l.audit.Record(ctx, auditRecord(r, approver.EventApproved))
 }
 
-func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string) (Request, error) {
+func (l *releases) consume(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string,
+) (Request, error) {
 	readable := time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		readable = time.Until(deadline)
@@ -188,7 +190,9 @@ func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) 
 
 // share releases one more call of a request whose yes is for several. A call that comes
 // back for it may be judged otherwise by now: why is what asks about it.
-func (l *releases) share(ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string) (Request, bool, error) {
+func (l *releases) share(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string,
+) (Request, bool, error) {
 	if !covers(r.Verdict, why) {
 		return r, false, ErrNotBound
 	}
@@ -256,7 +260,8 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	}
 	switch {
 	case !settled:
-		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID, r.TakeBy.UTC().Format("15:04 UTC"))
+		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID,
+			r.TakeBy.UTC().Format("15:04 UTC"))
 		return v.Blocked(reason, reason)
 	case res.Approve:
 		reason := "another call with the same content has used this approval; run it again to ask anew"
@@ -265,9 +270,11 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	reason := res.Cause.Sentence()
 	switch res.Cause {
 	case approver.ByPerson:
-		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, display.Platform(res.Identity.Channel))
+		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who,
+			display.Platform(res.Identity.Channel))
 	case approver.TimedOut:
-		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
+		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is "+
+			"there to approve it",
 			display.Duration(r.Due.Sub(r.Created)))
 	case approver.Unreachable:
 		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
@@ -283,7 +290,8 @@ func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.
 		return nil
 	}
 	_, err := l.audit.Record(context.WithoutCancel(ctx), approver.Record{
-		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: l.verdict(r, false), Note: "the answer of a request that was parked",
+		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: l.verdict(r, false),
+		Note: "the answer of a request that was parked",
 	})
 	return err
 }
@@ -322,18 +330,20 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 // durable before anybody is told, and brings the cards up to date.
 func (l *releases) granted(ctx context.Context, r Request) Request {
 	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
-	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, now time.Time) (Request, error) {
-		if err != nil || hash == "" {
-			return r.Fail(approver.Unrecorded, now)
-		}
-		if r.State != approver.Approved {
-			return r, ErrSettled
-		}
-		r.Audit = hash
-		return r, nil
-	})
+	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
+		func(r Request, now time.Time) (Request, error) {
+			if err != nil || hash == "" {
+				return r.Fail(approver.Unrecorded, now)
+			}
+			if r.State != approver.Approved {
+				return r, ErrSettled
+			}
+			r.Audit = hash
+			return r, nil
+		})
 	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
-		l.log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error", errors.Join(err, changeErr))
+		l.log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error",
+			errors.Join(err, changeErr))
 	}
 	if next.Granted() {
 		l.editor.settle(next.ID)

@@ -15,7 +15,9 @@ import (
 // terminal means the same account.
 func Owner() (approver.Identity, approver.Person) {
 	const terminal, root = "terminal", "0"
-	return approver.Identity{Channel: terminal, ID: root}, approver.Person{ID: approver.SelfPerson(terminal, root), Name: "root of this machine"}
+	return approver.Identity{Channel: terminal, ID: root}, approver.Person{
+		ID: approver.SelfPerson(terminal, root), Name: "root of this machine",
+	}
 }
 
 // A Removal is one person who was taken away. It is part of the controls, so it holds
@@ -52,7 +54,9 @@ func (r Removal) Stands() bool { return !r.At.IsZero() && r.Back.IsZero() }
 // is reports whether an account, or the person it stands for, is the one who was removed.
 func (r Removal) is(id approver.Identity, who approver.Person) bool {
 	return who.ID != "" && shortName(who.ID) == shortName(r.Person) ||
-		slices.ContainsFunc(r.Identities, func(gone approver.Identity) bool { return boundedIdentity(gone) == boundedIdentity(id) })
+		slices.ContainsFunc(r.Identities, func(gone approver.Identity) bool {
+			return boundedIdentity(gone) == boundedIdentity(id)
+		})
 }
 
 // same reports that nobody was removed anew, or brought back, between two looks.
@@ -63,7 +67,8 @@ func (r Removal) same(seen Removal) bool {
 
 // Line says it for people.
 func (r Removal) Line() string {
-	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By), r.At.UTC().Format("2006-01-02 15:04 UTC"))
+	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By),
+		r.At.UTC().Format("2006-01-02 15:04 UTC"))
 	if r.Reason != "" {
 		text += " (" + display.SafeLine(r.Reason) + ")"
 	}
@@ -83,7 +88,8 @@ func (r Removal) Line() string {
 // check refuses what cannot stand on an approver list.
 func (r Removal) check() error {
 	if len(r.Person) > MaxName {
-		return fmt.Errorf("the name of whom to remove has %d bytes; no approver list has one of more than %d", len(r.Person), MaxName)
+		return fmt.Errorf("the name of whom to remove has %d bytes; no approver list has one of more than %d", len(r.Person),
+			MaxName)
 	}
 	for _, id := range r.Identities {
 		if n := len(id.Channel) + len(id.ID); n > MaxName {
@@ -91,7 +97,8 @@ func (r Removal) check() error {
 		}
 	}
 	if n := len(r.Identities); n > MaxAccounts {
-		return fmt.Errorf("whom to remove has %d accounts, more than the %d that a person may have: take some out of the approver lists", n, MaxAccounts)
+		return fmt.Errorf("whom to remove has %d accounts, more than the %d that a person may have: take some out of the "+
+			"approver lists", n, MaxAccounts)
 	}
 	return nil
 }
@@ -111,7 +118,8 @@ func (r Removal) bounded() Removal {
 
 // ErrOnlyRoot means that somebody else was to remove root of this machine. Root's word is
 // the way out where an agent has the daemon's own uid, so that uid must not take it away.
-var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " + display.AsRoot("people remove terminal:0"))
+var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " +
+	display.AsRoot("people remove terminal:0"))
 
 // namesRoot reports whether a removal takes away what root does by the word of the kernel.
 func (r Removal) namesRoot() bool {

@@ -104,7 +104,8 @@ func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note 
 	}
 	if waited {
 		_, err = m.audit.Record(ctx, approver.Record{
-			Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
+			Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+			Note: note,
 		})
 	}
 	m.editor.settle(r.ID)

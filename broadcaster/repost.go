@@ -30,7 +30,9 @@ func (d *poster) repost(ctx context.Context, id string) {
 		}
 		lost = d.lost(r, now)
 	}
-	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool { return !r.Postings[i].refusedTo(d.process) }); len(refused) > 0 {
+	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
+		return !r.Postings[i].refusedTo(d.process)
+	}); len(refused) > 0 {
 		d.giveUp(ctx, id, refused)
 		return // what else is lost comes at the next look
 	}
@@ -149,7 +151,8 @@ func (d *poster) lost(r Request, now time.Time) []int {
 		}
 		gone := p.Phase == Sending && !now.Before(until)
 		if volatile {
-			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) && watched(presence)
+			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) &&
+				watched(presence)
 		}
 		if gone {
 			lost = append(lost, i)

@@ -121,7 +121,8 @@ func (r Request) mayShare() bool {
 // mayLast reports whether a yes to the request is one that is kept.
 func (r Request) mayLast() bool {
 	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call) && (!term.Session || r.Call.Session != "")
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() &&
+		!obscured(r.Call) && (!term.Session || r.Call.Session != "")
 }
 
 // first is the call in the place of the one that asked, as a Caller.

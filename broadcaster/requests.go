@@ -94,7 +94,9 @@ func (q *Requests) decode(ctx context.Context, id string, value []byte, rev appr
 // now is, also when the step refuses with an error of the state machine. What a
 // person decides takes effect before the deadline or not at all, by the store's
 // clock in the moment of writing.
-func (q *Requests) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
+func (q *Requests) change(
+	ctx context.Context, id string, step func(Request, time.Time) (Request, error),
+) (Request, error) {
 	for r, rev, guess := q.cache.last(id); ; guess = false {
 		// What was read a moment ago is most likely still so. If it is not, the
 		// write is a conflict; a refusal is never taken from a guess.
@@ -124,7 +126,8 @@ func (q *Requests) change(ctx context.Context, id string, step func(Request, tim
 			before = r.Due
 		}
 		newRev := approver.NewRev()
-		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(q.keepFor))
+		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
+			next.Due.Add(q.keepFor))
 		switch {
 		case err == nil:
 			q.cache.note(next, newRev, len(value))

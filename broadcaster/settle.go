@@ -159,7 +159,8 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			i := todo[n]
 			e.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
 		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
-			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
+			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel,
+				"tries", p.Attempts+1)
 		}
 	}
 }
@@ -191,7 +192,8 @@ func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 	case p.Attempts == 0:
 		level = slog.LevelWarn
 	}
-	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
+	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error",
+		err)
 }
 
 // update brings the cards of a posting up to date, if they are this hub's to change.

@@ -264,7 +264,9 @@ func (r Request) Park(takeBy, now time.Time) (Request, error) {
 // Take is Consume for a call that came back after its request was parked. The
 // record then holds that call's id, and only that call may read the answer
 // again, until its courier's deadline.
-func (r Request) Take(call approver.ToolCall, fp approver.Fingerprint, audit string, deadline, now time.Time) (Request, error) {
+func (r Request) Take(
+	call approver.ToolCall, fp approver.Fingerprint, audit string, deadline, now time.Time,
+) (Request, error) {
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled

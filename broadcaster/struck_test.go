@@ -12,7 +12,9 @@ import (
 // Wrong codes of many people and conversations fill no memory. What is newest stays
 // known: a lock that somebody deletes from the store a moment later still holds.
 func TestStrikesInMemoryAreBounded(t *testing.T) {
-	for name, pause := range map[string]time.Duration{"all at once": 0, "a second apart": time.Second, "a minute apart": time.Minute} {
+	for name, pause := range map[string]time.Duration{
+		"all at once": 0, "a second apart": time.Second, "a minute apart": time.Minute,
+	} {
 		var k lockoutMemory
 		start := time.Now()
 		now := start
@@ -58,7 +60,8 @@ func TestNoUserIsTheDaemonItself(t *testing.T) {
 		same bool
 	}{
 		{ada, ada, true}, {root, root, true}, {ada, approver.Peer{Known: true, UID: 1000, PID: 7}, true},
-		{ada, root, false}, {approver.Peer{}, approver.Peer{}, true}, {approver.Peer{UID: 1000}, ada, false}, {ada, approver.Peer{UID: 1000}, false}, {approver.Peer{}, root, false},
+		{ada, root, false}, {approver.Peer{}, approver.Peer{}, true}, {approver.Peer{UID: 1000}, ada, false},
+		{ada, approver.Peer{UID: 1000}, false}, {approver.Peer{}, root, false},
 	} {
 		if tt.a.SameUser(tt.b) != tt.same {
 			t.Errorf("%+v and %+v: %v", tt.a, tt.b, !tt.same)
@@ -69,8 +72,13 @@ func TestNoUserIsTheDaemonItself(t *testing.T) {
 // The yes of one user is not repeated to another, whatever was looked at before.
 func TestARepetitionIsForTheSameUser(t *testing.T) {
 	for _, peer := range []approver.Peer{{Known: true, UID: 1001}, {Known: true}, {}} {
-		r := Request{State: approver.Consumed, CallID: "c1", Call: approver.ToolCall{ID: "c1", Peer: approver.Peer{Known: true, UID: 1000}}}
-		if _, yes, err := composed(Options{}).releases.runs(t.Context(), r, approver.ToolCall{ID: "c1", Peer: peer}, "", ""); yes || !errors.Is(err, ErrNotBound) {
+		r := Request{
+			State: approver.Consumed, CallID: "c1", Call: approver.ToolCall{
+				ID: "c1", Peer: approver.Peer{Known: true, UID: 1000},
+			},
+		}
+		if _, yes, err := composed(Options{}).releases.runs(t.Context(), r, approver.ToolCall{ID: "c1", Peer: peer}, "",
+			""); yes || !errors.Is(err, ErrNotBound) {
 			t.Errorf("%+v: %v, %v", peer, yes, err)
 		}
 	}

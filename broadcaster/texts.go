@@ -10,7 +10,8 @@ import (
 
 // decider is who decided, where, and after how long.
 func deciderLine(r Request, res approver.Resolution) string {
-	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
+	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)),
+		display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
 }
 
 // resultLine says in one line who decided, where, and after how long.
@@ -85,7 +86,8 @@ func releasedText(r Request) string {
 
 // grantedText is what people are told of a yes that waits.
 func grantedText(r Request) string {
-	return "Recorded: the agent was told to come back, and may now run this call once, until " + r.TakeBy.UTC().Format("15:04:05 UTC") + "."
+	return "Recorded: the agent was told to come back, and may now run this call once, until " +
+		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
 }
 
 // resultLine says of a yes what became of it; empty where nothing is to be said.
@@ -118,7 +120,8 @@ func (f Fate) outcomeText() string {
 	case Untaken:
 		return "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran."
 	case NotRun:
-		return "Approved and released to the agent, which reported no run of it: most likely its own rules or mode refused it."
+		return "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
+			"refused it."
 	case NoFate, DidRun:
 	}
 	return ""

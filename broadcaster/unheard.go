@@ -63,7 +63,9 @@ func repeats(t approver.Told) int {
 
 // Unheard returns what the store has not heard of: it has no record of the request,
 // or one of before. The oldest come first.
-func Unheard(ctx context.Context, store approver.KV, told map[string]approver.Told) (missing []approver.Told, err error) {
+func Unheard(
+	ctx context.Context, store approver.KV, told map[string]approver.Told,
+) (missing []approver.Told, err error) {
 	for _, t := range slices.SortedFunc(maps.Values(told), func(a, b approver.Told) int { return a.At.Compare(b.At) }) {
 		value, _, err := store.Get(ctx, approver.Key("req", t.Request))
 		if err != nil && !errors.Is(err, approver.ErrNotFound) {
