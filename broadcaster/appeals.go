@@ -87,7 +87,7 @@ func (b *Broadcaster) Appealed(
 			return v, false, err
 		}
 	}
-	if r, runs, err = b.releases.runs(ctx, r, call, fp, holder); err != nil {
+	if r, runs, err = b.releases.mayRun(ctx, r, call, fp, holder); err != nil {
 		return v, false, err
 	}
 	if err := b.releases.answeredBefore(ctx, r, call); err != nil {

@@ -132,7 +132,7 @@ func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error)
 	}
 	who, where := "nobody", "any channel"
 	if len(v.Approvers) > 0 {
-		who = "none of " + a.names(v.Approvers)
+		who = "none of " + a.namesOf(v.Approvers)
 	}
 	if len(v.Channels) > 0 {
 		where = strings.Join(v.Channels, " or ")
@@ -140,8 +140,8 @@ func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error)
 	return nil, fmt.Errorf("%w: %s can approve it on %s", errNobody, who, where)
 }
 
-// names writes the people with these ids for people.
-func (a *Approvers) names(ids []string) string {
+// namesOf writes the people with these ids for people.
+func (a *Approvers) namesOf(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = id
@@ -168,7 +168,7 @@ func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string
 		return "This request is answered on " + strings.Join(where, " or ") +
 			": your yes here does not count. You may deny it here."
 	}
-	return "This request is for " + a.names(v.Approvers) + ": your yes does not count. You may deny it."
+	return "This request is for " + a.namesOf(v.Approvers) + ": your yes does not count. You may deny it."
 }
 
 // OwnerMay says why root may not approve a request; empty if root may. That is so only

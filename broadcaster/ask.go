@@ -65,7 +65,7 @@ func (b *Broadcaster) ask(
 	}
 	holder := uuid.NewString()
 	defer b.handovers.end(holder)
-	err = patiently(ctx, func() error { r, err = b.opener.open(ctx, call, why, bound, holder); return err })
+	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, call, why, bound, holder); return err })
 	if err != nil {
 		return Request{}, false, err
 	}
@@ -76,7 +76,7 @@ func (b *Broadcaster) ask(
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
 		b.editor.vanished(r)
 		b.handovers.end(holder)
-		if r, err = b.opener.open(ctx, call, why, bound, holder); err == nil {
+		if r, err = b.opener.openOrResume(ctx, call, why, bound, holder); err == nil {
 			r, err = b.await(ctx, r, call, holder)
 		}
 	}
@@ -215,7 +215,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 func (b *Broadcaster) answer(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
 ) (Request, bool, error) {
-	r, runs, err := b.releases.runs(ctx, r, call, fp, holder)
+	r, runs, err := b.releases.mayRun(ctx, r, call, fp, holder)
 	if err != nil {
 		if isVoid(err) {
 			b.editor.settle(r.ID)
@@ -230,7 +230,7 @@ func (b *Broadcaster) answer(
 	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
 	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing() {
-		if _, err := b.endings.close(ctx, r); err != nil {
+		if _, err := b.endings.closeOnce(ctx, r); err != nil {
 			b.Log.Error("audit failed", "request", r.ID, "error", err)
 		}
 	}

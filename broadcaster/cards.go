@@ -77,7 +77,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 			c.Notice = strings.TrimSpace(parkedNotice(r) + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) +
+			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.namesOf(r.Verdict.Approvers)) +
 				": others can deny it. " + c.Notice)
 		}
 	}

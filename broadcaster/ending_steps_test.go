@@ -63,8 +63,8 @@ func TestParkingEndsCallsThatHadLeft(t *testing.T) {
 			}
 			r = next
 		}
-		step(r.Join("b", "b", at(0)))
-		step(r.Join("c", "c", at(0)))
+		step(r.AddCaller("b", "b", at(0)))
+		step(r.AddCaller("c", "c", at(0)))
 		for _, id := range c.gone {
 			step(r.Leave(id, at(0), time.Hour))
 		}

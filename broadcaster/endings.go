@@ -23,9 +23,9 @@ type endings struct {
 	closing map[string]*closing
 }
 
-// close makes the last record of a settled request durable, once per process
+// closeOnce makes the last record of a settled request durable, once per process
 // however many ask for it, and returns its hash.
-func (n *endings) close(ctx context.Context, r Request) (hash string, err error) {
+func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
 	}

@@ -160,8 +160,8 @@ func (e *Environments) settings(env map[string]string) (map[string]display.Setti
 	return out, nil
 }
 
-// shown is what people are shown of a call's environment, one variable each.
-func (e *Environments) shown(ctx context.Context, call approver.ToolCall) []string {
+// changes is what people are shown of a call's environment, one variable each.
+func (e *Environments) changes(ctx context.Context, call approver.ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil
 	}

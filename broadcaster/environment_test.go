@@ -56,7 +56,7 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 		}
 		// Another process, or a replica, knows the beginning from the store.
 		y := newBench(t, kv)
-		if lines := y.Environments.shown(t.Context(), evil); !slices.Contains(lines, "KUBECONFIG=/x/PROD (was unset)") {
+		if lines := y.Environments.changes(t.Context(), evil); !slices.Contains(lines, "KUBECONFIG=/x/PROD (was unset)") {
 			t.Errorf("after a restart: %q", lines)
 		}
 		for key, r := range kv.records {
@@ -72,7 +72,7 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 func TestEnvironmentLines(t *testing.T) {
 	x := newBench(t, newMemKV())
 	first := map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi", "PIP_INDEX_URL": "https://pypi.org/simple"}
-	if lines := x.Environments.shown(t.Context(), envCall("c0", first)); !slices.Equal(lines,
+	if lines := x.Environments.changes(t.Context(), envCall("c0", first)); !slices.Equal(lines,
 		[]string{"AWS_PROFILE=dev"}) {
 		t.Errorf("the first call shows %q", lines)
 	}
@@ -90,17 +90,17 @@ func TestEnvironmentLines(t *testing.T) {
 	} {
 		env := maps.Clone(first)
 		env[c.name] = c.value
-		lines := x.Environments.shown(t.Context(), envCall("c1", env))
+		lines := x.Environments.changes(t.Context(), envCall("c1", env))
 		if all := strings.Join(lines, "\n"); !strings.Contains(all, c.want) || strings.Contains(all, "hunter22") {
 			t.Errorf("%s=%s shows %q, want %q", c.name, c.value, lines, c.want)
 		}
 	}
-	if lines := x.Environments.shown(t.Context(),
+	if lines := x.Environments.changes(t.Context(),
 		envCall("c2", map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi"})); !slices.Contains(lines,
 		"PIP_INDEX_URL is unset (was https://pypi.org/simple)") {
 		t.Errorf("%q", lines)
 	}
-	if lines := x.Environments.shown(t.Context(), envCall("c3", first)); len(lines) != 1 {
+	if lines := x.Environments.changes(t.Context(), envCall("c3", first)); len(lines) != 1 {
 		t.Errorf("an unchanged environment shows %q", lines)
 	}
 	// An agent claims a new session, another folder or name, so that its changed
@@ -110,7 +110,7 @@ func TestEnvironmentLines(t *testing.T) {
 	})
 	other.Session, other.Dir, other.Agent = "another", "/elsewhere", "codex"
 	for range 2 { // its second call too
-		lines := x.Environments.shown(t.Context(), other)
+		lines := x.Environments.changes(t.Context(), other)
 		for _, want := range []string{
 			"KUBECONFIG=/x/PROD (was unset)", "AWS_REGION=prod (was unset)", "MAKEFLAGS=--eval=x (was unset)",
 			"EDITOR is unset (was vi)",
@@ -122,7 +122,7 @@ func TestEnvironmentLines(t *testing.T) {
 	}
 	if someone := other; true { // another user has begun nothing
 		someone.Peer = approver.Peer{Known: true, UID: 4711}
-		if lines := x.Environments.shown(t.Context(), someone); !slices.Equal(lines, []string{"KUBECONFIG=/x/PROD"}) {
+		if lines := x.Environments.changes(t.Context(), someone); !slices.Equal(lines, []string{"KUBECONFIG=/x/PROD"}) {
 			t.Errorf("another user's first call shows %q", lines)
 		}
 	}
@@ -152,13 +152,13 @@ func TestEnvironmentLines(t *testing.T) {
 // dangerous ones stand first, the rest is cut, and only the typed code approves, once.
 func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 	x := newBench(t, newMemKV())
-	x.Environments.shown(t.Context(), envCall("c0", nil))
+	x.Environments.changes(t.Context(), envCall("c0", nil))
 	env := map[string]string{"ZDOTDIR": "/x", "LD_PRELOAD": "/x.so"}
 	for i := range 1000 {
 		env[fmt.Sprintf("TF_VAR_a%d", i)] = strings.Repeat("v", 20)
 	}
 	call := envCall("c1", env)
-	call.Environment = x.Environments.shown(t.Context(), call)
+	call.Environment = x.Environments.changes(t.Context(), call)
 	r := Request{Call: call, Verdict: approver.Verdict{Severity: approver.High}, State: approver.Pending}
 	card := x.Cards.card(r, tokens.Code{})
 	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") ||
@@ -175,10 +175,10 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 func TestComparedVariables(t *testing.T) {
 	kv := newMemKV()
 	x := newBench(t, kv)
-	x.Environments.shown(t.Context(), envCall("c0", map[string]string{
+	x.Environments.changes(t.Context(), envCall("c0", map[string]string{
 		"#STAGE": "dev", "#GONE": "x", "##DRY_RUN": "1", "##S": "same",
 	}))
-	lines := x.Environments.shown(t.Context(), envCall("c1", map[string]string{
+	lines := x.Environments.changes(t.Context(), envCall("c1", map[string]string{
 		"#STAGE": "prodvalue", "#NEW": "newvalue", "##S": "same", "##A · LD_PRELOAD=": "newvalue",
 	}))
 	for _, want := range []string{"STAGE has another value (neither is shown)",

@@ -136,18 +136,18 @@ func TestAPanicIsHeardByAllWhoWait(t *testing.T) {
 		x.tune(func(o *Options) { o.Audit = audit })
 		r := Request{ID: "r", State: approver.Denied, CallID: "c"}
 		first := make(chan error, 1)
-		go func() { _, err := x.endings.close(t.Context(), r); first <- err }()
+		go func() { _, err := x.endings.closeOnce(t.Context(), r); first <- err }()
 		time.Sleep(100 * time.Millisecond)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		hash, err := x.endings.close(ctx, r)
+		hash, err := x.endings.closeOnce(ctx, r)
 		if hash != "" || err == nil || !strings.Contains(err.Error(), "panic while the end was recorded") {
 			t.Errorf("who waits: %q, %v", hash, err)
 		}
 		if err := <-first; err == nil {
 			t.Error("who recorded it heard of no panic")
 		}
-		if hash, err := x.endings.close(ctx, r); hash == "" || err != nil {
+		if hash, err := x.endings.closeOnce(ctx, r); hash == "" || err != nil {
 			t.Errorf("the next try: %q, %v", hash, err)
 		}
 	})

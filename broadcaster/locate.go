@@ -134,10 +134,10 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
-			return f.found(ctx, r, here, rep.Message)
+			return f.foundCard(ctx, r, here, rep.Message)
 		}
 		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return f.found(ctx, r, lost, rep.Message)
+			return f.foundCard(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if sending && hint == nil {
@@ -149,7 +149,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 		case sending && hinted(waiting, hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.OnCard():
-			return f.found(ctx, r, lost, rep.Message)
+			return f.foundCard(ctx, r, lost, rep.Message)
 		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })

@@ -14,11 +14,13 @@ import (
 // This file knows again the cards that no note knows: one whose post was carried out
 // and whose answer was lost, and one of a request that the store has lost.
 
-// found notes that a message, whose button somebody pressed, is a card of the i-th
+// foundCard notes that a message, whose button somebody pressed, is a card of the i-th
 // posting: the answer to a post was lost. From then on it is brought up to date like any
 // other. A yes counts only if it is known that such a card shows everything. Once the
 // request has ended, any of its cards is one that nobody noted, or that was replaced.
-func (f *finder) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *approver.Outcome) {
+func (f *finder) foundCard(
+	ctx context.Context, r Request, i int, message string,
+) (Request, Posting, *approver.Outcome) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
 		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {

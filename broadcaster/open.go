@@ -29,8 +29,8 @@ type opener struct {
 	ttl          time.Duration
 }
 
-// open makes the request of a call, or takes it up if the call was here before.
-func (o *opener) open(
+// openOrResume makes the request of a call, or takes it up if the call was here before.
+func (o *opener) openOrResume(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
 ) (Request, error) {
 	fp := bound.Fingerprint
@@ -164,7 +164,7 @@ func (o *opener) joinOpen(
 		if r.lists(call.ID) {
 			return r, errReused // the same courier is here on two connections: it has its request
 		}
-		return r.Join(call.ID, holder, now)
+		return r.AddCaller(call.ID, holder, now)
 	})
 	switch {
 	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):
@@ -218,7 +218,7 @@ func (o *opener) createAs(
 	// The environment is bound by the fingerprint, and a courier that comes back
 	// brings its own: nobody reads it from the record, and it may hold secrets.
 	kept := call
-	kept.Env, kept.Environment = nil, o.environments.shown(ctx, call)
+	kept.Env, kept.Environment = nil, o.environments.changes(ctx, call)
 	r := Request{
 		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint,
 		Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,

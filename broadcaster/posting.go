@@ -207,10 +207,10 @@ func (ps Postings) unshown(edited []int) (next Postings, some bool) {
 // of which failed has the errors. What is final for one process leaves the card to others.
 // After giveUp no card is tried again.
 func (ps Postings) updated(
-	process string, was Postings, tried []int, failed []error, now, giveUp time.Time,
+	process string, was Postings, todo []int, failed []error, now, giveUp time.Time,
 ) (next Postings, changed bool) {
 	ps = slices.Clone(ps)
-	for n, i := range tried {
+	for n, i := range todo {
 		p := &ps[i]
 		if !p.stale() {
 			continue

@@ -110,11 +110,11 @@ func (l *releases) consume(
 	})
 }
 
-// runs reports whether the courier of a call may take r as a yes: because it was
+// mayRun reports whether the courier of a call may take r as a yes: because it was
 // released on this connection, by holder, or because it may be repeated to it. A
 // repetition is a compare-and-set, which an acknowledgment can only lose or win;
 // then [Controls.void] is looked at, as before a release; then it is recorded.
-func (l *releases) runs(
+func (l *releases) mayRun(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
 ) (Request, bool, error) {
 	switch {
@@ -244,7 +244,7 @@ func (l *releases) lose(ctx context.Context, r Request, callID string) {
 	l.editor.settle(r.ID)
 }
 
-// verdict is the answer to a courier. runs is what [releases.runs] says of it.
+// verdict is the answer to a courier. runs is what [releases.mayRun] says of it.
 func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	v := r.Verdict
 	v.Chain, v.Unasked = nil, false // the question's: this is the answer

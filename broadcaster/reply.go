@@ -287,7 +287,7 @@ func (a *Answers) outcome(
 		}
 		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
 	}
-	if _, err := a.endings.close(ctx, r); err != nil && r.State == approver.Consumed {
+	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
 		if !slow {
 			a.log.Error("audit failed", "request", r.ID, "error", err)

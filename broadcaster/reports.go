@@ -70,12 +70,12 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		_, err := p.audit.Record(ctx, rec)
 		return err
 	}
-	return p.acked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
+	return p.recordAcked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
 }
 
-// acked records that a yes is not repeated any more, so that an older store does not
+// recordAcked records that a yes is not repeated any more, so that an older store does not
 // bring it back.
-func (p *Reports) acked(ctx context.Context, r Request, why string) error {
+func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error {
 	rec := auditRecord(r, approver.EventAcked)
 	rec.At, rec.Note = r.Acked, why
 	if _, err := p.audit.Record(ctx, rec); err != nil {
@@ -103,7 +103,7 @@ func (p *Reports) lapse(ctx context.Context, r Request) error {
 	if sure {
 		why = "the time to take this yes is over, so nobody is given it again"
 	}
-	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.acked(ctx, r, why) })
+	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.recordAcked(ctx, r, why) })
 }
 
 // Became notes what the agent's user reports of a call that was released: that it ran,
@@ -131,12 +131,12 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 			return r, ErrNotBound
 		}
 		at = now
-		given := r.ReleasedAt
+		since := r.ReleasedAt
 		if i := r.Also.at(callID); i >= 0 {
-			given = r.Also[i].Taken
+			since = r.Also[i].Taken
 		}
 		next, err := r.fated(callID, f)
-		if err == nil && f == NotRun && (!p.uptime.heardSince(given) || p.pending.has(callID)) {
+		if err == nil && f == NotRun && (!p.uptime.heardSince(since) || p.pending.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}
 		return next, err

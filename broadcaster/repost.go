@@ -33,7 +33,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
 		return !r.Postings[i].refusedTo(d.process)
 	}); len(refused) > 0 {
-		d.giveUp(ctx, id, refused)
+		d.abandon(ctx, id, refused)
 		return // what else is lost comes at the next look
 	}
 	if len(lost) == 0 {
@@ -80,9 +80,9 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 }
 
-// giveUp notes that no process could post some cards: this one was refused for good, and
+// abandon notes that no process could post some cards: this one was refused for good, and
 // no other has taken them in time.
-func (d *poster) giveUp(ctx context.Context, id string, refused []int) {
+func (d *poster) abandon(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
 		r.Postings = slices.Clone(r.Postings)

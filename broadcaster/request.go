@@ -71,18 +71,18 @@ type Release struct {
 }
 
 // untaken reports that calls beside the first may still take their yes.
-func (l Release) untaken(also Callers) bool {
-	return !l.Lapsed && slices.ContainsFunc(also, func(c Caller) bool { return c.Taken.IsZero() })
+func (l Release) untaken(others Callers) bool {
+	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
 }
 
 // released is how many calls a yes was for, and how many of them got it. One that may
 // still take it counts.
-func (l Release) released(also Callers) (got, all int) {
-	got, all = 1, 1+len(also)
+func (l Release) released(others Callers) (got, all int) {
+	got, all = 1, 1+len(others)
 	if l.Withheld != approver.NoCause && l.Repeats == 0 {
 		got = 0
 	}
-	for _, c := range also {
+	for _, c := range others {
 		if !c.Lost && (!c.Taken.IsZero() || !l.Lapsed) {
 			got++
 		}

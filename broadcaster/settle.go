@@ -103,7 +103,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	var hash string
 	var closeErr error
 	if r.State.Settled() {
-		hash, closeErr = e.endings.close(ctx, r)
+		hash, closeErr = e.endings.closeOnce(ctx, r)
 	}
 	if closeErr != nil {
 		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)

@@ -207,9 +207,9 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 	return r, nil
 }
 
-// Join notes that an identical call waits too. A request that is parked or answered
+// AddCaller notes that an identical call waits too. A request that is parked or answered
 // takes none.
-func (r Request) Join(callID, holder string, now time.Time) (Request, error) {
+func (r Request) AddCaller(callID, holder string, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Pending:
 		return r, ErrSettled

@@ -77,7 +77,7 @@ func TestARepetitionIsForTheSameUser(t *testing.T) {
 				ID: "c1", Peer: approver.Peer{Known: true, UID: 1000},
 			},
 		}
-		if _, yes, err := composed(Options{}).releases.runs(t.Context(), r, approver.ToolCall{ID: "c1", Peer: peer}, "",
+		if _, yes, err := composed(Options{}).releases.mayRun(t.Context(), r, approver.ToolCall{ID: "c1", Peer: peer}, "",
 			""); yes || !errors.Is(err, ErrNotBound) {
 			t.Errorf("%+v: %v, %v", peer, yes, err)
 		}

@@ -52,10 +52,10 @@ const GrantMargin = 10 * time.Minute
 const sendingFor = PostTimeout + time.Second
 
 // givenUntil is when the time ends in which a yes is given, to the first call again or to
-// identical ones. back is since when the daemon and its store have been there.
-func givenUntil(released, back time.Time) time.Time {
-	if back.After(released) {
+// identical ones. at is when it was released, back since when the daemon and its store have been there.
+func givenUntil(at, back time.Time) time.Time {
+	if back.After(at) {
 		return back.Add(RepeatFor)
 	}
-	return released.Add(RepeatFor)
+	return at.Add(RepeatFor)
 }

@@ -52,7 +52,7 @@ func (r storedState) has(t approver.Told) bool {
 	}
 }
 
-// repeats is how often the yes had been repeated then; see releases.runs.
+// repeats is how often the yes had been repeated then; see releases.mayRun.
 func repeats(t approver.Told) int {
 	times, err := strconv.Atoi(t.Once[strings.LastIndexByte(t.Once, ':')+1:])
 	if err != nil {
