@@ -40,7 +40,7 @@ func lastEvent(r Request) approver.Event {
 // ending names the end of a request: after a fail-over it may have another.
 func endingOf(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
-// of is a record of one of several calls that share a request.
+// recordOf is a record of one of several calls that share a request.
 func recordOf(rec approver.Record, callID string) approver.Record {
 	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	return rec
