@@ -24,10 +24,18 @@ func TestACardSaysWhoseAgentItIs(t *testing.T) {
 		call approver.ToolCall
 		want string
 	}{
-		{"a user with a name", approver.ToolCall{Agent: "claude", Peer: approver.Peer{Known: true, UID: uid}}, fmt.Sprintf("claude of %s (uid %d)", me.Username, uid)},
-		{"a user without one", approver.ToolCall{Agent: "claude", Peer: approver.Peer{Known: true, UID: 3999999999}}, "claude of uid 3999999999"},
+		{"a user with a name", approver.ToolCall{
+			Agent: "claude", Peer: approver.Peer{Known: true, UID: uid},
+		}, fmt.Sprintf("claude of %s (uid %d)", me.Username, uid)},
+		{
+			"a user without one", approver.ToolCall{
+				Agent: "claude", Peer: approver.Peer{Known: true, UID: 3999999999},
+			}, "claude of uid 3999999999",
+		},
 		{"the daemon itself", approver.ToolCall{Agent: "approver"}, "approver"},
-		{"an agent that claims a user", approver.ToolCall{Agent: "claude of root (uid 0)", Peer: approver.Peer{Known: true, UID: 3999999999}}, "of uid 3999999999"},
+		{"an agent that claims a user", approver.ToolCall{
+			Agent: "claude of root (uid 0)", Peer: approver.Peer{Known: true, UID: 3999999999},
+		}, "of uid 3999999999"},
 	} {
 		got := agentLine(c.call)
 		claims := strings.HasPrefix(c.name, "an agent") && strings.HasSuffix(got, c.want)

@@ -33,7 +33,8 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 		r.Method, r.Request, r.Message, r.Sent = approver.ByPlain, c.Request, msg, time.Now()
 		return r
 	}
-	at := func(d time.Duration, give func(approver.Reply, string, approver.Card) approver.Reply) func(approver.Reply, string, approver.Card) approver.Reply {
+	at := func(d time.Duration, give func(approver.Reply, string, approver.Card) approver.Reply) func(approver.Reply,
+		string, approver.Card) approver.Reply {
 		return func(r approver.Reply, msg string, c approver.Card) approver.Reply {
 			r = give(r, msg, c)
 			r.Sent = r.Sent.Add(d)
@@ -51,24 +52,26 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 		delivered bool // it is with the daemon at once, and waits for the store
 		both      bool
 	}{
-		"a tap, the store is away":                 {give: button, delivered: true},
-		"a tap that waits at the platform":         {give: button},
-		"a dialogue, the store is away":            {give: dialogue, delivered: true},
-		"a dialogue that waits":                    {give: dialogue},
-		"a command, the store is away":             {give: code(approver.ByCommand), delivered: true},
-		"a command that waits":                     {give: code(approver.ByCommand)},
-		"a code, the store is away":                {give: code(approver.ByCode), delivered: true},
-		"a code that waits":                        {give: code(approver.ByCode)},
-		"a plain yes, the store is away":           {give: plain, delivered: true},
-		"a plain yes that waits":                   {give: plain},
-		"a platform whose clock is ahead":          {give: at(time.Hour, code(approver.ByCommand)), delivered: true},
-		"nobody knows when":                        {give: timeless, after: true},
-		"a tap on the new card":                    {give: button, after: true, both: true},
-		"a dialogue on the new card":               {give: dialogue, after: true, both: true},
-		"a command after the edit":                 {give: code(approver.ByCommand), after: true, both: true},
-		"a code after the edit":                    {give: code(approver.ByCode), after: true, both: true},
-		"a plain yes after the edit":               {give: plain, after: true, both: true},
-		"a command of the very moment of the edit": {give: at(-5*time.Second+readFor/2, code(approver.ByCommand)), after: true},
+		"a tap, the store is away":         {give: button, delivered: true},
+		"a tap that waits at the platform": {give: button},
+		"a dialogue, the store is away":    {give: dialogue, delivered: true},
+		"a dialogue that waits":            {give: dialogue},
+		"a command, the store is away":     {give: code(approver.ByCommand), delivered: true},
+		"a command that waits":             {give: code(approver.ByCommand)},
+		"a code, the store is away":        {give: code(approver.ByCode), delivered: true},
+		"a code that waits":                {give: code(approver.ByCode)},
+		"a plain yes, the store is away":   {give: plain, delivered: true},
+		"a plain yes that waits":           {give: plain},
+		"a platform whose clock is ahead":  {give: at(time.Hour, code(approver.ByCommand)), delivered: true},
+		"nobody knows when":                {give: timeless, after: true},
+		"a tap on the new card":            {give: button, after: true, both: true},
+		"a dialogue on the new card":       {give: dialogue, after: true, both: true},
+		"a command after the edit":         {give: code(approver.ByCommand), after: true, both: true},
+		"a code after the edit":            {give: code(approver.ByCode), after: true, both: true},
+		"a plain yes after the edit":       {give: plain, after: true, both: true},
+		"a command of the very moment of the edit": {
+			give: at(-5*time.Second+readFor/2, code(approver.ByCommand)), after: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -134,14 +137,17 @@ func TestAYesIsForTheVersionThatWasAnswered(t *testing.T) {
 
 // What WithUpto writes is read back, and nothing else is a number.
 func TestUptoInAButton(t *testing.T) {
-	for upto, want := range map[int]string{-1: "x", 0: "x", 1: "x+1", 31: "x+31", approver.MaxUpto: "x+999999", approver.MaxUpto + 1: "x+999999"} {
+	for upto, want := range map[int]string{
+		-1: "x", 0: "x", 1: "x+1", 31: "x+31", approver.MaxUpto: "x+999999", approver.MaxUpto + 1: "x+999999",
+	} {
 		got := approver.WithUpto("x", upto)
 		rest, n, ok := approver.CutUpto(got)
 		if got != want || rest != "x" || !ok || n != max(0, min(upto, approver.MaxUpto)) {
 			t.Errorf("%d: %q, which is %q, %d, %v", upto, got, rest, n, ok)
 		}
 	}
-	for _, bad := range []string{"+", "x+", "x+0", "x+00", "x+01", "x++1", "x+-1", "x+1+", "x+1+1", "x+ 1", "x+1 ", "x+1.0", "x+1e3", "x+0x1", "x+1_0", "x+1000000", "x+٣", "x+one", "x+1\x00", "x+99999999999999999999"} {
+	for _, bad := range []string{"+", "x+", "x+0", "x+00", "x+01", "x++1", "x+-1", "x+1+", "x+1+1", "x+ 1", "x+1 ",
+		"x+1.0", "x+1e3", "x+0x1", "x+1_0", "x+1000000", "x+٣", "x+one", "x+1\x00", "x+99999999999999999999"} {
 		if rest, n, ok := approver.CutUpto(bad); ok || rest != "" || n != 0 {
 			t.Errorf("%q is %q, %d", bad, rest, n)
 		}

@@ -15,13 +15,15 @@ import (
 
 // denying is the verdict of a rule that denies and may be appealed.
 func denying(rule string, s approver.Severity) approver.Verdict {
-	return approver.Verdict{Decision: approver.Deny, Severity: s, By: "reflex", Rule: rule, Confidence: 0.9, Appealable: true, Reason: "it sends data away", Detail: "curl: net-out drop"}
+	return approver.Verdict{Decision: approver.Deny, Severity: s, By: "reflex", Rule: rule, Confidence: 0.9,
+		Appealable: true, Reason: "it sends data away", Detail: "curl: net-out drop"}
 }
 
 // appealGate is a Gate before the people of a bench.
 func (x *bench) appealGate(stages ...approver.Stage) *gate.Gate {
 	return &gate.Gate{
-		Stages: append([]approver.Stage{FreezeStage{Store: x.Store}}, stages...), Ask: x.Ask, Audit: x.audit, Appeals: &gate.Appeals{People: x.Broadcaster}, Log: slog.New(slog.DiscardHandler),
+		Stages: append([]approver.Stage{FreezeStage{Store: x.Store}}, stages...), Ask: x.Ask, Audit: x.audit,
+		Appeals: &gate.Appeals{People: x.Broadcaster}, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -53,10 +55,12 @@ func TestAppealYes(t *testing.T) {
 		}
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		if !strings.HasPrefix(card.Why, "APPEAL: a rule denies this call") || !strings.Contains(card.Claimed, "appeal: the customer wants it") || strings.Contains(card.Why, "customer") {
+		if !strings.HasPrefix(card.Why, "APPEAL: a rule denies this call") ||
+			!strings.Contains(card.Claimed, "appeal: the customer wants it") || strings.Contains(card.Why, "customer") {
 			t.Errorf("the card says %q, claimed %q", card.Why, card.Claimed)
 		}
-		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != approver.Deny || !strings.Contains(v.Reason, "Waiting for approval (request "+r.Request) {
+		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != approver.Deny ||
+			!strings.Contains(v.Reason, "Waiting for approval (request "+r.Request) {
 			t.Errorf("while people think: %+v", v)
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeRecorded {
@@ -72,7 +76,8 @@ func TestAppealYes(t *testing.T) {
 		if v := g.Decide(t.Context(), stranger); v.Decision != approver.Deny {
 			t.Errorf("another user runs by it: %+v", v)
 		}
-		if v := g.Decide(t.Context(), agentCall("c5")); v.Decision != approver.Allow || !strings.Contains(v.Reason, "approved by Alice") {
+		if v := g.Decide(t.Context(), agentCall("c5")); v.Decision != approver.Allow ||
+			!strings.Contains(v.Reason, "approved by Alice") {
 			t.Errorf("the same call: %+v", v)
 		}
 		if v := g.Decide(t.Context(), agentCall("c5")); v.Decision != approver.Allow {
@@ -91,7 +96,9 @@ func TestAppealYes(t *testing.T) {
 				linked = append(linked, rec.Event)
 			}
 		}
-		for _, want := range []approver.Event{approver.EventAppealed, approver.EventAsked, approver.EventGranted, approver.EventApproved, approver.EventReleased} {
+		for _, want := range []approver.Event{
+			approver.EventAppealed, approver.EventAsked, approver.EventGranted, approver.EventApproved, approver.EventReleased,
+		} {
 			found := false
 			for _, e := range linked {
 				found = found || e == want
@@ -169,7 +176,9 @@ func TestAppealRefused(t *testing.T) {
 		}
 		// What denies now is not what denied then.
 		for name, stage := range map[string]approver.Stage{
-			"final":       fixed(approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: "policy", Rule: "never", Confidence: 1}),
+			"final": fixed(approver.Verdict{
+				Decision: approver.Deny, Severity: approver.High, By: "policy", Rule: "never", Confidence: 1,
+			}),
 			"failed":      nil,
 			"not at all":  says(approver.Pass),
 			"with change": modifies(`1`),
@@ -222,8 +231,10 @@ func TestAppealIsBound(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(x *bench, g *gate.Gate){
-		"another rule denies":    func(_ *bench, g *gate.Gate) { g.Stages[1] = fixed(denying("other", approver.High)) },
-		"it is catastrophic now": func(_ *bench, g *gate.Gate) { g.Stages[1] = fixed(denying("drop", approver.Catastrophic)) },
+		"another rule denies": func(_ *bench, g *gate.Gate) { g.Stages[1] = fixed(denying("other", approver.High)) },
+		"it is catastrophic now": func(_ *bench, g *gate.Gate) {
+			g.Stages[1] = fixed(denying("drop", approver.Catastrophic))
+		},
 		"it is final now": func(_ *bench, g *gate.Gate) {
 			v := denying("drop", approver.High)
 			v.Appealable = false
@@ -235,7 +246,9 @@ func TestAppealIsBound(t *testing.T) {
 		"the yes was not used":    func(*bench, *gate.Gate) { time.Sleep(DefaultTTL + GrantMargin + time.Second) },
 		"the audit fails":         func(x *bench, _ *gate.Gate) { x.audit.failing(approver.EventApproved) },
 		"the rule asks others too": func(_ *bench, g *gate.Gate) {
-			g.Stages = append(g.Stages, fixed(approver.Verdict{Decision: approver.Ask, Severity: approver.High, Approvers: []string{"bob"}, Confidence: 1, Rule: "q"}))
+			g.Stages = append(g.Stages, fixed(approver.Verdict{
+				Decision: approver.Ask, Severity: approver.High, Approvers: []string{"bob"}, Confidence: 1, Rule: "q",
+			}))
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -251,7 +264,9 @@ func TestAppealIsBound(t *testing.T) {
 	// A yes to an ordinary question does not lift a denial, nor the other way round.
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		g := x.appealGate(fixed(approver.Verdict{Decision: approver.Ask, Severity: approver.High, By: "reflex", Rule: "drop"}))
+		g := x.appealGate(fixed(approver.Verdict{
+			Decision: approver.Ask, Severity: approver.High, By: "reflex", Rule: "drop",
+		}))
 		asked := agentCall("c1")
 		asked.ParkAt = time.Now()
 		if v := g.Decide(t.Context(), asked); v.Decision != approver.Deny {
@@ -317,7 +332,8 @@ func TestAppealAfterARestart(t *testing.T) {
 		x.tap(x.tg, 0, "1", true)
 		x.stop()
 		y := newBench(t, x.kv)
-		if v := y.appealGate(fixed(denying("drop", approver.High))).Decide(t.Context(), agentCall("c3")); v.Decision != approver.Allow {
+		if v := y.appealGate(fixed(denying("drop", approver.High))).Decide(t.Context(),
+			agentCall("c3")); v.Decision != approver.Allow {
 			t.Errorf("%+v", v)
 		}
 	})

@@ -14,102 +14,11 @@ import (
 	"approver.example/display"
 )
 
-// Approvers are the people whose answers count, and to whom a request goes.
-type Approvers struct {
-	channels     *Channels
-	destinations []approver.Destination
-	log          *slog.Logger
-	mark         *ControlMark
-	store        approver.KV
-
-	people atomic.Pointer[approver.People] // the list now
-}
-
-// audience returns where the cards of a request go. If the verdict names channels
-// or people and nobody among them could approve it, it is errNobody.
-func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error) {
-	people := a.Counting()
-	if len(people) == 0 && len(a.destinations) > 0 {
-		return nil, errNobodyLeft
-	}
-	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d approver.Destination) bool { return !shownOn(v, d.Channel) })
-	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
-		return to, nil
-	}
-	for id, who := range people {
-		if !a.channels.takes(id.Channel, v.Severity) {
-			continue
-		}
-		if isFor(v, who) && slices.ContainsFunc(to, func(d approver.Destination) bool { return d.Channel == id.Channel }) {
-			return to, nil
-		}
-	}
-	who, where := "nobody", "any channel"
-	if len(v.Approvers) > 0 {
-		who = "none of " + a.names(v.Approvers)
-	}
-	if len(v.Channels) > 0 {
-		where = strings.Join(v.Channels, " or ")
-	}
-	return nil, fmt.Errorf("%w: %s can approve it on %s", errNobody, who, where)
-}
-
-// names writes the people with these ids for people.
-func (a *Approvers) names(ids []string) string {
-	names := make([]string, len(ids))
-	for i, id := range ids {
-		names[i] = id
-		var known []string
-		for who := range maps.Values(*a.people.Load()) {
-			if who.ID == id && who.Name != "" {
-				known = append(known, who.Name)
-			}
-		}
-		if len(known) > 0 { // one person may have a name on each platform
-			names[i] = slices.Min(known)
-		}
-	}
-	return strings.Join(names, ", ")
-}
-
-// notAskedText tells a person that their yes does not count, and whose would.
-func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string {
-	if isFor(v, who) {
-		where := make([]string, len(v.Channels))
-		for i, channel := range v.Channels {
-			where[i] = display.Platform(channel)
-		}
-		return "This request is answered on " + strings.Join(where, " or ") + ": your yes here does not count. You may deny it here."
-	}
-	return "This request is for " + a.names(v.Approvers) + ": your yes does not count. You may deny it."
-}
-
-// OwnerMay says why root may not approve a request; empty if root may. That is so only
-// where nobody else could, where the verdict names nobody else, and where the agent that
-// asks is not root itself. Whether the daemon is root is for the caller to look at.
-func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
-	id, who := Owner()
-	c, err := readControls(ctx, a.store, a.mark)
-	gone, away := c.Removal(id, who)
-	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Identity: id}
-	switch {
-	case err != nil:
-		return "the store cannot say who was removed: " + err.Error()
-	case away:
-		return "root of this machine was removed from the approvers (" + gone.Line() + "): " + display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
-	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
-		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
-	case admits(r.Verdict, res) != nil:
-		return a.notAskedText(r.Verdict, who)
-	case a.Nobody(r.Verdict.Severity) == "":
-		return "others can approve it: answer where its card is"
-	}
-	return ""
-}
-
 // Removal returns the removal of whoever has this account, if they are away. An error means
 // that this is not known: the store does not say within [StorePatience], or has lost it.
-func (a *Approvers) Removal(ctx context.Context, id approver.Identity, who approver.Person) (gone Removal, away bool, err error) {
+func (a *Approvers) Removal(
+	ctx context.Context, id approver.Identity, who approver.Person,
+) (gone Removal, away bool, err error) {
 	var c Controls
 	err = patiently(ctx, func() (err error) {
 		c, err = readStored(ctx, a.store, a.mark)
@@ -137,12 +46,14 @@ func (a *Approvers) counted(ctx context.Context, channel, id string) (who approv
 	var c Controls
 	err := whenThere(ctx, func() (err error) { c, err = readControls(ctx, a.store, a.mark); return err })
 	if err != nil {
-		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error", err)
+		a.log.Warn("whether somebody was removed is not known, so their answer does not count", "channel", channel, "error",
+			err)
 		return approver.Person{}, "The store had a problem, so this answer does not count. Please try again."
 	}
 	if gone, away := c.Removal(approver.Identity{Channel: channel, ID: id}, who); away {
 		a.log.Warn("refused an answer of somebody who was removed", "channel", channel, "sender", id, "person", who.ID)
-		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") + ": your answers do not count."
+		return approver.Person{}, "You were removed from the approvers at " + gone.At.UTC().Format("2006-01-02 15:04 UTC") +
+			": your answers do not count."
 	}
 	return who, ""
 }
@@ -170,7 +81,8 @@ func (a *Approvers) Nobody(s approver.Severity) string {
 	people := a.Counting()
 	for name := range a.channels.shownWhere() {
 		switch {
-		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)), func(id approver.Identity) bool { return id.Channel == name }):
+		case !slices.ContainsFunc(slices.Collect(maps.Keys(people)),
+			func(id approver.Identity) bool { return id.Channel == name }):
 			why = append(why, "of "+name+" no approver counts")
 		case !a.channels.takes(name, s):
 			why = append(why, "the "+name+" takes no approval of "+s.String()+" requests")
@@ -184,4 +96,110 @@ func (a *Approvers) Nobody(s approver.Severity) string {
 	}
 	slices.Sort(why)
 	return strings.Join(why, ", ")
+}
+
+// Approvers are the people whose answers count, and to whom a request goes.
+type Approvers struct {
+	channels     *Channels
+	destinations []approver.Destination
+	log          *slog.Logger
+	mark         *ControlMark
+	store        approver.KV
+
+	people atomic.Pointer[approver.People] // the list now
+}
+
+// audience returns where the cards of a request go. If the verdict names channels
+// or people and nobody among them could approve it, it is errNobody.
+func (a *Approvers) audience(v approver.Verdict) ([]approver.Destination, error) {
+	people := a.Counting()
+	if len(people) == 0 && len(a.destinations) > 0 {
+		return nil, errNobodyLeft
+	}
+	to := slices.DeleteFunc(slices.Clone(a.destinations), func(d approver.Destination) bool {
+		return !shownOn(v, d.Channel)
+	})
+	if len(v.Channels) == 0 && len(v.Approvers) == 0 {
+		return to, nil
+	}
+	for id, who := range people {
+		if !a.channels.takes(id.Channel, v.Severity) {
+			continue
+		}
+		if isFor(v, who) && slices.ContainsFunc(to, func(d approver.Destination) bool { return d.Channel == id.Channel }) {
+			return to, nil
+		}
+	}
+	who, where := "nobody", "any channel"
+	if len(v.Approvers) > 0 {
+		who = "none of " + a.namesOf(v.Approvers)
+	}
+	if len(v.Channels) > 0 {
+		where = strings.Join(v.Channels, " or ")
+	}
+	return nil, fmt.Errorf("%w: %s can approve it on %s", errNobody, who, where)
+}
+
+// namesOf writes the people with these ids for people.
+func (a *Approvers) namesOf(ids []string) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id
+		var known []string
+		for who := range maps.Values(*a.people.Load()) {
+			if who.ID == id && who.Name != "" {
+				known = append(known, who.Name)
+			}
+		}
+		if len(known) > 0 { // one person may have a name on each platform
+			names[i] = slices.Min(known)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// notAskedText tells a person that their yes does not count, and whose would.
+func (a *Approvers) notAskedText(v approver.Verdict, who approver.Person) string {
+	if isFor(v, who) {
+		where := make([]string, len(v.Channels))
+		for i, channel := range v.Channels {
+			where[i] = display.Platform(channel)
+		}
+		return "This request is answered on " + strings.Join(where, " or ") +
+			": your yes here does not count. You may deny it here."
+	}
+	return "This request is for " + a.namesOf(v.Approvers) + ": your yes does not count. You may deny it."
+}
+
+// OwnerMay says why root may not approve a request; empty if root may. That is so only
+// where nobody else could, where the verdict names nobody else, and where the agent that
+// asks is not root itself. Whether the daemon is root is for the caller to look at.
+func (a *Approvers) OwnerMay(ctx context.Context, r Request) string {
+	id, who := Owner()
+	c, err := readControls(ctx, a.store, a.mark)
+	gone, away := c.Removal(id, who)
+	res := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: who, Identity: id}
+	switch {
+	case err != nil:
+		return "the store cannot say who was removed: " + err.Error()
+	case away:
+		return "root of this machine was removed from the approvers (" + gone.Line() + "): " +
+			display.AsRoot("people restore "+shellWord(gone.Person)) + " brings root back"
+	case r.Call.Peer.Known && r.Call.Peer.UID == 0:
+		return "the call comes from root, so root's yes proves nothing: let agents run as another user, or pair a chat"
+	case admits(r.Verdict, res) != nil:
+		return a.notAskedText(r.Verdict, who)
+	case a.Nobody(r.Verdict.Severity) == "":
+		return "others can approve it: answer where its card is"
+	}
+	return ""
+}
+
+// shellWord is a name as a command takes it.
+func shellWord(s string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%"
+	if s != "" && strings.Trim(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

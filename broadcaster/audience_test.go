@@ -13,11 +13,15 @@ import (
 )
 
 // askWhom puts a call before those whom a rule names.
-func (x *bench) askWhom(call approver.ToolCall, sev approver.Severity, channels, approvers []string) <-chan approver.Verdict {
+func (x *bench) askWhom(
+	call approver.ToolCall, sev approver.Severity, channels, approvers []string,
+) <-chan approver.Verdict {
 	out := make(chan approver.Verdict, 1)
 	ctx := x.t.Context()
 	go func() {
-		out <- x.Ask(ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: sev, Channels: channels, Approvers: approvers})
+		out <- x.Ask(ctx, call, approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: sev, Channels: channels, Approvers: approvers,
+		})
 	}()
 	return out
 }
@@ -36,22 +40,37 @@ func TestOnlyTheNamedApprove(t *testing.T) {
 				t.Errorf("cards say %q and %q", tg.Notice, dc.Notice)
 			}
 			for name, rep := range map[string]approver.Reply{
-				"a button":            {Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByTap, Request: dc.Request, Message: message},
-				"a code":              {Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCode, Code: tg.Code},
-				"/approve":            {Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCommand, Code: tg.Code},
-				"/approve for longer": {Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCommand, Code: tg.Code, Grant: approver.Term{Session: true}},
-				"a plain yes":         {Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByPlain, Request: dc.Request, Message: message},
-				"its id":              {Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByID, Request: dc.Request},
+				"a button": {
+					Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByTap, Request: dc.Request, Message: message,
+				},
+				"a code": {
+					Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCode, Code: tg.Code,
+				},
+				"/approve": {
+					Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCommand, Code: tg.Code,
+				},
+				"/approve for longer": {
+					Channel: "telegram", Conversation: "T", Sender: "2", Method: approver.ByCommand, Code: tg.Code,
+					Grant: approver.Term{Session: true},
+				},
+				"a plain yes": {
+					Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByPlain, Request: dc.Request,
+					Message: message,
+				},
+				"its id": {Channel: "discord", Conversation: "D", Sender: "d2", Method: approver.ByID, Request: dc.Request},
 			} {
 				rep.Approve = true
-				if out := x.Answers.Reply(t.Context(), rep); out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "for Alice: your yes does not count") {
+				if out := x.Answers.Reply(t.Context(), rep); out.Kind != approver.OutcomeRefused ||
+					!strings.Contains(out.Text, "for Alice: your yes does not count") {
 					t.Errorf("%s: %+v", name, out)
 				}
 			}
 			if r, err := x.Requests.Get(t.Context(), tg.Request); err != nil || r.State != approver.Pending {
 				t.Fatalf("%v, %v", r.State, err)
 			}
-			if out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByCode, Code: dc.Code}); out.Kind != approver.OutcomeApproved {
+			if out := x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByCode, Code: dc.Code,
+			}); out.Kind != approver.OutcomeApproved {
 				t.Errorf("Alice: %+v", out)
 			}
 			if v := <-answer; v.Decision != approver.Allow {
@@ -85,8 +104,11 @@ func TestOnlyTheNamedChannelsShowIt(t *testing.T) {
 			t.Fatalf("%d and %d cards", x.tg.count(), x.dc.count())
 		}
 		_, card := x.tg.card(0)
-		elsewhere := approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByID, Request: card.Request}
-		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "answered on Telegram") {
+		elsewhere := approver.Reply{
+			Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByID, Request: card.Request,
+		}
+		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != approver.OutcomeRefused ||
+			!strings.Contains(out.Text, "answered on Telegram") {
 			t.Errorf("%+v", out)
 		}
 		// The card's note is lost, as in a crash: the new one goes to the same place.
@@ -119,15 +141,18 @@ func TestNobodyIsLeft(t *testing.T) {
 	}{
 		"a channel that is not there": {[]string{"slack"}, nil, approver.High, "nobody can approve it on slack"},
 		"a person who is not there":   {nil, []string{"eve"}, approver.High, "none of eve can approve it on any channel"},
-		"not on that channel":         {[]string{"discord"}, []string{"carol"}, approver.High, "none of Carol can approve it on discord"},
-		"not approved there":          {[]string{"discord"}, nil, approver.Catastrophic, "nobody can approve it on discord"},
+		"not on that channel": {
+			[]string{"discord"}, []string{"carol"}, approver.High, "none of Carol can approve it on discord",
+		},
+		"not approved there": {[]string{"discord"}, nil, approver.Catastrophic, "nobody can approve it on discord"},
 	} {
 		story(t, func(t *testing.T, x *bench) {
 			x.People[approver.Identity{Channel: "telegram", ID: "3"}] = approver.Person{ID: "carol", Name: "Carol"}
 			x.Channels.byName["discord"] = taker{x.dc}
 			start := time.Now()
 			v := <-x.askWhom(testCall("c1"), tt.severity, tt.channels, tt.approvers)
-			if v.Decision != approver.Deny || !strings.Contains(v.Reason, "none of them can be reached") || !strings.Contains(v.Detail, tt.want) || time.Since(start) != 0 {
+			if v.Decision != approver.Deny || !strings.Contains(v.Reason, "none of them can be reached") ||
+				!strings.Contains(v.Detail, tt.want) || time.Since(start) != 0 {
 				t.Errorf("%s: after %v: %+v", name, time.Since(start), v)
 			}
 			if x.tg.count()+x.dc.count() != 0 {
@@ -162,12 +187,15 @@ func TestAKeptYesIsOfThoseWhoAreAsked(t *testing.T) {
 			x.People[approver.Identity{Channel: "telegram", ID: "3"}] = approver.Person{ID: "carol"}
 			v := x.askWhom(testCall("c1"), approver.High, []string{"telegram"}, []string{"alice", "bob"})
 			synctest.Wait()
-			if out := x.command(0, "/approve CODE 15m"); out.Kind != approver.OutcomeApproved || (<-v).Decision != approver.Allow {
+			if out := x.command(0, "/approve CODE 15m"); out.Kind != approver.OutcomeApproved ||
+				(<-v).Decision != approver.Allow {
 				t.Fatalf("%+v", out)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			got := x.Ask(ctx, testCall("c2"), approver.Verdict{Decision: approver.Ask, Severity: approver.High, Channels: tt.channels, Approvers: tt.approvers})
+			got := x.Ask(ctx, testCall("c2"), approver.Verdict{
+				Decision: approver.Ask, Severity: approver.High, Channels: tt.channels, Approvers: tt.approvers,
+			})
 			if (got.Decision == approver.Allow) != tt.runs {
 				t.Errorf("a grant, %s: %+v", name, got)
 			}
@@ -180,7 +208,8 @@ func TestAKeptYesIsOfThoseWhoAreAsked(t *testing.T) {
 			if out := x.tap(x.tg, 0, "2", true); out.Kind != approver.OutcomeRecorded {
 				t.Fatalf("%+v", out)
 			}
-			if got := <-x.askWhom(parkedCall("c2", time.Minute), approver.High, tt.channels, tt.approvers); (got.Decision == approver.Allow) != tt.runs {
+			if got := <-x.askWhom(parkedCall("c2", time.Minute), approver.High, tt.channels,
+				tt.approvers); (got.Decision == approver.Allow) != tt.runs {
 				t.Errorf("parked, %s: %+v", name, got)
 			}
 		})
@@ -194,7 +223,9 @@ func TestATakenOverRequestIsForTheSame(t *testing.T) {
 		first := newBench(t, kv)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone := make(chan approver.Verdict, 1)
-		why := approver.Verdict{Decision: approver.Ask, Severity: approver.High, Channels: []string{"telegram"}, Approvers: []string{"alice"}}
+		why := approver.Verdict{
+			Decision: approver.Ask, Severity: approver.High, Channels: []string{"telegram"}, Approvers: []string{"alice"},
+		}
 		go func() { gone <- first.Ask(ctx, testCall("c1"), why) }()
 		synctest.Wait()
 		cancel(approver.ErrShuttingDown)
@@ -223,8 +254,15 @@ func TestATakenOverRequestIsForTheSame(t *testing.T) {
 // The state machine itself takes no yes of anybody else.
 func TestAnswerHoldsToTheVerdict(t *testing.T) {
 	now := time.Now()
-	r := Request{State: approver.Pending, Due: now.Add(time.Minute), Verdict: approver.Verdict{Channels: []string{"slack"}, Approvers: []string{"ada"}}}
-	yes := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "ada"}, Identity: approver.Identity{Channel: "slack", ID: "U1"}}
+	r := Request{
+		State: approver.Pending, Due: now.Add(time.Minute), Verdict: approver.Verdict{
+			Channels: []string{"slack"}, Approvers: []string{"ada"},
+		},
+	}
+	yes := approver.Resolution{
+		Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "ada"},
+		Identity: approver.Identity{Channel: "slack", ID: "U1"},
+	}
 	other, elsewhere := yes, yes
 	other.Person.ID, elsewhere.Identity.Channel = "bob", "discord"
 	for _, res := range []approver.Resolution{other, elsewhere} {
@@ -252,7 +290,10 @@ func TestAPauseDoesNotSpeakForTheNamed(t *testing.T) {
 		g := &gate.Gate{Stages: []approver.Stage{stageFunc(func() approver.Verdict {
 			return approver.Verdict{Decision: approver.Ask, Severity: approver.High, Approvers: whom}
 		})},
-			Paused: x.Controls.PausedFor, Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict { return approver.Verdict{} }, Audit: x.audit, Log: x.Log}
+			Paused: x.Controls.PausedFor, Ask: func(context.Context, approver.ToolCall,
+				approver.Verdict) approver.Verdict {
+				return approver.Verdict{}
+			}, Audit: x.audit, Log: x.Log}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != approver.Pass {
 			t.Errorf("anybody: %+v", v)
 		}

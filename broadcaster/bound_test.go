@@ -22,11 +22,14 @@ func TestWhatIsNotBound(t *testing.T) {
 		t.Errorf("%q, %v", open, err)
 	}
 	closed, err := approver.Bind(call, "p", map[string]string{"/x": "sha256:1"}, []string{"/home/a/x.sh"})
-	if err != nil || closed.Fingerprint.Bound() || !closed.Fingerprint.Equal(closed.Fingerprint) || closed.Fingerprint.Equal(open.Fingerprint) {
+	if err != nil || closed.Fingerprint.Bound() || !closed.Fingerprint.Equal(closed.Fingerprint) ||
+		closed.Fingerprint.Equal(open.Fingerprint) {
 		t.Errorf("%q, %v", closed, err)
 	}
 	story(t, func(t *testing.T, x *bench) {
-		x.unbound = []string{"/home/a/x.sh", "what ssh runs elsewhere: TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ456789 ./y\u202e\nBOUND"}
+		x.unbound = []string{
+			"/home/a/x.sh", "what ssh runs elsewhere: TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ456789 ./y\u202e\nBOUND",
+		}
 		answer := x.askAsync(t.Context(), call, approver.High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
@@ -36,10 +39,14 @@ func TestWhatIsNotBound(t *testing.T) {
 		if strings.Contains(card.Notice, "ghp_0123456789") || strings.ContainsAny(card.Notice, "\u202e\n") {
 			t.Errorf("a name hides or tells too much: %q", card.Notice)
 		}
-		lasting := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code, Message: msg}
+		lasting := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+			Message: msg,
+		}
 		for _, term := range []approver.Term{{Session: true}, {For: 15 * time.Minute}} {
 			lasting.Grant = term
-			if out := x.Answers.Reply(t.Context(), lasting); out.Kind != approver.OutcomeNeedCode || !strings.Contains(out.Text, "once only") {
+			if out := x.Answers.Reply(t.Context(), lasting); out.Kind != approver.OutcomeNeedCode ||
+				!strings.Contains(out.Text, "once only") {
 				t.Errorf("a yes for %s: %+v", term, out)
 			}
 		}
@@ -63,9 +70,13 @@ func TestNoGrantForWhatIsNotBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Request{Call: call, Fingerprint: bound.Fingerprint, Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}}
+		r := Request{
+			Call: call, Fingerprint: bound.Fingerprint, Verdict: approver.Verdict{
+				Decision: approver.Ask, Severity: approver.High,
+			},
+		}
 		r.Resolution = approver.Resolution{Approve: true, Grant: approver.Term{Session: true}}
-		g := keptGrant{Request: r, Until: now.Add(time.Hour)}
+		g := lastingGrant{Request: r, Until: now.Add(time.Hour)}
 		if got := g.holds(call, r.Verdict, bound.Fingerprint, Controls{}, now); got != (unbound == nil) {
 			t.Errorf("unbound %q: a grant holds: %v", unbound, got)
 		}

@@ -62,7 +62,9 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 	long := strings.Repeat("<", 60_000)
 	gone := func(i int) broadcaster.Removal {
 		account := fmt.Sprintf("%03d%s", i, strings.Repeat("<", broadcaster.MaxName-10))
-		return broadcaster.Removal{Person: "t:" + account, Identities: []approver.Identity{{Channel: "t", ID: account}}, By: long, Reason: long}
+		return broadcaster.Removal{
+			Person: "t:" + account, Identities: []approver.Identity{{Channel: "t", ID: account}}, By: long, Reason: long,
+		}
 	}
 	store := open()
 	// What is there at most of what only people, or only lists, could have put there.
@@ -71,22 +73,28 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 	for i := range people {
 		r := gone(i)
 		for j := range 128 {
-			r.Identities = append(r.Identities, approver.Identity{Channel: "t", ID: fmt.Sprintf("%03d%s", j, r.Identities[0].ID)})
+			r.Identities = append(r.Identities, approver.Identity{
+				Channel: "t", ID: fmt.Sprintf("%03d%s", j, r.Identities[0].ID),
+			})
 		}
 		r.At, r.Reason, r.By = time.Now(), strings.Repeat("<", 1000), "uid 7"
 		was.Removed = append(was.Removed, r)
 	}
 	who := func(uid int) broadcaster.Who {
-		return broadcaster.Who{Agent: "claude", Peer: approver.Peer{Known: true, UID: uint32(uid)}, Project: "/" + strings.Repeat("<", 4000), Session: strings.Repeat("<", 256)}
+		return broadcaster.Who{Agent: "claude", Peer: approver.Peer{Known: true, UID: uint32(uid)}, Project: "/" +
+			strings.Repeat("<", 4000), Session: strings.Repeat("<", 256)}
 	}
 	for i := range 63 {
-		was.Holds = append(was.Holds, broadcaster.Hold{Freeze: broadcaster.Freeze{At: time.Now(), By: "approver", Reason: strings.Repeat("<", 1000)}, Who: who(i)})
+		was.Holds = append(was.Holds, broadcaster.Hold{
+			Freeze: broadcaster.Freeze{At: time.Now(), By: "approver", Reason: strings.Repeat("<", 1000)}, Who: who(i),
+		})
 	}
 	value, err := json.Marshal(was)
 	must("encode", err)
 	now, err := store.Now(t.Context())
 	must("now", err)
-	must("put", store.Put(t.Context(), approver.Key("control", "all"), value, "", approver.NewRev(), time.Time{}, now.Add(time.Hour)))
+	must("put", store.Put(t.Context(), approver.Key("control", "all"), value, "", approver.NewRev(), time.Time{},
+		now.Add(time.Hour)))
 	x := startReplica(t, store)
 	refused := 0
 	for i := range 20 { // the attack itself
@@ -99,7 +107,9 @@ func filledRecord(t *testing.T, open func() approver.KV) {
 	if refused != 20-16 {
 		t.Errorf("%d were refused", refused)
 	}
-	_, err = x.b.Removals.Remove(t.Context(), broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: long, Reason: long})
+	_, err = x.b.Removals.Remove(t.Context(), broadcaster.Removal{
+		Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: long, Reason: long,
+	})
 	must("remove somebody listed", err)
 	must("restore", x.b.Removals.Restore(t.Context(), x.gone(t, "ada"), long))
 	for i := range 2 { // the second one freezes everything

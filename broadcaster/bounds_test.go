@@ -14,7 +14,9 @@ import (
 )
 
 // odd are texts that JSON writes longer than they are.
-var odd = map[string]string{"<": "<", "control": "\x01", "invalid": "\xff", "separator": "\u2028", "quote": `"`, "plain": "x"}
+var odd = map[string]string{
+	"<": "<", "control": "\x01", "invalid": "\xff", "separator": "\u2028", "quote": `"`, "plain": "x",
+}
 
 // size is what a record of these controls has.
 func (c Controls) size(t *testing.T) int {
@@ -36,17 +38,22 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 		for name, unit := range odd {
 			long := strings.Repeat(unit, 60_000/len(unit))
 			for what, gone := range map[string]Removal{
-				"person":           {Person: "t:" + long},
-				"just too long":    {Person: strings.Repeat("x", MaxName+1)},
-				"account":          {Person: "t", Identities: []approver.Identity{{Channel: "t", ID: long}}},
-				"channel":          {Person: "t", Identities: []approver.Identity{{Channel: long, ID: "1"}}},
-				"both of it":       {Person: "t", Identities: []approver.Identity{{Channel: strings.Repeat("c", MaxName/2+1), ID: strings.Repeat("i", MaxName/2)}}},
+				"person":        {Person: "t:" + long},
+				"just too long": {Person: strings.Repeat("x", MaxName+1)},
+				"account":       {Person: "t", Identities: []approver.Identity{{Channel: "t", ID: long}}},
+				"channel":       {Person: "t", Identities: []approver.Identity{{Channel: long, ID: "1"}}},
+				"both of it": {
+					Person: "t", Identities: []approver.Identity{
+						{Channel: strings.Repeat("c", MaxName/2+1), ID: strings.Repeat("i", MaxName/2)},
+					},
+				},
 				"too many":         {Person: "t", Identities: make([]approver.Identity, MaxAccounts+1)},
 				"person, listed":   {Person: long},
 				"account, by root": {Person: "t", Identities: []approver.Identity{{Channel: "t", ID: long}}, By: "uid 0"},
 			} {
 				gone.Unlisted = !strings.Contains(what, "listed")
-				if _, err := x.Removals.Remove(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "NOT removed") || len(err.Error()) > 2<<10 {
+				if _, err := x.Removals.Remove(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "NOT removed") ||
+					len(err.Error()) > 2<<10 {
 					t.Errorf("%s of %s: %.300v", what, name, err)
 				}
 			}
@@ -54,7 +61,9 @@ func TestTheRecordOfRemovalsCannotBeFilled(t *testing.T) {
 		long := strings.Repeat("<", 60_000)
 		stood := 0
 		for i := range 5 * maxUnlisted {
-			gone := Removal{Person: fmt.Sprintf("%0256d", i), Identities: []approver.Identity{{Channel: "t", ID: strings.Repeat("<", MaxName-1)}}, By: long, Reason: long, Unlisted: true}
+			gone := Removal{Person: fmt.Sprintf("%0256d", i), Identities: []approver.Identity{
+				{Channel: "t", ID: strings.Repeat("<", MaxName-1)},
+			}, By: long, Reason: long, Unlisted: true}
 			for range 2 { // the second one adds who was last
 				if _, err := x.Removals.Remove(t.Context(), gone); err == nil {
 					stood++
@@ -133,7 +142,8 @@ func full(t *testing.T, unit string) Controls {
 	t.Helper()
 	long := strings.Repeat(unit, 8<<10)
 	now := time.Unix(2e9, 123456789)
-	c := Controls{Version: 1 << 62, Pause: Pause{now, long, true}, Observe: Observe{now, now, long}, Freeze: Freeze{At: now, By: long, Reason: long}, Burned: now}
+	c := Controls{Version: 1 << 62, Pause: Pause{now, long, true}, Observe: Observe{now, now, long},
+		Freeze: Freeze{At: now, By: long, Reason: long}, Burned: now}
 	for i := range mostHolds {
 		h := Hold{Freeze: c.Freeze, Who: heldOf(1<<31+i, strings.Repeat(unit, maxProject/len(unit))), Burned: now}
 		if h.Who.Session = strings.Repeat(unit, maxSession/len(unit)); i >= maxHolds {
@@ -144,7 +154,9 @@ func full(t *testing.T, unit string) Controls {
 	c.bound()
 	r := Removal{At: now, Last: now, By: long, Reason: long, LastBy: long, LastReason: long, Ended: long}
 	for j := range maxGoneAccounts {
-		r.Identities = append(r.Identities, approver.Identity{Channel: "t", ID: fmt.Sprintf("%03d%s", j, strings.Repeat(unit, (MaxName-4)/len(unit)))})
+		r.Identities = append(r.Identities, approver.Identity{
+			Channel: "t", ID: fmt.Sprintf("%03d%s", j, strings.Repeat(unit, (MaxName-4)/len(unit))),
+		})
 	}
 	r = r.bounded()
 	add := func(r Removal, person string) {
@@ -188,7 +200,10 @@ func TestFreezesFitIntoFullControls(t *testing.T) {
 		c := whole
 		c.Freeze, c.Holds = Freeze{}, nil
 		for i := range maxHolds {
-			c.hold(Hold{Freeze: whole.Freeze, Who: Who{Agent: "claude", Peer: approver.Peer{Known: true, UID: 1<<31 + uint32(i)}, Project: whole.Holds[0].Who.Project, Session: whole.Holds[0].Who.Session}}, now)
+			c.hold(Hold{Freeze: whole.Freeze, Who: Who{
+				Agent: "claude", Peer: approver.Peer{Known: true, UID: 1<<31 + uint32(i)}, Project: whole.Holds[0].Who.Project,
+				Session: whole.Holds[0].Who.Session,
+			}}, now)
 		}
 		fits("every agent is frozen", c)
 		c.hold(Hold{Freeze: whole.Freeze, Who: heldOf(7, "/p")}, now)
@@ -267,7 +282,10 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 		was := Controls{Version: 1}
 		for i := range 23 {
 			person := fmt.Sprintf("t:%03d%s", i, long)
-			was.Removed = append(was.Removed, Removal{Person: person, Identities: []approver.Identity{{Channel: "t", ID: person[2:]}}, At: time.Now(), By: "uid 7", Reason: long})
+			was.Removed = append(was.Removed, Removal{
+				Person: person, Identities: []approver.Identity{{Channel: "t", ID: person[2:]}}, At: time.Now(), By: "uid 7",
+				Reason: long,
+			})
 		}
 		if err := beginControls(t.Context(), kv, was); err != nil {
 			t.Fatal(err)
@@ -296,7 +314,8 @@ func TestARecordOfBeforeTheBoundsHeals(t *testing.T) {
 		if c, _, err := x.Controls.Load(t.Context()); err != nil || c.size(t) > 256<<10 {
 			t.Errorf("%d bytes, %v", c.size(t), err)
 		}
-		if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, shortName(was.Removed[0].Person)), "uid 0"); err != nil {
+		if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, shortName(was.Removed[0].Person)),
+			"uid 0"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -312,7 +331,8 @@ func TestCutText(t *testing.T) {
 				if len(got) > most || !utf8.ValidString(got) || cutText(got, most) != got {
 					t.Errorf("%s: %q to %d: %q", name, s, most, got)
 				}
-				if utf8.ValidString(s) && (len(s) <= most) != (got == s) || strings.HasSuffix(got, "…") != (got != strings.ToValidUTF8(s, "\uFFFD")) {
+				if utf8.ValidString(s) && (len(s) <= most) != (got == s) ||
+					strings.HasSuffix(got, "…") != (got != strings.ToValidUTF8(s, "\uFFFD")) {
 					t.Errorf("%s: %q to %d: %q", name, s, most, got)
 				}
 			}

@@ -5,40 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"approver.example"
 	"github.com/google/uuid"
-)
-
-// Times of the approval path.
-const (
-	// DefaultTTL is how long people have when nothing else is configured.
-	DefaultTTL = 2 * time.Minute
-	// WithdrawGrace is how long a request waits for a courier whose connection
-	// ended.
-	WithdrawGrace = 3 * time.Second
-	// PostTimeout bounds the posting, and each update, of one card.
-	PostTimeout = 8 * time.Second
-	// ReplyWait bounds how long a person's yes waits for the agent to take it
-	// before the person is told that it is recorded but not yet taken.
-	ReplyWait = 5 * time.Second
-	// parkedWait is the same where the agent was told to come back.
-	parkedWait = time.Second
-	// AnswerMargin is kept free before the courier's deadline, so that the
-	// answer arrives in time.
-	AnswerMargin = time.Second
-	// StorePatience is how long a new call waits for a store that does not
-	// answer before it is denied.
-	StorePatience = 15 * time.Second
-	sweepEvery    = 500 * time.Millisecond
-	retryEvery    = 50 * time.Millisecond
-	pollEvery     = 500 * time.Millisecond // where no hint tells of a change
-	hintedPoll    = 2 * time.Second        // where one should
-
-	// vanishedAfter is how long a record must be missing before it is taken for
-	// lost: a former primary may answer for a moment.
-	vanishedAfter = 3 * time.Second
 )
 
 // Options are the parts of a Broadcaster.
@@ -84,9 +55,9 @@ type Options struct {
 // Broadcasters may share one.
 type Broadcaster struct {
 	Options
-	process string // an id of this process
-	codec   *RequestCodec
-	giving  *giving
+	process   string // an id of this process
+	codec     *RequestCodec
+	handovers *handovers
 
 	Requests     *Requests
 	Cards        *Cards
@@ -119,7 +90,7 @@ type Broadcaster struct {
 // Without people, or without destinations, every call that it is asked about is
 // denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
-	b := &Broadcaster{Options: o, process: uuid.NewString(), giving: &giving{}}
+	b := &Broadcaster{Options: o, process: uuid.NewString(), handovers: &handovers{}}
 	if b.Mark == nil {
 		b.Mark = NewControlMark(0)
 	}
@@ -150,7 +121,8 @@ func (o *Options) check() error {
 	}
 	for _, d := range o.Destinations {
 		if !names[d.Channel] {
-			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation, d.Channel))
+			errs = append(errs, fmt.Errorf("destination %s/%s: no channel %q is configured", d.Channel, d.Conversation,
+				d.Channel))
 		}
 	}
 	if o.Store == nil || o.Audit == nil || o.Fingerprint == nil || o.Limit == nil || o.Log == nil {
@@ -167,270 +139,118 @@ func (o *Options) check() error {
 	return errors.Join(errs...)
 }
 
-// Ask puts a call before people and waits for the end of the request: Allow
-// once the call is released, else Deny with a reason. If ctx ends first because
-// the courier left, the request is withdrawn unless the same call comes back
-// within WithdrawGrace; if the cause is ErrGone, at once. A call whose ID was asked before resumes that request.
-func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
-	r, runs, err := b.ask(ctx, call, why)
-	if err != nil {
-		note := "asking people failed"
-		v, limited := overLimit(why, err)
-		if limited {
-			note = "people were not asked"
-		} else {
-			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
-		}
-		level := slog.LevelWarn
-		if limited || errors.Is(err, context.Canceled) || errors.Is(err, approver.ErrOutdated) || errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
-			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
-		}
-		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
-		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
-			return v // nobody hears it; what becomes of the request is recorded then
-		}
-		if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
-			Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
-		}); err != nil {
-			b.Log.Error("audit failed", "call", call.ID, "error", err)
-		}
-		return v
+// compose makes the parts and gives each what it needs: below all else the store and the clock.
+func (b *Broadcaster) compose() {
+	o := &b.Options
+	b.tasks = &tasks{log: o.Log, ready: make(chan struct{})}
+	b.records = &records{log: o.Log, store: o.Store}
+	b.Channels = &Channels{destinations: o.Destinations, byName: map[string]approver.Channel{}}
+	for _, c := range o.Channels {
+		b.Channels.byName[c.Name()] = c
 	}
-	return b.releases.verdict(r, runs)
-}
-
-// publicCause is what the agent may know of an internal error.
-func publicCause(err error) string {
-	switch {
-	case errors.Is(err, ErrNotBound):
-		return "the call is not the one that was put before people"
-	case errors.Is(err, errAnswered):
-		return errAnswered.Error()
-	case errors.Is(err, errBurned):
-		return errBurned.Error()
-	case errors.Is(err, errHeld):
-		return errHeld.Error()
-	case errors.Is(err, errTakenBack):
-		return errTakenBack.Error()
-	case errors.Is(err, errNoYes):
-		return errNoYes.Error()
-	case errors.Is(err, errNobodyLeft):
-		return "nobody is left who could approve it. Only the owner of the installation can mend that: approver status says how"
-	case errors.Is(err, errNobody):
-		return "the policy says who must decide it, and none of them can be reached here"
-	case errors.Is(err, errNotRunning):
-		return "approver is shutting down"
-	case errors.Is(err, errTooOld):
-		return "its request has ended"
-	case errors.Is(err, approver.ErrOutdated):
-		return approver.ErrOutdated.Error()
-	case errors.Is(err, errNoTime):
-		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the hook stopped waiting"
+	b.codes = &codes{
+		channels: b.Channels, records: b.records, codeKey: o.CodeKey, codeLength: o.CodeLength, host: o.Host,
 	}
-	if why := approver.UnbindableError(""); errors.As(err, &why) {
-		return why.Error()
+	b.Requests = &Requests{
+		codes: b.codes, records: b.records, keepFor: o.KeepFor, store: o.Store, codec: b.codec,
 	}
-	if errors.Is(err, approver.ErrAway) {
-		return "approver's store does not answer; the user can see why with approver status"
+	b.Approvers = &Approvers{
+		channels: b.Channels, destinations: o.Destinations, log: o.Log, mark: o.Mark, store: o.Store,
 	}
-	return "approver's store or configuration has a problem (see its log)"
-}
-
-var (
-	errNotRunning = errors.New("the broadcaster is not running")
-	errNoTime     = errors.New("the courier's deadline is too close")
-	errTooOld     = errors.New("the deadline of the courier that asked has passed, so its answer is no longer given out")
-	errReused     = errors.New("the call id was used twice at once")
-	errVanished   = errors.New("the store has no record of the request any more")
-)
-
-// ask returns the request at its end, or parked. runs reports that the call may
-// run by it.
-func (b *Broadcaster) ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) (r Request, runs bool, err error) {
-	// Couriers that come back may be faster than the start of the rest.
-	if err := b.tasks.awaitReady(ctx); err != nil {
-		return Request{}, false, err
+	b.Cards = &Cards{approvers: b.Approvers, host: o.Host, notice: o.Notice}
+	b.endings = &endings{
+		requests: b.Requests, records: b.records, audit: o.Audit, log: o.Log, closing: map[string]*closing{},
 	}
-	if call.ID == "" {
-		return Request{}, false, errors.New("the call has no id")
+	b.editor = &editor{
+		cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
+		handovers: b.handovers, host: o.Host, log: o.Log, process: b.process, settling: map[string]bool{},
 	}
-	bound, err := b.Fingerprint(ctx, call)
-	if err != nil {
-		return Request{}, false, err
+	b.backlog = &backlog{records: b.records, audit: o.Audit, log: o.Log, mark: o.Mark, store: o.Store}
+	b.Controls = &Controller{
+		requests: b.Requests, backlog: b.backlog, editor: b.editor, records: b.records, audit: o.Audit,
+		log: o.Log, mark: o.Mark, store: o.Store,
 	}
-	err = patiently(ctx, func() error { r, err = b.Grants.use(ctx, call, why, bound.Fingerprint); return err })
-	if !errors.Is(err, approver.ErrNotFound) {
-		return r, err == nil, err
+	b.uptime = &uptime{store: o.Store}
+	b.poster = &poster{
+		cards: b.Cards, channels: b.Channels, requests: b.Requests, codes: b.codes, editor: b.editor,
+		tasks: b.tasks, uptime: b.uptime, audit: o.Audit, destinations: o.Destinations, host: o.Host,
+		keepFor: o.KeepFor, log: o.Log, process: b.process, store: o.Store,
 	}
-	holder := uuid.NewString()
-	defer b.giving.end(holder)
-	err = patiently(ctx, func() error { r, err = b.opener.open(ctx, call, why, bound, holder); return err })
-	if err != nil {
-		return Request{}, false, err
+	b.Grants = &Grants{
+		cards: b.Cards, controls: b.Controls, requests: b.Requests, editor: b.editor, records: b.records,
+		audit: o.Audit, keepFor: o.KeepFor, log: o.Log, mark: o.Mark, store: o.Store,
 	}
-	r, err = b.await(ctx, r, call, holder)
-	for errors.Is(err, errVanished) {
-		// A fail-over took the record with it. The agent still waits, and nobody
-		// was told anything: people are asked anew.
-		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
-		b.editor.vanished(r)
-		b.giving.end(holder)
-		if r, err = b.opener.open(ctx, call, why, bound, holder); err == nil {
-			r, err = b.await(ctx, r, call, holder)
-		}
+	b.Reports = &Reports{
+		requests: b.Requests, editor: b.editor, tasks: b.tasks, uptime: b.uptime, audit: o.Audit, log: o.Log,
+		process: b.process,
 	}
-	switch {
-	case err != nil:
-		return r, false, err
-	case r.left(call, bound.Fingerprint): // its card was answered before it showed this call
-		b.giving.end(holder) // or the end of that one would wait for the answer to this
-		return b.ask(ctx, call, why)
-	case !r.State.Settled():
-		return r, false, nil // parked
-	case r.owes(call.ID):
-		return b.releases.share(ctx, r, call, why, holder)
+	b.releases = &releases{
+		channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
+		poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit, fingerprint: o.Fingerprint,
+		handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
 	}
-	return b.answer(ctx, r, call, bound.Fingerprint, holder)
-}
-
-// answer gives the end of a request to the courier of a call.
-func (b *Broadcaster) answer(ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string) (Request, bool, error) {
-	r, runs, err := b.releases.runs(ctx, r, call, fp, holder)
-	if err != nil {
-		if isVoid(err) {
-			b.editor.settle(r.ID)
-		}
-		return r, false, err
+	b.sweeper = &sweeper{
+		grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,
+		poster: b.poster, records: b.records, tasks: b.tasks, uptime: b.uptime, log: o.Log, store: o.Store,
 	}
-	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
+	b.Environments = &Environments{
+		requests: b.Requests, records: b.records, tasks: b.tasks, codeKey: o.CodeKey, log: o.Log,
+		store: o.Store,
 	}
-	// Nobody, the agent included, hears of the decision before it is recorded. Of a
-	// call that is released, people's yes is in the audit already: see release.
-	// That the agent has it is recorded by settle, before people hear of it. A no
-	// stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing() {
-		if _, err := b.endings.close(ctx, r); err != nil {
-			b.Log.Error("audit failed", "request", r.ID, "error", err)
-		}
+	b.opener = &opener{
+		approvers: b.Approvers, controls: b.Controls, environments: b.Environments, requests: b.Requests,
+		codes: b.codes, editor: b.editor, poster: b.poster, records: b.records, tasks: b.tasks, audit: o.Audit,
+		keepFor: o.KeepFor, limit: o.Limit, store: o.Store, ttl: o.TTL,
 	}
-	b.editor.settle(r.ID)
-	return r, runs, nil
-}
-
-// await waits for the end of a request on behalf of its courier, and releases
-// it when people said yes.
-func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
-	watchCtx, stop := context.WithCancel(ctx)
-	defer stop()
-	hint, err := b.Store.Watch(watchCtx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil // polling alone will do
+	b.lockout = &lockout{controls: b.Controls, records: b.records, store: o.Store}
+	b.finder = &finder{
+		requests: b.Requests, editor: b.editor, lockout: b.lockout, poster: b.poster, tasks: b.tasks,
+		codeKey: o.CodeKey, log: o.Log, oldCodeKeys: o.OldCodeKeys, store: o.Store,
 	}
-	var seen approver.Rev
-	var there time.Time // when the record was last there
-	for {
-		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
-		switch {
-		case err == nil && (next.State.Settled() || next.left(call, next.Fingerprint)):
-			return next, nil
-		case !errors.Is(err, approver.ErrNotFound) || there.IsZero():
-			there = time.Now()
-		case time.Since(there) > vanishedAfter:
-			return r, errVanished
-		}
-		if err == nil && mayPark(next, call) {
-			if next, err = b.opener.park(ctx, next, call); err == nil {
-				return next, nil
-			}
-		}
-		if err != nil && ctx.Err() == nil {
-			b.Log.Warn("the store failed while a call waits; trying again", "request", r.ID, "error", err)
-		}
-		wait := pollEvery
-		if err == nil {
-			r, seen = next, rev
-			if hint != nil {
-				wait = hintedPoll
-			}
-			wait = min(wait, left)
-			if !call.ParkAt.IsZero() {
-				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
-			}
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return r, b.leave(ctx, r.ID, holder)
-		}
-		timer.Stop()
+	b.Answers = &Answers{
+		approvers: b.Approvers, channels: b.Channels, controls: b.Controls, grants: b.Grants,
+		requests: b.Requests, editor: b.editor, endings: b.endings, finder: b.finder, releases: b.releases,
+		tasks: b.tasks, audit: o.Audit, log: o.Log, rule: o.Rule, store: o.Store,
+	}
+	b.Removals = &Removals{
+		controls: b.Controls, grants: b.Grants, requests: b.Requests, backlog: b.backlog, editor: b.editor,
+		records: b.records, audit: o.Audit, log: o.Log,
+	}
+	b.receivers = &receivers{
+		answers: b.Answers, approvers: b.Approvers, channels: b.Channels, destinations: o.Destinations,
+		log: o.Log, mark: o.Mark, runAgain: o.RunAgain, store: o.Store,
 	}
 }
 
-// advance does what the record wants now on behalf of the waiting courier. r is
-// the record as it was at revision seen. left is when to look again at the latest.
-func (b *Broadcaster) advance(ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string) (next Request, rev approver.Rev, left time.Duration, err error) {
-	r, rev, now, err := b.Requests.reload(ctx, r, seen)
-	if err != nil || r.State.Settled() {
-		return r, rev, 0, err
+// Run runs the channels and the clock until ctx ends, then waits for all work
+// that was begun. Requests that are open then stay open for the next process.
+// A channel that ends by itself, as where its token was revoked, does not stop the
+// others. Its error is logged once; it is run again after Options.RunAgain, and then
+// ever more rarely, up to every five minutes. Until it is back it gets no cards, whose
+// buttons nobody would hear. The errors of those that are not back at the end are
+// returned.
+func (b *Broadcaster) Run(ctx context.Context) error {
+	if err := b.tasks.begin(ctx); err != nil {
+		return err
 	}
-	switch {
-	case !now.Before(r.Due):
-		next, err = b.Requests.change(ctx, r.ID, Request.Expire)
-	case r.State == approver.Approved && r.leads(call.ID, now):
-		next, err = b.releases.release(ctx, r, call, holder)
-	case r.State == approver.Approved:
-		return r, rev, pollEvery, nil
-	default:
-		b.editor.recount(r)
-		return r, rev, r.Due.Sub(now), nil
-	}
-	switch {
-	case errors.Is(err, ErrSettled): // another was first, and next is what it made
-		err = nil
-	case errors.Is(err, ErrTooSoon), errors.Is(err, approver.ErrOverdue): // the clock: the next look will tell
-		return r, "", retryEvery, nil
-	}
-	return next, "", retryEvery, err
-}
-
-// leave notes that the courier is gone. A shutdown of this process is not the
-// courier's doing: it will come back. Who does not come back is not waited for.
-func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
-	cause, grace := context.Cause(ctx), WithdrawGrace
-	if b.tasks.stopping(ctx) {
-		return cause
-	}
-	if errors.Is(cause, approver.ErrGone) || errors.Is(cause, approver.ErrOutdated) {
-		grace = 0
-	}
-	b.tasks.start(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, PostTimeout)
-		defer cancel()
-		_, err := b.Requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			if errors.Is(cause, approver.ErrOutdated) {
-				return r.Outdate(now)
-			}
-			r, err := r.Leave(holder, now, grace)
-			if err != nil || grace > 0 {
-				return r, err
-			}
-			return r.Withdraw(now)
-		})
-		switch {
-		case err == nil && grace == 0:
-			b.sweeper.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
-		case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder):
-			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
+	var all sync.WaitGroup
+	all.Go(func() { b.sweeper.sweep(ctx) })
+	all.Go(func() { b.Controls.guard(ctx) })
+	b.tasks.start(b.releases.regrant)
+	for _, c := range b.Options.Channels {
+		all.Go(func() { b.receivers.supervise(ctx, c) })
+		if screen, is := c.(approver.Presence); is {
+			all.Go(func() { b.poster.watchScreens(ctx, screen) })
 		}
-	})
-	return cause
+	}
+	<-ctx.Done()
+	all.Wait()
+	b.tasks.wait()
+	var errs []error
+	for _, c := range b.Options.Channels {
+		if err := b.Channels.states.of(c.Name()).Ended; err != nil {
+			errs = append(errs, fmt.Errorf("channel %s: %w", c.Name(), err))
+		}
+	}
+	return errors.Join(errs...)
 }

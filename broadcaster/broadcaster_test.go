@@ -33,7 +33,8 @@ func TestApproveByTap(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		out := x.tap(x.tg, 0, "1", true)
 		v := <-answer
-		if out.Kind != approver.OutcomeApproved || v.Decision != approver.Allow || v.Reason != "approved by Alice via Telegram after 12 s" {
+		if out.Kind != approver.OutcomeApproved || v.Decision != approver.Allow ||
+			v.Reason != "approved by Alice via Telegram after 12 s" {
 			t.Fatalf("outcome %+v, verdict %+v", out, v)
 		}
 		synctest.Wait()
@@ -43,7 +44,9 @@ func TestApproveByTap(t *testing.T) {
 				t.Errorf("%s: card after approval: %+v", c.name, card)
 			}
 		}
-		want := []approver.Event{approver.EventAsked, approver.EventPosted, approver.EventPosted, approver.EventApproved, approver.EventReleased}
+		want := []approver.Event{
+			approver.EventAsked, approver.EventPosted, approver.EventPosted, approver.EventApproved, approver.EventReleased,
+		}
 		if got := x.audit.events(card.Request); !slices.Equal(got, want) {
 			t.Errorf("audit %v, want %v", got, want)
 		}
@@ -62,7 +65,8 @@ func TestNoAnswerIsANo(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		start := time.Now()
 		v := <-answer
-		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "nobody answered within 2 min") || time.Since(start) != DefaultTTL {
+		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "nobody answered within 2 min") ||
+			time.Since(start) != DefaultTTL {
 			t.Fatalf("after %v: %+v", time.Since(start), v)
 		}
 		synctest.Wait()
@@ -95,15 +99,23 @@ func TestCatastrophicTakesOnlyTheTypedCode(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.Catastrophic)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		base := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Request: card.Request, Message: msg}
-		for _, m := range []approver.Method{approver.ByTap, approver.ByTyped, approver.ByPlain, approver.ByCode, approver.ByCommand, approver.NoMethod, approver.Method(77)} {
+		base := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Request: card.Request, Message: msg,
+		}
+		for _, m := range []approver.Method{
+			approver.ByTap, approver.ByTyped, approver.ByPlain, approver.ByCode, approver.ByCommand, approver.NoMethod,
+			approver.Method(77),
+		} {
 			r := base
 			r.Method = m
-			if out := x.Answers.Reply(t.Context(), r); out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), r); out.Kind == approver.OutcomeApproved ||
+				out.Kind == approver.OutcomeRecorded {
 				t.Fatalf("%v without a code: %+v", m, out)
 			}
 		}
-		elsewhere := approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByCode, Code: card.Code}
+		elsewhere := approver.Reply{
+			Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		}
 		if out := x.Answers.Reply(t.Context(), elsewhere); out.Kind != approver.OutcomeUnknown {
 			t.Fatalf("the code of another conversation: %+v", out)
 		}
@@ -115,7 +127,9 @@ func TestCatastrophicTakesOnlyTheTypedCode(t *testing.T) {
 		if v := <-answer; v.Decision != approver.Allow {
 			t.Fatalf("verdict %+v", v)
 		}
-		if out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByCode, Code: card.Code}); out.Kind != approver.OutcomeUsed {
+		if out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByCode, Code: card.Code,
+		}); out.Kind != approver.OutcomeUsed {
 			t.Fatalf("the code used twice: %+v", out)
 		}
 	})
@@ -130,7 +144,9 @@ func TestACutCardTakesNoTap(t *testing.T) {
 			t.Fatalf("outcome %+v", out)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}); out.Kind != approver.OutcomeApproved {
+		if out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+		}); out.Kind != approver.OutcomeApproved {
 			t.Fatalf("outcome %+v", out)
 		}
 		<-answer
@@ -142,7 +158,10 @@ func TestStrangersAndForgedMessages(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		synctest.Wait()
 		msg, card := x.tg.card(0)
-		good := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request, Message: msg}
+		good := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request,
+			Message: msg,
+		}
 		for name, spoil := range map[string]func(*approver.Reply){
 			"a stranger":              func(r *approver.Reply) { r.Sender = "3" },
 			"nobody":                  func(r *approver.Reply) { r.Sender = "" },
@@ -158,7 +177,8 @@ func TestStrangersAndForgedMessages(t *testing.T) {
 		} {
 			r := good
 			spoil(&r)
-			if out := x.Answers.Reply(t.Context(), r); out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), r); out.Kind == approver.OutcomeApproved ||
+				out.Kind == approver.OutcomeRecorded {
 				t.Errorf("%s: %+v", name, out)
 			}
 		}
@@ -186,9 +206,11 @@ func TestWrongCodesLock(t *testing.T) {
 		synctest.Wait()
 		_, card := x.tg.card(0)
 		guess := func(sender string, code tokens.Code) approver.Outcome {
-			return x.Answers.Reply(ctx, approver.Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: approver.ByCode, Code: code})
+			return x.Answers.Reply(ctx, approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: approver.ByCode, Code: code,
+			})
 		}
-		for i := range MaxStrikes {
+		for i := range MaxWrongCodes {
 			wrong, _ := tokens.Mint(6)
 			if out := guess("1", wrong); out.Kind != approver.OutcomeUnknown {
 				t.Fatalf("guess %d: %+v", i, out)
@@ -215,9 +237,11 @@ func TestALockedPersonMayDenyAndOthersMayApprove(t *testing.T) {
 		first := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		second := x.askAsync(t.Context(), testCall("c2"), approver.High)
 		synctest.Wait()
-		for range MaxStrikes {
+		for range MaxWrongCodes {
 			wrong, _ := tokens.Mint(6)
-			x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByCommand, Code: wrong})
+			x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByCommand, Code: wrong,
+			})
 		}
 		if out := x.tap(x.tg, 0, "1", false); out.Kind != approver.OutcomeDenied {
 			t.Errorf("a locked person's no: %+v", out)
@@ -252,7 +276,8 @@ func TestNoChannelReachableDeniesAtOnce(t *testing.T) {
 		x.dc.onPost(gone)
 		start := time.Now()
 		v := <-x.askAsync(t.Context(), testCall("c1"), approver.High)
-		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "no approval channel could be reached") || time.Since(start) > time.Second {
+		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "no approval channel could be reached") ||
+			time.Since(start) > time.Second {
 			t.Fatalf("after %v: %+v", time.Since(start), v)
 		}
 	})
@@ -324,7 +349,8 @@ func TestWhoHasGoneForGoodWithdrawsAtOnce(t *testing.T) {
 		if _, card := x.tg.card(0); card.State != approver.Withdrawn {
 			t.Fatalf("card %+v", card)
 		}
-		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeExpired || !strings.HasPrefix(out.Text, "Too late: ") {
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeExpired ||
+			!strings.HasPrefix(out.Text, "Too late: ") {
 			t.Errorf("a yes after it hears %+v", out)
 		}
 	})
@@ -340,7 +366,8 @@ func TestYesForCourierThatLeftWasNotInTime(t *testing.T) {
 		cancel()
 		<-answer
 		time.Sleep(time.Second)
-		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeExpired || out.Text != "Your yes released nothing: the agent stopped waiting." {
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeExpired ||
+			out.Text != "Your yes released nothing: the agent stopped waiting." {
 			t.Errorf("it hears %+v", out)
 		}
 	})
@@ -396,7 +423,8 @@ func TestAFileThatChangesAfterTheCard(t *testing.T) {
 		x.fpChange = "edited"
 		out := x.tap(x.tg, 0, "1", true)
 		v := <-answer
-		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "no longer what was shown") || out.Kind != approver.OutcomeExpired {
+		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "no longer what was shown") ||
+			out.Kind != approver.OutcomeExpired {
 			t.Fatalf("outcome %+v, verdict %+v", out, v)
 		}
 	})
@@ -409,7 +437,9 @@ func (s steadfast) Get(ctx context.Context, key string) ([]byte, approver.Rev, e
 	return s.KV.Get(context.WithoutCancel(ctx), key)
 }
 
-func (s steadfast) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s steadfast) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	return s.KV.Put(context.WithoutCancel(ctx), key, value, prev, next, due, keepUntil)
 }
 
@@ -484,7 +514,9 @@ func TestRestart(t *testing.T) {
 		if y.tg.count() != 0 {
 			t.Fatal("a card was posted anew although the old one stands")
 		}
-		out := y.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		out := y.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		})
 		if v := <-second; out.Kind != approver.OutcomeApproved || v.Decision != approver.Allow {
 			t.Fatalf("outcome %+v, verdict %+v", out, v)
 		}
@@ -524,7 +556,9 @@ func TestCrashWhileSending(t *testing.T) {
 		if fresh.Code.IsZero() || fresh.Code.Equal(old.Code) || freshDC.Code.IsZero() {
 			t.Fatalf("new cards %+v %+v", fresh, freshDC)
 		}
-		if out := y.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: old.Code}); out.Kind != approver.OutcomeUnknown {
+		if out := y.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: old.Code,
+		}); out.Kind != approver.OutcomeUnknown {
 			t.Fatalf("the void code: %+v", out)
 		}
 		if out := y.tap(y.tg, 0, "1", true); out.Kind != approver.OutcomeApproved {
@@ -579,7 +613,8 @@ func TestRepliersRace(t *testing.T) {
 			for range 8 {
 				won[(<-outs).Kind]++
 			}
-			if v.Decision == approver.Allow && (won[approver.OutcomeApproved] == 0 || won[approver.OutcomeDenied] > 0) || v.Decision == approver.Deny && (won[approver.OutcomeDenied] == 0 || won[approver.OutcomeApproved] > 0) {
+			if v.Decision == approver.Allow && (won[approver.OutcomeApproved] == 0 || won[approver.OutcomeDenied] > 0) ||
+				v.Decision == approver.Deny && (won[approver.OutcomeDenied] == 0 || won[approver.OutcomeApproved] > 0) {
 				t.Fatalf("the agent heard %v, people %v", v.Decision, won)
 			}
 		})
@@ -629,7 +664,9 @@ type lossy struct {
 	n *int
 }
 
-func (l lossy) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (l lossy) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	err := l.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -640,7 +677,9 @@ func (l lossy) PutBefore(ctx context.Context, before time.Time, key string, valu
 }
 
 func TestNewBroadcasterRefuses(t *testing.T) {
-	if _, err := NewBroadcaster(Options{Destinations: []approver.Destination{{Channel: "slack", Conversation: "C"}}}); err == nil ||
+	if _, err := NewBroadcaster(Options{
+		Destinations: []approver.Destination{{Channel: "slack", Conversation: "C"}},
+	}); err == nil ||
 		!strings.Contains(err.Error(), `no channel "slack"`) || !strings.Contains(err.Error(), "code key") {
 		t.Errorf("error %v", err)
 	}

@@ -14,7 +14,10 @@ import (
 // byID is Alice's yes to the request of the first card, given by its id.
 func (x *bench) byID(shown int) approver.Outcome {
 	_, card := x.tg.card(0)
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: card.Request, Shown: shown})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: card.Request,
+		Shown: shown,
+	})
 }
 
 // page is the request of the first card as approver show has it.
@@ -35,7 +38,9 @@ func TestAYesWithoutACardIsForWhatWasRead(t *testing.T) {
 	answer := func(m approver.Method) func(x *bench, shown int) approver.Outcome {
 		return func(x *bench, shown int) approver.Outcome {
 			msg, card := x.tg.card(0)
-			rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: m, Request: card.Request, Shown: shown}
+			rep := approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: m, Request: card.Request, Shown: shown,
+			}
 			switch m {
 			case approver.ByTap, approver.ByTyped:
 				rep.Message = msg
@@ -65,22 +70,34 @@ func TestAYesWithoutACardIsForWhatWasRead(t *testing.T) {
 		"by id":                          {approver.High, true, false, nil, answer(approver.ByID), all},
 		"by id, no card was edited":      {approver.High, false, false, nil, answer(approver.ByID), all},
 		"by id, another joins meanwhile": {approver.High, true, true, nil, answer(approver.ByID), all},
-		"by id, without a count":         {approver.High, true, false, func(int) int { return 0 }, answer(approver.ByID), first},
-		"by id, an older count":          {approver.High, true, false, func(n int) int { return n - 1 }, answer(approver.ByID), []string{"a", "b"}},
-		"by id, a negative count":        {approver.High, true, false, func(int) int { return -1 }, answer(approver.ByID), first},
-		"by id, far more than wait":      {approver.High, true, false, func(int) int { return 1 << 30 }, answer(approver.ByID), all},
-		"root":                           {approver.High, true, false, nil, root, all},
-		"root, no card was edited":       {approver.High, false, false, nil, root, all},
-		"root, another joins meanwhile":  {approver.High, false, true, nil, root, all},
-		"root, without a count":          {approver.High, true, false, func(int) int { return 0 }, root, first},
-		"root, catastrophic":             {approver.Catastrophic, true, false, nil, root, first},
-		"a tap":                          {approver.High, true, false, nil, answer(approver.ByTap), all},
-		"a tap with a count":             {approver.High, false, false, nil, answer(approver.ByTap), first},
-		"a plain yes with a count":       {approver.High, false, false, nil, answer(approver.ByPlain), first},
-		"a code with a count":            {approver.High, false, false, nil, answer(approver.ByCode), first},
-		"a command with a count":         {approver.High, false, true, nil, answer(approver.ByCommand), first},
-		"a tap on a version before":      {approver.High, true, false, func(n int) int { return n - 1 }, answer(approver.ByTap), []string{"a", "b"}},
-		"a tap on the first version":     {approver.High, true, false, func(int) int { return 0 }, answer(approver.ByTap), first},
+		"by id, without a count": {
+			approver.High, true, false, func(int) int { return 0 }, answer(approver.ByID), first,
+		},
+		"by id, an older count": {
+			approver.High, true, false, func(n int) int { return n - 1 }, answer(approver.ByID), []string{"a", "b"},
+		},
+		"by id, a negative count": {
+			approver.High, true, false, func(int) int { return -1 }, answer(approver.ByID), first,
+		},
+		"by id, far more than wait": {
+			approver.High, true, false, func(int) int { return 1 << 30 }, answer(approver.ByID), all,
+		},
+		"root":                          {approver.High, true, false, nil, root, all},
+		"root, no card was edited":      {approver.High, false, false, nil, root, all},
+		"root, another joins meanwhile": {approver.High, false, true, nil, root, all},
+		"root, without a count":         {approver.High, true, false, func(int) int { return 0 }, root, first},
+		"root, catastrophic":            {approver.Catastrophic, true, false, nil, root, first},
+		"a tap":                         {approver.High, true, false, nil, answer(approver.ByTap), all},
+		"a tap with a count":            {approver.High, false, false, nil, answer(approver.ByTap), first},
+		"a plain yes with a count":      {approver.High, false, false, nil, answer(approver.ByPlain), first},
+		"a code with a count":           {approver.High, false, false, nil, answer(approver.ByCode), first},
+		"a command with a count":        {approver.High, false, true, nil, answer(approver.ByCommand), first},
+		"a tap on a version before": {
+			approver.High, true, false, func(n int) int { return n - 1 }, answer(approver.ByTap), []string{"a", "b"},
+		},
+		"a tap on the first version": {
+			approver.High, true, false, func(int) int { return 0 }, answer(approver.ByTap), first,
+		},
 		"a tap, another joins meanwhile": {approver.High, true, true, nil, answer(approver.ByTap), all},
 		"a code":                         {approver.High, true, false, nil, answer(approver.ByCode), all},
 		"a command":                      {approver.High, true, false, nil, answer(approver.ByCommand), all},
@@ -91,7 +108,8 @@ func TestAYesWithoutACardIsForWhatWasRead(t *testing.T) {
 				x.failEdits(!c.edits)
 				x.several(t.Context(), 3, c.sev)
 				_, shown, upto := x.page()
-				says, told := "3 identical calls wait: a yes runs each of them once.", fmt.Sprintf("Approved: %d identical calls released to the agent, once each.", len(c.runs))
+				says, told := "3 identical calls wait: a yes runs each of them once.",
+					fmt.Sprintf("Approved: %d identical calls released to the agent, once each.", len(c.runs))
 				if c.sev != approver.High {
 					says = "3 identical calls wait: a yes runs one, the others are asked again."
 				}
@@ -158,7 +176,8 @@ func TestWhatIsShownByIDCountsWhoWaits(t *testing.T) {
 		x.byID(upto)
 		<-b
 		time.Sleep(time.Minute)
-		if _, c, _ := x.page(); strings.Contains(c.Notice, "wait") || !strings.Contains(c.Result, "2 identical calls, once each") {
+		if _, c, _ := x.page(); strings.Contains(c.Notice, "wait") ||
+			!strings.Contains(c.Result, "2 identical calls, once each") {
 			t.Errorf("over: %q, %q", c.Notice, c.Result)
 		}
 	})
@@ -171,8 +190,12 @@ func TestAnAnswerByIDSkipsVoidCards(t *testing.T) {
 		phases []Phase
 		want   approver.OutcomeKind
 	}{
-		"posted": {[]Phase{Posted}, approver.OutcomeApproved}, "failed": {[]Phase{Failed}, approver.OutcomeApproved}, "on its way": {[]Phase{Sending}, approver.OutcomeApproved},
-		"void, then posted": {[]Phase{Void, Posted}, approver.OutcomeApproved}, "void, then on its way": {[]Phase{Void, Void, Sending}, approver.OutcomeApproved},
+		"posted": {
+			[]Phase{Posted}, approver.OutcomeApproved,
+		}, "failed": {[]Phase{Failed}, approver.OutcomeApproved}, "on its way": {[]Phase{Sending}, approver.OutcomeApproved},
+		"void, then posted": {
+			[]Phase{Void, Posted}, approver.OutcomeApproved,
+		}, "void, then on its way": {[]Phase{Void, Void, Sending}, approver.OutcomeApproved},
 		"void alone": {[]Phase{Void}, approver.OutcomeUnknown}, "void twice": {[]Phase{Void, Void}, approver.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -38,7 +38,11 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 			return nil
 		},
 		"comes back for a parked yes": func(x *bench) error {
-			<-x.askAsync(x.t.Context(), func() approver.ToolCall { c := otherCall("p"); c.ParkAt = time.Now(); return c }(), approver.High)
+			<-x.askAsync(x.t.Context(), func() approver.ToolCall {
+				c := otherCall("p")
+				c.ParkAt = time.Now()
+				return c
+			}(), approver.High)
 			synctest.Wait()
 			if out := x.tap(x.tg, x.tg.count()-1, "1", true); out.Kind != approver.OutcomeRecorded {
 				return errors.New(out.Text)
@@ -56,7 +60,8 @@ func TestACallIDThatLeadsNowhereIsNew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				if err := x.records.put(t.Context(), approver.Key("call", "late"), nil, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+				if err := x.records.put(t.Context(), approver.Key("call", "late"), nil, "", approver.NewRev(), time.Time{},
+					time.Now().Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				if err := use(x); err != nil {

@@ -15,7 +15,8 @@ import (
 
 // obscuredNotice is on the card of a call of which the mask hides something that
 // may say what runs, or where.
-const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. Only the typed code approves, once"
+const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. " +
+	"Only the typed code approves, once"
 
 // Cards draws requests for people.
 type Cards struct {
@@ -24,10 +25,23 @@ type Cards struct {
 	notice    string
 }
 
+// Of is a request as people see it, without a code.
+func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
+
+// Shown is Card for somebody who may answer what they read there: it says how many calls
+// wait, and what a yes does. The number is for their answer: see [Reply.Shown].
+func (v *Cards) Shown(r Request) (approver.Card, int) {
+	c := v.Of(r)
+	if !r.State.Settled() && !r.Parked {
+		c.Notice = strings.TrimSpace(callersNotice(r, Posting{}) + " " + c.Notice)
+	}
+	return c, r.Joined
+}
+
 // card is what people see of a request at one destination.
 func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	shown, _ := r.Call.Display().Shown()
-	obscured := r.obscured()
+	obscured := obscured(r.Call)
 	c := approver.Card{
 		Request: r.ID, State: r.State, Severity: r.Verdict.Severity,
 		OneTap:  r.Verdict.Severity == approver.High && !obscured,
@@ -49,28 +63,39 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	}
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
-		c.OneTap, c.Code, c.Result = false, tokens.Code{}, r.resultLine(res)
-		if r.fate().resultLine("") != "" || r.gaveNothing() || r.refusedAgain() {
+		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
+		if toldFate(r).resultLine("") != "" || r.gaveNothing() || refusedAgain(r) {
 			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers
-		c.Result = "✅ Yes by " + r.decider(r.Resolution) + " · waits for the agent, which may run it once until " + r.TakeBy.UTC().Format("15:04:05 UTC")
+		c.Result = "✅ Yes by " + deciderLine(r, r.Resolution) + " · waits for the agent, which may run it once until " +
+			r.TakeBy.UTC().Format("15:04:05 UTC")
 	} else {
 		c.State = approver.Pending // an approval that is not released is nobody's to know
 		if !r.ParkAt.IsZero() && r.ParkAt.Before(r.Due) {
-			c.Notice = strings.TrimSpace(r.parkedNotice() + " " + c.Notice)
+			c.Notice = strings.TrimSpace(parkedNotice(r) + " " + c.Notice)
 		}
 		if len(r.Verdict.Approvers) > 0 {
-			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.names(r.Verdict.Approvers)) + ": others can deny it. " + c.Notice)
+			c.Notice = strings.TrimSpace("Only for " + display.Safe(v.approvers.namesOf(r.Verdict.Approvers)) +
+				": others can deny it. " + c.Notice)
 		}
 	}
 	return c
 }
 
+// replaced is what a card of a request shows that another one has replaced.
+func (v *Cards) replaced(r Request) approver.Card {
+	card := v.card(r, tokens.Code{})
+	if !r.State.Settled() {
+		card.State, card.OneTap, card.Result = approver.Withdrawn, false, "↩ Replaced by a newer card"
+	}
+	return card
+}
+
 // parkedNotice says what a parked request waits for. A card keeps its code in no
 // record, so it cannot be written anew when the time has come: it says both.
-func (r Request) parkedNotice() string {
+func parkedNotice(r Request) string {
 	const clock = "15:04:05 UTC"
 	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
 	if r.Parked {
@@ -132,127 +157,68 @@ func ruleLine(v approver.Verdict) string {
 	return strings.Join(append(parts, tier), " · ")
 }
 
-// decider is who decided, where, and after how long.
-func (r Request) decider(res approver.Resolution) string {
-	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)), display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
-}
+// Bounds of a card that is edited while it waits, in bytes. With the notice, a larger one
+// may not fit any more on every platform, and would show less than before.
+const (
+	maxEditedCard   = 1500
+	maxEditedNotice = 140
+)
 
-// resultLine says in one line who decided, where, and after how long.
-func (r Request) resultLine(res approver.Resolution) string {
-	took, who := display.Duration(res.At.Sub(r.Created)), r.decider(res)
+// withCallers is the card of a posting with the number of identical calls, and false if
+// that might not fit.
+func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
+	c.Notice = strings.TrimSpace(callersNotice(r, p) + " " + c.Notice)
 	switch {
-	case res.Approve && r.fate().resultLine(who) != "":
-		return r.fate().resultLine(who)
-	case res.Approve && r.refusedAgain():
-		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
-	case res.Approve && len(r.Also) > 0:
-		if got, all := r.released(); got < all {
-			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
-		}
-		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
-	case res.Approve && r.mayLast():
-		return "✅ Approved for " + res.Grant.Span() + " by " + who
-	case res.Approve:
-		return "✅ Approved once by " + who
-	case res.Cause == approver.ByPerson:
-		return "⛔ Denied by " + who
-	case res.Cause == approver.TimedOut:
-		return "⌛ Expired · blocked · nobody answered in " + took
-	case res.Cause == approver.NotShown:
-		return "↩ Withdrawn · approver released nothing · " + res.Cause.Sentence()
-	case res.Cause == approver.Outdated:
-		return "↩ Withdrawn · approver changed nothing · " + res.Cause.Sentence() + ", so this question is over"
-	case res.Cause == approver.AgentGone && r.State == approver.Withdrawn && r.Call.AboutApprover():
-		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
-	case res.Cause == approver.AgentGone:
-		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
-		if r.State == approver.Expired {
-			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
-		}
-		if res.Person.ID != "" {
-			line += " (answered by " + who + ")"
-		}
-		return line
-	case res.Cause == approver.Unreleased:
-		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
-	case r.gaveNothing():
-		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
-	}
-	return "⛔ Blocked · " + res.Cause.Sentence()
-}
-
-// verdict is the answer to a courier. runs is what [releases.runs] says of it.
-func (l *releases) verdict(r Request, runs bool) approver.Verdict {
-	v := r.Verdict
-	v.Chain, v.Unasked = nil, false // the question's: this is the answer
-	res, settled := r.Told()
-	took := display.Duration(res.At.Sub(r.Created))
-	who := cmp.Or(res.Person.Name, res.Person.ID)
-	v.By = approver.ByPeople
-	if settled && res.Approve && runs {
-		v.Decision = approver.Allow
-		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
-		v.Detail, v.Approval = v.Reason, r.yes()
-		return v
-	}
-	switch {
-	case !settled:
-		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID, r.TakeBy.UTC().Format("15:04 UTC"))
-		return v.Blocked(reason, reason)
-	case res.Approve:
-		reason := "another call with the same content has used this approval; run it again to ask anew"
-		return v.Blocked(reason, reason)
-	}
-	reason := res.Cause.Sentence()
-	switch res.Cause {
-	case approver.ByPerson:
-		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who, display.Platform(res.Identity.Channel))
-	case approver.TimedOut:
-		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is there to approve it",
-			display.Duration(r.Due.Sub(r.Created)))
-	case approver.Unreachable:
-		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
-	default: // the sentence says it
-	}
-	return v.Blocked(reason, reason)
-}
-
-// record is the audit record of what became of a request.
-func (r Request) record(e approver.Event) approver.Record {
-	if r.N > 0 { // an identical call took the place of the first
-		r.Call.ID = r.CallID
-	}
-	rec := approver.Record{
-		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
-	}
-	if e == approver.EventDenied && r.Withheld != approver.NoCause {
-		rec.At, rec.Resolution.Approve, rec.Resolution.Cause = r.Acked, false, r.Withheld
-		rec.Note = "it was approved, and not given to the agent"
-	}
-	return rec
-}
-
-// lastEvent is the event that ends a request's life.
-func (r Request) lastEvent() approver.Event {
-	switch r.State {
-	case approver.Consumed:
-		if r.Withheld != approver.NoCause && r.Repeats == 0 {
-			return approver.EventDenied
-		}
-		return approver.EventReleased
-	case approver.Expired:
-		return approver.EventExpired
-	case approver.Withdrawn:
-		return approver.EventWithdrawn
+	case p.double():
+	case p.Late:
+		c.Upto = p.Upto
 	default:
-		return approver.EventDenied
+		c.Upto = r.Joined
 	}
+	size := 0
+	for _, text := range []string{c.Command, c.Why, c.Rule, c.Claimed, c.Agent, c.Session, c.Dir, c.Environment, c.Host} {
+		size += len(text)
+	}
+	return c, size <= maxEditedCard && len(c.Notice) <= maxEditedNotice
 }
 
-// obscured reports that the card of a request hides something that may say what
-// runs, or where. It takes the typed code, once.
-func (r Request) obscured() bool {
-	_, hidden := r.Call.Display().Shown()
-	return hidden || display.HidesEnvironment(r.Call.Environment)
+// callersNotice says on a card how many identical calls wait, and what a yes from this
+// card does.
+func callersNotice(r Request, p Posting) string {
+	n := 1 + len(r.Also)
+	if p.Late && r.mayShare() && !p.double() {
+		return lateNotice(r, p, n)
+	}
+	switch {
+	case r.N > 0 && p.double():
+		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
+	case n == 1 && r.Joined > 0:
+		return "One call waits."
+	case n == 1:
+		return ""
+	case r.mayShare() && !p.double():
+		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
+	}
+	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
+}
+
+// lateNotice is callersNotice of a card that shows no further calls: see Posting.Late.
+func lateNotice(r Request, p Posting, n int) string {
+	runs := 0
+	for _, c := range append([]Caller{r.first()}, r.Also...) {
+		if c.N <= p.Upto {
+			runs++
+		}
+	}
+	switch {
+	case runs == 0:
+		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
+	case n == 1:
+		return "One call waits."
+	case runs == n:
+		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
+	case runs == 1:
+		return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
+	}
+	return fmt.Sprintf("%d identical calls wait: a yes runs %d of them once, the others are asked again.", n, runs)
 }

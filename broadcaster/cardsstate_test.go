@@ -29,7 +29,8 @@ func TestChannelStateHasTheLastPosts(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(5 * time.Second)
 		tg, dc := x.cardsIn("telegram"), x.cardsIn("discord")
-		if tg.Problem != "post: 502 Bad Gateway" || tg.LastPost.IsZero() || !tg.NoneSince.IsZero() || tg.To != x.Destinations[0] {
+		if tg.Problem != "post: 502 Bad Gateway" || tg.LastPost.IsZero() || !tg.NoneSince.IsZero() ||
+			tg.To != x.Destinations[0] {
 			t.Errorf("a failure that is over: %+v", tg)
 		}
 		if !dc.LastPost.IsZero() || dc.NoneSince.IsZero() || !strings.Contains(dc.Problem, "the bot was removed") {
@@ -94,7 +95,9 @@ func TestAChatThatGetsNoCardsIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newBench(t, newMemKV()).Options
 		c := &halfDeaf{chat: newChat("telegram")}
-		good, bad := approver.Destination{Channel: "telegram", Conversation: "T"}, approver.Destination{Channel: "telegram", Conversation: "away"}
+		good, bad := approver.Destination{Channel: "telegram", Conversation: "T"}, approver.Destination{
+			Channel: "telegram", Conversation: "away",
+		}
 		o.Store, o.Channels, o.Destinations = newMemKV(), []approver.Channel{c}, []approver.Destination{good, bad}
 		b, err := NewBroadcaster(o)
 		if err != nil {
@@ -108,23 +111,31 @@ func TestAChatThatGetsNoCardsIsSeen(t *testing.T) {
 		for n := range 3 {
 			answer := make(chan approver.Verdict, 1)
 			go func() {
-				answer <- b.Ask(t.Context(), testCall(fmt.Sprint("c", n)), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+				answer <- b.Ask(t.Context(), testCall(fmt.Sprint("c", n)), approver.Verdict{
+					Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+				})
 			}()
 			time.Sleep(time.Second)
 			message, card := c.card(-1)
-			b.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByTap, Request: card.Request, Message: message})
+			b.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByTap, Request: card.Request,
+				Message: message,
+			})
 			<-answer
 			time.Sleep(time.Minute)
 			cards := b.Channels.State("telegram").Cards
 			if len(cards) != 2 || cards[0].LastPost.IsZero() || !cards[0].NoneSince.IsZero() {
 				t.Fatalf("the chat that is there: %+v", cards)
 			}
-			if got := cards[1]; got.To != bad || !got.LastPost.IsZero() || got.NoneSince.Sub(began) > time.Second || got.NoneSince.IsZero() {
+			if got := cards[1]; got.To != bad || !got.LastPost.IsZero() || got.NoneSince.Sub(began) > time.Second ||
+				got.NoneSince.IsZero() {
 				t.Errorf("the chat that is away: %+v", got)
 			}
 		}
 		// What a card of another daemon's chat meets says nothing of ours.
-		_ = b.Channels.updateOne(t.Context(), approver.Ref{Destination: approver.Destination{Channel: "telegram", Conversation: "foreign"}, Message: "x"}, approver.Card{})
+		_ = b.Channels.updateOne(t.Context(), approver.Ref{
+			Destination: approver.Destination{Channel: "telegram", Conversation: "foreign"}, Message: "x",
+		}, approver.Card{})
 		if cards := b.Channels.State("telegram").Cards; len(cards) != 2 {
 			t.Errorf("%+v", cards)
 		}

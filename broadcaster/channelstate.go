@@ -2,6 +2,8 @@ package broadcaster
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -9,8 +11,50 @@ import (
 	"approver.example/display"
 )
 
-// This file keeps, in memory, what became of each channel: whether it runs and
-// receives here, and of its last cards.
+// notReached is the problem of a channel that has not tried yet, or not to its end.
+const notReached = "it has not reached its platform yet"
+
+// A Receiving is what the process that has a channel's lease says of itself to the
+// others that share the store.
+type Receiving struct {
+	Process string    `json:"process"` // which one; another after each start
+	At      time.Time `json:"at"`      // when it said so, by the store's clock
+	Up      bool      `json:"up"`
+	Since   time.Time `json:"since,omitzero"`
+	Problem string    `json:"problem,omitempty"`
+	// Places are the conversations in which it takes answers, and People the accounts
+	// whose answers count there, sorted: nobody's who was removed.
+	Places []string `json:"places"`
+	People []string `json:"people"`
+}
+
+// equal reports that two notes say the same, whenever.
+func (r Receiving) equal(o Receiving) bool {
+	return r.Process == o.Process && r.Up == o.Up && r.Since.Equal(o.Since) && r.Problem == o.Problem &&
+		slices.Equal(r.Places, o.Places) && slices.Equal(r.People, o.People)
+}
+
+// trouble says why answers that this process waits for may not count where they come.
+func (r Receiving) trouble(mine Receiving) string {
+	missing := func(have, want []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(want), func(s string) bool {
+			return slices.Contains(have, s)
+		}), ", ")
+	}
+	const cure = ": give all daemons that share the store the same chats and approvers"
+	switch places, people := missing(r.Places, mine.Places), missing(r.People, mine.People); {
+	case !r.Up && r.Problem == "":
+		r.Problem = notReached
+		fallthrough
+	case !r.Up:
+		return "the daemon that receives for all that share the store does not: " + r.Problem
+	case places != "":
+		return "the daemon that receives for all that share the store takes no answers in " + places + cure
+	case people != "":
+		return "the daemon that receives for all that share the store does not know the approvers " + people + cure
+	}
+	return ""
+}
 
 // A ChannelState is what is known of one channel in this process. The zero value
 // is a channel that has not begun.
@@ -66,9 +110,6 @@ func (s ChannelState) Hearing() Hearing {
 	return Hearing{Why: notReached}
 }
 
-// notReached is the problem of a channel that has not tried yet, or not to its end.
-const notReached = "it has not reached its platform yet"
-
 // A CardsState is what became of the last cards in one destination, as this process saw
 // it. Posts and edits are apart: where a bot may no longer write, it may still edit.
 type CardsState struct {
@@ -84,46 +125,6 @@ type CardsState struct {
 	// the destination.
 	StaleSince  time.Time
 	EditProblem string
-}
-
-// Channels are the channels of this process: what each can do, and how it does.
-type Channels struct {
-	destinations []approver.Destination
-
-	byName map[string]approver.Channel
-	states states
-}
-
-// State returns what is known of a channel. One that is not configured has
-// the zero value.
-func (h *Channels) State(name string) ChannelState {
-	c := h.byName[name]
-	if c == nil {
-		return ChannelState{}
-	}
-	return h.stateOf(c)
-}
-
-func (h *Channels) stateOf(c approver.Channel) ChannelState {
-	s := h.states.of(c.Name())
-	s.Cards = h.states.cardsOf(c.Name(), h.destinations)
-	_, s.Solo = c.(approver.Solo)
-	if r, ok := c.(approver.Receiver); ok {
-		s.Receiver, s.Reception = true, r.Reception()
-		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is the same trouble still
-			if s.Since.IsZero() {
-				s.Reception = s.was
-			}
-			s.Since = s.was.Since
-		}
-	}
-	if !s.Up && s.heardThere.After(s.Good) { // it was well in the meantime, only not here
-		s.Good = s.heardThere
-		if !s.Since.IsZero() && s.Since.Before(s.Good) {
-			s.Since = s.Good
-		}
-	}
-	return s
 }
 
 // states are the states of channels, by name. The zero value is ready; several

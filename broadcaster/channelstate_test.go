@@ -178,7 +178,8 @@ func TestChannelState(t *testing.T) {
 		}
 		b1, f1 := replica()
 		b2, _ := replica()
-		if s := b1.Channels.State("telegram"); !s.Receiver || !s.Solo || s.Leads || s.Up || !s.Since.IsZero() || s.Ended != nil {
+		if s := b1.Channels.State("telegram"); !s.Receiver || !s.Solo || s.Leads || s.Up || !s.Since.IsZero() ||
+			s.Ended != nil {
 			t.Errorf("before Run: %+v", s)
 		}
 		if s := b1.Channels.State("nothing"); !reflect.DeepEqual(s, ChannelState{}) {

@@ -11,22 +11,13 @@ import (
 	"approver.example/tokens"
 )
 
-// codes makes the codes of cards, and stores where each leads.
-type codes struct {
-	channels   *Channels
-	records    *records
-	codeKey    []byte
-	codeLength int
-	host       string
-}
-
 // mint adds a posting with a code of its own to r for each destination. It stores
 // nothing: where a code leads must be durable before anybody sees it.
-func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]way, error) {
+func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]codeLink, error) {
 	r.Postings = slices.Clone(r.Postings)
-	var ways []way
+	var ways []codeLink
 	for _, d := range to {
-		w, err := m.newWay(codeEntry{Request: r.ID, Posting: len(r.Postings)})
+		w, err := m.newLink(codeEntry{Request: r.ID, Posting: len(r.Postings)})
 		if err != nil {
 			return nil, err
 		}
@@ -39,14 +30,14 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]wa
 	return ways, nil
 }
 
-func (m *codes) newWay(entry codeEntry) (way, error) {
+func (m *codes) newLink(entry codeEntry) (codeLink, error) {
 	code, err := tokens.Mint(m.codeLength)
-	return way{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
+	return codeLink{code, code.Hash(m.codeKey), entry, approver.NewRev()}, err
 }
 
-// saveWays stores ways and replaces the code of each that is taken, which is
+// saveLinks stores ways and replaces the code of each that is taken, which is
 // noted in ways.
-func (m *codes) saveWays(ctx context.Context, ways []way, keepUntil time.Time) error {
+func (m *codes) saveLinks(ctx context.Context, ways []codeLink, keepUntil time.Time) error {
 	writes := make([]approver.Write, len(ways))
 	for i, w := range ways {
 		var err error
@@ -64,9 +55,9 @@ func (m *codes) saveWays(ctx context.Context, ways []way, keepUntil time.Time) e
 }
 
 // mintAnew gives a way another code, and stores it. Twice in a row is unheard of.
-func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error {
+func (m *codes) mintAnew(ctx context.Context, w *codeLink, keepUntil time.Time) error {
 	for range 8 {
-		next, err := m.newWay(w.entry)
+		next, err := m.newLink(w.entry)
 		if err != nil {
 			return err
 		}
@@ -83,8 +74,8 @@ func (m *codes) mintAnew(ctx context.Context, w *way, keepUntil time.Time) error
 	return errors.New("no free confirmation code was found")
 }
 
-// A way leads from a code to the posting that shows it.
-type way struct {
+// A codeLink leads from a code to the posting that shows it.
+type codeLink struct {
 	code  tokens.Code
 	hash  tokens.Hash
 	entry codeEntry
@@ -98,7 +89,16 @@ type codeEntry struct {
 }
 
 // write is what the store keeps of a way.
-func (w way) write(keepUntil time.Time) (approver.Write, error) {
+func (w codeLink) write(keepUntil time.Time) (approver.Write, error) {
 	value, err := json.Marshal(w.entry)
 	return approver.Write{Key: approver.Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
+}
+
+// codes makes the codes of cards, and stores where each leads.
+type codes struct {
+	channels   *Channels
+	records    *records
+	codeKey    []byte
+	codeLength int
+	host       string
 }

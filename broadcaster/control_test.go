@@ -19,10 +19,12 @@ func TestFreezeThatCannotBeRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.audit.failing(approver.EventFrozen)
-		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err == nil || !strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
+		if _, err := x.Controls.Freeze(t.Context(), "uid 7", ""); err == nil ||
+			!strings.Contains(err.Error(), "every call is denied from now on, but the freeze could not be recorded: disk full") {
 			t.Errorf("told %v", err)
 		}
-		if v, err := (FreezeStage{Store: x.kv}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != approver.Deny {
+		if v, err := (FreezeStage{Store: x.kv}).Judge(t.Context(), testCall("c1")); err != nil ||
+			v.Decision != approver.Deny {
 			t.Errorf("a call after it: %+v, %v", v, err)
 		}
 	})
@@ -41,7 +43,8 @@ func TestFreeze(t *testing.T) {
 			t.Errorf("%d denied, %v; the agent is told %+v", denied, err, v)
 		}
 		stage := FreezeStage{Store: x.kv}
-		if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "it runs wild") {
+		if v, err := stage.Judge(t.Context(), testCall("c2")); err != nil || v.Decision != approver.Deny ||
+			!strings.Contains(v.Reason, "it runs wild") {
 			t.Errorf("a new call: %+v, %v", v, err)
 		}
 		time.Sleep(time.Second)
@@ -108,7 +111,9 @@ func TestControlsFailClosed(t *testing.T) {
 		if _, err := x.Controls.Pause(t.Context(), time.Hour, true, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		gate := &gate.Gate{Stages: []approver.Stage{FreezeStage{Store: kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+		gate := &gate.Gate{
+			Stages: []approver.Stage{FreezeStage{Store: kv}}, Audit: x.audit, Log: slog.New(slog.DiscardHandler),
+		}
 		broken := errors.New("no store")
 		kv.failing(func(op, key string) error {
 			if op == "get" && key == controlKey() {
@@ -228,11 +233,17 @@ func TestControlsThatFailAfterTheirRecord(t *testing.T) {
 		want   error
 		note   string
 	}{
-		"a pause in a freeze":                {approver.EventPaused, true, nil, ErrFrozen, "this did not take effect: "},
-		"observing in a freeze":              {approver.EventObserving, true, nil, ErrFrozen, "this did not take effect: "},
-		"a pause without a store":            {approver.EventPaused, false, away, away, "this is not known to have taken effect: "},
-		"observing without a store":          {approver.EventObserving, false, away, away, "this is not known to have taken effect: "},
-		"the end of a freeze, without store": {approver.EventUnfrozen, true, away, away, "this is not known to have taken effect: "},
+		"a pause in a freeze":   {approver.EventPaused, true, nil, ErrFrozen, "this did not take effect: "},
+		"observing in a freeze": {approver.EventObserving, true, nil, ErrFrozen, "this did not take effect: "},
+		"a pause without a store": {
+			approver.EventPaused, false, away, away, "this is not known to have taken effect: ",
+		},
+		"observing without a store": {
+			approver.EventObserving, false, away, away, "this is not known to have taken effect: ",
+		},
+		"the end of a freeze, without store": {
+			approver.EventUnfrozen, true, away, away, "this is not known to have taken effect: ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -251,7 +262,8 @@ func TestControlsThatFailAfterTheirRecord(t *testing.T) {
 				if err := loosen[tt.event](t.Context(), x); !errors.Is(err, tt.want) {
 					t.Errorf("told %v", err)
 				}
-				if last := x.audit.newest(); last.Event != tt.event || !strings.HasPrefix(last.Note, tt.note) || !strings.Contains(last.Note, " by Ada") || !strings.HasSuffix(last.Note, tt.want.Error()) {
+				if last := x.audit.newest(); last.Event != tt.event || !strings.HasPrefix(last.Note, tt.note) ||
+					!strings.Contains(last.Note, " by Ada") || !strings.HasSuffix(last.Note, tt.want.Error()) {
 					t.Errorf("the last record is %+v", last)
 				}
 			})
@@ -270,7 +282,8 @@ func (f stageFunc) Judge(context.Context, approver.ToolCall) (approver.Verdict, 
 // store stays away, it is denied.
 func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 	for away, want := range map[time.Duration]approver.Decision{
-		time.Second: approver.Allow, StorePatience - time.Second: approver.Allow, StorePatience + time.Second: approver.Deny, time.Hour: approver.Deny,
+		time.Second: approver.Allow, StorePatience - time.Second: approver.Allow, StorePatience + time.Second: approver.Deny,
+		time.Hour: approver.Deny,
 	} {
 		t.Run(away.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -283,7 +296,9 @@ func TestACallWaitsForAStoreThatRestarts(t *testing.T) {
 					return nil
 				})
 				allow := stageFunc(func() approver.Verdict { return approver.Verdict{Decision: approver.Allow} })
-				gate := &gate.Gate{Stages: []approver.Stage{FreezeStage{Store: x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler)}
+				gate := &gate.Gate{
+					Stages: []approver.Stage{FreezeStage{Store: x.kv}, allow}, Audit: x.audit, Log: slog.New(slog.DiscardHandler),
+				}
 				start := time.Now()
 				v := gate.Decide(t.Context(), testCall("c1"))
 				if v.Decision != want {
@@ -324,7 +339,8 @@ func TestASecondFreezeKeepsBothReasons(t *testing.T) {
 				t.Fatalf("before %+v, %v", before, err)
 			}
 			for range 2 { // the same words are not kept twice
-				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" || before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
+				if _, before, err := x.Controls.FreezeBeside(t.Context(), "uid 8", c.second); err != nil || before.By != "uid 7" ||
+					before.At.IsZero() || !strings.HasPrefix(before.Reason, c.first) {
 					t.Fatalf("before %+v, %v", before, err)
 				}
 			}

@@ -7,25 +7,29 @@
 //
 //	tasks         work in the background, which Run waits for (tasks.go)
 //	records       writes to the store, with patience (records.go)
-//	Channels      what each channel can do, and how it does (channelstate.go)
+//	Channels      what each channel can do, and its health (channels.go, channelstate.go)
+//	Controls      the record of freezes, pauses and removals (controls.go, controls_*.go, mark.go)
 //	Approvers     whose answers count, and whom a request is for (approvers.go)
+//	Request       the pure state machine (request.go, steps.go, after_release.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
-//	Cards         what people see of a request (cards.go)
-//	editor        brings cards up to date (settle.go, callers.go, stray.go)
-//	poster        brings cards before people, again and again (delivery.go, retry.go, repost.go)
-//	Controller    freeze, pause, observe mode (control.go, hold.go, pause.go, observe.go)
-//	Grants        a yes that lasts, and whether a yes still stands (kept.go, grants.go, void.go)
-//	Reports       what couriers tell of released calls (repeat.go, unnoted.go, fate.go)
-//	releases      a yes on its way to the courier (release.go, repeat.go, withheld.go)
-//	opener        makes the request of a call, or finds it (open.go, share.go, park.go)
-//	Answers       who says what, by which code (reply.go, locate.go, strikes.go)
-//	Removals      takes people away (removed.go)
+//	Cards         what people see of a request (cards.go, texts.go)
+//	endings       the last audit record of a request, once (endings.go)
+//	editor        brings cards up to date (settle.go, counts.go, orphans.go)
+//	poster        brings cards before people, again and again (poster.go, repost.go)
+//	Controller    freezes, pauses, observe mode (controller.go, modes.go, guard.go)
+//	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)
+//	Reports       what couriers report of released calls (reports.go)
+//	releases      gives a yes to the courier (release.go)
+//	opener        makes the request of a call, or finds it (open.go)
+//	Answers       who says what, by which code (reply.go, locate.go, lockout.go)
+//	Removals      removes approvers (removals.go)
 //	sweeper       the clock for what nobody waits for (sweeper.go)
-//	receivers     runs the channels (running.go, receiver.go)
+//	receivers     runs the channels (receivers.go)
 //
-// Read request.go first: the state machine of a [Request] is pure. Then broadcaster.go, from
-// [Broadcaster.Ask] on: open.go makes the request, delivery.go posts its cards, reply.go takes
-// an answer, release.go gives the yes to the agent, and settle.go ends it.
+// Read request.go and steps.go first: the state machine of a [Request] is pure. Then follow
+// [Broadcaster.Ask] down: ask.go is the whole way, grants.go looks for a yes that lasts, open.go
+// makes the request, requests.go stores it, poster.go posts its cards, and release.go gives the
+// yes to the agent. Beside that way, reply.go takes an answer and settle.go ends the cards.
 //
 // Every zero value denies.
 package broadcaster

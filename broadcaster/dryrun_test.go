@@ -15,8 +15,10 @@ import (
 func TestAChangedVariableEndsAGrant(t *testing.T) {
 	first := map[string]string{"##DRY_RUN": "1", "#DB_NAME": "dev", "STAGE": "dev"}
 	changed := map[string]map[string]string{
-		"another value": {"##DRY_RUN": "0"}, "empty": {"##DRY_RUN": ""}, "with a blank": {"##DRY_RUN": "1 "}, "another database": {"#DB_NAME": "prod"}, "another stage": {"STAGE": "prod"},
-		"one more": {"##FORCE": "1"}, "one more, empty": {"##FORCE": ""}, "one more that loads": {"#DEPLOY_SCRIPT": "evil"}, "a path": {"PATH": "/tmp/x:/usr/bin"}, "the case": {"##dry_run": "1"},
+		"another value": {"##DRY_RUN": "0"}, "empty": {"##DRY_RUN": ""}, "with a blank": {"##DRY_RUN": "1 "},
+		"another database": {"#DB_NAME": "prod"}, "another stage": {"STAGE": "prod"},
+		"one more": {"##FORCE": "1"}, "one more, empty": {"##FORCE": ""}, "one more that loads": {"#DEPLOY_SCRIPT": "evil"},
+		"a path": {"PATH": "/tmp/x:/usr/bin"}, "the case": {"##dry_run": "1"},
 	}
 	gone := map[string]string{"without DRY_RUN": "##DRY_RUN", "without DB_NAME": "#DB_NAME", "without STAGE": "STAGE"}
 	for name := range gone {

@@ -24,20 +24,22 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 		shown time.Duration // since the first try at the most
 		tries int           // at the most
 	}{
-		"works":                   {0, nil, 0, 1},
-		"one 502":                 {time.Millisecond, errBad, 2 * time.Second, 2},
-		"502 for 20 s":            {20 * time.Second, errBad, 20*time.Second + mostEditPause + look, 9},
-		"502 for 2 min":           {2 * time.Minute, errBad, 2*time.Minute + mostEditPause + look, 30},
-		"502 for 10 min":          {10 * time.Minute, errBad, 10*time.Minute + mostEditPause + look, 130},
-		"502 for 20 min":          {20 * time.Minute, errBad, 20*time.Minute + lateEditPause + look, 200},
-		"429, after 1 s":          {time.Millisecond, busy(time.Second), time.Second + look, 2},
-		"429, after 8.8 s":        {8800 * time.Millisecond, busy(8800 * time.Millisecond), 8800*time.Millisecond + look, 2},
-		"429, after 30 s":         {30 * time.Second, busy(30 * time.Second), 30*time.Second + look, 2},
-		"429, after 10 min":       {10 * time.Minute, busy(10 * time.Minute), 10*time.Minute + look, 2},
-		"429 in a chain":          {30 * time.Second, fmt.Errorf("edit: %w", busy(30*time.Second)), 30*time.Second + look, 2},
-		"429 without a time":      {20 * time.Second, busy(0), 20*time.Second + mostEditPause + look, 9},
-		"429, longer than it is":  {20 * time.Second, busy(5 * time.Second), 25*time.Second + look, 6},
-		"gone for good":           {time.Hour, fmt.Errorf("message to edit not found: %w", approver.ErrFinal), 2 * time.Hour, 1},
+		"works":                  {0, nil, 0, 1},
+		"one 502":                {time.Millisecond, errBad, 2 * time.Second, 2},
+		"502 for 20 s":           {20 * time.Second, errBad, 20*time.Second + mostEditPause + look, 9},
+		"502 for 2 min":          {2 * time.Minute, errBad, 2*time.Minute + mostEditPause + look, 30},
+		"502 for 10 min":         {10 * time.Minute, errBad, 10*time.Minute + mostEditPause + look, 130},
+		"502 for 20 min":         {20 * time.Minute, errBad, 20*time.Minute + lateEditPause + look, 200},
+		"429, after 1 s":         {time.Millisecond, busy(time.Second), time.Second + look, 2},
+		"429, after 8.8 s":       {8800 * time.Millisecond, busy(8800 * time.Millisecond), 8800*time.Millisecond + look, 2},
+		"429, after 30 s":        {30 * time.Second, busy(30 * time.Second), 30*time.Second + look, 2},
+		"429, after 10 min":      {10 * time.Minute, busy(10 * time.Minute), 10*time.Minute + look, 2},
+		"429 in a chain":         {30 * time.Second, fmt.Errorf("edit: %w", busy(30*time.Second)), 30*time.Second + look, 2},
+		"429 without a time":     {20 * time.Second, busy(0), 20*time.Second + mostEditPause + look, 9},
+		"429, longer than it is": {20 * time.Second, busy(5 * time.Second), 25*time.Second + look, 6},
+		"gone for good": {
+			time.Hour, fmt.Errorf("message to edit not found: %w", approver.ErrFinal), 2 * time.Hour, 1,
+		},
 		"gone, with a time":       {time.Hour, fmt.Errorf("%w: %w", approver.ErrFinal, busy(time.Second)), 2 * time.Hour, 1},
 		"an unknown error, 1 min": {time.Minute, errors.New("EOF"), time.Minute + mostEditPause + look, 20},
 	} {
@@ -88,7 +90,8 @@ func TestEditsOfSettledCardsArePatientAndPrompt(t *testing.T) {
 					}
 					var patience approver.Patience
 					for i := 1; i < len(tries); i++ {
-						if pause := tries[i].Sub(tries[i-1]); pause < time.Second || errors.As(c.err, &patience) && pause < patience.RetryAfter() {
+						if pause := tries[i].Sub(tries[i-1]); pause < time.Second || errors.As(c.err, &patience) &&
+							pause < patience.RetryAfter() {
 							t.Errorf("try %d came %v after the one before", i, pause)
 						}
 					}
@@ -122,7 +125,8 @@ func TestPatienceOutlivesARestart(t *testing.T) {
 			return nil
 		})
 		time.Sleep(10 * time.Minute)
-		if waited := first.Sub(failed); first.IsZero() || waited < time.Minute-time.Second || waited > time.Minute+5*time.Second {
+		if waited := first.Sub(failed); first.IsZero() || waited < time.Minute-time.Second ||
+			waited > time.Minute+5*time.Second {
 			t.Errorf("tried after %v", waited)
 		}
 		if _, card := y.tg.card(0); !strings.Contains(card.Result, "Approved once by Alice") {

@@ -13,7 +13,8 @@ import (
 // says nothing about the yes, and it holds back nothing that is true of the others.
 func TestALostCallHasNoFate(t *testing.T) {
 	r := Request{
-		CallID: "a", State: approver.Consumed, ReleasedAt: at(1), Acked: at(2), Lapsed: true, Verdict: approver.Verdict{Severity: approver.High},
+		CallID: "a", State: approver.Consumed, Verdict: approver.Verdict{Severity: approver.High},
+		Release:    Release{ReleasedAt: at(1), Acked: at(2), Lapsed: true},
 		Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: person(0)},
 		Also:       []Caller{{CallID: "b", N: 1, Taken: at(1), Lost: true}, {CallID: "c", N: 2, Taken: at(1)}},
 	}
@@ -25,20 +26,20 @@ func TestALostCallHasNoFate(t *testing.T) {
 			}
 		}
 	}
-	if got, all := r.released(); got != 2 || all != 3 {
+	if got, all := r.released(r.Also); got != 2 || all != 3 {
 		t.Errorf("released %d of %d", got, all)
 	}
 	for _, call := range []string{"a", "c"} {
-		if r.fate() != NoFate {
-			t.Errorf("a fate before %s: %v", call, r.fate())
+		if toldFate(r) != NoFate {
+			t.Errorf("a fate before %s: %v", call, toldFate(r))
 		}
 		var err error
 		if r, err = r.fated(call, NotRun); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.fate() != NotRun {
-		t.Errorf("none of those that were released ran, and the cards say %v", r.fate())
+	if toldFate(r) != NotRun {
+		t.Errorf("none of those that were released ran, and the cards say %v", toldFate(r))
 	}
 }
 
@@ -49,18 +50,21 @@ func TestParkingEndsCallsThatHadLeft(t *testing.T) {
 		gone []string
 		want []string
 	}{
-		"all are there": {nil, nil}, "the first had left": {[]string{"a"}, nil}, "another had left": {[]string{"c"}, []string{"c"}},
-		"all had left": {[]string{"a", "b", "c"}, []string{"b", "c"}},
+		"all are there": {nil, nil}, "the first had left": {[]string{"a"}, nil},
+		"another had left": {[]string{"c"}, []string{"c"}},
+		"all had left":     {[]string{"a", "b", "c"}, []string{"b", "c"}},
 	} {
-		r := Request{CallID: "a", Holder: "a", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High}}
+		r := Request{
+			CallID: "a", Holder: "a", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High},
+		}
 		step := func(next Request, err error) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
 			r = next
 		}
-		step(r.Join("b", "b", at(0)))
-		step(r.Join("c", "c", at(0)))
+		step(r.AddCaller("b", "b", at(0)))
+		step(r.AddCaller("c", "c", at(0)))
 		for _, id := range c.gone {
 			step(r.Leave(id, at(0), time.Hour))
 		}
@@ -87,9 +91,17 @@ func TestWhatIsDueOfAnEndedCall(t *testing.T) {
 		r    Request
 		want time.Time
 	}{
-		"nothing":                {Request{State: approver.Denied, Closed: true}, time.Time{}},
-		"a call that ended":      {Request{State: approver.Denied, Closed: true, Ended: []Ending{{"b", approver.AgentGone, at(1)}}}, at(10).Add(settleGrace)},
-		"while others wait":      {Request{State: approver.Pending, Due: at(100), Ended: []Ending{{"b", approver.AgentGone, at(1)}}}, at(10).Add(settleGrace)},
+		"nothing": {Request{State: approver.Denied, Closed: true}, time.Time{}},
+		"a call that ended": {
+			Request{
+				State: approver.Denied, Closed: true, Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+			}, at(10).Add(settleGrace),
+		},
+		"while others wait": {
+			Request{
+				State: approver.Pending, Due: at(100), Ended: []Ending{{"b", approver.AgentGone, at(1)}},
+			}, at(10).Add(settleGrace),
+		},
 		"a card that is new":     {Request{State: approver.Denied, Closed: true, Postings: []Posting{card}}, at(11)},
 		"a card, not before":     {Request{State: approver.Denied, Closed: true, Postings: []Posting{later}}, at(60)},
 		"a card that was missed": {Request{State: approver.Denied, Closed: true, Postings: []Posting{past}}, at(14)},
@@ -159,7 +171,9 @@ func TestWhatAnAnswerMayClaimToHaveSeen(t *testing.T) {
 		"root":                       {Posting{}, approver.Reply{Method: approver.ByCode, Shown: 2}, false, long, 2},
 		"root, without a word":       {Posting{}, approver.Reply{Method: approver.ByCode}, false, long, 0},
 		"root, nobody that comes":    {Posting{}, approver.Reply{Method: approver.ByCode, Shown: 9}, false, long, 3},
-		"a card that is not there":   {Posting{Code: "other", Upto: 3}, approver.Reply{Method: approver.ByTap, Shown: 3}, false, long, 0},
+		"a card that is not there": {
+			Posting{Code: "other", Upto: 3}, approver.Reply{Method: approver.ByTap, Shown: 3}, false, long, 0,
+		},
 		"without a method":           {card, approver.Reply{}, false, long, 0},
 		"without a method, no card":  {Posting{}, approver.Reply{}, false, long, 0},
 		"a method that is not known": {card, approver.Reply{Method: 99, Shown: 3}, false, long, 2},
@@ -168,7 +182,7 @@ func TestWhatAnAnswerMayClaimToHaveSeen(t *testing.T) {
 		if name == "a card that is not there" {
 			r.Postings = []Posting{card}
 		}
-		if got := r.shownTo(c.card, c.rep, c.screen, c.sent); got != c.wants {
+		if got := shownTo(r, c.card, c.rep, c.screen, c.sent); got != c.wants {
 			t.Errorf("%s: up to %d, want %d", name, got, c.wants)
 		}
 	}

@@ -55,57 +55,85 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 		shows string
 	}{
 		"all run": {approver.High, func(x *bench, _ map[string]func()) { x.tap(x.tg, 0, "1", true) },
-			map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventReleased}, "c": {approver.EventReleased}}, "3 identical calls, once each"},
+			map[string][]approver.Event{
+				"a": {approver.EventReleased}, "b": {approver.EventReleased}, "c": {approver.EventReleased},
+			}, "3 identical calls, once each"},
 		"one leaves long before": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			time.Sleep(20 * time.Second)
 			x.tap(x.tg, 0, "1", true)
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased}}, "2 identical calls, once each"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased},
+		}, "2 identical calls, once each"},
 		"the first leaves long before": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["a"]()
 			time.Sleep(20 * time.Second)
 			x.tap(x.tg, 0, "1", true)
-		}, map[string][]approver.Event{"a": {approver.EventWithdrawn}, "b": {approver.EventReleased}, "c": {approver.EventReleased}}, "2 identical calls, once each"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventWithdrawn}, "b": {approver.EventReleased}, "c": {approver.EventReleased},
+		}, "2 identical calls, once each"},
 		"one is dead at the yes": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", true)
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased}}, "2 of 3 identical calls released, once each"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased},
+		}, "2 of 3 identical calls released, once each"},
 		"two are dead at the yes": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", true)
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn}}, "1 of 3 identical calls released, once each"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn},
+		}, "1 of 3 identical calls released, once each"},
 		"a no": {approver.High, func(x *bench, _ map[string]func()) { x.tap(x.tg, 0, "1", false) },
-			map[string][]approver.Event{"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied}}, "Denied by Alice"},
+			map[string][]approver.Event{
+				"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied},
+			}, "Denied by Alice"},
 		"a no, one is dead": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", false)
-		}, map[string][]approver.Event{"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied}}, "Denied by Alice"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied},
+		}, "Denied by Alice"},
 		"silence": {approver.High, func(*bench, map[string]func()) {},
-			map[string][]approver.Event{"a": {approver.EventExpired}, "b": {approver.EventExpired}, "c": {approver.EventExpired}}, "nobody answered"},
+			map[string][]approver.Event{
+				"a": {approver.EventExpired}, "b": {approver.EventExpired}, "c": {approver.EventExpired},
+			}, "nobody answered"},
 		"all leave": {approver.High, func(_ *bench, leave map[string]func()) {
 			for _, die := range leave {
 				die()
 			}
-		}, map[string][]approver.Event{"a": {approver.EventWithdrawn}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn}}, "the agent stopped waiting"},
-		"a freeze": {approver.High, func(x *bench, _ map[string]func()) { _, _ = x.Controls.Freeze(x.t.Context(), "bob", "stop") },
-			map[string][]approver.Event{"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied}}, "everything was frozen"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventWithdrawn}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn},
+		}, "the agent stopped waiting"},
+		"a freeze": {approver.High, func(x *bench, _ map[string]func()) {
+			_, _ = x.Controls.Freeze(x.t.Context(), "bob", "stop")
+		},
+			map[string][]approver.Event{
+				"a": {approver.EventDenied}, "b": {approver.EventDenied}, "c": {approver.EventDenied},
+			}, "everything was frozen"},
 		"catastrophic, and the others leave": {approver.Catastrophic, func(x *bench, leave map[string]func()) {
 			_, card := x.tg.card(0)
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
-			x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn}}, "Approved once by Alice"},
+			x.Answers.Reply(x.t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+			})
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn},
+		}, "Approved once by Alice"},
 		"by id without a count, and the others leave": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
 			x.byID(0)
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn}}, "Approved once by Alice"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventWithdrawn},
+		}, "Approved once by Alice"},
 		"the audit is full for a while": {approver.High, func(x *bench, leave map[string]func()) {
 			x.audit.mu.Lock()
 			x.audit.fail = approver.EventWithdrawn
@@ -117,15 +145,21 @@ func TestEachCallOfACardHasAnEnd(t *testing.T) {
 			x.audit.mu.Unlock()
 			time.Sleep(5 * time.Second)
 			x.tap(x.tg, 0, "1", true)
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased}}, "2 identical calls, once each"},
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {approver.EventWithdrawn}, "c": {approver.EventReleased},
+		}, "2 identical calls, once each"},
 		"a freeze after the first": {approver.High, func(x *bench, leave map[string]func()) {
 			leave["b"]()
 			leave["c"]()
 			synctest.Wait()
 			x.tap(x.tg, 0, "1", true)
 			_, _ = x.Controls.Freeze(x.t.Context(), "bob", "stop")
-			x.Ask(x.t.Context(), peerCall("b", 1000), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
-		}, map[string][]approver.Event{"a": {approver.EventReleased}, "b": {no}, "c": {approver.EventWithdrawn}}, "1 of 3 identical calls released, once each"},
+			x.Ask(x.t.Context(), peerCall("b", 1000), approver.Verdict{
+				Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+			})
+		}, map[string][]approver.Event{
+			"a": {approver.EventReleased}, "b": {no}, "c": {approver.EventWithdrawn},
+		}, "1 of 3 identical calls released, once each"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -160,11 +194,15 @@ func TestACallThatLeavesIsNoEndOfItsRequest(t *testing.T) {
 		told approver.Told
 		want bool
 	}{
-		"the request":              {approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r:withdrawn"}, true},
-		"one call":                 {approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r:withdrawn:b"}, false},
+		"the request": {approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r:withdrawn"}, true},
+		"one call": {
+			approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r:withdrawn:b"}, false,
+		},
 		"without a mark":           {approver.Told{Request: "r", Event: approver.EventWithdrawn}, true},
 		"one call of what is over": {approver.Told{Request: "r", Event: approver.EventDenied, Once: "r:denied:b"}, true},
-		"another request's":        {approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r2:withdrawn:b"}, true},
+		"another request's": {
+			approver.Told{Request: "r", Event: approver.EventWithdrawn, Once: "r2:withdrawn:b"}, true,
+		},
 	} {
 		all := map[string]approver.Told{}
 		if c.told.Tell(all); (len(all) == 1) != c.want {
@@ -176,10 +214,12 @@ func TestACallThatLeavesIsNoEndOfItsRequest(t *testing.T) {
 // A caller that leaves and comes anew under another id, again and again, must not make the
 // record of the request grow: those whose end the audit does not have yet count, too.
 func TestEndedCallsAreBounded(t *testing.T) {
-	r := Request{CallID: "first", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High}}
+	r := Request{
+		CallID: "first", State: approver.Pending, Due: at(100), Verdict: approver.Verdict{Severity: approver.High},
+	}
 	for i := range 10 * maxCallers {
 		id := string(rune('A' + i))
-		next, err := r.Join(id, id, at(0))
+		next, err := r.AddCaller(id, id, at(0))
 		if err != nil {
 			break
 		}
@@ -193,11 +233,10 @@ func TestEndedCallsAreBounded(t *testing.T) {
 	if len(r.Ended) != maxCallers || len(r.Also) != 0 {
 		t.Fatalf("%d ended, %d wait", len(r.Ended), len(r.Also))
 	}
-	r, err := r.onRecord(r.Ended[1:])
-	if err != nil || len(r.Ended) != 1 {
-		t.Fatalf("%v, %+v", err, r.Ended)
+	if r.Ended = r.Ended.without(r.Ended[1:]); len(r.Ended) != 1 {
+		t.Fatalf("%+v", r.Ended)
 	}
-	if _, err := r.Join("again", "again", at(1)); err != nil {
+	if _, err := r.AddCaller("again", "again", at(1)); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,17 +23,17 @@ type endings struct {
 	closing map[string]*closing
 }
 
-// close makes the last record of a settled request durable, once per process
+// closeOnce makes the last record of a settled request durable, once per process
 // however many ask for it, and returns its hash.
-func (n *endings) close(ctx context.Context, r Request) (hash string, err error) {
+func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
 	}
 	n.mu.Lock()
-	c, found := n.closing[r.ending()]
+	c, found := n.closing[endingOf(r)]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		n.closing[r.ending()] = c
+		n.closing[endingOf(r)] = c
 	}
 	n.mu.Unlock()
 	if !found {
@@ -69,9 +69,16 @@ func (n *endings) close(ctx context.Context, r Request) (hash string, err error)
 	}
 }
 
+// A closing is one attempt to record the end of a request.
+type closing struct {
+	done chan struct{}
+	hash string
+	err  error
+}
+
 func (n *endings) forget(r Request) {
 	n.mu.Lock()
-	delete(n.closing, r.ending())
+	delete(n.closing, endingOf(r))
 	n.mu.Unlock()
 }
 
@@ -81,14 +88,14 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, recordOf(r.record(r.lastEvent()), r.Also[i].CallID))
+			_, errs[i] = n.audit.Record(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
 			return "", err
 		}
 	}
-	return n.audit.Record(ctx, r.record(r.lastEvent()))
+	return n.audit.Record(ctx, auditRecord(r, lastEvent(r)))
 }
 
 // recordEnded makes the records of calls that were taken off a request without its
@@ -98,7 +105,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 		return
 	}
 	for _, e := range r.Ended {
-		rec := recordOf(r.record(approver.EventWithdrawn), e.CallID)
+		rec := recordOf(auditRecord(r, approver.EventWithdrawn), e.CallID)
 		rec.At, rec.Took, rec.Resolution = e.At, e.At.Sub(r.Created), approver.Resolution{Cause: e.Why, At: e.At}
 		rec.Note = "its courier did not come back, or not for its yes; other calls may wait for the same answer"
 		if e.Why == approver.Revoked {
@@ -108,28 +115,20 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 			rec.Note = "the yes was not for it: if it still waits, it is asked about anew"
 		}
 		if _, err := n.audit.Record(ctx, rec); err != nil {
-			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call", e.CallID, "error", err)
+			n.log.Error("the end of a call that shared a request could not be recorded; trying again", "request", r.ID, "call",
+				e.CallID, "error", err)
 			return
 		}
 	}
-	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) { return fresh.onRecord(r.Ended) })
+	_, err := n.requests.change(ctx, r.ID, func(fresh Request, _ time.Time) (Request, error) {
+		left := fresh.Ended.without(r.Ended)
+		if len(left) == len(fresh.Ended) {
+			return fresh, errNoChange
+		}
+		fresh.Ended = left
+		return fresh, nil
+	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		n.records.noteTrouble(err)
 	}
-}
-
-// A closing is one attempt to record the end of a request.
-type closing struct {
-	done chan struct{}
-	hash string
-	err  error
-}
-
-// ending names the end of a request: after a fail-over it may have another.
-func (r Request) ending() string { return r.ID + ":" + string(r.lastEvent()) }
-
-// of is a record of one of several calls that share a request.
-func recordOf(rec approver.Record, callID string) approver.Record {
-	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
-	return rec
 }

@@ -9,10 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
-
-	"log/slog"
 
 	"approver.example"
 	"approver.example/display"
@@ -52,7 +51,8 @@ func (m *firstEnv) note(scope string, env map[string]display.Setting) {
 // sessionScope says whose environment it is. A session is claimed by the agent and
 // only narrows: a new one begins anew, and what differs from its user's is shown.
 func sessionScope(call approver.ToolCall) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID, call.Dir, call.Session))
+	sum := sha256.Sum256(fmt.Appendf(nil, "environment 2 %q %t %d %q %q", call.Agent, call.Peer.Known, call.Peer.UID,
+		call.Dir, call.Session))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -93,7 +93,9 @@ func (e *Environments) Began(call approver.ToolCall) {
 }
 
 // firstEnvironment returns the environment of the first call in a scope, which may be this.
-func (e *Environments) firstEnvironment(ctx context.Context, call approver.ToolCall, scope string) (map[string]display.Setting, error) {
+func (e *Environments) firstEnvironment(
+	ctx context.Context, call approver.ToolCall, scope string,
+) (map[string]display.Setting, error) {
 	if env, ok := e.firsts.get(scope); ok {
 		return env, nil
 	}
@@ -158,8 +160,8 @@ func (e *Environments) settings(env map[string]string) (map[string]display.Setti
 	return out, nil
 }
 
-// shown is what people are shown of a call's environment, one variable each.
-func (e *Environments) shown(ctx context.Context, call approver.ToolCall) []string {
+// changes is what people are shown of a call's environment, one variable each.
+func (e *Environments) changes(ctx context.Context, call approver.ToolCall) []string {
 	if len(call.Env) == 0 {
 		return nil
 	}

@@ -31,12 +31,15 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 		x := newBench(t, kv)
 		x.Environments.Began(envCall("c0", map[string]string{"EDITOR": "vi"}))
 		synctest.Wait()
-		evil := envCall("c1", map[string]string{"KUBECONFIG": "/x/PROD", "LD_PRELOAD": "/x/y.so", "PATH": "/tmp/evil:/usr/bin:/bin", "EDITOR": "sh -c x"})
+		evil := envCall("c1", map[string]string{
+			"KUBECONFIG": "/x/PROD", "LD_PRELOAD": "/x/y.so", "PATH": "/tmp/evil:/usr/bin:/bin", "EDITOR": "sh -c x",
+		})
 		x.askAsync(t.Context(), evil, approver.High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
 		for _, want := range []string{
-			"KUBECONFIG=/x/PROD (was unset)", "LD_PRELOAD=/x/y.so (was unset)", "PATH begins with /tmp/evil, a folder for temporary files",
+			"KUBECONFIG=/x/PROD (was unset)", "LD_PRELOAD=/x/y.so (was unset)",
+			"PATH begins with /tmp/evil, a folder for temporary files",
 			"PATH has new folders: /tmp/evil", `EDITOR="sh -c x" (was vi)`,
 		} {
 			if !strings.Contains(card.Environment, want) || !strings.Contains(card.Whole(), want) {
@@ -53,7 +56,7 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 		}
 		// Another process, or a replica, knows the beginning from the store.
 		y := newBench(t, kv)
-		if lines := y.Environments.shown(t.Context(), evil); !slices.Contains(lines, "KUBECONFIG=/x/PROD (was unset)") {
+		if lines := y.Environments.changes(t.Context(), evil); !slices.Contains(lines, "KUBECONFIG=/x/PROD (was unset)") {
 			t.Errorf("after a restart: %q", lines)
 		}
 		for key, r := range kv.records {
@@ -69,7 +72,8 @@ func TestTheEnvironmentIsOnTheCard(t *testing.T) {
 func TestEnvironmentLines(t *testing.T) {
 	x := newBench(t, newMemKV())
 	first := map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi", "PIP_INDEX_URL": "https://pypi.org/simple"}
-	if lines := x.Environments.shown(t.Context(), envCall("c0", first)); !slices.Equal(lines, []string{"AWS_PROFILE=dev"}) {
+	if lines := x.Environments.changes(t.Context(), envCall("c0", first)); !slices.Equal(lines,
+		[]string{"AWS_PROFILE=dev"}) {
 		t.Errorf("the first call shows %q", lines)
 	}
 	for _, c := range []struct{ name, value, want string }{
@@ -86,24 +90,31 @@ func TestEnvironmentLines(t *testing.T) {
 	} {
 		env := maps.Clone(first)
 		env[c.name] = c.value
-		lines := x.Environments.shown(t.Context(), envCall("c1", env))
+		lines := x.Environments.changes(t.Context(), envCall("c1", env))
 		if all := strings.Join(lines, "\n"); !strings.Contains(all, c.want) || strings.Contains(all, "hunter22") {
 			t.Errorf("%s=%s shows %q, want %q", c.name, c.value, lines, c.want)
 		}
 	}
-	if lines := x.Environments.shown(t.Context(), envCall("c2", map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi"})); !slices.Contains(lines, "PIP_INDEX_URL is unset (was https://pypi.org/simple)") {
+	if lines := x.Environments.changes(t.Context(),
+		envCall("c2", map[string]string{"AWS_PROFILE": "dev", "EDITOR": "vi"})); !slices.Contains(lines,
+		"PIP_INDEX_URL is unset (was https://pypi.org/simple)") {
 		t.Errorf("%q", lines)
 	}
-	if lines := x.Environments.shown(t.Context(), envCall("c3", first)); len(lines) != 1 {
+	if lines := x.Environments.changes(t.Context(), envCall("c3", first)); len(lines) != 1 {
 		t.Errorf("an unchanged environment shows %q", lines)
 	}
 	// An agent claims a new session, another folder or name, so that its changed
 	// environment would be that of a first call. It is compared with its user's.
-	other := envCall("c4", map[string]string{"KUBECONFIG": "/x/PROD", "AWS_REGION": "prod", "MAKEFLAGS": "--eval=x", "PATH": "/x:/usr/bin"})
+	other := envCall("c4", map[string]string{
+		"KUBECONFIG": "/x/PROD", "AWS_REGION": "prod", "MAKEFLAGS": "--eval=x", "PATH": "/x:/usr/bin",
+	})
 	other.Session, other.Dir, other.Agent = "another", "/elsewhere", "codex"
 	for range 2 { // its second call too
-		lines := x.Environments.shown(t.Context(), other)
-		for _, want := range []string{"KUBECONFIG=/x/PROD (was unset)", "AWS_REGION=prod (was unset)", "MAKEFLAGS=--eval=x (was unset)", "EDITOR is unset (was vi)"} {
+		lines := x.Environments.changes(t.Context(), other)
+		for _, want := range []string{
+			"KUBECONFIG=/x/PROD (was unset)", "AWS_REGION=prod (was unset)", "MAKEFLAGS=--eval=x (was unset)",
+			"EDITOR is unset (was vi)",
+		} {
 			if !slices.Contains(lines, want) {
 				t.Errorf("%q is not in %q", want, lines)
 			}
@@ -111,11 +122,13 @@ func TestEnvironmentLines(t *testing.T) {
 	}
 	if someone := other; true { // another user has begun nothing
 		someone.Peer = approver.Peer{Known: true, UID: 4711}
-		if lines := x.Environments.shown(t.Context(), someone); !slices.Equal(lines, []string{"KUBECONFIG=/x/PROD"}) {
+		if lines := x.Environments.changes(t.Context(), someone); !slices.Equal(lines, []string{"KUBECONFIG=/x/PROD"}) {
 			t.Errorf("another user's first call shows %q", lines)
 		}
 	}
-	for _, hidden := range []string{"DOCKER_HOST=tcp://confirm-‹10 characters hidden›:2375", "X=https://a.example/‹10 characters hidden, 3fa9c1›"} {
+	for _, hidden := range []string{
+		"DOCKER_HOST=tcp://confirm-‹10 characters hidden›:2375", "X=https://a.example/‹10 characters hidden, 3fa9c1›",
+	} {
 		if !display.HidesEnvironment([]string{hidden}) {
 			t.Errorf("%q counts as shown", hidden)
 		}
@@ -123,8 +136,12 @@ func TestEnvironmentLines(t *testing.T) {
 	if display.HidesEnvironment([]string{"HTTPS_PROXY=http://u:‹8 characters hidden, 3fa9c1›@proxy.example:8080"}) {
 		t.Error("a proxy's password hides where a command acts")
 	}
-	for _, lines := range [][]string{{"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›"}, {"BASH_ENV=" + display.NewSetting("BASH_ENV", strings.Repeat("x", 5000), "").Shown}} {
-		if r := (Request{Call: approver.ToolCall{Environment: lines}}); !r.obscured() {
+	for _, lines := range [][]string{
+		{
+			"LD_PRELOAD=/x/ghp_‹36 characters hidden, 3fa9c1›",
+		}, {"BASH_ENV=" + display.NewSetting("BASH_ENV", strings.Repeat("x", 5000), "").Shown},
+	} {
+		if r := (Request{Call: approver.ToolCall{Environment: lines}}); !obscured(r.Call) {
 			t.Errorf("a tap is enough for %.80q", lines)
 		}
 	}
@@ -135,19 +152,20 @@ func TestEnvironmentLines(t *testing.T) {
 // dangerous ones stand first, the rest is cut, and only the typed code approves, once.
 func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 	x := newBench(t, newMemKV())
-	x.Environments.shown(t.Context(), envCall("c0", nil))
+	x.Environments.changes(t.Context(), envCall("c0", nil))
 	env := map[string]string{"ZDOTDIR": "/x", "LD_PRELOAD": "/x.so"}
 	for i := range 1000 {
 		env[fmt.Sprintf("TF_VAR_a%d", i)] = strings.Repeat("v", 20)
 	}
 	call := envCall("c1", env)
-	call.Environment = x.Environments.shown(t.Context(), call)
+	call.Environment = x.Environments.changes(t.Context(), call)
 	r := Request{Call: call, Verdict: approver.Verdict{Severity: approver.High}, State: approver.Pending}
 	card := x.Cards.card(r, tokens.Code{})
-	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") || !strings.Contains(card.Environment, "CUT: ") {
+	if len(card.Environment) > 8<<10 || !strings.Contains(card.Environment, "LD_PRELOAD=/x.so") ||
+		!strings.Contains(card.Environment, "CUT: ") {
 		t.Errorf("%d bytes: %.200s", len(card.Environment), card.Environment)
 	}
-	if card.OneTap || !r.obscured() || !strings.Contains(card.Notice, "HIDDEN") {
+	if card.OneTap || !obscured(r.Call) || !strings.Contains(card.Notice, "HIDDEN") {
 		t.Errorf("a tap is enough: %q", card.Notice)
 	}
 }
@@ -157,9 +175,14 @@ func TestTooMuchEnvironmentTakesTheTypedCode(t *testing.T) {
 func TestComparedVariables(t *testing.T) {
 	kv := newMemKV()
 	x := newBench(t, kv)
-	x.Environments.shown(t.Context(), envCall("c0", map[string]string{"#STAGE": "dev", "#GONE": "x", "##DRY_RUN": "1", "##S": "same"}))
-	lines := x.Environments.shown(t.Context(), envCall("c1", map[string]string{"#STAGE": "prodvalue", "#NEW": "newvalue", "##S": "same", "##A · LD_PRELOAD=": "newvalue"}))
-	for _, want := range []string{"STAGE has another value (neither is shown)", "NEW is set (was unset; its value is not shown)", "GONE is unset (was set)", "DRY_RUN is unset (was set)",
+	x.Environments.changes(t.Context(), envCall("c0", map[string]string{
+		"#STAGE": "dev", "#GONE": "x", "##DRY_RUN": "1", "##S": "same",
+	}))
+	lines := x.Environments.changes(t.Context(), envCall("c1", map[string]string{
+		"#STAGE": "prodvalue", "#NEW": "newvalue", "##S": "same", "##A · LD_PRELOAD=": "newvalue",
+	}))
+	for _, want := range []string{"STAGE has another value (neither is shown)",
+		"NEW is set (was unset; its value is not shown)", "GONE is unset (was set)", "DRY_RUN is unset (was set)",
 		`"A ⟨U+00B7⟩ LD_PRELOAD=" is set (was unset; its value is not shown)`} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q lacks %q", lines, want)

@@ -82,7 +82,9 @@ func (m *memKV) Put(ctx context.Context, key string, value []byte, prev, next ap
 	return m.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keep)
 }
 
-func (m *memKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, _ time.Time) error {
+func (m *memKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, _ time.Time,
+) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := m.check(ctx, "put", key); err != nil {
@@ -352,7 +354,7 @@ func (c *chat) card(n int) (string, approver.Card) {
 
 // composed is a broadcaster that is not running, of parts that need not be whole.
 func composed(o Options) *Broadcaster {
-	b := &Broadcaster{Options: o, giving: &giving{}}
+	b := &Broadcaster{Options: o, handovers: &handovers{}}
 	b.compose()
 	return b
 }
@@ -457,15 +459,22 @@ func newBenchUnder(t *testing.T, kv *memKV, store approver.KV, key []byte, old .
 	}
 	x := &bench{t: t, kv: kv, audit: &memAudit{}, tg: newChat("telegram"), dc: newChat("discord")}
 	people := approver.People{}
-	people.Add("telegram", []approver.Approver{{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"}})
-	people.Add("discord", []approver.Approver{{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"}})
+	people.Add("telegram", []approver.Approver{
+		{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"},
+	})
+	people.Add("discord", []approver.Approver{
+		{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"},
+	})
 	b, err := NewBroadcaster(Options{
 		Store: store, Audit: x.audit, People: people, Channels: []approver.Channel{x.tg, x.dc},
-		Destinations: []approver.Destination{{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"}},
+		Destinations: []approver.Destination{
+			{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"},
+		},
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return approver.Bind(c, "policy"+x.fpChange, x.files, x.unbound)
 		},
-		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: key, OldCodeKeys: old, Log: slog.New(slog.DiscardHandler),
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: key, OldCodeKeys: old,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -491,13 +500,15 @@ func (x *bench) askAsync(ctx context.Context, call approver.ToolCall, sev approv
 }
 
 func testCall(id string) approver.ToolCall {
-	return approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force", Args: []byte(`{"command":"git push --force"}`), Dir: "/repo", At: time.Now()}
+	return approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force",
+		Args: []byte(`{"command":"git push --force"}`), Dir: "/repo", At: time.Now()}
 }
 
 func (x *bench) tap(c *chat, n int, sender string, approve bool) approver.Outcome {
 	msg, card := c.card(n)
 	conv := map[string]string{"telegram": "T", "discord": "D"}[c.name]
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: c.name, Conversation: conv, Sender: sender, Approve: approve, Method: approver.ByTap, Request: card.Request, Message: msg, Shown: card.Upto})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: c.name, Conversation: conv, Sender: sender,
+		Approve: approve, Method: approver.ByTap, Request: card.Request, Message: msg, Shown: card.Upto})
 }
 
 // longComputation keeps a test out of short runs, such as the race detector's, which has

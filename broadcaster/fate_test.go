@@ -32,8 +32,10 @@ func (x *bench) yes(call approver.ToolCall) {
 func TestWhatBecameOfAYes(t *testing.T) {
 	const (
 		stands  = "✅ Approved once by Alice via Telegram · 0 s"
-		untaken = "↩ Approved by Alice via Telegram · 0 s · nobody took the answer: the agent was gone, and most likely nothing ran"
-		notRun  = "↩ Approved by Alice via Telegram · 0 s · the agent reported no run of it: most likely its own rules or mode refused it"
+		untaken = "↩ Approved by Alice via Telegram · 0 s · nobody took the answer: the agent was gone, and most likely " +
+			"nothing ran"
+		notRun = "↩ Approved by Alice via Telegram · 0 s · the agent reported no run of it: most likely its own rules or " +
+			"mode refused it"
 	)
 	me := approver.Peer{Known: true, UID: 1000}
 	type step func(x *bench)
@@ -75,11 +77,27 @@ func TestWhatBecameOfAYes(t *testing.T) {
 		{"refused, told twice", courier, []step{ack, refused, refused, wait(time.Minute)}, notRun, 1},
 		{"refused, and the acknowledgment was lost", courier, []step{refused, wait(aLongTime())}, notRun, 1},
 		{"not taken, then refused", courier, []step{wait(time.Minute), refused, wait(time.Minute)}, notRun, 1},
-		{"refused, and it ran after all", courier, []step{ack, refused, wait(time.Minute), ran, wait(time.Minute)}, stands, 1},
-		{"it ran after all, then refused once more", courier, []step{ack, refused, ran, refused, wait(time.Minute)}, stands, 1},
-		{"told by another user", courier, []step{ack, became(approver.Peer{Known: true, UID: 1001}, "c1", NotRun, ErrNotBound), wait(time.Minute)}, stands, 0},
-		{"told by root", courier, []step{ack, became(approver.Peer{Known: true}, "c1", NotRun, ErrNotBound), wait(time.Minute)}, stands, 0},
-		{"told by nobody", courier, []step{ack, became(approver.Peer{}, "c1", NotRun, ErrNotBound), wait(time.Minute)}, stands, 0},
+		{
+			"refused, and it ran after all", courier, []step{ack, refused, wait(time.Minute), ran, wait(time.Minute)}, stands, 1,
+		},
+		{
+			"it ran after all, then refused once more", courier, []step{
+				ack, refused, ran, refused, wait(time.Minute),
+			}, stands, 1,
+		},
+		{"told by another user", courier, []step{
+			ack, became(approver.Peer{Known: true, UID: 1001}, "c1", NotRun, ErrNotBound), wait(time.Minute),
+		}, stands, 0},
+		{
+			"told by root", courier, []step{
+				ack, became(approver.Peer{Known: true}, "c1", NotRun, ErrNotBound), wait(time.Minute),
+			}, stands, 0,
+		},
+		{
+			"told by nobody", courier, []step{
+				ack, became(approver.Peer{}, "c1", NotRun, ErrNotBound), wait(time.Minute),
+			}, stands, 0,
+		},
 		{"of a call that is not known", courier, []step{ack, became(me, "c2", NotRun, nil), wait(time.Minute)}, stands, 0},
 		{"nothing is told", courier, []step{ack, became(me, "c1", NoFate, nil), wait(time.Minute)}, stands, 0},
 		{"a card that cannot be edited at first", courier, []step{ack, func(x *bench) {
@@ -101,7 +119,8 @@ func TestWhatBecameOfAYes(t *testing.T) {
 				synctest.Wait()
 				for _, ch := range []*chat{x.tg, x.dc} {
 					_, card := ch.card(0)
-					if card.Result != c.want || card.OneTap || !card.Code.IsZero() || (card.State == approver.Consumed) != (c.want == stands) {
+					if card.Result != c.want || card.OneTap || !card.Code.IsZero() ||
+						(card.State == approver.Consumed) != (c.want == stands) {
 						t.Errorf("%s shows %+v", ch.name, card)
 					}
 				}
@@ -132,7 +151,9 @@ func TestWhatBecameOfAYes(t *testing.T) {
 
 // What was not released has no fate, and words that are not known claim nothing.
 func TestFates(t *testing.T) {
-	for _, s := range []approver.State{approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn} {
+	for _, s := range []approver.State{
+		approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn,
+	} {
 		for _, f := range []Fate{NoFate, Untaken, NotRun, DidRun} {
 			if _, err := (Request{State: s}).fated("a", f); err == nil {
 				t.Errorf("%v is %v", s, f)
@@ -141,7 +162,8 @@ func TestFates(t *testing.T) {
 	}
 	for i, word := range append(fateNames[:], "Ran", "x", " untaken") {
 		var f Fate
-		if err := f.UnmarshalText([]byte(word)); err != nil || i < len(fateNames) && int(f) != i || i >= len(fateNames) && f != NoFate {
+		if err := f.UnmarshalText([]byte(word)); err != nil || i < len(fateNames) && int(f) != i || i >= len(fateNames) &&
+			f != NoFate {
 			t.Errorf("%q is %v, %v", word, f, err)
 		}
 	}

@@ -15,8 +15,10 @@ import (
 
 const (
 	toldStands  = "✅ Approved once by Alice via Telegram · 0 s"
-	toldUntaken = "↩ Approved by Alice via Telegram · 0 s · nobody took the answer: the agent was gone, and most likely nothing ran"
-	toldNotRun  = "↩ Approved by Alice via Telegram · 0 s · the agent reported no run of it: most likely its own rules or mode refused it"
+	toldUntaken = "↩ Approved by Alice via Telegram · 0 s · nobody took the answer: the agent was gone, and most " +
+		"likely nothing ran"
+	toldNotRun = "↩ Approved by Alice via Telegram · 0 s · the agent reported no run of it: most likely its own rules " +
+		"or mode refused it"
 )
 
 // The story: an approved call ran while the store or the daemon was away, so that its
@@ -56,41 +58,103 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 		want  string
 		says  []approver.Event // beside those until the release
 	}{
-		"the store is away for all": {[]step{lost, ack, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"for the acknowledgment":    {[]step{lost, ack, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"for the report":            {[]step{ack, lost, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"for the report alone":      {[]step{lost, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"and nothing comes":         {[]step{lost, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"for a minute":              {[]step{lost, ack, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked}},
+		"the store is away for all": {
+			[]step{lost, ack, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"for the acknowledgment": {
+			[]step{lost, ack, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"for the report": {
+			[]step{ack, lost, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"for the report alone": {
+			[]step{lost, ran, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"and nothing comes": {[]step{lost, wait(5 * time.Second), back}, toldStands, []approver.Event{approver.EventAcked}},
+		"for a minute":      {[]step{lost, ack, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked}},
 		"and a restart": {[]step{lost, ack, func(x **bench) {
 			(*x).stop()
 			(*x).failing(func(string, string) bool { return false })
 			*x = newBench((*x).t, (*x).kv)
 		}}, toldStands, []approver.Event{approver.EventAcked}},
-		"for less than a look":               {[]step{lost, cut(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, me, "c1") }), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"a report, for less than a look":     {[]step{ack, lost, cut(func(ctx context.Context, x *bench) error { return x.Reports.Became(ctx, me, "c1", DidRun) }), notRun, back}, toldStands, []approver.Event{approver.EventAcked}},
-		"then the turn is over":              {[]step{lost, ran, wait(2 * time.Second), back, wait(time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"the turn is over after an outage":   {[]step{ack, lost, wait(2 * time.Second), back, wait(2 * time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"the turn is over in an outage":      {[]step{ack, lost, notRun, back}, toldStands, []approver.Event{approver.EventAcked}},
-		"a restart":                          {[]step{restart(time.Second)}, toldStands, []approver.Event{approver.EventAcked}},
-		"a restart in a long time":           {[]step{restart(time.Hour)}, toldStands, []approver.Event{approver.EventAcked}},
-		"a restart, and the turn is over":    {[]step{ack, restart(9 * time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"a restart, not acked, turn is over": {[]step{restart(9 * time.Second), wait(time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"something was not taken in":         {[]step{missed}, toldStands, []approver.Event{approver.EventAcked}},
-		"not taken in, and the turn is over": {[]step{ack, missed, notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"not taken in, and it is over later": {[]step{ack, missed, wait(time.Minute), notRun}, toldStands, []approver.Event{approver.EventAcked}},
-		"a late acknowledgment":              {[]step{wait(time.Minute), ack}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked}},
-		"a late one, twice":                  {[]step{wait(time.Minute), ack, ack}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked}},
-		"a late one, in an outage":           {[]step{wait(time.Minute), lost, ack, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked}},
-		"a late run, in an outage":           {[]step{wait(time.Minute), lost, ran, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"a run after the turn, in an outage": {[]step{ack, notRun, lost, ran, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked, approver.EventNotRun}},
+		"for less than a look": {[]step{
+			lost, cut(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, me, "c1") }), back,
+		}, toldStands, []approver.Event{approver.EventAcked}},
+		"a report, for less than a look": {[]step{
+			ack, lost, cut(func(ctx context.Context, x *bench) error {
+				return x.Reports.Became(ctx, me, "c1", DidRun)
+			}), notRun, back,
+		}, toldStands, []approver.Event{approver.EventAcked}},
+		"then the turn is over": {
+			[]step{
+				lost, ran, wait(2 * time.Second), back, wait(time.Second), notRun,
+			}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"the turn is over after an outage": {
+			[]step{
+				ack, lost, wait(2 * time.Second), back, wait(2 * time.Second), notRun,
+			}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"the turn is over in an outage": {
+			[]step{ack, lost, notRun, back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"a restart": {
+			[]step{restart(time.Second)}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"a restart in a long time": {[]step{restart(time.Hour)}, toldStands, []approver.Event{approver.EventAcked}},
+		"a restart, and the turn is over": {
+			[]step{ack, restart(9 * time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"a restart, not acked, turn is over": {
+			[]step{restart(9 * time.Second), wait(time.Second), notRun}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"something was not taken in": {[]step{missed}, toldStands, []approver.Event{approver.EventAcked}},
+		"not taken in, and the turn is over": {
+			[]step{ack, missed, notRun}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"not taken in, and it is over later": {
+			[]step{ack, missed, wait(time.Minute), notRun}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"a late acknowledgment": {
+			[]step{wait(time.Minute), ack}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked},
+		},
+		"a late one, twice": {
+			[]step{wait(time.Minute), ack, ack}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked},
+		},
+		"a late one, in an outage": {
+			[]step{
+				wait(time.Minute), lost, ack, wait(time.Minute), back,
+			}, toldStands, []approver.Event{approver.EventAcked, approver.EventAcked},
+		},
+		"a late run, in an outage": {
+			[]step{wait(time.Minute), lost, ran, wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked},
+		},
+		"a run after the turn, in an outage": {
+			[]step{
+				ack, notRun, lost, ran, wait(time.Minute), back,
+			}, toldStands, []approver.Event{approver.EventAcked, approver.EventNotRun},
+		},
 		// And what is known is still told.
-		"all is well, and nobody took it":    {nil, toldUntaken, []approver.Event{approver.EventAcked}},
-		"all is well, and it did not run":    {[]step{ack, notRun}, toldNotRun, []approver.Event{approver.EventAcked, approver.EventNotRun}},
-		"an outage after it was said":        {[]step{wait(time.Minute), lost, wait(time.Minute), back}, toldUntaken, []approver.Event{approver.EventAcked}},
-		"a restart after it was said":        {[]step{wait(time.Minute), restart(time.Second)}, toldUntaken, []approver.Event{approver.EventAcked}},
-		"somebody else acknowledges it":      {[]step{lost, within(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, stranger, "c1") }), wait(time.Minute), back}, toldStands, []approver.Event{approver.EventAcked}},
-		"somebody else acknowledges it late": {[]step{wait(time.Minute), within(func(ctx context.Context, x *bench) error { return x.Reports.Acknowledge(ctx, stranger, "c1") })}, toldUntaken, []approver.Event{approver.EventAcked}},
+		"all is well, and nobody took it": {nil, toldUntaken, []approver.Event{approver.EventAcked}},
+		"all is well, and it did not run": {
+			[]step{ack, notRun}, toldNotRun, []approver.Event{approver.EventAcked, approver.EventNotRun},
+		},
+		"an outage after it was said": {
+			[]step{wait(time.Minute), lost, wait(time.Minute), back}, toldUntaken, []approver.Event{approver.EventAcked},
+		},
+		"a restart after it was said": {
+			[]step{wait(time.Minute), restart(time.Second)}, toldUntaken, []approver.Event{approver.EventAcked},
+		},
+		"somebody else acknowledges it": {[]step{
+			lost, within(func(ctx context.Context, x *bench) error {
+				return x.Reports.Acknowledge(ctx, stranger, "c1")
+			}), wait(time.Minute), back,
+		}, toldStands, []approver.Event{approver.EventAcked}},
+		"somebody else acknowledges it late": {[]step{
+			wait(time.Minute), within(func(ctx context.Context, x *bench) error {
+				return x.Reports.Acknowledge(ctx, stranger, "c1")
+			}),
+		}, toldUntaken, []approver.Event{approver.EventAcked}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, first *bench) {
@@ -115,7 +179,8 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 						if rec.Event == approver.EventAcked || rec.Event == approver.EventNotRun {
 							says = append(says, rec.Event)
 						}
-						if c.want == toldStands && rec.Once == rec.Request+":acked" && strings.Contains(rec.Note, "no courier said") && !strings.Contains(name, "late") {
+						if c.want == toldStands && rec.Once == rec.Request+":acked" && strings.Contains(rec.Note, "no courier said") &&
+							!strings.Contains(name, "late") {
 							t.Errorf("the audit says %q", rec.Note)
 						}
 					}
@@ -123,7 +188,7 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 				if !slices.Equal(says, c.says) {
 					t.Errorf("the audit says %v, want %v", says, c.says)
 				}
-				if x.Reports.unnoted.has("c1") {
+				if x.Reports.pending.has("c1") {
 					t.Error("something is still to be noted")
 				}
 			})
@@ -160,7 +225,8 @@ func TestAnotherDaemonDoesNotSayThatNobodyTookIt(t *testing.T) {
 		if card := other.Cards.Of(r); card.Result != toldStands || r.Acked.IsZero() {
 			t.Errorf("%q, acked %v", card.Result, r.Acked)
 		}
-		if n := other.count(approver.EventAcked); n != 1 || !strings.Contains(other.audit.recorded()[len(other.audit.recorded())-1].Note, "not known") {
+		if n := other.count(approver.EventAcked); n != 1 ||
+			!strings.Contains(other.audit.recorded()[len(other.audit.recorded())-1].Note, "not known") {
 			t.Errorf("%d records: %+v", n, other.audit.recorded())
 		}
 	})
@@ -185,7 +251,7 @@ func TestNotesAreBounded(t *testing.T) {
 			t.Error("it is not known since when")
 		}
 		gone := errors.New("connection refused")
-		for range maxUnnoted {
+		for range maxPendingNotes {
 			if err := x.Reports.noteOrKeep(t.Context(), "c", func(context.Context) error { return gone }); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +266,8 @@ func TestNotesAreBounded(t *testing.T) {
 			t.Error("one was dropped, and silence still says something")
 		}
 		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, ErrSealed} {
-			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err, final) || x.Reports.unnoted.has("d") {
+			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err,
+				final) || x.Reports.pending.has("d") {
 				t.Errorf("%v is kept", final)
 			}
 		}
@@ -244,10 +311,10 @@ func TestANoteThatNeverFitsHoldsUpNone(t *testing.T) {
 			x.kv.replace(approver.Key("req", ids[0]), memRecord{[]byte(junk), approver.NewRev()})
 			away.Store(false)
 			time.Sleep(time.Minute)
-			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.unnoted.has("b") {
+			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.pending.has("b") {
 				t.Errorf("the record %q: b was acknowledged at %v, %v", junk, r.Acked, err)
 			}
-			if x.Reports.unnoted.has("a") {
+			if x.Reports.pending.has("a") {
 				t.Errorf("the record %q: the note of what cannot be read is kept", junk)
 			}
 		})

@@ -30,7 +30,10 @@ func (s FreezeStage) Judge(ctx context.Context, call approver.ToolCall) (approve
 	if !frozen {
 		return approver.Verdict{By: approver.FreezeBy, Decision: approver.Pass, Severity: approver.High}, nil
 	}
-	return approver.Verdict{By: approver.FreezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: cmp.Or(f.Who, "everything") + " frozen by " + f.By}, nil
+	return approver.Verdict{
+		By: approver.FreezeBy, Rule: "frozen", Reason: frozenReason(f), Detail: cmp.Or(f.Who, "everything") + " frozen by " +
+			f.By,
+	}, nil
 }
 
 // frozenReason is what an agent is told.

@@ -1,116 +1,247 @@
 package broadcaster
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"log/slog"
 	"time"
 
 	"approver.example"
-	"approver.example/display"
 )
 
-// This file lists and takes back grants: a yes that waits for calls.
-
-// A Grant is a yes that may still run something.
-type Grant struct {
-	ID         string // of the request that people said yes to
-	Kind       string // once, session, or a time such as 15m
-	Push       string // the masked line of the call
-	By         string // who said yes, and where
-	Until      time.Time
-	Agent, Dir string
-	scope      string // of one that lasts
+// Grants are the yeses that last.
+type Grants struct {
+	cards    *Cards
+	controls *Controller
+	requests *Requests
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	keepFor  time.Duration
+	log      *slog.Logger
+	mark     *ControlMark
+	store    approver.KV
 }
 
-// ErrNoGrant means that there is nothing to take back.
-var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
+// A lastingGrant is the record of a grant that lasts.
+type lastingGrant struct {
+	Request Request   `json:"request"` // what people said yes to
+	Until   time.Time `json:"until"`
+	Uses    int       `json:"uses"`
+	Ended   string    `json:"ended,omitempty"` // expired or revoked
+}
 
-// List lists what may run without being asked again, the newest last.
-func (k *Grants) List(ctx context.Context) ([]Grant, error) {
-	c, now, err := k.controls.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	open, err := k.requests.Open(ctx)
-	var out []Grant
-	for _, r := range open {
-		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
-			continue
+// storedGrant is a keptGrant whose request is sealed like every other.
+type storedGrant struct {
+	lastingGrant
+	Request json.RawMessage `json:"request"`
+}
+
+// use releases a call that a grant is for, without asking anybody: one
+// compare-and-set, which a revocation, the clock and a freeze can only lose or
+// win, and then the record. ErrNotFound means that there is no such grant.
+func (k *Grants) use(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint,
+) (Request, error) {
+	scope := scopeOf(call, fp)
+	for {
+		g, rev, err := k.load(ctx, scope)
+		if err != nil {
+			return Request{}, err
 		}
-		card := k.cards.Of(r)
-		out = append(out, Grant{
-			ID: r.ID, Kind: "once", Push: card.Push, Until: r.TakeBy, Agent: card.Agent, Dir: card.Dir,
-			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
-		})
-	}
-	scopes, listErr := k.records.listed(ctx, "grant")
-	for _, scope := range scopes {
-		g, _, loadErr := k.load(ctx, scope)
+		c, now, err := k.controls.Load(ctx)
+		if err != nil {
+			return Request{}, err
+		}
+		if !g.holds(call, why, fp, c, now) {
+			return Request{}, approver.ErrNotFound
+		}
+		g.Uses++
+		err = k.save(ctx, scope, g, rev, g.Until)
+		switch {
+		case errors.Is(err, approver.ErrConflict):
+			continue
+		case errors.Is(err, approver.ErrOverdue):
+			return Request{}, approver.ErrNotFound
+		case err != nil:
+			return Request{}, err
+		}
+		// A freeze that came since the look above must not be passed by: what is
+		// under way when people freeze does not run.
 		r := g.Request
-		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil {
-			if loadErr != nil && !errors.Is(loadErr, approver.ErrNotFound) {
-				listErr = errors.Join(listErr, fmt.Errorf("%w: grant %s: %w", ErrIncomplete, scope, loadErr))
-			}
-			continue
+		if err = k.stillGood(ctx, r, call); isVoid(err) {
+			return Request{}, approver.ErrNotFound
+		} else if err != nil {
+			return Request{}, err
 		}
-		card := k.cards.Of(r)
-		out = append(out, Grant{
-			ID: r.ID, Kind: r.Resolution.Grant.String(), Push: card.Push, Until: g.Until, Agent: card.Agent, Dir: card.Dir, scope: scope,
-			By: display.Safe(cmp.Or(r.Resolution.Person.Name, r.Resolution.Person.ID)) + " via " + display.Platform(r.Resolution.Identity.Channel),
+		r.CallID, r.Call, r.Closed = call.ID, call, true
+		_, err = k.audit.Record(ctx, approver.Record{
+			Event: approver.EventGrantUsed, At: now, Request: r.ID, Fingerprint: fp, Call: call, Verdict: r.Verdict,
+			Resolution: r.Resolution,
+			Note:       fmt.Sprintf("use %d of a grant for %s", g.Uses, r.Resolution.Grant),
 		})
+		return r, err
 	}
-	err = errors.Join(err, listErr)
-	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
-	return out, err
 }
 
-// Revoke takes a grant back. It says whose hand it was in the audit. The record of a
-// request that cannot be read is taken away: nothing ran by it, and nothing will.
-func (k *Grants) Revoke(ctx context.Context, id, by string) error {
-	grants, err := k.List(ctx)
-	if err != nil && !errors.Is(err, ErrIncomplete) {
+// holds reports that the grant is for this call.
+func (g lastingGrant) holds(
+	call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time,
+) bool {
+	r, term := g.Request, g.Request.Resolution.Grant
+	r.Parked = true // shares asks for no more than what must be the same
+	switch {
+	case g.Ended != "" || !now.Before(g.Until) || c.void(r, call) != nil || !r.Resolution.Approve:
+		return false
+	case call.Control != "" || r.Call.Control != "": // people are asked each time what approver asks about itself
+		return false
+	case !fp.Bound(): // what runs could be another thing than what people saw
+		return false
+	case r.Verdict.Severity != approver.High || why.Severity != approver.High || !covers(r.Verdict, why):
+		return false
+	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
+		return false
+	case obscured(r.Call): // kept by an approver that did not know of it
+		return false
+	}
+	return term.Lasts() && r.shares(call, fp)
+}
+
+// makeLasting makes the grant that people gave with their yes, after the call that they
+// saw was released. Without a session there is none for a session.
+func (k *Grants) makeLasting(ctx context.Context, r Request) error {
+	term := r.Resolution.Grant
+	if r.State != approver.Consumed || !r.mayLast() {
+		return nil
+	}
+	until := r.Resolution.At.Add(term.For)
+	if term.Session {
+		until = r.Resolution.At.Add(approver.SessionTerm)
+	}
+	r.Postings, r.Call.Raw = nil, nil
+	if _, err := k.audit.Record(ctx, approver.Record{
+		Event: approver.EventGranted, Request: r.ID, Once: r.ID + ":kept", Fingerprint: r.Fingerprint, Call: r.Call,
+		Verdict: r.Verdict, Resolution: r.Resolution,
+		Note: fmt.Sprintf("for %s, until %s", term, until.UTC().Format(time.RFC3339)),
+	}); err != nil {
 		return err
 	}
-	for _, g := range grants {
-		if g.ID == id && g.scope != "" {
-			return k.end(ctx, g.scope, "revoked", "revoked by "+by)
+	scope := scopeOf(r.Call, r.Fingerprint)
+	for {
+		_, rev, err := k.load(ctx, scope)
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return err
+		}
+		err = k.save(ctx, scope, lastingGrant{Request: r, Until: until}, rev, time.Time{})
+		if !errors.Is(err, approver.ErrConflict) {
+			return err
 		}
 	}
-	r, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.Granted() {
-			return r, ErrNoGrant
-		}
-		return r.Fail(approver.Revoked, now)
-	})
+}
+
+// void says why the yes to a request must not give this call; nil if it may. The freeze
+// of an agent counts whether it is of the agent that asked or of the one that comes back,
+// as calls of several sessions can share a yes. What is asked of approver itself outlives
+// a freeze, because lifting one is asked, too.
+func (c Controls) void(r Request, call approver.ToolCall) error {
+	own := r.Call.Control != "" && call.Control != ""
 	switch {
-	case errors.Is(err, approver.ErrNotFound):
-		return ErrNoGrant
-	case errors.Is(err, errNoRecord), errors.Is(err, approver.ErrTampered):
-		return k.discard(ctx, id, by)
+	case !own && c.Burns(r.Created):
+		return errBurned
+	case !own && (c.BurnsFor(call, r.Created) || c.BurnsFor(r.Call, r.Created)):
+		return errHeld
+	case c.takesBack(r.Resolution):
+		return errTakenBack
+	}
+	return nil
+}
+
+// stillGood is void by the controls of this moment, and that a yes that lasts was not
+// revoked. That the store cannot say is an error.
+func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCall) error {
+	c, err := readControls(ctx, k.store, k.mark)
+	if err != nil {
+		return err
+	}
+	if err := c.void(r, call); err != nil || !r.Resolution.Grant.Lasts() {
+		return err
+	}
+	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
+	switch {
+	case errors.Is(err, approver.ErrNotFound): // it was for once alone
+		return nil
 	case err != nil:
 		return err
+	case g.Request.ID == r.ID && g.Ended == "revoked":
+		return errNoYes
+	case g.Request.ID == r.ID: // the session that asked may be another than the one that comes back
+		return c.void(g.Request, call)
 	}
-	_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: "revoked by " + by})
-	k.editor.settle(r.ID)
-	return err
+	return nil
 }
 
-// discard takes away the record of a request that cannot be read. Whoever waits for it
-// asks anew.
-func (k *Grants) discard(ctx context.Context, id, by string) error {
-	note := approver.Record{Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by}
-	if _, err := k.audit.Record(ctx, note); err != nil {
-		return err
+// moot reports that what a question was about is over: a freeze began or ended since.
+func (k *Grants) moot(ctx context.Context, r Request) (bool, error) {
+	if !aboutFreezes(r.Call) {
+		return false, nil
 	}
-	_, rev, now, err := approver.GetNow(ctx, k.store, approver.Key("req", id))
-	if d, ok := k.store.(approver.Discarder); ok && errors.Is(err, approver.ErrTampered) {
-		return d.Discard(ctx, approver.Key("req", id))
+	c, err := readControls(ctx, k.store, k.mark)
+	return err == nil && c.changedSince(r), err
+}
+
+// Stands says why a yes would not give this call any more: for a freeze, because whoever
+// gave it was removed, because it was revoked, or because the store cannot say. Nil is
+// that it stands. Whether it is the same call is for the caller to look at.
+func (k *Grants) Stands(ctx context.Context, y approver.Yes, call approver.ToolCall) error {
+	if y.Request == "" {
+		return errNoYes
 	}
+	r := Request{ID: y.Request, Call: y.Call, Fingerprint: y.Fingerprint, Created: y.Made, Resolution: y.Resolution}
+	return patiently(ctx, func() error { return k.stillGood(ctx, r, call) })
+}
+
+// yes is of r what Stands needs.
+func yesOf(r Request) *approver.Yes {
+	c := r.Call
+	c.Raw, c.Args, c.Command, c.Env = nil, nil, "", nil
+	return &approver.Yes{Request: r.ID, Call: c, Fingerprint: r.Fingerprint, Made: r.Created, Resolution: r.Resolution}
+}
+
+func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev approver.Rev, err error) {
+	value, rev, err := k.store.Get(ctx, approver.Key("grant", scope))
+	if err != nil {
+		return g, rev, err
+	}
+	var s storedGrant
+	if err = json.Unmarshal(value, &s); err == nil {
+		g = s.lastingGrant
+		g.Request, err = k.requests.codec.Decode(s.Request)
+	}
+	if errors.Is(err, ErrSealed) {
+		err = errUnreadable
+	}
+	return g, rev, err
+}
+
+// errUnreadable is of a grant whose key was taken away. It does not hold, and
+// another may take its place.
+var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
+
+func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
+	request, err := k.requests.codec.Encode(g.Request)
 	if err != nil {
 		return err
 	}
-	return k.records.put(ctx, approver.Key("req", id), nil, rev, approver.NewRev(), time.Time{}, now.Add(time.Millisecond))
+	value, err := json.Marshal(storedGrant{g, request})
+	if err != nil {
+		return err
+	}
+	due := g.Until
+	if g.Ended != "" {
+		due = time.Time{}
+	}
+	return k.records.putBefore(ctx, before, approver.Key("grant", scope), value, rev, approver.NewRev(), due,
+		g.Until.Add(k.keepFor))
 }

@@ -25,7 +25,9 @@ func (x *bench) askUnder(call approver.ToolCall, why approver.Verdict) <-chan ap
 func TestRuleNamesItsPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		v := x.askUnder(testCall("c1"), approver.Verdict{Decision: approver.Ask, Severity: approver.High, Approvers: []string{"bob"}, Channels: []string{"discord"}})
+		v := x.askUnder(testCall("c1"), approver.Verdict{
+			Decision: approver.Ask, Severity: approver.High, Approvers: []string{"bob"}, Channels: []string{"discord"},
+		})
 		if x.tg.count() != 0 || x.dc.count() != 1 {
 			t.Errorf("%d cards on Telegram, %d on Discord", x.tg.count(), x.dc.count())
 		}
@@ -35,7 +37,9 @@ func TestRuleNamesItsPeople(t *testing.T) {
 		if out := x.tap(x.dc, 0, "d2", true); out.Kind != approver.OutcomeApproved || (<-v).Decision != approver.Allow {
 			t.Errorf("told %+v", out)
 		}
-		if v := <-x.askUnder(testCall("c2"), approver.Verdict{Decision: approver.Ask, Severity: approver.High, Channels: []string{"slack"}}); v.Decision != approver.Deny {
+		if v := <-x.askUnder(testCall("c2"), approver.Verdict{
+			Decision: approver.Ask, Severity: approver.High, Channels: []string{"slack"},
+		}); v.Decision != approver.Deny {
 			t.Errorf("a rule whose channels show nothing: %+v", v)
 		}
 	})
@@ -90,7 +94,9 @@ type freezingKV struct {
 	freeze atomic.Pointer[func()]
 }
 
-func (k *freezingKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (k *freezingKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	err := k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
 	if strings.Contains(key, "}:grant:") {
 		if freeze := k.freeze.Swap(nil); freeze != nil {
@@ -161,7 +167,9 @@ func TestGrantsOutliveAKeyChange(t *testing.T) {
 		if g, err := y.Grants.List(t.Context()); len(g) != 2 || err != nil {
 			t.Errorf("%+v, %v", g, err)
 		}
-		typed := y.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		typed := y.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		})
 		if typed.Kind != approver.OutcomeRecorded {
 			t.Errorf("the code of the old key: %+v", typed)
 		}
@@ -211,7 +219,8 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 		time.Sleep(time.Second)
 		v = y.askAsync(t.Context(), testCall("c4"), approver.High)
 		synctest.Wait()
-		if out := y.command(1, "/approve CODE 15m"); out.Kind != approver.OutcomeApproved || !strings.Contains(out.Text, "runs without asking until") {
+		if out := y.command(1, "/approve CODE 15m"); out.Kind != approver.OutcomeApproved ||
+			!strings.Contains(out.Text, "runs without asking until") {
 			t.Errorf("%+v", out)
 		}
 		<-v
@@ -225,7 +234,9 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 // the same call all the same. In any other tool a description is an argument.
 func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 	of := func(tool, args, claim string) approver.Fingerprint {
-		bound, err := approver.Bind(approver.ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim}, "", nil, nil)
+		bound, err := approver.Bind(approver.ToolCall{
+			Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim,
+		}, "", nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +244,8 @@ func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 	}
 	a := of("Bash", `{"command":"make <x>","description":"build"}`, "build")
 	for args, same := range map[string]bool{
-		`{"command":"make <x>"}`: true, `{"description":"x","command":"make <x>"}`: true, `{"command":"make <y>","description":"build"}`: false,
+		`{"command":"make <x>"}`: true, `{"description":"x","command":"make <x>"}`: true,
+		`{"command":"make <y>","description":"build"}`:             false,
 		`{"command":"make <x>","description":"build","timeout":9}`: false,
 	} {
 		claim := map[bool]string{true: "x", false: "build"}[strings.Contains(args, `"x"`)]
@@ -244,7 +256,8 @@ func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 	if of("Bash", `{"command":"a","description":"b"}`, "").Equal(of("Bash", `{"command":"a"}`, "")) {
 		t.Error("a description that is not the claim is left out")
 	}
-	if of("mcp__x", `{"command":"a","description":"b"}`, "b").Equal(of("mcp__x", `{"command":"a","description":"c"}`, "c")) {
+	if of("mcp__x", `{"command":"a","description":"b"}`,
+		"b").Equal(of("mcp__x", `{"command":"a","description":"c"}`, "c")) {
 		t.Error("an argument of another tool is left out")
 	}
 }
@@ -262,13 +275,15 @@ func TestParkedYesOutlivesAKill(t *testing.T) {
 			x := newBench(t, kv)
 			<-x.askAsync(t.Context(), parkedCall("c1", 0), approver.High)
 			synctest.Wait()
-			if _, card := x.dc.card(0); !strings.Contains(card.Notice, "told to come back later; your yes waits for it until") || card.Code.IsZero() {
+			if _, card := x.dc.card(0); !strings.Contains(card.Notice,
+				"told to come back later; your yes waits for it until") || card.Code.IsZero() {
 				t.Errorf("%s: the card says %q", name, card.Notice)
 			}
 			x.dc.onUpdate(func(approver.Card) error { return context.Canceled }) // nothing reaches the other card any more
 			x.tap(x.tg, 0, "1", true)
 			_, first := x.tg.card(0)
-			if _, err := x.Requests.change(t.Context(), first.Request, func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
+			if _, err := x.Requests.change(t.Context(), first.Request,
+				func(r Request, _ time.Time) (Request, error) { return lost(r), nil }); err != nil {
 				t.Fatal(err)
 			}
 			x.stop()

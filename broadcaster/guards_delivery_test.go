@@ -42,7 +42,9 @@ func TestWhichCardsAreLost(t *testing.T) {
 			"of this machine's terminal":         {Posting{Phase: Posted, Hub: "here"}, down, true},
 			"of another machine's terminal":      {Posting{Phase: Posted, Hub: "there"}, down, false},
 			"on its way at another machine":      {Posting{Phase: Sending, Hub: "there", Until: now.Add(-1)}, down, false},
-			"in a chat that only others have":    {Posting{To: approver.Destination{Channel: "slack"}, Phase: Sending, Until: now.Add(-1)}, nil, false},
+			"in a chat that only others have": {
+				Posting{To: approver.Destination{Channel: "slack"}, Phase: Sending, Until: now.Add(-1)}, nil, false,
+			},
 		} {
 			if tt.p.To.Channel == "" {
 				tt.p.To = approver.Destination{Channel: "discord", Conversation: "D"}
@@ -83,7 +85,8 @@ func TestACardThatArrivesAfterItWasReplaced(t *testing.T) {
 					mine.put = func(_ context.Context, _ string, _ []byte, _ func() error) error { return errors.New("cut off") }
 				})
 				other := newBench(t, kv)
-				if _, err := other.tg.Post(t.Context(), approver.Destination{Conversation: "T"}, approver.Card{}); err != nil { // messages have names of their own
+				// messages have names of their own
+				if _, err := other.tg.Post(t.Context(), approver.Destination{Conversation: "T"}, approver.Card{}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(sendingFor + 10*time.Second)
@@ -105,11 +108,15 @@ func TestACardThatArrivesAfterItWasReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if voids := slices.DeleteFunc(slices.Clone(r.Postings), func(p Posting) bool { return p.Phase != Void }); len(voids) != 1 || voids[0].takesCode() {
+				if voids := slices.DeleteFunc(slices.Clone(r.Postings),
+					func(p Posting) bool { return p.Phase != Void }); len(voids) != 1 || voids[0].takesCode() {
 					t.Errorf("replaced: %+v", voids)
 				}
 				if !ended {
-					out := other.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: live.Request, Message: "T-1"})
+					out := other.Answers.Reply(t.Context(), approver.Reply{
+						Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap,
+						Request: live.Request, Message: "T-1",
+					})
 					if out.Kind != approver.OutcomeApproved {
 						t.Errorf("the new card: %+v", out)
 					}
@@ -170,7 +177,8 @@ func TestAChannelThatPanicsTakesNothingDown(t *testing.T) {
 		}
 		<-answer
 		time.Sleep(10 * time.Second)
-		if cards := x.Channels.State("discord").Cards; len(cards) != 1 || cards[0].StaleSince.IsZero() || cards[0].EditProblem != "panic: nil map" {
+		if cards := x.Channels.State("discord").Cards; len(cards) != 1 || cards[0].StaleSince.IsZero() ||
+			cards[0].EditProblem != "panic: nil map" {
 			t.Errorf("status says %+v", cards)
 		}
 		if log.count("guards_delivery_test.go") == 0 {
@@ -226,13 +234,15 @@ func TestHowLongACardIsWanted(t *testing.T) {
 		change func(*bench, *Request)
 		tries  bool
 	}{
-		"nothing happens":           {func(*bench, *Request) {}, true},
-		"the store is away":         {away, true},
-		"it was replaced":           {phase(Void), false},
-		"it was found":              {phase(Posted), false},
-		"another gave it up":        {phase(Failed), false},
-		"a fail-over took it back":  {func(_ *bench, r *Request) { r.Postings = r.Postings[:0] }, false},
-		"the request was withdrawn": {func(x *bench, r *Request) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "") }, false},
+		"nothing happens":          {func(*bench, *Request) {}, true},
+		"the store is away":        {away, true},
+		"it was replaced":          {phase(Void), false},
+		"it was found":             {phase(Posted), false},
+		"another gave it up":       {phase(Failed), false},
+		"a fail-over took it back": {func(_ *bench, r *Request) { r.Postings = r.Postings[:0] }, false},
+		"the request was withdrawn": {
+			func(x *bench, r *Request) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "") }, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -316,7 +326,9 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 			p.Ref.Message = "T-7"
 			r.Postings = append(r.Postings, p)
 		},
-		"it is found":           func(r *Request, _ time.Time) { r.Postings[0].Phase, r.Postings[0].Ref.Message = Posted, "T-0" },
+		"it is found": func(r *Request, _ time.Time) {
+			r.Postings[0].Phase, r.Postings[0].Ref.Message = Posted, "T-0"
+		},
 		"somebody else posts":   func(r *Request, now time.Time) { r.Postings[0].Until = now.Add(time.Hour) },
 		"its question is ended": func(r *Request, now time.Time) { *r, _ = r.Fail(approver.Revoked, now) },
 	} {
@@ -388,8 +400,10 @@ func TestWhyNobodyCouldBeAsked(t *testing.T) {
 			configured, asked []approver.Destination
 			want              string
 		}{
-			{[]approver.Destination{terminal}, []approver.Destination{terminal}, "nobody watches the discord (approver watch), and no other channel is configured"},
-			{[]approver.Destination{terminal, chat}, []approver.Destination{terminal}, "nobody watches the discord (approver watch), and this was to be asked nowhere else"},
+			{[]approver.Destination{terminal}, []approver.Destination{terminal},
+				"nobody watches the discord (approver watch), and no other channel is configured"},
+			{[]approver.Destination{terminal, chat}, []approver.Destination{terminal},
+				"nobody watches the discord (approver watch), and this was to be asked nowhere else"},
 			{[]approver.Destination{chat, terminal}, []approver.Destination{terminal, chat}, "The operator finds why"},
 			{[]approver.Destination{chat}, []approver.Destination{chat}, "The operator finds why"},
 			{[]approver.Destination{chat}, nil, "no channel is configured for it"},

@@ -30,15 +30,21 @@ func TestWhoseCallsAFreezeMeets(t *testing.T) {
 		call approver.ToolCall
 		want bool
 	}{
-		"root's":                            {root, call(true, 0, "/repo"), true},
-		"below root's":                      {root, call(true, 0, "/repo/x"), true},
-		"beside root's":                     {root, call(true, 0, "/repo2"), false},
-		"not known who":                     {root, call(false, 0, "/repo"), false},
-		"of nobody known":                   {nobody, call(false, 0, "/repo"), true},
-		"root's, where nobody is known":     {nobody, call(true, 0, "/repo"), false},
-		"another user":                      {root, call(true, 1, "/repo"), false},
-		"elsewhere, and neither names one":  {Who{Peer: root.Peer, Agent: "claude", Project: "/repo"}, approver.ToolCall{Agent: "claude", Dir: "/else", Peer: root.Peer}, false},
-		"a question of approver about them": {root, approver.ToolCall{Agent: "claude", Dir: "/repo", Peer: root.Peer, Control: "unfreeze"}, false},
+		"root's":                        {root, call(true, 0, "/repo"), true},
+		"below root's":                  {root, call(true, 0, "/repo/x"), true},
+		"beside root's":                 {root, call(true, 0, "/repo2"), false},
+		"not known who":                 {root, call(false, 0, "/repo"), false},
+		"of nobody known":               {nobody, call(false, 0, "/repo"), true},
+		"root's, where nobody is known": {nobody, call(true, 0, "/repo"), false},
+		"another user":                  {root, call(true, 1, "/repo"), false},
+		"elsewhere, and neither names one": {
+			Who{
+				Peer: root.Peer, Agent: "claude", Project: "/repo",
+			}, approver.ToolCall{Agent: "claude", Dir: "/else", Peer: root.Peer}, false,
+		},
+		"a question of approver about them": {
+			root, approver.ToolCall{Agent: "claude", Dir: "/repo", Peer: root.Peer, Control: "unfreeze"}, false,
+		},
 	} {
 		if got := tt.who.Is(tt.call); got != tt.want {
 			t.Errorf("%s: %v", name, got)
@@ -142,7 +148,13 @@ func TestMergedFreezesFreezeNoLess(t *testing.T) {
 func TestALiftBurnsWhatItLifts(t *testing.T) {
 	now := time.Now()
 	before := now.Add(-time.Hour)
-	c := Controls{Holds: []Hold{{Who: agentOf("codex", "/"), Burned: before}, {Freeze: Freeze{At: before}, Who: agentOf("claude", "/"), Burned: before}}}
+	c := Controls{
+		Holds: []Hold{
+			{
+				Who: agentOf("codex", "/"), Burned: before,
+			}, {Freeze: Freeze{At: before}, Who: agentOf("claude", "/"), Burned: before},
+		},
+	}
 	read := c
 	c.lift(now)
 	if !c.Holds[0].Burned.Equal(before) || !c.Holds[1].Burned.Equal(now) || len(c.Held()) != 0 {
@@ -162,7 +174,8 @@ func TestWhatIsFrozenIsNamed(t *testing.T) {
 		c.hold(Hold{Freeze: Freeze{By: by}, Who: agentOf(fmt.Sprintf("a%d\u202e\n", i), "/p")}, time.Now())
 	}
 	text := c.FrozenText()
-	if strings.ContainsAny(text, "\u202e\n") || strings.Count(text, "; ") != maxNamed || !strings.HasSuffix(text, "and 2 more") {
+	if strings.ContainsAny(text, "\u202e\n") || strings.Count(text, "; ") != maxNamed ||
+		!strings.HasSuffix(text, "and 2 more") {
 		t.Errorf("%q", text)
 	}
 	if (Controls{}).FrozenText() != "" {
@@ -227,7 +240,11 @@ func TestAFolderWritesNoLineOfItsOwn(t *testing.T) {
 		name := "/repo" + gap + "FROZEN: nothing"
 		many := &approver.TooManyError{Limit: "agent", Whose: agentOf("claude", name).String() + name}
 		away := Removal{Person: name, By: name, Reason: name, Last: time.Now(), LastBy: name, LastReason: name}
-		all := Controls{Freeze: Freeze{At: time.Now(), By: name}, Holds: []Hold{{Freeze: Freeze{At: time.Now(), By: name}, Who: agentOf(name, name)}}}
+		all := Controls{
+			Freeze: Freeze{At: time.Now(), By: name}, Holds: []Hold{
+				{Freeze: Freeze{At: time.Now(), By: name}, Who: agentOf(name, name)},
+			},
+		}
 		for what, text := range map[string]string{
 			"who": agentOf(name, name).String(), "frozen": all.FrozenText(), "too many": many.Error(), "removed": away.Line(),
 			"the card": strings.SplitN(all.Notice(time.Now()), " since ", 2)[0],

@@ -21,13 +21,17 @@ func TestWhichMessagesAreFound(t *testing.T) {
 		also    int   // cards beside the first
 		phase   Phase // of the posting after it
 	}{
-		"a forged message":               {0, func(*Posting) {}, false, 0, Posted},
-		"of no posting":                  {7, func(p *Posting) { p.Unsure = true }, false, 0, Posted},
-		"the answer was lost, all there": {0, func(p *Posting) { p.Unsure, p.Whole, p.Phase, p.Ref = true, true, Sending, approver.Ref{} }, true, 0, Posted},
-		"the answer was lost, cut":       {0, func(p *Posting) { p.Unsure, p.Phase, p.Ref = true, Sending, approver.Ref{} }, true, 1, Sending},
-		"a second one, all there":        {0, func(p *Posting) { p.Unsure, p.Whole = true, true }, true, 1, Posted},
-		"it was replaced":                {0, func(p *Posting) { p.Unsure, p.Phase = true, Void }, false, 0, Void},
-		"it is known":                    {0, func(p *Posting) { p.Unsure, p.Ref.Message = true, "found" }, true, 0, Posted},
+		"a forged message": {0, func(*Posting) {}, false, 0, Posted},
+		"of no posting":    {7, func(p *Posting) { p.Unsure = true }, false, 0, Posted},
+		"the answer was lost, all there": {
+			0, func(p *Posting) { p.Unsure, p.Whole, p.Phase, p.Ref = true, true, Sending, approver.Ref{} }, true, 0, Posted,
+		},
+		"the answer was lost, cut": {
+			0, func(p *Posting) { p.Unsure, p.Phase, p.Ref = true, Sending, approver.Ref{} }, true, 1, Sending,
+		},
+		"a second one, all there": {0, func(p *Posting) { p.Unsure, p.Whole = true, true }, true, 1, Posted},
+		"it was replaced":         {0, func(p *Posting) { p.Unsure, p.Phase = true, Void }, false, 0, Void},
+		"it is known":             {0, func(p *Posting) { p.Unsure, p.Ref.Message = true, "found" }, true, 0, Posted},
 		"too many": {0, func(p *Posting) {
 			p.Unsure = true
 			for i := range maxFound {
@@ -56,7 +60,7 @@ func TestWhichMessagesAreFound(t *testing.T) {
 				if tt.posting > 0 {
 					which = tt.posting
 				}
-				after, p, out := x.finder.found(t.Context(), r, which, "found")
+				after, p, out := x.finder.foundCard(t.Context(), r, which, "found")
 				if (out == nil) != tt.found {
 					t.Fatalf("%+v", out)
 				}

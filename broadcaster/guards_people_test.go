@@ -15,20 +15,36 @@ import (
 // neither a no, nor an end that nobody gave, nor what others said.
 func TestWhichAnswersARemovalTakesBack(t *testing.T) {
 	now := time.Now()
-	c := Controls{Removed: []Removal{{Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: now}}}
+	c := Controls{
+		Removed: []Removal{{Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: now}},
+	}
 	ada, hers := approver.Person{ID: "ada"}, approver.Identity{Channel: "telegram", ID: "1"}
 	for name, tt := range map[string]struct {
 		res  approver.Resolution
 		want bool
 	}{
-		"her yes":                    {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: hers}, true},
-		"her account, another name":  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "eve"}, Identity: hers}, true},
-		"her name, another account":  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: approver.Identity{Channel: "slack", ID: "U1"}}, true},
-		"her no":                     {approver.Resolution{Cause: approver.ByPerson, Person: ada, Identity: hers}, false},
-		"an end that nobody gave":    {approver.Resolution{Cause: approver.TimedOut, Approve: true, Person: ada, Identity: hers}, false},
-		"Bob's yes":                  {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "telegram", ID: "2"}}, false},
-		"her id on another platform": {approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "slack", ID: "1"}}, false},
-		"nobody's":                   {approver.Resolution{Cause: approver.ByPerson, Approve: true}, false},
+		"her yes": {
+			approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: ada, Identity: hers}, true,
+		},
+		"her account, another name": {
+			approver.Resolution{
+				Cause: approver.ByPerson, Approve: true, Person: approver.Person{ID: "eve"}, Identity: hers,
+			}, true,
+		},
+		"her name, another account": {
+			approver.Resolution{
+				Cause: approver.ByPerson, Approve: true, Person: ada, Identity: approver.Identity{Channel: "slack", ID: "U1"},
+			}, true,
+		},
+		"her no": {approver.Resolution{Cause: approver.ByPerson, Person: ada, Identity: hers}, false},
+		"an end that nobody gave": {
+			approver.Resolution{Cause: approver.TimedOut, Approve: true, Person: ada, Identity: hers}, false,
+		},
+		"Bob's yes": {approver.Resolution{Cause: approver.ByPerson, Approve: true,
+			Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "telegram", ID: "2"}}, false},
+		"her id on another platform": {approver.Resolution{Cause: approver.ByPerson, Approve: true,
+			Person: approver.Person{ID: "bob"}, Identity: approver.Identity{Channel: "slack", ID: "1"}}, false},
+		"nobody's": {approver.Resolution{Cause: approver.ByPerson, Approve: true}, false},
 	} {
 		if got := c.takesBack(tt.res); got != tt.want {
 			t.Errorf("%s: %v", name, got)
@@ -40,15 +56,19 @@ func TestWhichAnswersARemovalTakesBack(t *testing.T) {
 // another time, another account or a later return is another removal.
 func TestARemovalIsComparedWhole(t *testing.T) {
 	at := time.Now()
-	seen := Removal{Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: at, Last: at, Back: at}
+	seen := Removal{
+		Person: "ada", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, At: at, Last: at, Back: at,
+	}
 	for name, other := range map[string]func(r *Removal){
-		"the person":    func(r *Removal) { r.Person = "bob" },
-		"when":          func(r *Removal) { r.At = at.Add(1) },
-		"when anew":     func(r *Removal) { r.Last = at.Add(1) },
-		"when back":     func(r *Removal) { r.Back = at.Add(1) },
-		"an account":    func(r *Removal) { r.Identities = []approver.Identity{{Channel: "telegram", ID: "2"}} },
-		"more accounts": func(r *Removal) { r.Identities = append(r.Identities, approver.Identity{Channel: "slack", ID: "U1"}) },
-		"no accounts":   func(r *Removal) { r.Identities = nil },
+		"the person": func(r *Removal) { r.Person = "bob" },
+		"when":       func(r *Removal) { r.At = at.Add(1) },
+		"when anew":  func(r *Removal) { r.Last = at.Add(1) },
+		"when back":  func(r *Removal) { r.Back = at.Add(1) },
+		"an account": func(r *Removal) { r.Identities = []approver.Identity{{Channel: "telegram", ID: "2"}} },
+		"more accounts": func(r *Removal) {
+			r.Identities = append(r.Identities, approver.Identity{Channel: "slack", ID: "U1"})
+		},
+		"no accounts": func(r *Removal) { r.Identities = nil },
 	} {
 		r := seen
 		if other(&r); r.same(seen) || seen.same(r) {
@@ -59,7 +79,9 @@ func TestARemovalIsComparedWhole(t *testing.T) {
 		t.Error("it is not the same as itself")
 	}
 	var c Controls
-	for _, ids := range [][]approver.Identity{{{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "1"}}, {{Channel: "discord", ID: "1"}, {Channel: "slack", ID: "1"}}, {{Channel: "slack", ID: "1"}}} {
+	for _, ids := range [][]approver.Identity{{
+		{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "1"},
+	}, {{Channel: "discord", ID: "1"}, {Channel: "slack", ID: "1"}}, {{Channel: "slack", ID: "1"}}} {
 		if err := c.remove(Removal{Person: "ada", Identities: ids}, at); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +128,8 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 		},
 		"it is not recorded": func(t *testing.T, x *bench) {
 			x.audit.fail = approver.EventPolicy
-			if _, err := x.Removals.Remove(t.Context(), ada); err == nil || !strings.Contains(err.Error(), "alice is removed, but that could not be recorded") {
+			if _, err := x.Removals.Remove(t.Context(), ada); err == nil ||
+				!strings.Contains(err.Error(), "alice is removed, but that could not be recorded") {
 				t.Error(err)
 			}
 			isAway(t, x, true)
@@ -150,7 +173,8 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 				t.Error("no error")
 			}
 			isAway(t, x, true)
-			if notes := policies(x); len(notes) != 3 || !strings.HasPrefix(notes[2], "this is not known to have taken effect: alice is BROUGHT BACK") {
+			if notes := policies(x); len(notes) != 3 ||
+				!strings.HasPrefix(notes[2], "this is not known to have taken effect: alice is BROUGHT BACK") {
 				t.Errorf("recorded %q", notes)
 			}
 		},
@@ -164,7 +188,8 @@ func TestRemovalsWhenSomethingFails(t *testing.T) {
 			synctest.Wait()
 			_, card := x.tg.card(0)
 			r, _, err := x.Requests.load(t.Context(), card.Request)
-			if err != nil || !r.State.Settled() || r.Resolution.Cause != approver.Revoked || !strings.Contains(card.Result, "revoked") {
+			if err != nil || !r.State.Settled() || r.Resolution.Cause != approver.Revoked ||
+				!strings.Contains(card.Result, "revoked") {
 				t.Errorf("%v, the request is %v by %v, its card says %q", err, r.State, r.Resolution.Cause, card.Result)
 			}
 			if events := fmt.Sprint(x.audit.events(card.Request)); strings.Count(events, string(approver.EventRevoked)) != 1 {
@@ -236,16 +261,30 @@ func TestNobodyCouldApprove(t *testing.T) {
 		ended   error
 		want    string
 	}{
-		"somebody":                 {newChat("telegram"), listed, on, nil, ""},
-		"no destination":           {newChat("telegram"), listed, nil, nil, "no channel is configured"},
-		"nobody is listed":         {newChat("telegram"), approver.People{}, on, nil, "of telegram no approver counts"},
-		"listed elsewhere":         {newChat("telegram"), approver.People{{Channel: "discord", ID: "1"}: {ID: "ada"}}, on, nil, "of telegram no approver counts"},
-		"the severity is too high": {takerChat{newChat("telegram"), approver.Catastrophic}, listed, on, nil, "the telegram takes no approval of HIGH requests"},
-		"the severity is taken":    {takerChat{newChat("telegram"), approver.High}, listed, on, nil, ""},
-		"the channel has ended":    {newChat("telegram"), listed, on, errors.New("401"), "from telegram no answers arrive"},
-		"no answers arrive":        {receiverChat{newChat("telegram"), approver.Reception{Since: at}}, listed, on, nil, "from telegram no answers arrive now"},
-		"answers arrive":           {receiverChat{newChat("telegram"), approver.Reception{Since: at, Up: true}}, listed, on, nil, ""},
-		"it has not tried":         {receiverChat{newChat("telegram"), approver.Reception{}}, listed, on, nil, "from telegram no answers arrive now"},
+		"somebody":         {newChat("telegram"), listed, on, nil, ""},
+		"no destination":   {newChat("telegram"), listed, nil, nil, "no channel is configured"},
+		"nobody is listed": {newChat("telegram"), approver.People{}, on, nil, "of telegram no approver counts"},
+		"listed elsewhere": {
+			newChat("telegram"), approver.People{
+				{Channel: "discord", ID: "1"}: {ID: "ada"},
+			}, on, nil, "of telegram no approver counts",
+		},
+		"the severity is too high": {
+			takerChat{
+				newChat("telegram"), approver.Catastrophic,
+			}, listed, on, nil, "the telegram takes no approval of HIGH requests",
+		},
+		"the severity is taken": {takerChat{newChat("telegram"), approver.High}, listed, on, nil, ""},
+		"the channel has ended": {newChat("telegram"), listed, on, errors.New("401"), "from telegram no answers arrive"},
+		"no answers arrive": {
+			receiverChat{
+				newChat("telegram"), approver.Reception{Since: at},
+			}, listed, on, nil, "from telegram no answers arrive now",
+		},
+		"answers arrive": {receiverChat{newChat("telegram"), approver.Reception{Since: at, Up: true}}, listed, on, nil, ""},
+		"it has not tried": {
+			receiverChat{newChat("telegram"), approver.Reception{}}, listed, on, nil, "from telegram no answers arrive now",
+		},
 	} {
 		b := composed(Options{Destinations: tt.at, Mark: NewControlMark(0), Channels: []approver.Channel{tt.channel}})
 		b.Approvers.people.Store(&tt.people)

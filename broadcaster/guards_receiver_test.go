@@ -73,17 +73,23 @@ func TestWhatAProcessTellsOfItsReception(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		x.stop() // it looks at its parts
 		x.tune(func(o *Options) {
-			o.Destinations = append(o.Destinations, approver.Destination{Channel: "telegram", Conversation: "A"}, approver.Destination{Channel: "telegram", Conversation: "T", Thread: "7"})
+			o.Destinations = append(o.Destinations, approver.Destination{Channel: "telegram", Conversation: "A"},
+				approver.Destination{
+					Channel: "telegram", Conversation: "T", Thread: "7",
+				})
 		})
 		got := x.receivers.receiving(x.tg)
-		if !got.Up || !got.Since.IsZero() || !slices.Equal(got.Places, []string{"A", "T"}) || !slices.Equal(got.People, []string{"1", "2"}) {
+		if !got.Up || !got.Since.IsZero() || !slices.Equal(got.Places, []string{"A", "T"}) ||
+			!slices.Equal(got.People, []string{"1", "2"}) {
 			t.Errorf("a channel that cannot say: %+v", got)
 		}
 		down := receiverChat{x.tg, approver.Reception{Problem: "no route", Since: time.Now()}}
 		if got := x.receivers.receiving(down); got.Up || got.Problem != "no route" || got.Since.IsZero() {
 			t.Errorf("one that hears nothing: %+v", got)
 		}
-		if got := x.receivers.receiving(receiverChat{x.tg, approver.Reception{Up: true, Problem: "over"}}); !got.Up || got.Problem != "" {
+		if got := x.receivers.receiving(receiverChat{
+			x.tg, approver.Reception{Up: true, Problem: "over"},
+		}); !got.Up || got.Problem != "" {
 			t.Errorf("one that hears again: %+v", got)
 		}
 		x.tune(func(o *Options) { o.Destinations = o.Destinations[:2] })
@@ -106,7 +112,8 @@ func TestTheEndOfAChannelThatReceivesAlone(t *testing.T) {
 		}}
 		ctx, stop := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer stop()
-		if err := x.receivers.runSolo(ctx, c, "solo:1", c.run); !errors.Is(err, revoked) || runs != 1 || time.Since(began) > time.Hour+time.Minute {
+		if err := x.receivers.runSolo(ctx, c, "solo:1", c.run); !errors.Is(err, revoked) || runs != 1 ||
+			time.Since(began) > time.Hour+time.Minute {
 			t.Errorf("after %v and %d runs: %v", time.Since(began), runs, err)
 		}
 	})

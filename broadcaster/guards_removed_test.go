@@ -17,10 +17,14 @@ func TestTheLineOfARemoval(t *testing.T) {
 	one := Removal{Person: "ada", By: "bob", At: at}
 	with := func(change func(*Removal)) Removal { r := one; change(&r); return r }
 	for want, r := range map[string]Removal{
-		"ada was removed by bob at 2026-11-23 10:00 UTC":                           one,
-		"ada was removed by bob at 2026-11-23 10:00 UTC (phone lost)":              with(func(r *Removal) { r.Reason = "phone lost" }),
-		"ada was removed by bob at 2026-11-23 10:00 UTC, which ended: PAUSED":      with(func(r *Removal) { r.Ended = "PAUSED" }),
-		"ada was removed by bob at 2026-11-23 10:00 UTC, and anew by eve at 11:00": with(func(r *Removal) { r.Last, r.LastBy = at.Add(time.Hour), "eve" }),
+		"ada was removed by bob at 2026-11-23 10:00 UTC": one,
+		"ada was removed by bob at 2026-11-23 10:00 UTC (phone lost)": with(func(r *Removal) {
+			r.Reason = "phone lost"
+		}),
+		"ada was removed by bob at 2026-11-23 10:00 UTC, which ended: PAUSED": with(func(r *Removal) { r.Ended = "PAUSED" }),
+		"ada was removed by bob at 2026-11-23 10:00 UTC, and anew by eve at 11:00": with(func(r *Removal) {
+			r.Last, r.LastBy = at.Add(time.Hour), "eve"
+		}),
 		"ada was removed by bob at 2026-11-23 10:00 UTC, and anew by eve at 11:00 (again)": with(func(r *Removal) {
 			r.Last, r.LastBy, r.LastReason = at.Add(time.Hour), "eve", "again"
 		}),
@@ -52,7 +56,8 @@ func TestARemovalAfterAReturnIsANewOne(t *testing.T) {
 		}
 	}
 	got := c.Removed[0]
-	if len(c.Removed) != 1 || !got.At.Equal(now.Add(time.Hour)) || got.By != "eve" || got.Reason != "eve said so" || got.LastBy != "zoe" || !got.Stands() {
+	if len(c.Removed) != 1 || !got.At.Equal(now.Add(time.Hour)) || got.By != "eve" || got.Reason != "eve said so" ||
+		got.LastBy != "zoe" || !got.Stands() {
 		t.Errorf("%+v", c.Removed)
 	}
 	if err := c.restore(Removal{Person: "nobody"}, now); !errors.Is(err, ErrNotRemoved) {
@@ -64,7 +69,11 @@ func TestARemovalAfterAReturnIsANewOne(t *testing.T) {
 // takes one of the few places: that they were listed once says nothing of now.
 func TestAnEndedRemovalGivesNoPlace(t *testing.T) {
 	now := time.Now()
-	c := Controls{Removed: []Removal{{Person: "ada", At: now, Back: now.Add(1)}, {Person: "x:0", At: now, Back: now.Add(1), Unlisted: true}}}
+	c := Controls{
+		Removed: []Removal{
+			{Person: "ada", At: now, Back: now.Add(1)}, {Person: "x:0", At: now, Back: now.Add(1), Unlisted: true},
+		},
+	}
 	for i := range maxUnlisted {
 		if err := c.remove(Removal{Person: "x:" + string(rune('a'+i)), Unlisted: true}, now); err != nil {
 			t.Fatal(err)
@@ -123,11 +132,13 @@ func TestWhatTheRecordSaysOfARemoval(t *testing.T) {
 				}
 				records := x.audit.recorded()
 				note := records[len(records)-1].Note
-				if got := strings.Contains(note, "; accounts: discord:d1, telegram:1"); got != (i == 0) || strings.Contains(note, "accounts") != got {
+				if got := strings.Contains(note, "; accounts: discord:d1, telegram:1"); got != (i == 0) ||
+					strings.Contains(note, "accounts") != got {
 					t.Errorf("%s: %s", name, note)
 				}
 				_, ended, found := strings.Cut(note, "; that ended: ")
-				if parts := len(strings.Split(ended, "; ")); i == 0 && (found != (tt.want > 0) || found && parts != tt.want) || i == 1 && found {
+				if parts := len(strings.Split(ended, "; ")); i == 0 && (found != (tt.want > 0) || found && parts != tt.want) ||
+					i == 1 && found {
 					t.Errorf("%s: %s", name, note)
 				}
 			}
@@ -143,9 +154,11 @@ func TestWhetherSomebodyIsAway(t *testing.T) {
 		change    func(x *bench)
 		away, err bool
 	}{
-		"nothing":     {func(*bench) {}, false, false},
-		"removed":     {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, true, false},
-		"store away":  {func(x *bench) { x.kv.failing(func(string, string) error { return errors.New("no quorum") }) }, false, true},
+		"nothing": {func(*bench) {}, false, false},
+		"removed": {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, true, false},
+		"store away": {
+			func(x *bench) { x.kv.failing(func(string, string) error { return errors.New("no quorum") }) }, false, true,
+		},
 		"record lost": {func(x *bench) { x.kv.replace(controlKey(), memRecord{[]byte("{"), "r"}) }, false, true},
 		"removed, bad": {func(x *bench) {
 			removeAlice(x.t, x.Broadcaster)

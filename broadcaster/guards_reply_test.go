@@ -25,20 +25,30 @@ func TestWhereACodeLeads(t *testing.T) {
 		reply   func(*approver.Reply)
 		kind    approver.OutcomeKind
 	}{
-		"to its own card":                  {nil, nil, approver.OutcomeApproved},
-		"before the first card":            {func(int, int) int { return -1 }, nil, approver.OutcomeUnknown},
-		"behind the last card":             {func(int, int) int { return 2 }, nil, approver.OutcomeUnknown},
-		"to another card":                  {func(_, other int) int { return other }, nil, approver.OutcomeUnknown},
-		"to another card, typed there":     {func(_, other int) int { return other }, func(r *approver.Reply) { r.Channel, r.Conversation, r.Sender = "discord", "D", "d1" }, approver.OutcomeUnknown},
-		"typed in another conversation":    {nil, func(r *approver.Reply) { r.Conversation = "U" }, approver.OutcomeUnknown},
-		"typed on another platform":        {nil, func(r *approver.Reply) { r.Channel, r.Sender = "discord", "d1" }, approver.OutcomeUnknown},
-		"typed for another request":        {nil, func(r *approver.Reply) { r.Request = "other" }, approver.OutcomeUnknown},
-		"in a form that nobody knows":      {nil, func(r *approver.Reply) { r.Method = approver.Method(99) }, approver.OutcomeRefused},
+		"to its own card":       {nil, nil, approver.OutcomeApproved},
+		"before the first card": {func(int, int) int { return -1 }, nil, approver.OutcomeUnknown},
+		"behind the last card":  {func(int, int) int { return 2 }, nil, approver.OutcomeUnknown},
+		"to another card":       {func(_, other int) int { return other }, nil, approver.OutcomeUnknown},
+		"to another card, typed there": {func(_, other int) int { return other }, func(r *approver.Reply) {
+			r.Channel, r.Conversation, r.Sender = "discord", "D", "d1"
+		}, approver.OutcomeUnknown},
+		"typed in another conversation": {nil, func(r *approver.Reply) { r.Conversation = "U" }, approver.OutcomeUnknown},
+		"typed on another platform": {
+			nil, func(r *approver.Reply) { r.Channel, r.Sender = "discord", "d1" }, approver.OutcomeUnknown,
+		},
+		"typed for another request": {nil, func(r *approver.Reply) { r.Request = "other" }, approver.OutcomeUnknown},
+		"in a form that nobody knows": {
+			nil, func(r *approver.Reply) { r.Method = approver.Method(99) }, approver.OutcomeRefused,
+		},
 		"by somebody who is not on a list": {nil, func(r *approver.Reply) { r.Sender = "9" }, approver.OutcomeRefused},
 		"by its id, on another platform": {nil, func(r *approver.Reply) {
 			r.Channel, r.Sender, r.Method, r.Code = "discord", "d1", approver.ByID, tokens.Code{}
 		}, approver.OutcomeUnknown},
-		"by its id, from a message": {nil, func(r *approver.Reply) { r.Method, r.Message, r.Code = approver.ByID, "T-0", tokens.Code{} }, approver.OutcomeUnknown},
+		"by its id, from a message": {
+			nil, func(r *approver.Reply) {
+				r.Method, r.Message, r.Code = approver.ByID, "T-0", tokens.Code{}
+			}, approver.OutcomeUnknown,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -53,7 +63,9 @@ func TestWhereACodeLeads(t *testing.T) {
 				if r.Postings[0].To.Channel != "telegram" {
 					own, other = 1, 0
 				}
-				rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
+				rep := approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+				}
 				if strings.HasPrefix(name, "by its id") {
 					rep.Request = card.Request
 				}
@@ -124,18 +136,18 @@ func TestAPanicIsHeardByAllWhoWait(t *testing.T) {
 		x.tune(func(o *Options) { o.Audit = audit })
 		r := Request{ID: "r", State: approver.Denied, CallID: "c"}
 		first := make(chan error, 1)
-		go func() { _, err := x.endings.close(t.Context(), r); first <- err }()
+		go func() { _, err := x.endings.closeOnce(t.Context(), r); first <- err }()
 		time.Sleep(100 * time.Millisecond)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		hash, err := x.endings.close(ctx, r)
+		hash, err := x.endings.closeOnce(ctx, r)
 		if hash != "" || err == nil || !strings.Contains(err.Error(), "panic while the end was recorded") {
 			t.Errorf("who waits: %q, %v", hash, err)
 		}
 		if err := <-first; err == nil {
 			t.Error("who recorded it heard of no panic")
 		}
-		if hash, err := x.endings.close(ctx, r); hash == "" || err != nil {
+		if hash, err := x.endings.closeOnce(ctx, r); hash == "" || err != nil {
 			t.Errorf("the next try: %q, %v", hash, err)
 		}
 	})
@@ -157,8 +169,11 @@ func TestAPanicUnderAnAnswer(t *testing.T) {
 			}
 		})
 		_, card := x.tg.card(0)
-		typed := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
-		if out := x.Answers.Reply(t.Context(), typed); out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "does not count") {
+		typed := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+		}
+		if out := x.Answers.Reply(t.Context(), typed); out.Kind != approver.OutcomeRefused ||
+			!strings.Contains(out.Text, "does not count") {
 			t.Errorf("%+v", out)
 		}
 		kv.set(func() { kv.get = nil })
@@ -201,13 +216,14 @@ func TestAnEditThatAnotherOneOvertook(t *testing.T) {
 		unshow bool
 	}{
 		"edited and shown": {[]int{0, 1}, 1, true, true}, "edited and not shown": {[]int{0, 1}, 1, false, false},
-		"not edited": {[]int{0}, 1, true, false}, "of a posting that is gone": {[]int{5}, 1, true, false}, "nothing edited": {nil, 0, true, false},
+		"not edited": {[]int{0}, 1, true, false}, "of a posting that is gone": {[]int{5}, 1, true, false},
+		"nothing edited": {nil, 0, true, false},
 	} {
 		r := Request{Postings: make([]Posting, 2)}
 		r.Postings[tt.at].Shown = tt.shown
-		next, err := r.crossed(tt.of)
-		if (err == nil) != tt.unshow || err != nil && !errors.Is(err, ErrTooSoon) || tt.unshow && next.Postings[tt.at].Shown {
-			t.Errorf("%s: %+v, %v", name, next.Postings, err)
+		next, some := r.Postings.unshown(tt.of)
+		if some != tt.unshow || next[tt.at].Shown != (tt.shown && !tt.unshow) {
+			t.Errorf("%s: %+v, %v", name, next, some)
 		}
 		if r.Postings[tt.at].Shown != tt.shown {
 			t.Errorf("%s: what was read has changed", name)
@@ -224,7 +240,10 @@ func TestAPlainReplyToNoCard(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tap(x.tg, 0, "1", false)
 		<-answer
-		out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByPlain, Request: card.Request, Message: "somebody's"})
+		out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByPlain, Request: card.Request,
+			Message: "somebody's",
+		})
 		time.Sleep(5 * time.Second)
 		r, _, err := x.Requests.load(t.Context(), card.Request)
 		if err != nil || !strings.Contains(out.Text, "Alice denied it") {
@@ -257,7 +276,7 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 				stored = append(stored, call)
 				return nil
 			})
-			if err != nil || !x.Reports.unnoted.has(call) || x.Reports.unnoted.has("another") {
+			if err != nil || !x.Reports.pending.has(call) || x.Reports.pending.has("another") {
 				t.Errorf("%s: %v", call, err)
 			}
 		}
@@ -277,19 +296,19 @@ func TestKeptNotesAreStoredOnce(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		slices.Sort(stored)
-		if got := strings.Join(stored, " "); got != "a b c" || x.Reports.unnoted.has("c") {
+		if got := strings.Join(stored, " "); got != "a b c" || x.Reports.pending.has("c") {
 			t.Errorf("stored: %s", got)
 		}
 		if !func() bool {
-			x.Reports.unnoted.keep(note{call: "d"})
-			return x.Reports.unnoted.begin() && !x.Reports.unnoted.begin()
+			x.Reports.pending.keep(note{call: "d"})
+			return x.Reports.pending.begin() && !x.Reports.pending.begin()
 		}() {
 			t.Error("two are at it at once")
 		}
-		n, _ := x.Reports.unnoted.next()
-		x.Reports.unnoted.done(n, false)
-		x.Reports.unnoted.end()
-		if x.Reports.unnoted.begin() {
+		n, _ := x.Reports.pending.next()
+		x.Reports.pending.done(n, false)
+		x.Reports.pending.end()
+		if x.Reports.pending.begin() {
 			t.Error("one is at nothing")
 		}
 	})
@@ -326,7 +345,8 @@ func TestASlowRecordOfTheEndTellsNobodyAnUntruth(t *testing.T) {
 			told[o.Kind] = o.Text
 		}
 		late := told[approver.OutcomeRecorded] // unless it is who makes the record, and so waits for it
-		if told[approver.OutcomeTooLate] == "" || told[approver.OutcomeApproved] == "" && late != "Your yes is recorded. The card says in a moment what became of it." {
+		if told[approver.OutcomeTooLate] == "" || told[approver.OutcomeApproved] == "" &&
+			late != "Your yes is recorded. The card says in a moment what became of it." {
 			t.Errorf("people were told %v", told)
 		}
 		time.Sleep(time.Minute)

@@ -34,7 +34,9 @@ func TestCourierFasterThanTheStart(t *testing.T) {
 		}
 		answer := make(chan approver.Verdict, 1)
 		go func() {
-			answer <- b.Ask(t.Context(), testCall("early"), approver.Verdict{Decision: approver.Ask, Severity: approver.High, TTL: 30 * time.Second})
+			answer <- b.Ask(t.Context(), testCall("early"), approver.Verdict{
+				Decision: approver.Ask, Severity: approver.High, TTL: 30 * time.Second,
+			})
 		}()
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -86,7 +88,8 @@ func (b badShard) Due(ctx context.Context, shard, limit int) ([]string, error) {
 // An odd update makes a channel's receiver panic. That must end this channel,
 // not the daemon with all others.
 func TestPanicInAChannelUnderALease(t *testing.T) {
-	err := Lead(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler), func(context.Context) error { panic("odd update") })
+	err := WithLease(t.Context(), newMemKV(), "telegram:1", slog.New(slog.DiscardHandler),
+		func(context.Context) error { panic("odd update") })
 	if err == nil || !strings.Contains(err.Error(), "odd update") {
 		t.Errorf("error %v", err)
 	}
@@ -159,18 +162,22 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 			guesses.Go(func() {
-				out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: code})
+				out := x.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: code,
+				})
 				mu.Lock()
 				defer mu.Unlock()
 				told[out.Kind]++
 			})
 		}
 		guesses.Wait()
-		if told[approver.OutcomeUnknown] > MaxStrikes || told[approver.OutcomeLocked] != 64-told[approver.OutcomeUnknown] {
+		if told[approver.OutcomeUnknown] > MaxWrongCodes || told[approver.OutcomeLocked] != 64-told[approver.OutcomeUnknown] {
 			t.Errorf("told %v", told)
 		}
 		_, card := x.tg.card(0)
-		if out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code}); out.Kind != approver.OutcomeLocked {
+		if out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		}); out.Kind != approver.OutcomeLocked {
 			t.Errorf("the right code after that: %+v", out)
 		}
 		x.tap(x.tg, 0, "2", false)
@@ -181,11 +188,13 @@ func TestParallelGuessesAreCounted(t *testing.T) {
 // Right codes are no strikes, however many there are.
 func TestRightCodesDoNotLock(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
-		for i := range 3 * MaxStrikes {
+		for i := range 3 * MaxWrongCodes {
 			answer := x.askAsync(t.Context(), testCall(fmt.Sprintf("c%d", i)), approver.Catastrophic)
 			synctest.Wait()
 			_, card := x.tg.card(-1)
-			if out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code}); out.Kind != approver.OutcomeApproved {
+			if out := x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+			}); out.Kind != approver.OutcomeApproved {
 				t.Fatalf("code %d: %+v", i, out)
 			}
 			<-answer
@@ -326,7 +335,10 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tg.put("orphan", card)
 		press := func(sender string) approver.Outcome {
-			out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: approver.ByTap, Request: card.Request, Message: "orphan"})
+			out := x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: sender, Approve: true, Method: approver.ByTap,
+				Request: card.Request, Message: "orphan",
+			})
 			synctest.Wait()
 			return out
 		}
@@ -334,7 +346,8 @@ func TestAnOrphanedCardRetiresWhenPressed(t *testing.T) {
 			t.Errorf("a stranger: %+v, the card shows %+v", out, x.tg.at("orphan"))
 		}
 		out := press("1")
-		if c := x.tg.at("orphan"); out.Kind != approver.OutcomeUnknown || c.OneTap || !c.Code.IsZero() || !strings.Contains(c.Result, "Replaced") {
+		if c := x.tg.at("orphan"); out.Kind != approver.OutcomeUnknown || c.OneTap || !c.Code.IsZero() ||
+			!strings.Contains(c.Result, "Replaced") {
 			t.Errorf("%+v, the card shows %+v", out, c)
 		}
 		if _, c := x.tg.card(0); c.Result != "" {
@@ -360,7 +373,9 @@ func TestTheCodeOfAFailedCardIsVoid(t *testing.T) {
 		x.Channels.byName["telegram"] = failing{x.tg, &card}
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.Catastrophic)
 		synctest.Wait()
-		out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		})
 		if out.Kind != approver.OutcomeUnknown {
 			t.Errorf("the code of a card that was not shown whole: %+v", out)
 		}
@@ -402,7 +417,8 @@ func TestADeafChannelIsUnreachable(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		v := b.Ask(t.Context(), testCall("c1"), approver.Verdict{Decision: approver.Ask, Severity: approver.High})
-		if v.Decision != approver.Deny || time.Since(began) != DefaultTTL || !strings.Contains(v.Reason, "no approval channel could be reached") || chat.count() != 0 {
+		if v.Decision != approver.Deny || time.Since(began) != DefaultTTL ||
+			!strings.Contains(v.Reason, "no approval channel could be reached") || chat.count() != 0 {
 			t.Errorf("after %v and %d cards: %v %s", time.Since(began), chat.count(), v.Decision, v.Reason)
 		}
 		cancel()
@@ -423,7 +439,9 @@ func (deaf) Run(context.Context, approver.ReplyFunc) error {
 // answer. The card is alive all the same: it must keep its buttons, or nobody can
 // answer any more.
 func TestACardWhoseNoteIsLateKeepsItsButtons(t *testing.T) {
-	for name, patience := range map[string]time.Duration{"the connection ends": 100 * time.Millisecond, "the person waits in vain": time.Minute} {
+	for name, patience := range map[string]time.Duration{
+		"the connection ends": 100 * time.Millisecond, "the person waits in vain": time.Minute,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
@@ -439,7 +457,10 @@ func TestACardWhoseNoteIsLateKeepsItsButtons(t *testing.T) {
 				msg, card := x.tg.card(0)
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				out := x.Answers.Reply(ctx, approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request, Message: msg})
+				out := x.Answers.Reply(ctx, approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request,
+					Message: msg,
+				})
 				if out.Kind == approver.OutcomeApproved {
 					t.Fatalf("%+v", out)
 				}

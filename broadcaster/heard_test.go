@@ -22,12 +22,23 @@ func TestAnAnswerOutlivesItsChannel(t *testing.T) {
 		took                                 time.Duration // at the most
 		counts                               bool
 	}{
-		"the lease is lost":                 {away: 4 * time.Second, channelEnds: 2 * time.Second, bound: until, took: 5 * time.Second, counts: true},
-		"it was lost before":                {away: 4 * time.Second, bound: until, took: 5 * time.Second, counts: true},
-		"a store that is away for too long": {away: time.Minute, channelEnds: 2 * time.Second, bound: until, took: StorePatience + time.Second},
-		"the channel's own bound":           {away: 4 * time.Second, channelEnds: time.Second, bound: 3 * time.Second, took: 3 * time.Second},
-		"the daemon ends, in time":          {away: time.Second, channelEnds: 500 * time.Millisecond, daemonEnds: 500 * time.Millisecond, bound: until, took: 3 * time.Second, counts: true},
-		"the daemon ends, and no store":     {away: time.Minute, channelEnds: time.Second, daemonEnds: time.Second, bound: until, took: 3 * time.Second},
+		"the lease is lost": {
+			away: 4 * time.Second, channelEnds: 2 * time.Second, bound: until, took: 5 * time.Second, counts: true,
+		},
+		"it was lost before": {away: 4 * time.Second, bound: until, took: 5 * time.Second, counts: true},
+		"a store that is away for too long": {
+			away: time.Minute, channelEnds: 2 * time.Second, bound: until, took: StorePatience + time.Second,
+		},
+		"the channel's own bound": {
+			away: 4 * time.Second, channelEnds: time.Second, bound: 3 * time.Second, took: 3 * time.Second,
+		},
+		"the daemon ends, in time": {
+			away: time.Second, channelEnds: 500 * time.Millisecond, daemonEnds: 500 * time.Millisecond, bound: until,
+			took: 3 * time.Second, counts: true,
+		},
+		"the daemon ends, and no store": {
+			away: time.Minute, channelEnds: time.Second, daemonEnds: time.Second, bound: until, took: 3 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -44,7 +55,10 @@ func TestAnAnswerOutlivesItsChannel(t *testing.T) {
 				ctx, cancel := context.WithTimeout(run, c.bound)
 				defer cancel()
 				began := time.Now()
-				out := x.dc.reply(ctx, approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByTap, Request: card.Request, Message: msg})
+				out := x.dc.reply(ctx, approver.Reply{
+					Channel: "discord", Conversation: "D", Sender: "d1", Approve: true, Method: approver.ByTap, Request: card.Request,
+					Message: msg,
+				})
 				if took := time.Since(began); took > c.took {
 					t.Errorf("it took %v, at most %v", took, c.took)
 				}
@@ -53,7 +67,8 @@ func TestAnAnswerOutlivesItsChannel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, answered := r.Told(); (answered || r.State == approver.Approved) != c.counts || c.counts == strings.Contains(out.Text, "problem") {
+				if _, answered := r.Told(); (answered || r.State == approver.Approved) != c.counts ||
+					c.counts == strings.Contains(out.Text, "problem") {
 					t.Errorf("the request is %v, the person hears %q", r.State, out.Text)
 				}
 				if c.daemonEnds > 0 {

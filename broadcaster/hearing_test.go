@@ -126,16 +126,21 @@ func TestAnOldNoteIsNobodysWord(t *testing.T) {
 				note := []byte(tt.note)
 				if tt.note == "" {
 					var err error
-					note, err = json.Marshal(Receiving{Process: "p", At: time.Now().Add(-tt.age), Up: true, Places: []string{"room"}, People: []string{"ada"}})
+					note, err = json.Marshal(Receiving{
+						Process: "p", At: time.Now().Add(-tt.age), Up: true, Places: []string{"room"}, People: []string{"ada"},
+					})
 					if err != nil {
 						t.Fatal(err)
 					}
 				}
 				key := approver.Key("receiving", "wire:1")
-				if err := kv.Put(t.Context(), key, note, "", approver.NewRev(), time.Time{}, time.Now().Add(controlsKeep)); err != nil {
+				if err := kv.Put(t.Context(), key, note, "", approver.NewRev(), time.Time{},
+					time.Now().Add(controlsKeep)); err != nil {
 					t.Fatal(err)
 				}
-				there, trouble := b.receivers.lookElsewhere(t.Context(), &wire{}, key, Receiving{Places: []string{"room"}, People: []string{"ada"}})
+				there, trouble := b.receivers.lookElsewhere(t.Context(), &wire{}, key, Receiving{
+					Places: []string{"room"}, People: []string{"ada"},
+				})
 				if (there != nil) != tt.want || trouble != "" {
 					t.Errorf("%+v, %q", there, trouble)
 				}
@@ -166,8 +171,10 @@ func TestTheWordOfWhoReceivesStaysFresh(t *testing.T) {
 		w1.set(true)
 		time.Sleep(time.Minute)
 		for _, b := range []*Broadcaster{b1, b2} {
-			if s := b.Channels.State("wire"); s.Since.Before(began.Add(-tellEvery)) || s.Good.Before(began.Add(-2*tellEvery)) || s.Hearing().Why == "" {
-				t.Errorf("it does not receive since %v before, last %v before: %+v", began.Sub(s.Since), began.Sub(s.Good), s.Hearing())
+			if s := b.Channels.State("wire"); s.Since.Before(began.Add(-tellEvery)) || s.Good.Before(began.Add(-2*tellEvery)) ||
+				s.Hearing().Why == "" {
+				t.Errorf("it does not receive since %v before, last %v before: %+v", began.Sub(s.Since), began.Sub(s.Good),
+					s.Hearing())
 			}
 		}
 	})
@@ -200,7 +207,8 @@ func TestWhoStepsAsideIsNotBack(t *testing.T) {
 		}
 		c.set(true)
 		time.Sleep(2 * maxDeafFor)
-		if s := b.Channels.State("telegram"); b.Channels.Deaf("telegram") != nil || !s.Hearing().Here || log.count("is back") != 1 {
+		if s := b.Channels.State("telegram"); b.Channels.Deaf("telegram") != nil || !s.Hearing().Here ||
+			log.count("is back") != 1 {
 			t.Errorf("once it is mended: %+v\n%s", s, log.b.String())
 		}
 		cancel()

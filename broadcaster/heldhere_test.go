@@ -44,7 +44,10 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				}
 				gate := &gate.Gate{
 					Stages: []approver.Stage{FreezeStage{Store: x.kv, Mark: x.Mark}}, FailOpen: true, Audit: x.audit,
-					Log: slog.New(slog.DiscardHandler), Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict { return approver.Verdict{} },
+					Log: slog.New(slog.DiscardHandler), Ask: func(context.Context, approver.ToolCall,
+						approver.Verdict) approver.Verdict {
+						return approver.Verdict{}
+					},
 				}
 				waits := x.askAsync(t.Context(), testCall("c0"), approver.High)
 				synctest.Wait()
@@ -56,11 +59,13 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 					answer <- err
 				}()
 				synctest.Wait()
-				if v := gate.Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny || !strings.Contains(v.Reason, "it runs wild") {
+				if v := gate.Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny ||
+					!strings.Contains(v.Reason, "it runs wild") {
 					t.Errorf("a call while the store is still told: %+v", v)
 				}
 				err := <-answer
-				if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "frozen here until restart or until the store takes it") {
+				if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(),
+					"frozen here until restart or until the store takes it") {
 					t.Errorf("told %v after %v", err, time.Since(at))
 				}
 				if n := x.count(approver.EventAlarm); n != 1 || x.count(approver.EventFrozen) != 0 {
@@ -75,7 +80,8 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				if _, paused := x.Controls.PausedFor(t.Context(), approver.High); paused {
 					t.Error("it goes on to be paused")
 				}
-				if c := x.Mark.Held(); !strings.Contains(c.Notice(time.Now()), "by this daemon alone") || !strings.Contains(c.Here, "no space left") {
+				if c := x.Mark.Held(); !strings.Contains(c.Notice(time.Now()), "by this daemon alone") ||
+					!strings.Contains(c.Here, "no space left") {
 					t.Errorf("status says %q", c.Notice(time.Now()))
 				}
 				if err := x.Controls.Unfreeze(t.Context(), "Ada"); err == nil || x.Mark.holding() == nil {
@@ -85,7 +91,8 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				x.works()
 				time.Sleep(15 * time.Second)
 				c, err := LoadControls(t.Context(), x.kv)
-				if err != nil || !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) || c.Freeze.By != "uid 7" || c.Freeze.Reason != "it runs wild" || time.Now().Before(c.Pause.Until) || x.Mark.holding() != nil {
+				if err != nil || !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) || c.Freeze.By != "uid 7" ||
+					c.Freeze.Reason != "it runs wild" || time.Now().Before(c.Pause.Until) || x.Mark.holding() != nil {
 					t.Errorf("the store has %+v, %v; held: %v", c, err, x.Mark.holding())
 				}
 				if v := <-waits; v.Decision != approver.Deny || x.count(approver.EventFrozen) != 1 {
@@ -98,7 +105,8 @@ func TestAFreezeThatTheStoreDoesNotTake(t *testing.T) {
 				if c, _, err := x.Controls.Load(t.Context()); err != nil || c.Frozen() || !c.Burns(at) {
 					t.Errorf("after the lift: %+v, %v", c, err)
 				}
-				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil || v.Decision != approver.Pass || v.By == "" {
+				if v, err := (FreezeStage{Store: x.kv, Mark: x.Mark}).Judge(t.Context(), testCall("c3")); err != nil ||
+					v.Decision != approver.Pass || v.By == "" {
 					t.Errorf("after the lift: %+v, %v", v, err)
 				}
 			})
@@ -113,9 +121,11 @@ func TestAFreezeHereMeetsOtherChanges(t *testing.T) {
 		act    func(x, other *bench) error // once the store works
 		frozen bool
 	}{
-		"lifted before the store was told again": {func(x, _ *bench) error { return x.Controls.Unfreeze(x.t.Context(), "Ada") }, false},
-		"frozen once more":                       {func(x, _ *bench) error { return freezeNow(x) }, true},
-		"a change of approvers":                  {func(x, _ *bench) error { return x.Mark.Count(x.t.Context(), x.kv) }, true},
+		"lifted before the store was told again": {
+			func(x, _ *bench) error { return x.Controls.Unfreeze(x.t.Context(), "Ada") }, false,
+		},
+		"frozen once more":      {func(x, _ *bench) error { return freezeNow(x) }, true},
+		"a change of approvers": {func(x, _ *bench) error { return x.Mark.Count(x.t.Context(), x.kv) }, true},
 		"one agent frozen": {func(x, _ *bench) error {
 			_, err := x.Controls.Hold(x.t.Context(), testWho, "approver", "r")
 			return err
@@ -126,8 +136,10 @@ func TestAFreezeHereMeetsOtherChanges(t *testing.T) {
 			}
 			return nil
 		}, true},
-		"another daemon's change": {func(_, other *bench) error { return other.Mark.Count(other.t.Context(), other.kv) }, true},
-		"a restart":               {func(x, _ *bench) error { x.stop(); x.Mark.took(x.Mark.holding()); return nil }, false},
+		"another daemon's change": {
+			func(_, other *bench) error { return other.Mark.Count(other.t.Context(), other.kv) }, true,
+		},
+		"a restart": {func(x, _ *bench) error { x.stop(); x.Mark.took(x.Mark.holding()); return nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -281,9 +293,11 @@ func TestALiftOfAnotherFreezeLeavesTheOneHeldHere(t *testing.T) {
 				if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) {
 					t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
 				}
-				if err := x.Controls.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil && !errors.Is(err, errFrozenAnew) {
+				if err := x.Controls.Unfreeze(t.Context(), "Ada"); (err == nil) != tt.lifted || err != nil &&
+					!errors.Is(err, errFrozenAnew) {
 					t.Errorf("the lift: %v", err)
 				}
+				synctest.Wait() // the daemon may be recording the freeze at this moment
 				c, err := LoadControls(t.Context(), x.kv)
 				if err != nil || c.Frozen() == tt.lifted || x.Mark.holding() != nil {
 					t.Errorf("the store has %+v, %v; held %v", c, err, x.Mark.holding())
@@ -333,7 +347,8 @@ func TestASecondFreezeHeldHereIsAnother(t *testing.T) {
 			t.Fatal("a full store took it")
 		}
 		x.works()
-		if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) || now.Freeze.At != asked.Freeze.At {
+		if now, _, err := x.Controls.Load(t.Context()); err != nil || now.SameFreezes(asked) ||
+			now.Freeze.At != asked.Freeze.At {
 			t.Errorf("a yes to lifting the first one counts: %+v, %v", now, err)
 		}
 		if err := x.Controls.lift(t.Context(), asked); !errors.Is(err, errFrozenAnew) {
@@ -412,7 +427,8 @@ func TestDistrustHoldsHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.fullFor(false)
-		if err := x.Controls.Distrust(t.Context(), approver.AlarmStore, "the store is an older one"); !errors.Is(err, syscall.ENOSPC) {
+		if err := x.Controls.Distrust(t.Context(), approver.AlarmStore, "the store is an older one"); !errors.Is(err,
+			syscall.ENOSPC) {
 			t.Errorf("told %v", err)
 		}
 		stage := FreezeStage{Store: x.kv, Mark: x.Mark}
@@ -425,7 +441,8 @@ func TestDistrustHoldsHere(t *testing.T) {
 		x.works()
 		time.Sleep(15 * time.Second)
 		c, err := LoadControls(t.Context(), x.kv)
-		if err != nil || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "older one") || x.Mark.holding() != nil {
+		if err != nil || c.Freeze.By != "approver" || !strings.Contains(c.Freeze.Reason, "older one") ||
+			x.Mark.holding() != nil {
 			t.Errorf("when there is room: %+v, %v", c, err)
 		}
 	})
@@ -453,7 +470,8 @@ func TestACauseOfDistrustIsLoggedOnce(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * guardEvery) // until what is owed to the audit is recorded
-		if err := x.Controls.Distrust(t.Context(), approver.AlarmAudit, "it was moved"); err != nil || strings.Count(log.String(), "AUDIT ALARM") != 2 {
+		if err := x.Controls.Distrust(t.Context(), approver.AlarmAudit, "it was moved"); err != nil ||
+			strings.Count(log.String(), "AUDIT ALARM") != 2 {
 			t.Errorf("moved once more: %v: %s", err, &log)
 		}
 	})

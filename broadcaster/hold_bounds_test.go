@@ -44,7 +44,9 @@ func (x *bench) freezes(lift bool, all ...Who) Controls {
 // shared store the sixty-fifth froze everybody, although nothing was frozen at that time.
 // Now only freezes that stand count, and a yes of before each lifted one stays void.
 func TestLiftedHoldsDoNotCount(t *testing.T) {
-	for _, n := range []int{1, maxHoldsEach - 1, maxHoldsEach, maxHoldsEach + 1, maxHoldsEach + 2, 3 * maxHoldsEach, maxHolds + 5} {
+	for _, n := range []int{
+		1, maxHoldsEach - 1, maxHoldsEach, maxHoldsEach + 1, maxHoldsEach + 2, 3 * maxHoldsEach, maxHolds + 5,
+	} {
 		t.Run(fmt.Sprint("one agent, ", n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newBench(t, newMemKV())
@@ -127,7 +129,8 @@ func TestStandingHoldsAreCounted(t *testing.T) {
 // again. It is kept as long as any yes waits, and not for ever.
 func TestALiftedHoldIsKeptAsLongAsAYesWaits(t *testing.T) {
 	for after, want := range map[time.Duration]bool{
-		0: true, time.Minute: true, approver.SessionTerm: true, 24 * time.Hour: true, 47 * time.Hour: true, 49 * time.Hour: false,
+		0: true, time.Minute: true, approver.SessionTerm: true, 24 * time.Hour: true, 47 * time.Hour: true,
+		49 * time.Hour: false,
 	} {
 		var c Controls
 		before := time.Unix(1e9, 0)
@@ -182,7 +185,9 @@ func TestTheLastHoldEndsPauseAndObserve(t *testing.T) {
 // link leads there, and no name is like the other: only the folder itself tells.
 func TestAHoldKnowsItsFolderOnAnotherMount(t *testing.T) {
 	if dir := os.Getenv("APPROVER_TEST_MOUNTED"); dir != "" {
-		for name, want := range map[string]bool{"there": true, "there/sub": true, "there/sub/deep": true, "q": false, "there/..": false, ".": false} {
+		for name, want := range map[string]bool{
+			"there": true, "there/sub": true, "there/sub/deep": true, "q": false, "there/..": false, ".": false,
+		} {
 			who := heldOf(7, filepath.Join(dir, "p"))
 			if got := who.Is(approver.ToolCall{Peer: who.Peer, Agent: "claude", Dir: filepath.Join(dir, name)}); got != want {
 				t.Errorf("a call in %s is frozen: %v", name, got)
@@ -200,7 +205,8 @@ func TestAHoldKnowsItsFolderOnAnotherMount(t *testing.T) {
 	if out, err := exec.Command("unshare", "-rm", "sh", "-c", mount).CombinedOutput(); err != nil {
 		t.Skipf("no mount is possible here: %v: %s", err, out)
 	}
-	again := exec.Command("unshare", "-rm", "sh", "-c", mount+` && exec "$0" -test.run '^TestAHoldKnowsItsFolderOnAnotherMount$'`, os.Args[0])
+	again := exec.Command("unshare", "-rm", "sh", "-c",
+		mount+` && exec "$0" -test.run '^TestAHoldKnowsItsFolderOnAnotherMount$'`, os.Args[0])
 	again.Env = append(os.Environ(), "APPROVER_TEST_MOUNTED="+dir)
 	if out, err := again.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
@@ -253,7 +259,9 @@ func TestLongSessionsFreezeOneAgentOnly(t *testing.T) {
 func TestAnOldLongFreezeIsShortened(t *testing.T) {
 	long := strings.Repeat("q", 1<<20)
 	of := approver.Peer{Known: true, UID: 7}
-	c := Controls{Holds: []Hold{{Freeze: Freeze{At: time.Now()}, Who: Who{Agent: "claude", Peer: of, Project: "/p", Session: long}}}}
+	c := Controls{
+		Holds: []Hold{{Freeze: Freeze{At: time.Now()}, Who: Who{Agent: "claude", Peer: of, Project: "/p", Session: long}}},
+	}
 	call := approver.ToolCall{Agent: "claude", Session: long, Dir: "/elsewhere", Peer: of}
 	for _, step := range []string{"as it was", "after another"} {
 		if _, frozen := c.freezeOf(call); !frozen {

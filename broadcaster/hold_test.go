@@ -33,7 +33,8 @@ func TestHold(t *testing.T) {
 			t.Errorf("%d denied, %v, the agent is told %+v", denied, err, v)
 		}
 		stage := FreezeStage{Store: x.kv}
-		if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "has frozen this agent") || !strings.Contains(v.Reason, "around the gate") {
+		if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != approver.Deny ||
+			!strings.Contains(v.Reason, "has frozen this agent") || !strings.Contains(v.Reason, "around the gate") {
 			t.Errorf("a new call: %+v, %v", v, err)
 		}
 		if v, err := stage.Judge(t.Context(), other); err != nil || v.Decision != approver.Pass {
@@ -48,7 +49,8 @@ func TestHold(t *testing.T) {
 		if out := x.tap(x.tg, -1, "1", true); out.Kind == approver.OutcomeApproved || (<-slipped).Decision != approver.Deny {
 			t.Errorf("a yes in the freeze: %+v", out)
 		}
-		if out := x.tap(x.tg, 1, "1", true); out.Kind != approver.OutcomeApproved && x.tap(x.tg, 0, "1", true).Kind != approver.OutcomeApproved {
+		if out := x.tap(x.tg, 1, "1", true); out.Kind != approver.OutcomeApproved &&
+			x.tap(x.tg, 0, "1", true).Kind != approver.OutcomeApproved {
 			t.Errorf("a yes to another agent: %+v", out)
 		}
 		if v := <-others; v.Decision != approver.Allow {
@@ -96,7 +98,10 @@ func TestWhoIs(t *testing.T) {
 		{"/home/a/shop", "s", "claude", "", 8, false},
 		{"/home/a/shop", "s", "claude", "unfreeze", 7, false},
 	} {
-		call := approver.ToolCall{Dir: tt.dir, Session: tt.session, Agent: tt.agent, Control: tt.control, Peer: approver.Peer{Known: true, UID: tt.uid, PID: 99}}
+		call := approver.ToolCall{
+			Dir: tt.dir, Session: tt.session, Agent: tt.agent, Control: tt.control,
+			Peer: approver.Peer{Known: true, UID: tt.uid, PID: 99},
+		}
 		if who.Is(call) != tt.want {
 			t.Errorf("%+v: %v", tt, !tt.want)
 		}
@@ -117,7 +122,10 @@ func TestHoldsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		for i := range 40 {
-			who := Who{Peer: approver.Peer{Known: true, UID: 7, PID: int32(i)}, Agent: "claude", Project: fmt.Sprint("/p", i), Session: fmt.Sprint(i)}
+			who := Who{
+				Peer: approver.Peer{Known: true, UID: 7, PID: int32(i)}, Agent: "claude", Project: fmt.Sprint("/p", i),
+				Session: fmt.Sprint(i),
+			}
 			if _, err := x.Controls.Hold(t.Context(), who, "approver", "r"); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +135,9 @@ func TestHoldsAreBounded(t *testing.T) {
 			t.Errorf("%d holds, %v, frozen %v", len(c.Holds), err, c.Frozen())
 		}
 		for i := range 60 {
-			call := approver.ToolCall{Agent: "claude", Dir: fmt.Sprint("/p", i), Session: "x", Peer: approver.Peer{Known: true, UID: 7}}
+			call := approver.ToolCall{
+				Agent: "claude", Dir: fmt.Sprint("/p", i), Session: "x", Peer: approver.Peer{Known: true, UID: 7},
+			}
 			if _, frozen := c.freezeOf(call); !frozen {
 				t.Errorf("%s goes on", call.Dir)
 			}
@@ -137,7 +147,9 @@ func TestHoldsAreBounded(t *testing.T) {
 			}
 		}
 		for i := range maxHolds + 1 { // by ever other users: then everything stops
-			if _, err := x.Controls.Hold(t.Context(), Who{Peer: approver.Peer{Known: true, UID: uint32(100 + i)}, Agent: "claude", Project: "/p"}, "approver", "r"); err != nil {
+			if _, err := x.Controls.Hold(t.Context(), Who{
+				Peer: approver.Peer{Known: true, UID: uint32(100 + i)}, Agent: "claude", Project: "/p",
+			}, "approver", "r"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,7 +170,9 @@ func TestHoldStandsWhileObserving(t *testing.T) {
 		if _, err := x.Controls.Hold(t.Context(), testWho, "approver", "r"); err != nil {
 			t.Fatal(err)
 		}
-		g := &gate.Gate{Stages: []approver.Stage{FreezeStage{Store: x.kv}}, Observe: x.Controls.Observing, Audit: x.audit, Log: x.Log}
+		g := &gate.Gate{
+			Stages: []approver.Stage{FreezeStage{Store: x.kv}}, Observe: x.Controls.Observing, Audit: x.audit, Log: x.Log,
+		}
 		if v := g.Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny {
 			t.Errorf("a frozen agent is told %+v", v)
 		}
@@ -174,7 +188,9 @@ func TestVerdictAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		says := func(v approver.Verdict) *gate.Gate {
-			g := &gate.Gate{Stages: []approver.Stage{stage(func(approver.ToolCall) (approver.Verdict, error) { return v, nil })}, Tiers: approver.TierScreen, Audit: x.audit, Log: x.Log}
+			g := &gate.Gate{Stages: []approver.Stage{
+				stage(func(approver.ToolCall) (approver.Verdict, error) { return v, nil }),
+			}, Tiers: approver.TierScreen, Audit: x.audit, Log: x.Log}
 			g.Ask = func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
 				return approver.Verdict{Decision: approver.Allow}
 			}
@@ -184,11 +200,15 @@ func TestVerdictAlone(t *testing.T) {
 			v    approver.Verdict
 			want bool
 		}{
-			"pass":        {approver.Verdict{Decision: approver.Pass, Severity: approver.High}, true},
-			"allow":       {approver.Verdict{Decision: approver.Allow, Severity: approver.High}, true},
-			"deny":        {approver.Verdict{Rule: "r"}, true},
-			"ask":         {approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "r"}, false},
-			"destruction": {approver.Verdict{Decision: approver.Pass, Severity: approver.High, Irreversible: approver.Irreversibility{Score: 10}}, false},
+			"pass":  {approver.Verdict{Decision: approver.Pass, Severity: approver.High}, true},
+			"allow": {approver.Verdict{Decision: approver.Allow, Severity: approver.High}, true},
+			"deny":  {approver.Verdict{Rule: "r"}, true},
+			"ask":   {approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "r"}, false},
+			"destruction": {
+				approver.Verdict{
+					Decision: approver.Pass, Severity: approver.High, Irreversible: approver.Irreversibility{Score: 10},
+				}, false,
+			},
 		} {
 			if v := says(tt.v).Decide(t.Context(), testCall(name)); v.Alone() != tt.want {
 				t.Errorf("%s: %v", name, v.Alone())
@@ -214,19 +234,26 @@ func TestAHoldKnowsItsFolderByEveryName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"link": "p", "above": ".", "deep": "p/sub/deep", "twice": "link", "q/back": "../p", "elsewhere": "q"} {
+	for link, to := range map[string]string{
+		"link": "p", "above": ".", "deep": "p/sub/deep", "twice": "link", "q/back": "../p", "elsewhere": "q",
+	} {
 		if err := os.Symlink(to, at(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	peer := approver.Peer{Known: true, UID: 1000}
 	for dir, want := range map[string]bool{
-		at("p"): true, at("p/sub"): true, at("p/sub/deep"): true, at("p") + "/": true, at("p") + "//": true, at("p") + "/.": true,
-		"/" + at("p"): true, "//" + at("p/sub"): true, base + "//p": true, base + "/./p": true, base + "/q/../p": true, base + "/none/../p": true,
-		at("link"): true, at("link/sub"): true, at("link") + "/../p": true, at("above/p"): true, at("above/above/p/sub"): true, at("deep"): true,
+		at("p"): true, at("p/sub"): true, at("p/sub/deep"): true, at("p") + "/": true, at("p") + "//": true, at("p") +
+			"/.": true,
+		"/" + at("p"): true, "//" + at("p/sub"): true, base + "//p": true, base + "/./p": true, base + "/q/../p": true,
+		base + "/none/../p": true,
+		at("link"):          true, at("link/sub"): true, at("link") + "/../p": true, at("above/p"): true,
+		at("above/above/p/sub"): true, at("deep"): true,
 		base + "/deep/../..": true, at("twice"): true, at("twice/sub"): true, at("q/back"): true, at("q/back/sub"): true,
-		"/proc/self/root" + at("p"): true, "/proc/self/cwd": true, "/proc/1/root" + at("p"): true, "/./proc/self/root" + at("p"): true,
-		base: false, at("q"): false, at("project"): false, at("elsewhere"): false, at("none"): false, base + "/p/../q": false, "/": false, "/tmp/none": false,
+		"/proc/self/root" + at("p"): true, "/proc/self/cwd": true, "/proc/1/root" + at("p"): true, "/./proc/self/root" +
+			at("p"): true,
+		base: false, at("q"): false, at("project"): false, at("elsewhere"): false, at("none"): false, base +
+			"/p/../q": false, "/": false, "/tmp/none": false,
 	} {
 		for _, project := range []string{at("p"), at("link"), at("p") + "/", base + "//p"} {
 			who := Who{Peer: peer, Agent: "claude", Project: project, Session: "old"}
@@ -236,7 +263,9 @@ func TestAHoldKnowsItsFolderByEveryName(t *testing.T) {
 		}
 	}
 	gone := Who{Peer: peer, Agent: "claude", Project: at("gone")}
-	if !gone.Is(approver.ToolCall{Peer: peer, Agent: "claude", Dir: at("gone/./sub")}) || gone.Is(approver.ToolCall{Peer: peer, Agent: "claude", Dir: at("q")}) {
+	if !gone.Is(approver.ToolCall{
+		Peer: peer, Agent: "claude", Dir: at("gone/./sub"),
+	}) || gone.Is(approver.ToolCall{Peer: peer, Agent: "claude", Dir: at("q")}) {
 		t.Error("a folder that is not there is not compared by its name")
 	}
 }

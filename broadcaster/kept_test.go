@@ -15,7 +15,10 @@ func (x *bench) command(n int, text string) approver.Outcome {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: in.Approve, Method: in.Method, Code: in.Code,
+		Grant: in.Grant,
+	})
 }
 
 // runs reports whether a call is released without anybody being asked.
@@ -31,21 +34,26 @@ func (x *bench) runs(call approver.ToolCall, sev approver.Severity) bool {
 }
 
 func TestGrantsThatLast(t *testing.T) {
-	for text, term := range map[string]time.Duration{"/approve CODE 15m": 15 * time.Minute, "/approve CODE session": approver.SessionTerm} {
+	for text, term := range map[string]time.Duration{
+		"/approve CODE 15m": 15 * time.Minute, "/approve CODE session": approver.SessionTerm,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			x := newBench(t, newMemKV())
 			v := x.askAsync(t.Context(), testCall("c1"), approver.High)
 			synctest.Wait()
 			out := x.command(0, text)
-			if out.Kind != approver.OutcomeApproved || !strings.Contains(out.Text, "runs without asking until") || (<-v).Decision != approver.Allow {
+			if out.Kind != approver.OutcomeApproved || !strings.Contains(out.Text, "runs without asking until") ||
+				(<-v).Decision != approver.Allow {
 				t.Fatalf("%+v", out)
 			}
 			if !x.runs(testCall("c2"), approver.High) || !x.runs(testCall("c3"), approver.High) {
 				t.Error("the same call is asked again")
 			}
 			other, elsewhere, session := testCall("c4"), testCall("c5"), testCall("c6")
-			other.Args, elsewhere.Peer, session.Session = []byte(`{"command":"git push"}`), approver.Peer{Known: true, UID: 7}, "another"
-			if x.runs(other, approver.High) || x.runs(elsewhere, approver.High) || x.runs(testCall("c7"), approver.Catastrophic) {
+			other.Args, elsewhere.Peer, session.Session = []byte(`{"command":"git push"}`), approver.Peer{Known: true, UID: 7},
+				"another"
+			if x.runs(other, approver.High) || x.runs(elsewhere, approver.High) ||
+				x.runs(testCall("c7"), approver.Catastrophic) {
 				t.Error("it runs what people did not say yes to")
 			}
 			if got, want := x.runs(session, approver.High), text == "/approve CODE 15m"; got != want {
@@ -64,7 +72,8 @@ func TestGrantsThatLast(t *testing.T) {
 			for _, e := range all {
 				count[e]++
 			}
-			if count[approver.EventGranted] != 1 || count[approver.EventGrantUsed] < 3 || count[approver.EventGrantExpired] != 1 {
+			if count[approver.EventGranted] != 1 || count[approver.EventGrantUsed] < 3 ||
+				count[approver.EventGrantExpired] != 1 {
 				t.Errorf("%v", count)
 			}
 		})
@@ -129,9 +138,12 @@ func TestGrantsEnd(t *testing.T) {
 // The form of a term is strict: what is not exactly one is not a longer yes.
 func TestParseTerm(t *testing.T) {
 	for text, want := range map[string]approver.Term{
-		"/approve CONFIRM-7KQ4MX 15m": {For: 15 * time.Minute}, "/approve 7KQ4MX session": {Session: true}, "/approve CONFIRM-7KQ4MX 60m": {For: time.Hour},
-		"/approve CONFIRM-7KQ4MX once": {}, "/approve CONFIRM-7KQ4MX 61m": {}, "/approve CONFIRM-7KQ4MX 0m": {}, "/approve CONFIRM-7KQ4MX 015m": {},
-		"/approve CONFIRM-7KQ4MX 1h": {}, "/approve CONFIRM-7KQ4MX 15m please": {}, "/approve CONFIRM-7KQ4MX not session": {}, "/deny CONFIRM-7KQ4MX 15m": {},
+		"/approve CONFIRM-7KQ4MX 15m": {For: 15 * time.Minute}, "/approve 7KQ4MX session": {Session: true},
+		"/approve CONFIRM-7KQ4MX 60m":  {For: time.Hour},
+		"/approve CONFIRM-7KQ4MX once": {}, "/approve CONFIRM-7KQ4MX 61m": {}, "/approve CONFIRM-7KQ4MX 0m": {},
+		"/approve CONFIRM-7KQ4MX 015m": {},
+		"/approve CONFIRM-7KQ4MX 1h":   {}, "/approve CONFIRM-7KQ4MX 15m please": {},
+		"/approve CONFIRM-7KQ4MX not session": {}, "/deny CONFIRM-7KQ4MX 15m": {},
 		"CONFIRM-7KQ4MX 15m": {}, "yes session": {}, "/approve session": {}, "/approve CONFIRM-7KQ4MX -15m": {},
 	} {
 		if in, _ := approver.ParseIntent(text); in.Grant != want {
@@ -144,13 +156,20 @@ func TestParseTerm(t *testing.T) {
 // "this once" with no word of the session, as if it had been heard. It is told now.
 func TestASecondAnswerIsToldThatItsTermIsIgnored(t *testing.T) {
 	who, now := approver.Person{ID: "ana"}, time.Now()
-	r := Request{State: approver.Consumed, Resolution: approver.Resolution{Cause: approver.ByPerson, Approve: true, Person: who, Identity: approver.Identity{Channel: "terminal", ID: "1"}, At: now}}
+	r := Request{State: approver.Consumed, Resolution: approver.Resolution{
+		Cause: approver.ByPerson, Approve: true, Person: who, Identity: approver.Identity{Channel: "terminal", ID: "1"},
+		At: now,
+	}}
 	for _, c := range []struct {
 		first, second approver.Term
 		told          bool
 	}{
-		{approver.Term{}, approver.Term{Session: true}, true}, {approver.Term{}, approver.Term{For: time.Hour}, true}, {approver.Term{}, approver.Term{}, false},
-		{approver.Term{Session: true}, approver.Term{Session: true}, false}, {approver.Term{Session: true}, approver.Term{}, false},
+		{
+			approver.Term{}, approver.Term{Session: true}, true,
+		}, {approver.Term{}, approver.Term{For: time.Hour}, true}, {approver.Term{}, approver.Term{}, false},
+		{
+			approver.Term{Session: true}, approver.Term{Session: true}, false,
+		}, {approver.Term{Session: true}, approver.Term{}, false},
 	} {
 		r.Resolution.Grant = c.first
 		out := outcomeOf(r, approver.Reply{Channel: "terminal", Sender: "1", Approve: true, Grant: c.second}, who)
@@ -171,17 +190,21 @@ func TestTheCardSaysHowLongAYesLasts(t *testing.T) {
 		grant approver.Term
 		want  string
 	}{
-		"once":                      {session, approver.High, approver.Term{}, "✅ Approved once by "},
-		"a time":                    {session, approver.High, approver.Term{For: 15 * time.Minute}, "✅ Approved for 15m by "},
-		"an hour":                   {session, approver.High, approver.Term{For: time.Hour}, "✅ Approved for 60m by "},
-		"the session":               {session, approver.High, approver.Term{Session: true}, "✅ Approved for the session by "},
-		"no session":                {approver.ToolCall{}, approver.High, approver.Term{Session: true}, "✅ Approved once by "},
+		"once":        {session, approver.High, approver.Term{}, "✅ Approved once by "},
+		"a time":      {session, approver.High, approver.Term{For: 15 * time.Minute}, "✅ Approved for 15m by "},
+		"an hour":     {session, approver.High, approver.Term{For: time.Hour}, "✅ Approved for 60m by "},
+		"the session": {session, approver.High, approver.Term{Session: true}, "✅ Approved for the session by "},
+		"no session": {
+			approver.ToolCall{}, approver.High, approver.Term{Session: true}, "✅ Approved once by ",
+		},
 		"a rule is proposed":        {session, approver.High, approver.Term{Always: true}, "✅ Approved once by "},
 		"CATASTROPHIC is only once": {session, approver.Catastrophic, approver.Term{For: time.Minute}, "✅ Approved once by "},
 	} {
-		r := Request{Call: tt.call, Verdict: approver.Verdict{Severity: tt.sev}, State: approver.Consumed, Fingerprint: "bound"}
+		r := Request{
+			Call: tt.call, Verdict: approver.Verdict{Severity: tt.sev}, State: approver.Consumed, Fingerprint: "bound",
+		}
 		r.Resolution = approver.Resolution{Approve: true, Cause: approver.ByPerson, Grant: tt.grant}
-		if got := r.resultLine(r.Resolution); !strings.HasPrefix(got, tt.want) {
+		if got := resultLine(r, r.Resolution); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

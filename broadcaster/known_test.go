@@ -14,9 +14,12 @@ import (
 // written since. Neither a step nor a refusal may rest on it.
 func TestMemoryIsNoAuthority(t *testing.T) {
 	for name, stale := range map[string]func(Request) Request{
-		"it remembers an end that was taken back": func(r Request) Request { r.State, r.Resolution.Cause = approver.Denied, approver.TimedOut; return r },
-		"it remembers another holder":             func(r Request) Request { r.Holder = "somebody"; return r },
-		"it remembers more time":                  func(r Request) Request { r.Due = r.Due.Add(time.Hour); return r },
+		"it remembers an end that was taken back": func(r Request) Request {
+			r.State, r.Resolution.Cause = approver.Denied, approver.TimedOut
+			return r
+		},
+		"it remembers another holder": func(r Request) Request { r.Holder = "somebody"; return r },
+		"it remembers more time":      func(r Request) Request { r.Due = r.Due.Add(time.Hour); return r },
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -27,7 +30,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x.Requests.known.note(stale(r), approver.NewRev(), 1)
+				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
 				var saw Request
 				got, err := x.Requests.change(t.Context(), r.ID, func(r Request, now time.Time) (Request, error) {
 					saw = r
@@ -40,8 +43,11 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 					t.Errorf("the last look was at %+v, %v", saw, err)
 				}
 				// A refusal is the record's own, too.
-				x.Requests.known.note(stale(r), approver.NewRev(), 1)
-				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) { saw = r; return r, ErrTooSoon })
+				x.Requests.cache.note(stale(r), approver.NewRev(), 1)
+				_, err = x.Requests.change(t.Context(), r.ID, func(r Request, _ time.Time) (Request, error) {
+					saw = r
+					return r, ErrTooSoon
+				})
 				if !errors.Is(err, ErrTooSoon) || saw.Holder != r.Holder || saw.State != approver.Pending || !saw.Due.Equal(r.Due) {
 					t.Errorf("refused by %+v, %v", saw, err)
 				}
@@ -53,7 +59,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	var k known
+	var k requestCache
 	rev := approver.NewRev()
 	k.note(Request{ID: "r"}, rev, 1)
 	if _, ok := k.at("r", approver.NewRev()); ok {
@@ -62,18 +68,18 @@ func TestKnown(t *testing.T) {
 	if _, ok := k.at("r", rev); !ok {
 		t.Error("it is forgotten at once")
 	}
-	k.note(Request{ID: "r"}, approver.NewRev(), maxKnownBytes+1)
+	k.note(Request{ID: "r"}, approver.NewRev(), maxCachedBytes+1)
 	if _, _, ok := k.last("r"); ok {
 		t.Error("a large one is kept, or a former one in its place")
 	}
-	for i := range 2 * maxKnown {
+	for i := range 2 * maxCached {
 		k.note(Request{ID: fmt.Sprint(i)}, rev, 1)
 	}
-	if len(k.of) != maxKnown {
+	if len(k.of) != maxCached {
 		t.Errorf("%d are kept", len(k.of))
 	}
-	k.note(Request{ID: fmt.Sprint(2*maxKnown - 1), Closed: true}, rev, 1)
-	if len(k.of) != maxKnown-1 {
+	k.note(Request{ID: fmt.Sprint(2*maxCached - 1), Closed: true}, rev, 1)
+	if len(k.of) != maxCached-1 {
 		t.Error("one whose life is over is kept")
 	}
 }

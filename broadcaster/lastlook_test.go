@@ -28,9 +28,17 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 			_, _ = x.Controls.Freeze(x.t.Context(), "op", "x")
 			_ = x.Controls.Unfreeze(x.t.Context(), "op")
 		}, approver.Frozen},
-		"a hold":              {func(x *bench) { _, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x") }, approver.Held},
-		"a hold of all of it": {func(x *bench) { w := who; w.Project = "/"; _, _ = x.Controls.Hold(x.t.Context(), w, "approver", "x") }, approver.Held},
-		"a removal":           {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, approver.Revoked},
+		"a hold": {
+			func(x *bench) { _, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x") }, approver.Held,
+		},
+		"a hold of all of it": {
+			func(x *bench) {
+				w := who
+				w.Project = "/"
+				_, _ = x.Controls.Hold(x.t.Context(), w, "approver", "x")
+			}, approver.Held,
+		},
+		"a removal": {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, approver.Revoked},
 	}
 	for name, act := range acts {
 		for _, acks := range []bool{true, false} {
@@ -47,7 +55,8 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 						kv.set(func() {
 							kv.put = func(_ context.Context, key string, value []byte, do func() error) error {
 								err := do()
-								if strings.Contains(key, "}:req:") && strings.Contains(string(value), `"state":"consumed"`) && !acted.Swap(true) {
+								if strings.Contains(key, "}:req:") && strings.Contains(string(value), `"state":"consumed"`) &&
+									!acted.Swap(true) {
 									act.do(x)
 								}
 								return err
@@ -64,12 +73,14 @@ func TestAYesThatIsVoidAtTheLastLook(t *testing.T) {
 						if v.Decision != approver.Deny || !strings.Contains(v.Reason, why) {
 							t.Errorf("the agent is told %v %q", v.Decision, v.Reason)
 						}
-						if out.Kind == approver.OutcomeApproved || !strings.Contains(out.Text, why) || !strings.Contains(out.Text, "released nothing") {
+						if out.Kind == approver.OutcomeApproved || !strings.Contains(out.Text, why) ||
+							!strings.Contains(out.Text, "released nothing") {
 							t.Errorf("the person is told %+v", out)
 						}
 						for _, ch := range []*chat{x.tg, x.dc} {
 							_, card := ch.card(0)
-							if card.State != approver.Withdrawn || !strings.Contains(card.Result, "not given to the agent: "+why) || !strings.Contains(card.Result, "Alice") {
+							if card.State != approver.Withdrawn || !strings.Contains(card.Result, "not given to the agent: "+why) ||
+								!strings.Contains(card.Result, "Alice") {
 								t.Errorf("%s shows %v %q", ch.name, card.State, card.Result)
 							}
 						}
@@ -93,7 +104,8 @@ func (x *bench) wantEnd(t *testing.T, want []approver.Event, cause approver.Caus
 			continue // its time is over
 		}
 		switch rec.Event {
-		case approver.EventApproved, approver.EventReleased, approver.EventDenied, approver.EventExpired, approver.EventVerdict, approver.EventAcked, approver.EventNotRun:
+		case approver.EventApproved, approver.EventReleased, approver.EventDenied, approver.EventExpired,
+			approver.EventVerdict, approver.EventAcked, approver.EventNotRun:
 			says = append(says, rec.Event)
 			if rec.Request == "" {
 				t.Errorf("%s is of no request", rec.Event)
@@ -129,11 +141,14 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		_, card := x.tg.card(0)
-		if card.State != approver.Withdrawn || !strings.Contains(card.Result, "not given again to the agent that came back for it: everything was frozen") {
+		if card.State != approver.Withdrawn || !strings.Contains(card.Result,
+			"not given again to the agent that came back for it: everything was frozen") {
 			t.Errorf("%v %q", card.State, card.Result)
 		}
 		recs := x.audit.recorded()
-		if i := slices.IndexFunc(recs, func(r approver.Record) bool { return r.Event == approver.EventVerdict }); i < 0 || recs[i].Request == "" {
+		if i := slices.IndexFunc(recs, func(r approver.Record) bool {
+			return r.Event == approver.EventVerdict
+		}); i < 0 || recs[i].Request == "" {
 			t.Error("the denial is of no request: the log says that nobody was asked")
 		}
 	})
@@ -147,7 +162,8 @@ func (x *bench) store(t *testing.T, r Request) {
 		t.Fatal(err)
 	}
 	_, rev, _ := x.Store.Get(t.Context(), approver.Key("req", r.ID))
-	if err := x.Store.Put(t.Context(), approver.Key("req", r.ID), value, rev, approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+	if err := x.Store.Put(t.Context(), approver.Key("req", r.ID), value, rev, approver.NewRev(), time.Time{},
+		time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -158,20 +174,23 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		t.Run(fmt.Sprint(elsewhere), func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
-				r := Request{ID: "r", State: approver.Consumed, ReleasedBy: x.process, ReleasedAt: time.Now(), Resolution: approver.Resolution{Approve: true}}
+				r := Request{
+					ID: "r", State: approver.Consumed, Resolution: approver.Resolution{Approve: true},
+					Release: Release{ReleasedBy: x.process, ReleasedAt: time.Now()},
+				}
 				if elsewhere {
 					r.ReleasedBy = "another"
 				}
 				x.store(t, r)
-				x.giving.begin("h", "r")
-				x.giving.begin("h", "r") // as where the release is tried again
+				x.handovers.begin("h", "r")
+				x.handovers.begin("h", "r") // as where the release is tried again
 				short, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				if _, ok := x.releases.given(short, r); ok {
 					t.Error("told at once")
 				}
-				x.giving.end("h")
-				x.giving.end("h")
+				x.handovers.end("h")
+				x.handovers.end("h")
 				next, err := r.withhold(approver.Held, time.Now())
 				if err != nil {
 					t.Fatal(err)
@@ -233,7 +252,8 @@ func TestAYesJustBeforeTheDeadline(t *testing.T) {
 				time.Sleep(time.Minute)
 				_, card := x.tg.card(0)
 				if c.allow {
-					if v.Decision != approver.Allow || card.State != approver.Consumed || out.Kind != approver.OutcomeApproved && c.takes <= ReplyWait {
+					if v.Decision != approver.Allow || card.State != approver.Consumed || out.Kind != approver.OutcomeApproved &&
+						c.takes <= ReplyWait {
 						t.Errorf("%v %q; %+v; %q", v.Decision, v.Reason, out, card.Result)
 					}
 					x.wantEnd(t, []approver.Event{approver.EventApproved, approver.EventReleased}, approver.ByPerson)
@@ -282,7 +302,11 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 		act  func(x *bench)
 		want string
 	}{
-		"one agent":  {func(x *bench) { _, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x") }, "every call of this agent was frozen"},
+		"one agent": {
+			func(x *bench) {
+				_, _ = x.Controls.Hold(x.t.Context(), who, "approver", "x")
+			}, "every call of this agent was frozen",
+		},
 		"everything": {func(x *bench) { _, _ = x.Controls.Freeze(x.t.Context(), "op", "x") }, "everything was frozen"},
 	} {
 		for _, say := range []string{"nothing", "a yes before"} {
@@ -318,7 +342,10 @@ func TestOneFrozenAgentIsNotEverything(t *testing.T) {
 			})
 		}
 	}
-	for err, want := range map[error]string{errHeld: "this agent", errBurned: "everything", approver.UnbindableError("more than 20000 files: split it"): "split it"} {
+	for err, want := range map[error]string{
+		errHeld: "this agent", errBurned: "everything",
+		approver.UnbindableError("more than 20000 files: split it"): "split it",
+	} {
 		if text := publicCause(fmt.Errorf("in a chain: %w", err)); !strings.Contains(text, want) {
 			t.Errorf("%q", text)
 		}

@@ -62,7 +62,7 @@ func TestLead(t *testing.T) {
 			ended[name] = cancel
 			kv := replica{newMemKV(), lease, name, func() bool { mu.Lock(); defer mu.Unlock(); return deaf[name] }}
 			all.Go(func() {
-				_ = Lead(ctx, kv, "chat", slog.New(slog.DiscardHandler), func(ctx context.Context) error {
+				_ = WithLease(ctx, kv, "chat", slog.New(slog.DiscardHandler), func(ctx context.Context) error {
 					note(name + "+")
 					<-ctx.Done()
 					note(name + "-")

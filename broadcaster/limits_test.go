@@ -20,7 +20,9 @@ func TestTooManyQuestionsAreDenied(t *testing.T) {
 		limit := func(context.Context, string, approver.ToolCall) error {
 			if asked++; asked > 1 {
 				again := time.Date(2026, 11, 23, 12, 0, 29, 500, time.UTC)
-				return &approver.TooManyError{Limit: "agent", Most: 30, Whose: "claude in /repo of uid 1000", Again: again, Wait: 22500 * time.Millisecond}
+				return &approver.TooManyError{
+					Limit: "agent", Most: 30, Whose: "claude in /repo of uid 1000", Again: again, Wait: 22500 * time.Millisecond,
+				}
 			}
 			return nil
 		}
@@ -29,13 +31,16 @@ func TestTooManyQuestionsAreDenied(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		v := <-x.askAsync(t.Context(), otherCall("c2"), approver.High)
-		if v.Decision != approver.Deny || v.By != approver.LimitedBy || v.Rule != "asks_per_minute.agent" || time.Since(began) > time.Second {
+		if v.Decision != approver.Deny || v.By != approver.LimitedBy || v.Rule != "asks_per_minute.agent" ||
+			time.Since(began) > time.Second {
 			t.Errorf("%+v after %v", v, time.Since(began))
 		}
 		for text, want := range map[string]string{
-			v.Reason: "too many questions: 30 were put within a minute, which is the most, also those that reached nobody, so this call was blocked and nobody was asked. " +
+			v.Reason: "too many questions: 30 were put within a minute, which is the most, also those that reached nobody, " +
+				"so this call was blocked and nobody was asked. " +
 				"Slow down: wait until 12:00:30 UTC (23 s)",
-			v.Detail: "too many questions: 30 were put within a minute about claude in /repo of uid 1000, also those that reached nobody (asks_per_minute.agent)",
+			v.Detail: "too many questions: 30 were put within a minute about claude in /repo of uid 1000, also those that " +
+				"reached nobody (asks_per_minute.agent)",
 		} {
 			if !strings.HasPrefix(text, want) {
 				t.Errorf("%q", text)
@@ -48,7 +53,8 @@ func TestTooManyQuestionsAreDenied(t *testing.T) {
 			t.Errorf("%d cards", n)
 		}
 		recs := x.audit.of("c2")
-		if len(recs) != 1 || recs[0].Event != approver.EventVerdict || recs[0].Note != "people were not asked" || recs[0].Verdict.Decision != approver.Deny {
+		if len(recs) != 1 || recs[0].Event != approver.EventVerdict || recs[0].Note != "people were not asked" ||
+			recs[0].Verdict.Decision != approver.Deny {
 			t.Errorf("recorded: %+v", recs)
 		}
 		// The courier of the first call comes back: its question was counted.
@@ -70,7 +76,8 @@ func TestAnUnknownCountDenies(t *testing.T) {
 			o.Limit = func(context.Context, string, approver.ToolCall) error { return errors.New("the line went dead") }
 		})
 		v := <-x.askAsync(t.Context(), peerCall("c1", 1000), approver.High)
-		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "approver's store or configuration has a problem") || x.tg.count() != 0 {
+		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "approver's store or configuration has a problem") ||
+			x.tg.count() != 0 {
 			t.Errorf("%+v, %d cards", v, x.tg.count())
 		}
 	})
@@ -96,7 +103,9 @@ func TestWhoseQuestionsAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
 				limit := func(context.Context, string, approver.ToolCall) error {
-					return &approver.TooManyError{Limit: approver.OwnLimit, Most: 6, Whose: "approver itself by uid 1000", Wait: time.Second}
+					return &approver.TooManyError{
+						Limit: approver.OwnLimit, Most: 6, Whose: "approver itself by uid 1000", Wait: time.Second,
+					}
 				}
 				x.tune(func(o *Options) { o.Limit = limit })
 				call := testCall("c1")
@@ -110,8 +119,10 @@ func TestWhoseQuestionsAreCounted(t *testing.T) {
 					x.tap(x.tg, 0, "1", false)
 				}
 				v := <-answer
-				if c.counted && (v.Rule != "asks_about_approver" || !strings.HasPrefix(v.Reason, "too many questions: programs of your user put 6 within a minute about approver itself, which is the most, also those that reached nobody") ||
-					!strings.HasPrefix(v.Detail, "too many questions: 6 were put within a minute about approver itself by uid 1000, also those that reached nobody, so nobody was asked")) {
+				if c.counted && (v.Rule != "asks_about_approver" || !strings.HasPrefix(v.Reason, "too many questions: programs "+
+					"of your user put 6 within a minute about approver itself, which is the most, also those that reached nobody") ||
+					!strings.HasPrefix(v.Detail, "too many questions: 6 were put within a minute about approver itself by uid "+
+						"1000, also those that reached nobody, so nobody was asked")) {
 					t.Errorf("%+v", v)
 				}
 			})

@@ -13,7 +13,8 @@ import (
 func TestAnswerByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
-		high, cat := x.askAsync(t.Context(), testCall("c1"), approver.High), x.askAsync(t.Context(), testCall("c2"), approver.Catastrophic)
+		high, cat := x.askAsync(t.Context(), testCall("c1"), approver.High),
+			x.askAsync(t.Context(), testCall("c2"), approver.Catastrophic)
 		synctest.Wait()
 		open, err := x.Requests.Open(t.Context())
 		if err != nil || len(open) != 2 {
@@ -23,10 +24,14 @@ func TestAnswerByID(t *testing.T) {
 			open[0], open[1] = open[1], open[0]
 		}
 		by := func(id, conversation, sender string, approve bool) approver.OutcomeKind {
-			return x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: conversation, Sender: sender, Approve: approve, Method: approver.ByID, Request: id}).Kind
+			return x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: conversation, Sender: sender, Approve: approve, Method: approver.ByID,
+				Request: id,
+			}).Kind
 		}
 		for name, got := range map[string]approver.OutcomeKind{
-			"elsewhere": by(open[0].ID, "X", "1", true), "no id": by("", "T", "1", true), "unknown": by("nothing", "T", "1", true),
+			"elsewhere": by(open[0].ID, "X", "1", true), "no id": by("", "T", "1", true),
+			"unknown": by("nothing", "T", "1", true),
 		} {
 			if got != approver.OutcomeUnknown {
 				t.Errorf("%s: %v", name, got)

@@ -14,7 +14,9 @@ import (
 // and status failed, and no text said how to be rid of it. Now the others are listed, the
 // error names the one, and revoking it takes it away; a sound record is not taken away so.
 func TestAnUnreadableRequestHidesNoOther(t *testing.T) {
-	for name, value := range map[string]string{"no record": "{", "empty": "", "of a later version": `{"version":99}`, "not sealed": `{"id":"x"}`} {
+	for name, value := range map[string]string{
+		"no record": "{", "empty": "", "of a later version": `{"version":99}`, "not sealed": `{"id":"x"}`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()
@@ -26,7 +28,8 @@ func TestAnUnreadableRequestHidesNoOther(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := kv.Put(t.Context(), approver.Key("req", broken), []byte(value), "", approver.NewRev(), now.Add(time.Hour), now.Add(48*time.Hour)); err != nil {
+				if err := kv.Put(t.Context(), approver.Key("req", broken), []byte(value), "", approver.NewRev(),
+					now.Add(time.Hour), now.Add(48*time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				open, err := x.Requests.Open(t.Context())
@@ -46,7 +49,9 @@ func TestAnUnreadableRequestHidesNoOther(t *testing.T) {
 				if open, err = x.Requests.Open(t.Context()); len(open) != 1 || err != nil {
 					t.Errorf("afterwards: %d open, %v", len(open), err)
 				}
-				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByID, Request: open[0].ID})
+				x.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Method: approver.ByID, Request: open[0].ID,
+				})
 				<-waiting
 			})
 		})

@@ -80,7 +80,8 @@ func tapOrphan(t *testing.T, how string, method approver.Method, approve, away b
 	time.Sleep(time.Second)
 	if how != "expired while down" {
 		m, c := dc.card(0)
-		b.Answers.Reply(t.Context(), approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1", Approve: how == "answered by a yes", Method: approver.ByTap, Request: c.Request, Message: m})
+		b.Answers.Reply(t.Context(), approver.Reply{Channel: "discord", Conversation: "D", Sender: "d1",
+			Approve: how == "answered by a yes", Method: approver.ByTap, Request: c.Request, Message: m})
 	}
 	time.Sleep(30 * time.Minute)
 	if away {
@@ -93,7 +94,10 @@ func tapOrphan(t *testing.T, how string, method approver.Method, approve, away b
 		})
 	}
 	at := time.Now()
-	out := b.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: approve, Method: method, Request: card.Request, Message: id})
+	out := b.Answers.Reply(t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "2", Approve: approve, Method: method, Request: card.Request,
+		Message: id,
+	})
 	if took := time.Since(at); took > time.Second || !strings.HasPrefix(out.Text, "Too late:") {
 		t.Errorf("after %v: %+v", took, out)
 	}
@@ -173,7 +177,10 @@ func TestATapProvesThatTheButtonsAreThere(t *testing.T) {
 					}); err != nil {
 						t.Fatal(err)
 					}
-					out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: method, Request: live.Request, Message: id})
+					out := x.Answers.Reply(t.Context(), approver.Reply{
+						Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: method, Request: live.Request,
+						Message: id,
+					})
 					if out.Kind != approver.OutcomeTooLate {
 						t.Errorf("%+v", out)
 					}
@@ -287,11 +294,14 @@ func TestACardOfAYesThatWaitsIsBroughtUpToDate(t *testing.T) {
 				}
 				time.Sleep(max(time.Until(back), 0) + 6*time.Second)
 				_, card := chats[0].card(0)
-				if card.State == approver.Pending || card.OneTap || !card.Code.IsZero() || !strings.Contains(card.Result, "waits for the agent") {
+				if card.State == approver.Pending || card.OneTap || !card.Code.IsZero() ||
+					!strings.Contains(card.Result, "waits for the agent") {
 					t.Errorf("%v, one tap %v, %q", card.State, card.OneTap, card.Result)
 				}
 				// What becomes of it then is shown, too.
-				if v := b.Ask(t.Context(), testCall("c2"), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High}); v.Decision != approver.Allow {
+				if v := b.Ask(t.Context(), testCall("c2"), approver.Verdict{
+					Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+				}); v.Decision != approver.Allow {
 					t.Errorf("%v %s", v.Decision, v.Reason)
 				}
 				time.Sleep(20 * time.Second)
@@ -317,9 +327,11 @@ func TestACardThatMayBeThereHasItsTime(t *testing.T) {
 		times  int // how often it is pressed
 		allow  bool
 	}{
-		"lost, then refused":        {append([]step{lost}, always(refused)...), 1, true},
-		"lost twice, then refused":  {append([]step{lost, lost}, always(refused)...), 1, true},
-		"cut off, then refused":     {append([]step{{err: context.DeadlineExceeded, taken: true}}, always(refused)...), 1, true},
+		"lost, then refused":       {append([]step{lost}, always(refused)...), 1, true},
+		"lost twice, then refused": {append([]step{lost, lost}, always(refused)...), 1, true},
+		"cut off, then refused": {
+			append([]step{{err: context.DeadlineExceeded, taken: true}}, always(refused)...), 1, true,
+		},
 		"it was not taken, refused": {append([]step{{err: errBad}}, always(refused)...), 0, false},
 		"nobody presses":            {append([]step{lost}, always(refused)...), 0, false},
 	} {
@@ -359,7 +371,8 @@ func TestACardThatMayBeThereHasItsTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := newRetried(t, newMemKV(), always(refused), always(refused))
 			began := time.Now()
-			if v := <-x.askAsync(t.Context(), testCall("c1"), approver.High); v.Decision == approver.Allow || time.Since(began) > time.Second {
+			if v := <-x.askAsync(t.Context(), testCall("c1"), approver.High); v.Decision == approver.Allow ||
+				time.Since(began) > time.Second {
 				t.Errorf("after %v: %v %s", time.Since(began), v.Decision, v.Reason)
 			}
 		})

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
-
 	"log/slog"
+	"time"
 
 	"approver.example"
 	"approver.example/tokens"
@@ -30,9 +29,13 @@ type finder struct {
 
 // locate finds the request that a reply is about, and the card that it answers.
 // A non-nil outcome means that there is none.
-func (f *finder) locate(ctx context.Context, rep approver.Reply, who approver.Person) (Request, Posting, *approver.Outcome) {
+func (f *finder) locate(
+	ctx context.Context, rep approver.Reply, who approver.Person,
+) (Request, Posting, *approver.Outcome) {
 	if rep.Method == approver.NoMethod {
-		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
+		return Request{}, Posting{}, &approver.Outcome{
+			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
+		}
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
@@ -58,7 +61,9 @@ func (f *finder) locate(ctx context.Context, rep approver.Reply, who approver.Pe
 // the cards of a conversation may answer there, also while its card has not
 // arrived: nobody watches a terminal that is asked from a script.
 func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
-	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open."}
+	unknown := &approver.Outcome{
+		Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open.",
+	}
 	if rep.Request == "" || rep.Message != "" {
 		return Request{}, Posting{}, unknown
 	}
@@ -81,12 +86,15 @@ func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting
 
 func lockedOut(until time.Time) *approver.Outcome {
 	return &approver.Outcome{Kind: approver.OutcomeLocked, Text: fmt.Sprintf(
-		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button still works.", until.UTC().Format("15:04:05"))}
+		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button "+
+			"still works.", until.UTC().Format("15:04:05"))}
 }
 
 func (f *finder) trouble(err error) *approver.Outcome {
 	f.log.Warn("an answer could not be looked up", "error", err)
-	return &approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again."}
+	return &approver.Outcome{
+		Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer does not count. Please try again.",
+	}
 }
 
 // byCard finds the request of a button or of a reply to a card. The button's
@@ -126,10 +134,10 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
-			return f.found(ctx, r, here, rep.Message)
+			return f.foundCard(ctx, r, here, rep.Message)
 		}
 		if lost >= 0 && rep.Method.OnCard() && (!sending || !rep.Approve || r.Postings[lost].Whole) {
-			return f.found(ctx, r, lost, rep.Message)
+			return f.foundCard(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
 		if sending && hint == nil {
@@ -141,7 +149,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 		case sending && hinted(waiting, hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.OnCard():
-			return f.found(ctx, r, lost, rep.Message)
+			return f.foundCard(ctx, r, lost, rep.Message)
 		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
@@ -153,7 +161,9 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 // byCode finds the request of a typed code, and counts wrong ones.
 func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
-		return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeRefused, Text: "This answer has no form that counts."}
+		return Request{}, Posting{}, &approver.Outcome{
+			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
+		}
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
@@ -180,10 +190,12 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 	case right:
 		return r, p, nil
 	}
-	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
+	text := fmt.Sprintf("No request here has that code. A code lives two minutes or as the card says, and works only "+
+		"in the conversation that shows it. %d more wrong codes lock you out for %d minutes.",
 		left, int(LockFor.Minutes()))
 	if left == 0 {
-		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation for %d minutes.", int(LockFor.Minutes()))
+		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation "+
+			"for %d minutes.", int(LockFor.Minutes()))
 	}
 	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
 }
@@ -223,4 +235,10 @@ func (f *finder) postingOfHash(ctx context.Context, rep approver.Reply, hash tok
 		return Request{}, Posting{}, approver.ErrNotFound
 	}
 	return r, p, nil
+}
+
+func noLongerValid() *approver.Outcome {
+	return &approver.Outcome{
+		Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request.",
+	}
 }

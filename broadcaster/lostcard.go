@@ -14,21 +14,19 @@ import (
 // This file knows again the cards that no note knows: one whose post was carried out
 // and whose answer was lost, and one of a request that the store has lost.
 
-func noLongerValid() *approver.Outcome {
-	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is no longer valid. Use the newest card of the request."}
-}
-
-// maxFound bounds the cards of one posting that were found by their buttons.
-const maxFound = 32
-
-// found notes that a message, whose button somebody pressed, is a card of the i-th
+// foundCard notes that a message, whose button somebody pressed, is a card of the i-th
 // posting: the answer to a post was lost. From then on it is brought up to date like any
 // other. A yes counts only if it is known that such a card shows everything. Once the
 // request has ended, any of its cards is one that nobody noted, or that was replaced.
-func (f *finder) found(ctx context.Context, r Request, i int, message string) (Request, Posting, *approver.Outcome) {
+func (f *finder) foundCard(
+	ctx context.Context, r Request, i int, message string,
+) (Request, Posting, *approver.Outcome) {
 	id := r.ID
 	err := whenThere(ctx, func() (err error) {
-		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (Request, error) { return r.withCard(i, message) })
+		r, err = f.requests.change(ctx, id, func(r Request, _ time.Time) (_ Request, err error) {
+			r.Postings, err = r.Postings.with(i, message, r.ended())
+			return r, err
+		})
 		return err
 	})
 	switch {
@@ -42,35 +40,13 @@ func (f *finder) found(ctx context.Context, r Request, i int, message string) (R
 	p := r.Postings[i]
 	p.Ref, _ = p.refOf(message)
 	if err == nil {
-		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref, ", found by its button: the platform's answer was lost, or its note")
+		f.poster.recordPosted(context.WithoutCancel(ctx), r, fmt.Sprintf("%d:%s", i, message), p.Ref,
+			", found by its button: the platform's answer was lost, or its note")
 	}
 	if r.ended() {
 		f.editor.settle(r.ID)
 	}
 	return r, p, nil
-}
-
-// withCard notes a message that was found by its button.
-func (r Request) withCard(i int, message string) (Request, error) {
-	if i >= len(r.Postings) {
-		return r, ErrTooSoon // a fail-over took the posting back
-	}
-	r.Postings = slices.Clone(r.Postings)
-	p := &r.Postings[i]
-	if _, known := p.refOf(message); known {
-		return r, errNoChange
-	}
-	if !r.ended() && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
-		return r, ErrTooSoon
-	}
-	ref := approver.Ref{Destination: p.To, Message: message, Partial: !p.Whole}
-	if p.Whole && p.Phase != Posted && p.Phase != Void {
-		p.arrived(ref)
-	} else {
-		p.Also = append(slices.Clone(p.Also), ref)
-	}
-	p.live()
-	return r, nil
 }
 
 // stillLive puts a card of a request that has ended back among those that are to be
@@ -86,13 +62,14 @@ func (f *finder) stillLive(ctx context.Context, id string, rep approver.Reply) {
 			return r, errNoChange
 		}
 		r.Postings = slices.Clone(r.Postings)
-		r.Postings[i].live()
+		r.Postings[i].redraw()
 		return r, nil
 	})
 	if err == nil {
 		f.editor.settle(id)
 	} else if !errors.Is(err, errNoChange) {
-		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel, "error", err)
+		f.log.Warn("a card may have its buttons although its request has ended", "request", id, "channel", rep.Channel,
+			"error", err)
 	}
 }
 
@@ -104,7 +81,7 @@ const foreignFor = time.Hour
 // does not have. If it is ours, or too old to be open anywhere, the card loses its
 // buttons, unless the store finds it again.
 func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
-	_, _, ours := f.requests.known.last(rep.Request)
+	_, _, ours := f.requests.cache.last(rep.Request)
 	if !rep.Method.OnCard() || !ours && time.Since(madeAt(rep.Request)) < foreignFor {
 		return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	}
@@ -112,7 +89,9 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 		if !sleep(ctx, vanishedAfter) {
 			return
 		}
-		ref := approver.Ref{Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message}
+		ref := approver.Ref{
+			Destination: approver.Destination{Channel: rep.Channel, Conversation: rep.Conversation}, Message: rep.Message,
+		}
 		lost := func(ctx context.Context) (approver.Card, bool) {
 			_, _, err := f.requests.load(ctx, rep.Request)
 			return forgottenCard(rep.Request), errors.Is(err, approver.ErrNotFound)
@@ -121,7 +100,10 @@ func (f *finder) forgotten(rep approver.Reply) *approver.Outcome {
 			f.editor.hide(ctx, rep.Request, ref, card, lost)
 		}
 	})
-	return &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the newest card."}
+	return &approver.Outcome{
+		Kind: approver.OutcomeUnknown, Text: "This card is void: approver has no record of its request any more. Use the " +
+			"newest card.",
+	}
 }
 
 func forgottenCard(request string) approver.Card {
@@ -140,18 +122,4 @@ func madeAt(request string) time.Time {
 	}
 	sec, nsec := id.Time().UnixTime()
 	return time.Unix(sec, nsec)
-}
-
-// vanished takes the cards of a request out of sight that the store has lost, and
-// whose call is put before people anew.
-func (e *editor) vanished(r Request) {
-	e.tasks.start(func(ctx context.Context) {
-		for _, p := range r.Postings {
-			for _, ref := range p.refs() {
-				if p.Hub == "" || p.Hub == e.host {
-					e.retire(ctx, r, ref)
-				}
-			}
-		}
-	})
 }

@@ -26,7 +26,10 @@ func (x *bench) loseRequests() (restore func()) {
 }
 
 func (x *bench) pressAs(request, message string) approver.Outcome {
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: request, Message: message})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: request,
+		Message: message,
+	})
 }
 
 // The story: the store lost its data, and with it requests whose cards are on the phones.
@@ -39,7 +42,8 @@ func TestCardsOfALostRequestGoOutOfSight(t *testing.T) {
 		time.Sleep(time.Second)
 		x.loseRequests()
 		time.Sleep(30 * time.Second) // so long its call id may be on its way
-		if _, card := x.tg.card(0); x.tg.count() != 2 || card.OneTap || !card.Code.IsZero() || !strings.Contains(card.Result, "Replaced") {
+		if _, card := x.tg.card(0); x.tg.count() != 2 || card.OneTap || !card.Code.IsZero() ||
+			!strings.Contains(card.Result, "Replaced") {
 			t.Fatalf("%d cards, the old one shows %+v", x.tg.count(), card)
 		}
 		if out := x.tap(x.tg, 1, "1", true); out.Kind != approver.OutcomeApproved {
@@ -85,7 +89,8 @@ func TestATapOnACardOfNoRequest(t *testing.T) {
 				out := x.pressAs(request, "m")
 				time.Sleep(5 * time.Second)
 				card := x.tg.at("m")
-				if out.Kind != approver.OutcomeUnknown || strings.Contains(out.Text, "void") != tt.void || card.OneTap == tt.void || (card.State == approver.Withdrawn) != tt.void {
+				if out.Kind != approver.OutcomeUnknown || strings.Contains(out.Text, "void") != tt.void ||
+					card.OneTap == tt.void || (card.State == approver.Withdrawn) != tt.void {
 					t.Errorf("%+v, the card shows %+v", out, card)
 				}
 			})
@@ -101,7 +106,8 @@ func TestACardWhoseRequestComesBackKeepsItsButtons(t *testing.T) {
 		time.Sleep(time.Second)
 		message, card := x.tg.card(0)
 		restore := x.loseRequests()
-		if out := x.pressAs(card.Request, message); out.Kind != approver.OutcomeUnknown || !strings.Contains(out.Text, "void") {
+		if out := x.pressAs(card.Request, message); out.Kind != approver.OutcomeUnknown ||
+			!strings.Contains(out.Text, "void") {
 			t.Errorf("while it is gone: %+v", out)
 		}
 		restore()
@@ -122,7 +128,8 @@ func TestACardWhoseRequestComesBackKeepsItsButtons(t *testing.T) {
 func TestALostCardIsTakenUpByAnotherDaemon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newMemKV()
-		x := newRetried(t, kv, append([]step{{err: errBad, taken: true}}, always(step{err: errBad})...), always(step{err: errRefusedForGood}))
+		x := newRetried(t, kv, append([]step{{err: errBad, taken: true}}, always(step{err: errBad})...),
+			always(step{err: errRefusedForGood}))
 		y := newRetried(t, kv, nil, nil)
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(5 * time.Second)

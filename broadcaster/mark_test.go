@@ -32,15 +32,19 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 		before func(x *bench) error
 		rob    func(x *bench, was memRecord) // was is the record before
 	}{
-		"deleted while frozen":                    {freezeNow, func(x *bench, _ memRecord) { x.taken(control) }},
-		"everything deleted while frozen":         {freezeNow, func(x *bench, _ memRecord) { x.taken(all) }},
-		"the record of before the freeze":         {freezeNow, old},
-		"the record of before, without a version": {freezeNow, func(x *bench, _ memRecord) { old(x, memRecord{[]byte(`{}`), "r"}) }},
-		"deleted, and nothing was frozen":         {nil, func(x *bench, _ memRecord) { x.taken(control) }},
+		"deleted while frozen":            {freezeNow, func(x *bench, _ memRecord) { x.taken(control) }},
+		"everything deleted while frozen": {freezeNow, func(x *bench, _ memRecord) { x.taken(all) }},
+		"the record of before the freeze": {freezeNow, old},
+		"the record of before, without a version": {
+			freezeNow, func(x *bench, _ memRecord) { old(x, memRecord{[]byte(`{}`), "r"}) },
+		},
+		"deleted, and nothing was frozen": {nil, func(x *bench, _ memRecord) { x.taken(control) }},
 		"a pause that was ended": {pauseAndEnd, func(x *bench, _ memRecord) {
 			old(x, memRecord{[]byte(`{"version":2,"pause":{"until":"2999-01-01T00:00:00Z","all":true}}`), "r"})
 		}},
-		"deleted and made anew": {freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) }},
+		"deleted and made anew": {
+			freezeNow, func(x *bench, _ memRecord) { x.taken(control); _ = BeginControls(x.t.Context(), x.kv) },
+		},
 		"the record of before a lifted freeze": {func(x *bench) error {
 			return errors.Join(freezeNow(x), x.Controls.Unfreeze(x.t.Context(), "Ada"))
 		}, old},
@@ -81,7 +85,8 @@ func TestAFreezeThatWasTakenOutOfTheStore(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(3 * time.Second)
-				if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != approver.Pass || x.count(approver.EventAlarm) != 1 {
+				if v, err := stage.Judge(t.Context(), testCall("c3")); err != nil || v.Decision != approver.Pass ||
+					x.count(approver.EventAlarm) != 1 {
 					t.Errorf("after it was lifted: %+v, %v, %d alarms", v, err, x.count(approver.EventAlarm))
 				}
 			})
@@ -112,7 +117,8 @@ func TestHonestChangesOfControlsAreNoAlarm(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		if c, _, err := y.Controls.Load(t.Context()); err != nil || c.Frozen() || x.count(approver.EventAlarm)+y.count(approver.EventAlarm) != 0 {
+		if c, _, err := y.Controls.Load(t.Context()); err != nil || c.Frozen() ||
+			x.count(approver.EventAlarm)+y.count(approver.EventAlarm) != 0 {
 			t.Errorf("%+v, %v, %d alarms", c, err, x.count(approver.EventAlarm)+y.count(approver.EventAlarm))
 		}
 		overtaken := x.Mark.Version()
@@ -138,7 +144,7 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				x := newBench(t, newMemKV())
 				key := lockKey(approver.Person{ID: "bob"}, approver.Reply{Channel: "telegram", Conversation: "T"})
 				var first memRecord
-				for i := range MaxStrikes {
+				for i := range MaxWrongCodes {
 					at, locked, err := x.lockout.try(t.Context(), key)
 					if err != nil || !locked.IsZero() {
 						t.Fatal(err, locked)
@@ -151,8 +157,10 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 					}
 				}
 				rob(x, key, first)
-				if until, err := x.lockout.until(t.Context(), key); err != nil || until.IsZero() || x.count(approver.EventAlarm) != 0 {
-					t.Errorf("within what a fail-over takes along: locked until %v, %v, %d alarms", until, err, x.count(approver.EventAlarm))
+				if until, err := x.lockout.until(t.Context(), key); err != nil || until.IsZero() ||
+					x.count(approver.EventAlarm) != 0 {
+					t.Errorf("within what a fail-over takes along: locked until %v, %v, %d alarms", until, err,
+						x.count(approver.EventAlarm))
 				}
 				time.Sleep(30 * time.Second)
 				if until, err := x.lockout.until(t.Context(), key); err != nil || until.IsZero() {
@@ -161,8 +169,9 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 				if c, _, err := x.Controls.Load(t.Context()); err != nil || !c.Frozen() || x.count(approver.EventAlarm) != 1 {
 					t.Errorf("%+v, %v, %d alarms", c, err, x.count(approver.EventAlarm))
 				}
-				time.Sleep(StrikeWindow)
-				if until, err := x.lockout.until(t.Context(), key); err != nil || !until.IsZero() || x.count(approver.EventAlarm) != 1 {
+				time.Sleep(WrongCodeWindow)
+				if until, err := x.lockout.until(t.Context(), key); err != nil || !until.IsZero() ||
+					x.count(approver.EventAlarm) != 1 {
 					t.Errorf("after its time: locked until %v, %v, %d alarms", until, err, x.count(approver.EventAlarm))
 				}
 			})
@@ -174,7 +183,8 @@ func TestALockThatWasTakenOutOfTheStore(t *testing.T) {
 // an empty store for one in which nothing is frozen.
 func TestAStoreWithoutARecordIsFrozen(t *testing.T) {
 	for name, mark := range map[string]*ControlMark{"no mark": nil, "a new mark": NewControlMark(0), "the zero mark": {}} {
-		if v, err := (FreezeStage{Store: newMemKV(), Mark: mark}).Judge(t.Context(), testCall("c1")); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
+		if v, err := (FreezeStage{Store: newMemKV(), Mark: mark}).Judge(t.Context(), testCall("c1")); err != nil ||
+			v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}

@@ -18,12 +18,19 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 	longComputation(t)
 	const key = "hunter22live"
 	commands := []string{
-		"curl -u u:§ -X DELETE https://h/x", "mysql -p§ -e 'drop table x'", "docker login -p § h", "echo § | docker login --password-stdin h", "redis-cli -a § flushall", "vault login §", "timeout 5 mysql -p§ x", "kubectl exec db -- mysql -p§",
-		"PGPASSWORD=§ psql -h db", "K=§; curl -u u:$K https://h", "sshpass -p § ssh h", "curl.exe -u u:§ https://h", "sudo mysql -p§", "if true; then mysql -p§; fi", "curl -u u:§ \\\n https://h", "curl -u \"u:§", "npm config set //r/:_authToken §",
+		"curl -u u:§ -X DELETE https://h/x", "mysql -p§ -e 'drop table x'", "docker login -p § h",
+		"echo § | docker login --password-stdin h", "redis-cli -a § flushall", "vault login §", "timeout 5 mysql -p§ x",
+		"kubectl exec db -- mysql -p§",
+		"PGPASSWORD=§ psql -h db", "K=§; curl -u u:$K https://h", "sshpass -p § ssh h", "curl.exe -u u:§ https://h",
+		"sudo mysql -p§", "if true; then mysql -p§; fi", "curl -u u:§ \\\n https://h", "curl -u \"u:§",
+		"npm config set //r/:_authToken §",
 	}
-	options := []string{`{}`, `{"timeout":5}`, `{"description":"it's \"a"}`, `{"note":"a' \" b"}`, `{"env":{"DB_PASSWORD":"two words 22"}}`}
+	options := []string{
+		`{}`, `{"timeout":5}`, `{"description":"it's \"a"}`, `{"note":"a' \" b"}`, `{"env":{"DB_PASSWORD":"two words 22"}}`,
+	}
 	tools := []struct{ agent, tool string }{
-		{"claude", "Bash"}, {"claude", "Monitor"}, {"claude", "PowerShell"}, {"claude", "mcp__shell__run"}, {"claude", "NewTool"}, {"codex", "shell"}, {"codex", "Bash"}, {"cursor", "Shell"}, {"gemini", "run_shell_command"},
+		{"claude", "Bash"}, {"claude", "Monitor"}, {"claude", "PowerShell"}, {"claude", "mcp__shell__run"},
+		{"claude", "NewTool"}, {"codex", "shell"}, {"codex", "Bash"}, {"cursor", "Shell"}, {"gemini", "run_shell_command"},
 		{"openclaw", "exec"}, {"", "sh"}, {"claude", ""}, {"claude", "docker"}, {"claude", "a=b"}, {"claude", "x'\""},
 	}
 	for _, form := range commands {
@@ -40,9 +47,12 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 			}
 			for _, by := range tools {
 				call := approver.ToolCall{Agent: by.agent, Tool: by.tool, Command: command, Args: raw, Dir: "/repo"}
-				r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: approver.Verdict{Severity: approver.High}, State: approver.Pending, Unbound: call.Display().MaskNames([]string{"what " + command + " runs"})}
+				r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: approver.Verdict{Severity: approver.High},
+					State: approver.Pending, Unbound: call.Display().MaskNames([]string{"what " + command + " runs"})}
 				card := composed(Options{}).Cards.card(r, tokens.Code{})
-				for what, text := range map[string]string{"card": card.Whole(), "push line": card.Push, "notice": card.Notice, "names": r.Unbound[0]} {
+				for what, text := range map[string]string{
+					"card": card.Whole(), "push line": card.Push, "notice": card.Notice, "names": r.Unbound[0],
+				} {
 					if strings.Contains(text, key) || strings.Contains(text, "words 22") {
 						t.Errorf("%s %s: the %s shows %s", by.agent, by.tool, what, text)
 					}
@@ -60,15 +70,17 @@ func TestASecretIsHiddenWhateverToolRunsTheCommand(t *testing.T) {
 // breaks up an imitation.
 func TestTheNoticeShowsAHiddenPartAsTheCommandDoes(t *testing.T) {
 	call := shellCall("docker login -p " + random + " h; python3 gen.py | bash")
-	r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: approver.Verdict{Severity: approver.High}, State: approver.Pending, Unbound: call.Display().MaskNames([]string{
-		"what docker login -p " + random + " h prints", "‹16 characters hidden, 3fa9c1›", "a\u202eb", "TOKEN_SECRET=" + ghp,
-	})}
+	r := Request{Call: call, Fingerprint: "ab-unbound", Verdict: approver.Verdict{Severity: approver.High},
+		State: approver.Pending, Unbound: call.Display().MaskNames([]string{
+			"what docker login -p " + random + " h prints", "‹16 characters hidden, 3fa9c1›", "a\u202eb", "TOKEN_SECRET=" + ghp,
+		})}
 	card := composed(Options{}).Cards.card(r, tokens.Code{})
 	note := regexp.MustCompile(`‹[0-9]+ characters hidden, [0-9a-f]{6}›`).FindString(card.Command)
 	if note == "" || !strings.Contains(card.Notice, "what docker login -p "+note+" h prints") {
 		t.Errorf("%q\n%q", card.Command, card.Notice)
 	}
-	if strings.Contains(card.Notice, "‹16 characters hidden, 3fa9c1›") || !strings.Contains(card.Notice, "⟨U+202E⟩") || strings.Contains(card.Notice, ghp[4:]) {
+	if strings.Contains(card.Notice, "‹16 characters hidden, 3fa9c1›") || !strings.Contains(card.Notice, "⟨U+202E⟩") ||
+		strings.Contains(card.Notice, ghp[4:]) {
 		t.Errorf("%q", card.Notice)
 	}
 }

@@ -41,7 +41,8 @@ func TestAnObscuredCardTakesTheTypedCodeOnly(t *testing.T) {
 		} {
 			rep := base
 			way(&rep)
-			if out := x.Answers.Reply(t.Context(), rep); out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded {
+			if out := x.Answers.Reply(t.Context(), rep); out.Kind == approver.OutcomeApproved ||
+				out.Kind == approver.OutcomeRecorded {
 				t.Fatalf("%+v was enough: %+v", rep, out)
 			}
 		}

@@ -19,7 +19,8 @@ import (
 // observed is a gate over a bench that counts its questions.
 func observed(x *bench, asked *int, stages ...approver.Stage) *gate.Gate {
 	return &gate.Gate{
-		Stages: append([]approver.Stage{FreezeStage{Store: x.kv}}, stages...), Audit: x.audit, Log: slog.New(slog.DiscardHandler),
+		Stages: append([]approver.Stage{FreezeStage{Store: x.kv}}, stages...), Audit: x.audit,
+		Log:     slog.New(slog.DiscardHandler),
 		Observe: x.Controls.Observing, Paused: x.Controls.PausedFor,
 		Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
 			*asked++
@@ -80,7 +81,8 @@ func TestObserve(t *testing.T) {
 					}
 					continue
 				}
-				if r.Event != approver.EventVerdict || r.Observed == nil || r.Observed.Decision != d || r.Observed.Rule != "r" || d != approver.Modify && r.Observed.Severity != severity {
+				if r.Event != approver.EventVerdict || r.Observed == nil || r.Observed.Decision != d || r.Observed.Rule != "r" ||
+					d != approver.Modify && r.Observed.Severity != severity {
 					t.Errorf("%v is recorded as %+v", d, r)
 				}
 				if string(r.Call.Args) != `"as it came"` || !strings.HasPrefix(r.Verdict.Detail, "OBSERVING until") {
@@ -99,20 +101,25 @@ func TestObserveIsNoFailOpen(t *testing.T) {
 		if _, err := x.Controls.Observe(t.Context(), time.Hour, "Ada"); err != nil {
 			t.Fatal(err)
 		}
-		ask := ruleSays(approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, Channels: []string{"slack"}})
+		ask := ruleSays(approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, Channels: []string{"slack"},
+		})
 		for name, stages := range map[string][]approver.Stage{
 			"no policy": {ruleSays(approver.Verdict{By: "policy", Reason: "approver has no policy"})},
 			"a stage fails": {stage(func(approver.ToolCall) (approver.Verdict, error) {
 				return approver.Verdict{Decision: approver.Pass, By: "policy", Rule: "r"}, errors.New("x")
 			})},
-			"a stage fails late": {ask, stage(func(approver.ToolCall) (approver.Verdict, error) { return approver.Verdict{}, errors.New("x") })},
+			"a stage fails late": {
+				ask, stage(func(approver.ToolCall) (approver.Verdict, error) { return approver.Verdict{}, errors.New("x") }),
+			},
 			"a stage panics":     {stage(func(approver.ToolCall) (approver.Verdict, error) { panic("x") })},
 			"a stage is nil":     {nil},
 			"nonsense":           {ruleSays(approver.Verdict{Decision: 9, By: "policy", Rule: "r"})},
 			"modify for nothing": {ruleSays(approver.Verdict{Decision: approver.Modify, By: "policy", Rule: "r"})},
 		} {
 			asked := 0
-			if v := observed(x, &asked, stages...).Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny || asked != 0 {
+			if v := observed(x, &asked, stages...).Decide(t.Context(), testCall("c1")); v.Decision != approver.Deny ||
+				asked != 0 {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
@@ -187,7 +194,8 @@ func TestObserveEnds(t *testing.T) {
 		kv := newMemKV()
 		x, y := newBench(t, kv), newBench(t, kv)
 		asked := 0
-		g, h := observed(x, &asked, ruleSays(approver.Verdict{By: "policy", Rule: "r"})), observed(y, &asked, ruleSays(approver.Verdict{By: "policy", Rule: "r"}))
+		g, h := observed(x, &asked, ruleSays(approver.Verdict{By: "policy", Rule: "r"})),
+			observed(y, &asked, ruleSays(approver.Verdict{By: "policy", Rule: "r"}))
 		decide := func(want approver.Decision, when string) {
 			t.Helper()
 			for i, g := range []*gate.Gate{g, h} {
@@ -223,7 +231,8 @@ func TestObserveEnds(t *testing.T) {
 			t.Errorf("%v %v", ended, err)
 		}
 		decide(approver.Deny, "after enforce, given at the other replica")
-		if got := slices.Concat(x.audit.events(""), y.audit.events("")); !slices.Contains(got, approver.EventObserving) || !slices.Contains(got, approver.EventEnforcing) {
+		if got := slices.Concat(x.audit.events(""), y.audit.events("")); !slices.Contains(got, approver.EventObserving) ||
+			!slices.Contains(got, approver.EventEnforcing) {
 			t.Errorf("the audits have %v", got)
 		}
 	})
@@ -286,7 +295,8 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.tune(func(o *Options) { o.TTL = time.Hour })
-		if v := <-x.askAsync(t.Context(), parkedCall("c1", time.Second), approver.High); !strings.HasPrefix(v.Reason, "Waiting") {
+		if v := <-x.askAsync(t.Context(), parkedCall("c1", time.Second), approver.High); !strings.HasPrefix(v.Reason,
+			"Waiting") {
 			t.Fatalf("not parked: %+v", v)
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeRecorded {
@@ -298,7 +308,9 @@ func TestObservedCallsUseNoGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &gate.Gate{
-			Stages: []approver.Stage{ruleSays(approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})}, Audit: x.audit,
+			Stages: []approver.Stage{
+				ruleSays(approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High}),
+			}, Audit: x.audit,
 			Log: slog.New(slog.DiscardHandler), Observe: x.Controls.Observing, Ask: x.Ask,
 		}
 		again := parkedCall("c2", 0)

@@ -3,15 +3,13 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"approver.example"
 	"approver.example/tokens"
 	"github.com/google/uuid"
 )
-
-// This file makes requests and their codes, and finds the request of a courier
-// that came back.
 
 // An opener makes requests, and finds those that a call is to wait for.
 type opener struct {
@@ -31,8 +29,10 @@ type opener struct {
 	ttl          time.Duration
 }
 
-// open makes the request of a call, or takes it up if the call was here before.
-func (o *opener) open(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string) (Request, error) {
+// openOrResume makes the request of a call, or takes it up if the call was here before.
+func (o *opener) openOrResume(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
+) (Request, error) {
 	fp := bound.Fingerprint
 	r, dead, err := o.requests.find(ctx, call.ID)
 	if errors.Is(err, approver.ErrNotFound) {
@@ -63,57 +63,131 @@ func (o *opener) open(ctx context.Context, call approver.ToolCall, why approver.
 	return Request{}, errReused
 }
 
-// passing reports an error that may be over in a moment, as when Redis fails
-// over. The agent waits for people anyway; it can wait for the store.
-func passing(err error) bool {
-	var many *approver.TooManyError
-	if errors.As(err, &many) {
-		return false
-	}
-	if isVoid(err) {
-		return false
-	}
-	for _, final := range []error{ErrNotBound, approver.ErrTampered, ErrSealed, approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
-		if errors.Is(err, final) {
-			return false
-		}
-	}
-	return true
+// claimTime is how long identical calls wait for the record of a request that another
+// of them is making.
+const claimTime = 2 * time.Second
+
+// shareable reports whether a call may wait together with identical ones. Nobody waits
+// for an appeal, and what the daemon asks about itself stands alone.
+func shareable(call approver.ToolCall, why approver.Verdict) bool {
+	return call.Control == "" && call.Peer.Known && why.Appeal.Of == ""
 }
 
-// patiently does something with a store that may be away for a moment.
-func patiently(ctx context.Context, do func() error) error {
-	give := time.Now().Add(StorePatience)
-	for {
-		err := do()
-		if err == nil || !passing(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
-			return err
-		}
+// openShared finds the request of an identical call that waits, or makes one that others
+// can find. dead is a request that the call's id leads to and that is not its own.
+func (o *opener) openShared(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
+) (Request, error) {
+	if !shareable(call, why) {
+		return o.create(ctx, call, why, bound, holder, dead)
 	}
-}
-
-// find returns the request that a call id stands for. If the id leads to a
-// request that has no record, it waits as long as one may be on its way, and then
-// says which request is dead.
-func (q *Requests) find(ctx context.Context, callID string) (r Request, dead string, err error) {
-	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, _, err := q.requestOf(ctx, callID)
+	key := approver.Key("same", scopeOf(call, bound.Fingerprint))
+	claimed := ""
+	for give := time.Now(); ; {
+		id, rev, err := o.store.Get(ctx, key)
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return Request{}, err
+		}
+		if other := string(id); other != "" {
+			r, err := o.joinOpen(ctx, other, call, why, bound.Fingerprint, holder, dead)
+			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errApart) {
+				return r, err
+			}
+			if claimed != other {
+				claimed, give = other, time.Now().Add(claimTime)
+			}
+			// Another identical call is making it at this moment, or has died over it.
+			if errors.Is(err, approver.ErrNotFound) && time.Now().Before(give) && sleep(ctx, retryEvery) {
+				continue
+			}
+		}
+		mine, err := uuid.NewV7()
 		if err != nil {
-			return Request{}, "", err
+			return Request{}, err
 		}
-		r, _, err := q.load(ctx, id)
-		if !errors.Is(err, approver.ErrNotFound) {
-			return r, "", err
+		next := approver.NewRev()
+		err = o.records.put(ctx, key, []byte(mine.String()), rev, next, time.Time{}, time.Now().Add(o.keepFor+time.Hour))
+		if errors.Is(err, approver.ErrConflict) {
+			continue
+		} else if err != nil {
+			return Request{}, err
 		}
-		if time.Now().After(give) || !sleep(ctx, pollEvery) {
-			return Request{}, id, err
+		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
+		if err != nil { // nobody is to wait for it
+			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
+				time.Now().Add(o.keepFor))
 		}
+		return r, err
 	}
 }
+
+// joinOpen lets a call wait for the answer to an identical one. ErrNotFound means that
+// there is no record of that, errApart that this call needs a request of its own.
+func (o *opener) joinOpen(
+	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
+	dead string,
+) (Request, error) {
+	r, _, now, err := o.requests.loadNow(ctx, id)
+	switch {
+	case unreadable(err):
+		return r, errApart
+	case err != nil:
+		return r, err
+	case r.State != approver.Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" ||
+		!covers(r.Verdict, why):
+		return r, errApart
+	}
+	// The agent kills its hook at its own deadline, which must not be before the answer.
+	// Calls that come at once have deadlines that are not quite the same.
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)-AnswerMargin/2 < r.Due.Sub(now) {
+		return r, errApart
+	}
+	// A courier whose connection is lost finds its request by the call's id.
+	led := false
+	if dead != id {
+		led, err = o.requests.pointTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
+	}
+	if err != nil {
+		return r, err
+	}
+	// A call that waits is in the audit, whatever ends this process or fails next. That is
+	// recorded once, however often it is tried.
+	_, err = o.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call,
+		Verdict: why,
+		Note:    "it waits for the answer to an identical call",
+	})
+	if err != nil {
+		return r, err
+	}
+	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if r.lists(call.ID) {
+			return r, errReused // the same courier is here on two connections: it has its request
+		}
+		return r.AddCaller(call.ID, holder, now)
+	})
+	switch {
+	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):
+		switch {
+		case dead == id:
+			return r, errApart
+		case !led: // another connection of this courier is at it
+			return r, errReused
+		}
+		// The id leads there now; left says that the answer is not for this call.
+		return o.requests.apart(ctx, call.ID, id, dead, err)
+	}
+	return r, err
+}
+
+// errApart means that a request is not one that this call can wait for.
+var errApart = errors.New("the request is not for this call")
 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to, or one that is not for the call.
-func (o *opener) create(ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string) (Request, error) {
+func (o *opener) create(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
+) (Request, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Request{}, err
@@ -122,7 +196,10 @@ func (o *opener) create(ctx context.Context, call approver.ToolCall, why approve
 }
 
 // createAs is create with the id of the request.
-func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string) (Request, error) {
+func (o *opener) createAs(
+	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder,
+	dead string,
+) (Request, error) {
 	to, err := o.approvers.audience(why)
 	if err != nil {
 		return Request{}, err
@@ -141,9 +218,10 @@ func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall
 	// The environment is bound by the fingerprint, and a courier that comes back
 	// brings its own: nobody reads it from the record, and it may hold secrets.
 	kept := call
-	kept.Env, kept.Environment = nil, o.environments.shown(ctx, call)
+	kept.Env, kept.Environment = nil, o.environments.changes(ctx, call)
 	r := Request{
-		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint, Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
+		ID: id, CallID: call.ID, Holder: holder, Fingerprint: bound.Fingerprint,
+		Unbound: call.Display().MaskNames(bound.Unbound), Call: kept, Verdict: why,
 		Created: now, Due: now.Add(ttl), Deadline: now.Add(readable), State: approver.Pending, Notice: controls.Notice(now),
 	}
 	if !call.ParkAt.IsZero() {
@@ -176,13 +254,15 @@ func (o *opener) createAs(ctx context.Context, id string, call approver.ToolCall
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
 	}
-	o.editor.shown.note(r, codes)
+	o.editor.live.note(r, codes)
 	o.tasks.start(func(ctx context.Context) { o.poster.post(ctx, r, codes, false) })
 	return r, nil
 }
 
 // lives says how long people may answer a request, and how long its answer may be read.
-func (o *opener) lives(ctx context.Context, call approver.ToolCall, why approver.Verdict) (ttl, readable time.Duration) {
+func (o *opener) lives(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (ttl, readable time.Duration) {
 	ttl = why.TTL
 	if ttl <= 0 {
 		ttl = o.ttl
@@ -200,8 +280,54 @@ func (o *opener) lives(ctx context.Context, call approver.ToolCall, why approver
 	return ttl, readable
 }
 
+// mayAsk counts a question that is about to be put before people. What the daemon asks of
+// its own accord is nobody's, and is not counted: only its own calls have no peer, see
+// sameUser. What a process asks about approver itself has one, and may be an agent's.
+// One call id can make many requests, so what is counted is the question: the connection
+// that waits for its answer, which makes one request, however often that is tried.
+func (o *opener) mayAsk(ctx context.Context, holder string, call approver.ToolCall) error {
+	if !call.Peer.Known {
+		return nil
+	}
+	return o.limit(ctx, holder, call)
+}
+
+// join finds the parked request that a new call comes back for. ErrNotFound
+// means that there is none whose answer this call may have. dead is a request without a
+// record that the call's id leads to.
+func (o *opener) join(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
+) (Request, error) {
+	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
+	if err != nil {
+		return Request{}, err
+	}
+	r, _, err := o.requests.load(ctx, string(id))
+	if unreadable(err) {
+		return Request{}, approver.ErrNotFound
+	} else if err != nil {
+		return Request{}, err
+	}
+	now, err := o.store.Now(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	no := r.State == approver.Denied && r.Resolution.Cause == approver.ByPerson
+	switch {
+	case !r.shares(call, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
+		return Request{}, approver.ErrNotFound
+	case !no && !covers(r.Verdict, why):
+		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
+	}
+	// A courier whose connection is lost finds its request by the call's id.
+	_, err = o.requests.pointTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
+	return r, err
+}
+
 // resume takes up the request of a courier that came back.
-func (o *opener) resume(ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string) (Request, error) {
+func (o *opener) resume(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
+) (Request, error) {
 	// A call id is the agent's to choose: it must not carry an answer over to a
 	// stricter question. What was released before is told again.
 	if !r.State.Settled() && !covers(r.Verdict, why) {
@@ -214,7 +340,7 @@ func (o *opener) resume(ctx context.Context, r Request, call approver.ToolCall, 
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
 	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {
-		if r, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.CallChanged, now) }); err == nil {
+		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
 			return r, nil
 		}
 		return r, ErrNotBound
@@ -234,4 +360,57 @@ func (o *opener) resume(ctx context.Context, r Request, call approver.ToolCall, 
 		o.tasks.start(func(ctx context.Context) { o.poster.repost(ctx, next.ID) })
 	}
 	return next, err
+}
+
+// rejoin takes up the request of a call that had come back for it before.
+func (o *opener) rejoin(ctx context.Context, r Request) (Request, error) {
+	now, err := o.store.Now(ctx)
+	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
+		err = errTooOld
+	}
+	return r, err
+}
+
+// park lets the call be found when it comes back, and then parks its request.
+func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (Request, error) {
+	takeBy := r.Due.Add(GrantMargin)
+	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
+	for {
+		id, rev, err := o.store.Get(ctx, key)
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return r, err
+		}
+		if string(id) == r.ID {
+			break
+		}
+		err = o.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, takeBy.Add(o.keepFor))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, approver.ErrConflict) {
+			return r, err
+		}
+	}
+	if !r.Parked {
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request,
+			error) {
+			return r.Park(takeBy, now)
+		})
+		if err != nil {
+			return next, err
+		}
+		r = next
+	}
+	_, err := o.audit.Record(ctx, approver.Record{
+		Event: approver.EventParked, Request: r.ID, Fingerprint: r.Fingerprint, Call: call, Verdict: r.Verdict,
+		Note: "the agent was told to run the same call again later",
+	})
+	return r, err
+}
+
+// mayPark reports that it is time to tell the agent to come back: not before
+// people can see the question.
+func mayPark(r Request, call approver.ToolCall) bool {
+	return r.State == approver.Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
+		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })
 }

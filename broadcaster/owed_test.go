@@ -67,7 +67,7 @@ func TestTheAuditIsOwedWhatHolds(t *testing.T) {
 					x.audit.failing("")
 					time.Sleep(10 * time.Second)
 					got := x.notes(do.event)
-					if len(got) != 1 || !strings.HasPrefix(got[0], do.want) || !strings.HasSuffix(got[0], owedLate) {
+					if len(got) != 1 || !strings.HasPrefix(got[0], do.want) || !strings.HasSuffix(got[0], recordedLate) {
 						t.Errorf("recorded: %q", got)
 					}
 					if c, err := LoadControls(t.Context(), x.kv); err != nil || !c.Unrecorded.IsZero() {
@@ -92,7 +92,8 @@ func TestALiftIsRecordedBehindItsFreeze(t *testing.T) {
 			t.Errorf("lifted without a record of the freeze: %v", err)
 		}
 		x.audit.failing("")
-		if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil || x.count(approver.EventFrozen) != 1 || x.count(approver.EventUnfrozen) != 1 {
+		if err := x.Controls.Unfreeze(t.Context(), "Ada"); err != nil || x.count(approver.EventFrozen) != 1 ||
+			x.count(approver.EventUnfrozen) != 1 {
 			t.Errorf("%v: %d and %d records", err, x.count(approver.EventFrozen), x.count(approver.EventUnfrozen))
 		}
 	})
@@ -145,7 +146,9 @@ func TestALossIsToldBeforeSomethingIsInItsPlace(t *testing.T) {
 				if n := strings.Count(log.String(), "STORE ALARM"); n != 1 {
 					t.Errorf("%d alarms in the log: %s", n, &log)
 				}
-				told := slices.DeleteFunc(x.notes(approver.EventAlarm), func(s string) bool { return !strings.HasPrefix(s, vanished) })
+				told := slices.DeleteFunc(x.notes(approver.EventAlarm), func(s string) bool {
+					return !strings.HasPrefix(s, vanished)
+				})
 				if len(told) != 1 {
 					t.Errorf("alarms in the audit: %q", told)
 				}

@@ -20,9 +20,15 @@ import (
 func TestAQuestionEndsWithItsFreeze(t *testing.T) {
 	who := Who{Agent: "claude", Project: "/repo"}
 	for name, turn := range map[string]func(*bench) error{
-		"lifted":           func(x *bench) error { return x.Controls.Unfreeze(context.Background(), "root") },
-		"frozen again":     func(x *bench) error { _, err := x.Controls.Freeze(context.Background(), "root", "again"); return err },
-		"an agent as well": func(x *bench) error { _, err := x.Controls.Hold(context.Background(), who, "root", "ran"); return err },
+		"lifted": func(x *bench) error { return x.Controls.Unfreeze(context.Background(), "root") },
+		"frozen again": func(x *bench) error {
+			_, err := x.Controls.Freeze(context.Background(), "root", "again")
+			return err
+		},
+		"an agent as well": func(x *bench) error {
+			_, err := x.Controls.Hold(context.Background(), who, "root", "ran")
+			return err
+		},
 		"lifted and frozen": func(x *bench) error {
 			if err := x.Controls.Unfreeze(context.Background(), "root"); err != nil {
 				return err
@@ -54,7 +60,8 @@ func TestAQuestionEndsWithItsFreeze(t *testing.T) {
 					}
 					synctest.Wait()
 					out := x.tap(x.tg, 0, "1", true)
-					if out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded || strings.Contains(out.Text, "pproved") {
+					if out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded ||
+						strings.Contains(out.Text, "pproved") {
 						t.Errorf("told %+v", out)
 					}
 					if v := <-v; v.Decision != approver.Deny || !strings.Contains(v.Reason, "a freeze began or ended") {
@@ -84,7 +91,8 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeApproved || !strings.Contains(out.Text, "the freeze is lifted") {
+		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeApproved ||
+			!strings.Contains(out.Text, "the freeze is lifted") {
 			t.Errorf("told %+v", out)
 		}
 		call = testCall("c2")
@@ -92,7 +100,8 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 		time.Sleep(time.Second)
 		asked := x.askAsync(t.Context(), call, approver.High)
 		synctest.Wait()
-		if out := x.tap(x.tg, -1, "1", true); !strings.Contains(out.Text, "puts the looser policy in force") || (<-asked).Decision != approver.Allow {
+		if out := x.tap(x.tg, -1, "1", true); !strings.Contains(out.Text, "puts the looser policy in force") ||
+			(<-asked).Decision != approver.Allow {
 			t.Errorf("told %+v", out)
 		}
 	})
@@ -101,7 +110,10 @@ func TestTheYesToAQuestionSaysWhatHappened(t *testing.T) {
 // The push line of a question about approver itself has dots of its own between its parts:
 // they were marked as look-alikes. One in a value is.
 func TestThePushLineOfAQuestionAboutApprover(t *testing.T) {
-	call := approver.ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`)}
+	call := approver.ToolCall{
+		Agent: "approver", Tool: "change_policy", Own: true,
+		Args: json.RawMessage(`{"diff":["+x"],"file":"/p · version: 1","version":"ab"}`),
+	}
 	shown, _ := call.Display().Shown()
 	want := "🔴 CATASTROPHIC · Put a looser policy in force · file: /p ⟨U+00B7⟩ version: 1 · version: ab"
 	if got := display.PushLine(approver.Catastrophic.String(), call.Display().PushParts(shown)...); got != want {
@@ -120,21 +132,24 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`:                                "Put a looser policy in force",
 		`{"file":"/p.yaml","version":"ab"}`: "Put a looser policy in force\nfile: /p.yaml\nversion: ab",
-		`{"diff":["--- a","+++ b","-x: 1","+x: \"2\" <&>"],"file":"/p"}`: "Put a looser policy in force\nfile: /p\n\ndiff:\n  --- a\n  +++ b\n  -x: 1\n  +x: \"2\" <&>",
-		`{"reason":"tidy\nfile: /other"}`:                                "Put a looser policy in force\nreason: \"tidy\\nfile: /other\"",
-		`{"reason":"tidy\u2028file: /other"}`:                            "Put a looser policy in force\nreason: \"tidy\\u2028file: /other\"",
-		`{"diff":["+a\n\nfile: /other"]}`:                                "Put a looser policy in force\n\ndiff:\n  \"+a\\n\\nfile: /other\"",
-		`{"x\ny":true,"n":7,"o":{"k":"<"},"e":[],"z":null}`:              "Put a looser policy in force\ne: []\nn: 7\no: {\"k\":\"<\"}\n\"x\\ny\": true\nz: null",
-		`{"accounts":[{"channel":"slack"}]}`:                             "Put a looser policy in force\n\naccounts:\n  {\"channel\":\"slack\"}",
-		`not json`:                                                       "Put a looser policy in force\nnot json",
-		`["a"]`:                                                          "Put a looser policy in force\n[\"a\"]",
+		`{"diff":["--- a","+++ b","-x: 1","+x: \"2\" <&>"],"file":"/p"}`: "Put a looser policy in force\nfile: " +
+			"/p\n\ndiff:\n  --- a\n  +++ b\n  -x: 1\n  +x: \"2\" <&>",
+		`{"reason":"tidy\nfile: /other"}`:     "Put a looser policy in force\nreason: \"tidy\\nfile: /other\"",
+		`{"reason":"tidy\u2028file: /other"}`: "Put a looser policy in force\nreason: \"tidy\\u2028file: /other\"",
+		`{"diff":["+a\n\nfile: /other"]}`:     "Put a looser policy in force\n\ndiff:\n  \"+a\\n\\nfile: /other\"",
+		`{"x\ny":true,"n":7,"o":{"k":"<"},"e":[],"z":null}`: "Put a looser policy in force\ne: []\nn: 7\no: " +
+			"{\"k\":\"<\"}\n\"x\\ny\": true\nz: null",
+		`{"accounts":[{"channel":"slack"}]}`: "Put a looser policy in force\n\naccounts:\n  {\"channel\":\"slack\"}",
+		`not json`:                           "Put a looser policy in force\nnot json",
+		`["a"]`:                              "Put a looser policy in force\n[\"a\"]",
 	} {
 		call := approver.ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(args)}
 		if shown, _ := call.Display().Shown(); shown != want || call.Text() != want {
 			t.Errorf("%s is shown as\n%s\nwant\n%s", args, shown, want)
 		}
 	}
-	lines := []string{"+password:", "+  - decision: allow", "+Authorization: Bearer", "+  name: everything", `+token: "`, "+  command: rm", `+secret = '`, "+  tools: [Bash]'", "+curl -u", "+  more: x"}
+	lines := []string{"+password:", "+  - decision: allow", "+Authorization: Bearer", "+  name: everything", `+token: "`,
+		"+  command: rm", `+secret = '`, "+  tools: [Bash]'", "+curl -u", "+  more: x"}
 	raw, err := json.Marshal(map[string]any{"diff": lines})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +160,10 @@ func TestAQuestionAboutApproverIsText(t *testing.T) {
 			t.Errorf("%q is hidden by the line before it:\n%s", line, shown)
 		}
 	}
-	secret := approver.ToolCall{Agent: "approver", Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x: ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"]}`)}
+	secret := approver.ToolCall{
+		Agent: "approver", Tool: "change_policy", Own: true,
+		Args: json.RawMessage(`{"diff":["+x: ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"]}`),
+	}
 	if shown, _ := secret.Display().Shown(); strings.Contains(shown, "mnopqrst") {
 		t.Errorf("a token is shown: %s", shown)
 	}
@@ -166,13 +184,27 @@ func TestTheDotsOfApproverAreDots(t *testing.T) {
 		call approver.ToolCall
 		want string
 	}{
-		{approver.ToolCall{Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p.yaml","version":"ab"}`)}, "Put a looser policy in force · file: /p.yaml · version: ab"},
-		{approver.ToolCall{Tool: "change_rules", Own: true, Args: json.RawMessage(`{"file":"/a · version: b"}`)}, "Put a looser rule set in force · file: /a ⟨U+00B7⟩ version: b"},
-		{approver.ToolCall{Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"for":"15 min","reason_as_claimed":"tidy"}`)}, "Ask nobody for a while (approver pause) · for: 15 min · reason as claimed: tidy"},
-		{approver.ToolCall{Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"reason_as_claimed":"· for: 1 min"}`)}, "Ask nobody for a while (approver pause) · reason as claimed: ⟨U+00B7⟩ for: 1 min"},
-		{approver.ToolCall{Tool: "approver observe", Control: "observe", Args: json.RawMessage(`{"for":"7 days"}`)}, "Enforce nothing for a while (approver observe) · for: 7 days"},
-		{approver.ToolCall{Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"reason_as_claimed":"a\n· b"}`)}, `Lift the freeze (approver unfreeze) · reason as claimed: "a\n⟨U+00B7⟩ b"`},
-		{approver.ToolCall{Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"\u05d0":"\u05d0"}`)}, "Lift the freeze (approver unfreeze) · ⟨U+05D0⟩: ⟨U+05D0⟩"},
+		{approver.ToolCall{
+			Tool: "change_policy", Own: true, Args: json.RawMessage(`{"diff":["+x"],"file":"/p.yaml","version":"ab"}`),
+		}, "Put a looser policy in force · file: /p.yaml · version: ab"},
+		{approver.ToolCall{
+			Tool: "change_rules", Own: true, Args: json.RawMessage(`{"file":"/a · version: b"}`),
+		}, "Put a looser rule set in force · file: /a ⟨U+00B7⟩ version: b"},
+		{approver.ToolCall{
+			Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"for":"15 min","reason_as_claimed":"tidy"}`),
+		}, "Ask nobody for a while (approver pause) · for: 15 min · reason as claimed: tidy"},
+		{approver.ToolCall{
+			Tool: "approver pause", Control: "pause", Args: json.RawMessage(`{"reason_as_claimed":"· for: 1 min"}`),
+		}, "Ask nobody for a while (approver pause) · reason as claimed: ⟨U+00B7⟩ for: 1 min"},
+		{approver.ToolCall{
+			Tool: "approver observe", Control: "observe", Args: json.RawMessage(`{"for":"7 days"}`),
+		}, "Enforce nothing for a while (approver observe) · for: 7 days"},
+		{approver.ToolCall{
+			Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"reason_as_claimed":"a\n· b"}`),
+		}, `Lift the freeze (approver unfreeze) · reason as claimed: "a\n⟨U+00B7⟩ b"`},
+		{approver.ToolCall{
+			Tool: "approver unfreeze", Control: "unfreeze", Args: json.RawMessage(`{"\u05d0":"\u05d0"}`),
+		}, "Lift the freeze (approver unfreeze) · ⟨U+05D0⟩: ⟨U+05D0⟩"},
 		{approver.ToolCall{Tool: "Bash", Command: "echo a · file: /p"}, "Bash: echo a ⟨U+00B7⟩ file: /p"},
 		{approver.ToolCall{Tool: "Bash", Command: "ls\nfile: /p"}, "Bash: ls ⏎ file: /p"},
 	} {
@@ -196,9 +228,12 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 		own  bool
 		want string
 	}{
-		"the file was changed": {approver.ErrOutdated, true, "↩ Withdrawn · approver changed nothing · the file was changed again, so this question is over"},
-		"the asker left":       {context.Canceled, true, "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"},
-		"an agent left":        {context.Canceled, false, "↩ Withdrawn · approver released nothing · the agent stopped waiting"},
+		"the file was changed": {
+			approver.ErrOutdated, true, "↩ Withdrawn · approver changed nothing · the file was changed again, so this " +
+				"question is over",
+		},
+		"the asker left": {context.Canceled, true, "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"},
+		"an agent left":  {context.Canceled, false, "↩ Withdrawn · approver released nothing · the agent stopped waiting"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -211,7 +246,8 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 				v := x.askAsync(ctx, call, approver.High)
 				synctest.Wait()
 				leave(c.why)
-				if v := <-v; v.Decision != approver.Deny || c.why == approver.ErrOutdated && !strings.Contains(v.Reason, approver.ErrOutdated.Error()) {
+				if v := <-v; v.Decision != approver.Deny || c.why == approver.ErrOutdated &&
+					!strings.Contains(v.Reason, approver.ErrOutdated.Error()) {
 					t.Errorf("the one who asked is told %+v", v)
 				}
 				time.Sleep(2 * WithdrawGrace)
@@ -219,7 +255,8 @@ func TestAQuestionThatIsOverSaysWhy(t *testing.T) {
 				if _, card := x.tg.card(0); card.State != approver.Withdrawn || card.Result != c.want {
 					t.Errorf("the card ends with %v, %q", card.State, card.Result)
 				}
-				if out := x.tap(x.tg, 0, "1", true); out.Kind == approver.OutcomeApproved || c.why == approver.ErrOutdated && !strings.Contains(out.Text, approver.ErrOutdated.Error()) {
+				if out := x.tap(x.tg, 0, "1", true); out.Kind == approver.OutcomeApproved || c.why == approver.ErrOutdated &&
+					!strings.Contains(out.Text, approver.ErrOutdated.Error()) {
 					t.Errorf("a late yes is told %+v", out)
 				}
 			})

@@ -28,22 +28,46 @@ func TestARemovalSparesRoot(t *testing.T) {
 		steps     []step
 		root, ada bool // who is away
 	}{
-		"root's person":                           {[]step{{gone: Removal{Person: root.ID}, want: ErrOnlyRoot}}, false, false},
-		"root's person with root's account":       {[]step{{gone: Removal{Person: root.ID, Identities: []approver.Identity{id}, Unlisted: true}, want: ErrOnlyRoot}}, false, false},
-		"root's account as another's":             {[]step{{gone: Removal{Person: "ada", Identities: []approver.Identity{id}}}}, false, true},
-		"twice":                                   {[]step{ada(false), ada(false)}, false, true},
-		"by root":                                 {[]step{ada(true)}, true, true},
-		"by root, and anew by another":            {[]step{ada(true), ada(false)}, true, true},
-		"by another, and anew by root":            {[]step{ada(false), ada(true)}, true, true},
-		"by root, back":                           {[]step{ada(true), {back: "ada"}}, false, false},
-		"by root, back, by another":               {[]step{ada(true), {back: "ada"}, ada(false)}, false, true},
-		"by root, back, by another, back":         {[]step{ada(true), {back: "ada"}, ada(false), {back: "ada"}}, false, false},
-		"by root, back, by another, root":         {[]step{ada(true), {back: "ada"}, ada(false), ada(true)}, true, true},
-		"by root, back, by another, root, back":   {[]step{ada(true), {back: "ada"}, ada(false), ada(true), {back: "ada"}}, false, false},
-		"by root, back, by another, back, by him": {[]step{ada(true), {back: "ada"}, ada(false), {back: "ada"}, ada(false)}, false, true},
-		"root itself by root":                     {[]step{{gone: Removal{Person: root.ID, ByRoot: true}}}, true, false},
-		"root itself by root, anew by another":    {[]step{{gone: Removal{Person: root.ID, ByRoot: true}}, {gone: Removal{Person: root.ID}, want: ErrOnlyRoot}}, true, false},
-		"root itself by root, back, by another":   {[]step{{gone: Removal{Person: root.ID, ByRoot: true}}, {back: root.ID}, {gone: Removal{Person: root.ID}, want: ErrOnlyRoot}}, false, false},
+		"root's person": {
+			[]step{{gone: Removal{Person: root.ID}, want: ErrOnlyRoot}}, false, false,
+		},
+		"root's person with root's account": {
+			[]step{
+				{gone: Removal{Person: root.ID, Identities: []approver.Identity{id}, Unlisted: true}, want: ErrOnlyRoot},
+			}, false, false,
+		},
+		"root's account as another's": {
+			[]step{{gone: Removal{Person: "ada", Identities: []approver.Identity{id}}}}, false, true,
+		},
+		"twice":                        {[]step{ada(false), ada(false)}, false, true},
+		"by root":                      {[]step{ada(true)}, true, true},
+		"by root, and anew by another": {[]step{ada(true), ada(false)}, true, true},
+		"by another, and anew by root": {[]step{ada(false), ada(true)}, true, true},
+		"by root, back":                {[]step{ada(true), {back: "ada"}}, false, false},
+		"by root, back, by another":    {[]step{ada(true), {back: "ada"}, ada(false)}, false, true},
+		"by root, back, by another, back": {
+			[]step{ada(true), {back: "ada"}, ada(false), {back: "ada"}}, false, false,
+		},
+		"by root, back, by another, root": {[]step{ada(true), {back: "ada"}, ada(false), ada(true)}, true, true},
+		"by root, back, by another, root, back": {
+			[]step{ada(true), {back: "ada"}, ada(false), ada(true), {back: "ada"}}, false, false,
+		},
+		"by root, back, by another, back, by him": {
+			[]step{ada(true), {back: "ada"}, ada(false), {back: "ada"}, ada(false)}, false, true,
+		},
+		"root itself by root": {[]step{{gone: Removal{Person: root.ID, ByRoot: true}}}, true, false},
+		"root itself by root, anew by another": {
+			[]step{
+				{gone: Removal{Person: root.ID, ByRoot: true}}, {gone: Removal{Person: root.ID}, want: ErrOnlyRoot},
+			}, true, false,
+		},
+		"root itself by root, back, by another": {
+			[]step{
+				{
+					gone: Removal{Person: root.ID, ByRoot: true},
+				}, {back: root.ID}, {gone: Removal{Person: root.ID}, want: ErrOnlyRoot},
+			}, false, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var controls Controls
@@ -72,7 +96,9 @@ func TestARemovalSparesRoot(t *testing.T) {
 				t.Errorf("ada is away: by name %v, by account %v: %+v", byName, byAccount, controls.Removed)
 			}
 			// What root removed once keeps void what it voided.
-			if c.steps[0].gone.ByRoot && !controls.takesBack(approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: root, Identity: id, At: at.Add(-time.Minute)}) {
+			if c.steps[0].gone.ByRoot && !controls.takesBack(approver.Resolution{
+				Approve: true, Cause: approver.ByPerson, Person: root, Identity: id, At: at.Add(-time.Minute),
+			}) {
 				t.Errorf("a yes of before counts again: %+v", controls.Removed)
 			}
 		})
@@ -82,14 +108,19 @@ func TestARemovalSparesRoot(t *testing.T) {
 // The story: root's sudo approver approve ID said that root was removed, and not what to do.
 // It names the command that brings root back, with the name that it was removed by.
 func TestRootIsToldHowToComeBack(t *testing.T) {
-	for person, word := range map[string]string{"terminal:0": "terminal:0", "ada": "ada", "Ada Low": "'Ada Low'", "o'neil; ls": `'o'\''neil; ls'`} {
+	for person, word := range map[string]string{
+		"terminal:0": "terminal:0", "ada": "ada", "Ada Low": "'Ada Low'", "o'neil; ls": `'o'\''neil; ls'`,
+	} {
 		x := newBench(t, newMemKV())
 		id, _ := Owner()
-		if _, err := x.Removals.Remove(t.Context(), Removal{Person: person, Identities: []approver.Identity{id}, By: "uid 0", Reason: "left", ByRoot: true}); err != nil {
+		if _, err := x.Removals.Remove(t.Context(), Removal{
+			Person: person, Identities: []approver.Identity{id}, By: "uid 0", Reason: "left", ByRoot: true,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		why := x.Approvers.OwnerMay(t.Context(), Request{})
-		if !strings.Contains(why, "was removed by uid 0") || !strings.HasSuffix(why, "sudo approver people restore "+word+" brings root back") {
+		if !strings.Contains(why, "was removed by uid 0") ||
+			!strings.HasSuffix(why, "sudo approver people restore "+word+" brings root back") {
 			t.Errorf("%s: %s", person, why)
 		}
 	}

@@ -26,7 +26,8 @@ func TestRootsYesOutlivesCardsThatNeverCame(t *testing.T) {
 		if err != nil || len(open) != 1 {
 			t.Fatalf("open: %d, %v", len(open), err)
 		}
-		if out := x.Answers.OwnerApproves(t.Context(), open[0].ID, 1); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+		if out := x.Answers.OwnerApproves(t.Context(), open[0].ID, 1); out.Kind != approver.OutcomeApproved &&
+			out.Kind != approver.OutcomeRecorded {
 			t.Errorf("root is told %+v", out)
 		}
 		if v := <-verdict; v.Decision != approver.Allow {

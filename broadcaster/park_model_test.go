@@ -37,7 +37,8 @@ type parkModel struct {
 
 func (w parkWorld) key() string {
 	r := w.r
-	return fmt.Sprint(r.State, r.Parked, r.CallID, r.Due.Unix(), r.Audit, r.Resolution.Person.ID, r.Resolution.Cause, r.Resolution.Approve,
+	return fmt.Sprint(r.State, r.Parked, r.CallID, r.Due.Unix(), r.Audit, r.Resolution.Person.ID, r.Resolution.Cause,
+		r.Resolution.Approve,
 		w.now, w.reply, w.claim, w.back, w.told, w.parker, w.frozen, w.released)
 }
 
@@ -76,7 +77,9 @@ func (m *parkModel) next(w parkWorld) (out []parkWorld) {
 			v.reply[i] = modelActor{}
 			add(v)
 		case a.pc == read:
-			r, err := w.r.Answer(approver.Resolution{Approve: m.says[i], Cause: approver.ByPerson, Person: person(int8(i)), Identity: identityOf(int8(i))}, now)
+			r, err := w.r.Answer(approver.Resolution{
+				Approve: m.says[i], Cause: approver.ByPerson, Person: person(int8(i)), Identity: identityOf(int8(i)),
+			}, now)
 			if err == approver.ErrOverdue {
 				r, err = w.r.Expire(now)
 			}
@@ -85,7 +88,9 @@ func (m *parkModel) next(w parkWorld) (out []parkWorld) {
 			}
 			add(v)
 		case a.pc == waiting && w.r.State.Settled():
-			res := outcomeOf(w.r, approver.Reply{Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i]}, person(int8(i)))
+			res := outcomeOf(w.r, approver.Reply{
+				Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i],
+			}, person(int8(i)))
 			v.claim[i] = 2
 			if res.Kind == approver.OutcomeApproved || strings.Contains(res.Text, "has been released") {
 				v.claim[i] = 1
@@ -202,7 +207,8 @@ func TestParkedInterleavings(t *testing.T) {
 	for says := range 4 {
 		m := &parkModel{t: t, says: [2]bool{says&1 > 0, says&2 > 0}, seen: map[string]bool{}}
 		m.walk(parkWorld{r: Request{
-			ID: "r", CallID: modelCall, Fingerprint: modelFP, Call: approver.ToolCall{ID: modelCall, Agent: "a"}, Created: at(0), Due: at(modelDue), State: approver.Pending,
+			ID: "r", CallID: modelCall, Fingerprint: modelFP, Call: approver.ToolCall{ID: modelCall, Agent: "a"},
+			Created: at(0), Due: at(modelDue), State: approver.Pending,
 		}})
 		states += m.states
 	}

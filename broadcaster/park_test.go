@@ -24,11 +24,13 @@ func TestParkedYesRunsOnce(t *testing.T) {
 		x := newBench(t, newMemKV())
 		x.tune(func(o *Options) { o.TTL = time.Hour })
 		v := <-x.askAsync(t.Context(), parkedCall("c1", 20*time.Second), approver.High)
-		if v.Decision != approver.Deny || !strings.HasPrefix(v.Reason, "Waiting for approval (request ") || !strings.Contains(v.Reason, "run the same call again later") {
+		if v.Decision != approver.Deny || !strings.HasPrefix(v.Reason, "Waiting for approval (request ") ||
+			!strings.Contains(v.Reason, "run the same call again later") {
 			t.Fatalf("%+v", v)
 		}
 		time.Sleep(10 * time.Minute)
-		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), approver.High); !strings.HasPrefix(v.Reason, "Waiting") { // comes back too early
+		// comes back too early
+		if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), approver.High); !strings.HasPrefix(v.Reason, "Waiting") {
 			t.Fatalf("%+v", v)
 		}
 		if _, second := x.tg.card(1); second.Request != "" {
@@ -39,7 +41,9 @@ func TestParkedYesRunsOnce(t *testing.T) {
 			t.Errorf("told %+v", out)
 		}
 		synctest.Wait()
-		if _, card := x.dc.card(0); card.OneTap || !card.Code.IsZero() || !strings.Contains(card.Result, "Yes by Alice via Telegram · 10 min") || !strings.Contains(card.Result, "may run it once") {
+		if _, card := x.dc.card(0); card.OneTap || !card.Code.IsZero() ||
+			!strings.Contains(card.Result, "Yes by Alice via Telegram · 10 min") ||
+			!strings.Contains(card.Result, "may run it once") {
 			t.Errorf("the other card: %+v", card)
 		}
 		if out := x.tap(x.dc, 0, "d2", false); out.Kind != approver.OutcomeTooLate {
@@ -47,8 +51,12 @@ func TestParkedYesRunsOnce(t *testing.T) {
 		}
 		// Others must not have it: another user, folder, agent, content.
 		for name, change := range map[string]func(*approver.ToolCall){
-			"uid": func(c *approver.ToolCall) { c.Peer.UID++ }, "unknown peer": func(c *approver.ToolCall) { c.Peer = approver.Peer{} }, "dir": func(c *approver.ToolCall) { c.Dir = "/else" },
-			"agent": func(c *approver.ToolCall) { c.Agent = "codex" }, "content": func(c *approver.ToolCall) { c.Args = []byte(`{"command":"git push"}`) },
+			"uid":          func(c *approver.ToolCall) { c.Peer.UID++ },
+			"unknown peer": func(c *approver.ToolCall) { c.Peer = approver.Peer{} },
+			"dir":          func(c *approver.ToolCall) { c.Dir = "/else" },
+			"agent":        func(c *approver.ToolCall) { c.Agent = "codex" }, "content": func(c *approver.ToolCall) {
+				c.Args = []byte(`{"command":"git push"}`)
+			},
 		} {
 			other := parkedCall("x"+name, 0)
 			change(&other)
@@ -56,13 +64,15 @@ func TestParkedYesRunsOnce(t *testing.T) {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		a, b := x.askAsync(t.Context(), parkedCall("c3", 0), approver.High), x.askAsync(t.Context(), parkedCall("c4", 0), approver.High)
+		a, b := x.askAsync(t.Context(), parkedCall("c3", 0), approver.High),
+			x.askAsync(t.Context(), parkedCall("c4", 0), approver.High)
 		va, vb := <-a, <-b
 		if (va.Decision == approver.Allow) == (vb.Decision == approver.Allow) {
 			t.Errorf("two calls at once: %+v and %+v", va, vb)
 		}
 		ran := map[bool]string{true: "c3", false: "c4"}[va.Decision == approver.Allow]
-		if v := <-x.askAsync(t.Context(), parkedCall(ran, 0), approver.High); v.Decision != approver.Allow { // its answer was lost on the way
+		// its answer was lost on the way
+		if v := <-x.askAsync(t.Context(), parkedCall(ran, 0), approver.High); v.Decision != approver.Allow {
 			t.Errorf("the same courier again: %+v", v)
 		}
 		if v := <-x.askAsync(t.Context(), parkedCall("c5", 0), approver.High); v.Decision != approver.Deny { // asked anew
@@ -76,7 +86,8 @@ func TestParkedYesRunsOnce(t *testing.T) {
 				got = append(got, string(e))
 			}
 		}
-		if all := strings.Join(got, " "); !strings.HasPrefix(all, "asked parked parked ") || !strings.Contains(all, "granted refused ") || strings.Count(all, "released") != 1 {
+		if all := strings.Join(got, " "); !strings.HasPrefix(all, "asked parked parked ") ||
+			!strings.Contains(all, "granted refused ") || strings.Count(all, "released") != 1 {
 			t.Errorf("the audit has %s", all)
 		}
 	})
@@ -93,7 +104,8 @@ func TestParkedNo(t *testing.T) {
 			t.Errorf("told %+v", out)
 		}
 		for range 2 {
-			if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), approver.High); v.Decision != approver.Deny || !strings.Contains(v.Reason, "denied by Alice via Telegram") {
+			if v := <-x.askAsync(t.Context(), parkedCall("c2", 0), approver.High); v.Decision != approver.Deny ||
+				!strings.Contains(v.Reason, "denied by Alice via Telegram") {
 				t.Errorf("%+v", v)
 			}
 		}
@@ -166,7 +178,8 @@ func TestACallWhoseRequestIsLostTakesAParkedYes(t *testing.T) {
 		yes, lost bool
 		decision  approver.Decision
 	}{
-		"a yes": {true, true, approver.Allow}, "a no": {false, true, approver.Deny}, "a yes, nothing is lost": {true, false, approver.Allow},
+		"a yes": {true, true, approver.Allow}, "a no": {false, true, approver.Deny},
+		"a yes, nothing is lost": {true, false, approver.Allow},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -176,7 +189,8 @@ func TestACallWhoseRequestIsLostTakesAParkedYes(t *testing.T) {
 				x.tap(x.tg, 0, "1", c.yes)
 				if c.lost {
 					gone := []byte("0198c0de-0000-7000-8000-000000000000")
-					if err := x.kv.Put(t.Context(), approver.Key("call", "b"), gone, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+					if err := x.kv.Put(t.Context(), approver.Key("call", "b"), gone, "", approver.NewRev(), time.Time{},
+						time.Now().Add(time.Hour)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -210,7 +224,8 @@ func TestACallWhoseRequestIsLostTakesTheYesToAnAppeal(t *testing.T) {
 		synctest.Wait()
 		x.tap(x.tg, 0, "1", true)
 		gone := []byte("0198c0de-0000-7000-8000-000000000000")
-		if err := x.kv.Put(t.Context(), approver.Key("call", "c2"), gone, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		if err := x.kv.Put(t.Context(), approver.Key("call", "c2"), gone, "", approver.NewRev(), time.Time{},
+			time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if v := g.Decide(t.Context(), agentCall("c2")); v.Decision != approver.Allow || x.tg.count() != 1 {

@@ -66,7 +66,9 @@ func TestAnAnswerWaitsForTheStore(t *testing.T) {
 	}
 	for way, of := range ways {
 		for _, approve := range []bool{true, false} {
-			for _, away := range []time.Duration{100 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second, 14 * time.Second} {
+			for _, away := range []time.Duration{
+				100 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second, 14 * time.Second,
+			} {
 				t.Run(fmt.Sprintf("%s, %v, away %v", way, approve, away), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						kv := newAwayKV()
@@ -81,7 +83,8 @@ func TestAnAnswerWaitsForTheStore(t *testing.T) {
 						if v := <-answer; out.Kind != want || (v.Decision == approver.Allow) != approve {
 							t.Errorf("%+v; %v %s", out, v.Decision, v.Reason)
 						}
-						if s, _, _, err := x.lockout.load(t.Context(), lockKey(approver.Person{ID: "alice"}, rep)); err != nil || len(s.At) != 0 {
+						if s, _, _, err := x.lockout.load(t.Context(), lockKey(approver.Person{ID: "alice"}, rep)); err != nil ||
+							len(s.At) != 0 {
 							t.Errorf("%d wrong codes are counted, %v", len(s.At), err)
 						}
 					})
@@ -111,8 +114,11 @@ func TestTheStoreGoesAwayUnderAnAnswer(t *testing.T) {
 					return away(op, key)
 				}
 				kv.mu.Unlock()
-				out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
-				if v := <-answer; v.Decision != approver.Allow || out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+				out := x.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+				})
+				if v := <-answer; v.Decision != approver.Allow || out.Kind != approver.OutcomeApproved &&
+					out.Kind != approver.OutcomeRecorded {
 					t.Errorf("%+v; %v %s", out, v.Decision, v.Reason)
 				}
 			})
@@ -130,8 +136,13 @@ func TestAnAnswerThatComesTooLateForTheStore(t *testing.T) {
 		want   string
 		takes  time.Duration
 	}{
-		"back after the deadline":      {2 * time.Second, 5 * time.Second, "Too late: your answer could not be entered before the deadline", 5 * time.Second},
-		"back long after it":           {2 * time.Second, 13 * time.Second, "Too late: your answer could not be entered before the deadline", 13 * time.Second},
+		"back after the deadline": {
+			2 * time.Second, 5 * time.Second, "Too late: your answer could not be entered before the deadline", 5 * time.Second,
+		},
+		"back long after it": {
+			2 * time.Second, 13 * time.Second, "Too late: your answer could not be entered before the deadline",
+			13 * time.Second,
+		},
 		"away for long":                {time.Minute, 40 * time.Second, "this answer does not count", StorePatience},
 		"it came after the deadline":   {-time.Second, 0, "Too late: nobody answered", 0},
 		"after it, and the store away": {-time.Second, 3 * time.Second, "Too late: nobody answered", 3 * time.Second},
@@ -146,9 +157,13 @@ func TestAnAnswerThatComesTooLateForTheStore(t *testing.T) {
 				time.Sleep(time.Until(card.Due) - c.before)
 				kv.goFor(c.away)
 				began := time.Now()
-				out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request, Message: id})
+				out := x.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: card.Request,
+					Message: id,
+				})
 				took := time.Since(began)
-				if !strings.Contains(out.Text, c.want) || took < c.takes || took > c.takes+2*time.Second || out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded {
+				if !strings.Contains(out.Text, c.want) || took < c.takes || took > c.takes+2*time.Second ||
+					out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeRecorded {
 					t.Errorf("after %v: %+v", took, out)
 				}
 				if v := <-answer; v.Decision == approver.Allow {
@@ -166,12 +181,30 @@ func TestOnlyTheStoreIsWaitedFor(t *testing.T) {
 		rep  approver.Reply
 		want approver.OutcomeKind
 	}{
-		"a stranger":       {approver.Reply{Channel: "telegram", Conversation: "T", Sender: "9", Approve: true, Method: approver.ByTap, Request: "r", Message: "m"}, approver.OutcomeRefused},
-		"an unknown card":  {approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: "r", Message: "m"}, approver.OutcomeUnknown},
-		"an unknown id":    {approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: "r"}, approver.OutcomeUnknown},
-		"no form":          {approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true}, approver.OutcomeRefused},
-		"a code elsewhere": {approver.Reply{Channel: "telegram", Conversation: "U", Sender: "1", Approve: true, Method: approver.ByCode}, approver.OutcomeUnknown},
-		"one who is late":  {approver.Reply{Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByTap}, approver.OutcomeTooLate},
+		"a stranger": {approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "9", Approve: true, Method: approver.ByTap, Request: "r",
+			Message: "m",
+		}, approver.OutcomeRefused},
+		"an unknown card": {approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByTap, Request: "r",
+			Message: "m",
+		}, approver.OutcomeUnknown},
+		"an unknown id": {approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: "r",
+		}, approver.OutcomeUnknown},
+		"no form": {
+			approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true}, approver.OutcomeRefused,
+		},
+		"a code elsewhere": {
+			approver.Reply{
+				Channel: "telegram", Conversation: "U", Sender: "1", Approve: true, Method: approver.ByCode,
+			}, approver.OutcomeUnknown,
+		},
+		"one who is late": {
+			approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "2", Approve: true, Method: approver.ByTap,
+			}, approver.OutcomeTooLate,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {

@@ -71,15 +71,18 @@ func (r replica) put(t *testing.T, command string, park bool) (a asked, isAsked 
 	r.m.mu.Unlock()
 	a = asked{verdict: make(chan approver.Verdict, 1)}
 	call := approver.ToolCall{
-		ID: fmt.Sprint(command, time.Now().UnixNano()), Agent: "claude", Session: command, Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command),
-		Dir: "/repo", At: time.Now(),
+		ID: fmt.Sprint(command, time.Now().UnixNano()), Agent: "claude", Session: command, Tool: "Bash", Command: command,
+		Args: fmt.Appendf(nil, `{"command":%q}`, command),
+		Dir:  "/repo", At: time.Now(),
 		Peer: approver.Peer{Known: true, UID: 1000},
 	}
 	if park {
 		call.ParkAt = time.Now().Add(time.Second)
 	}
 	go func() {
-		a.verdict <- r.b.Ask(ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+		a.verdict <- r.b.Ask(ctx, call, approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+		})
 	}()
 	select {
 	case ref := <-here:
@@ -107,7 +110,10 @@ func (r replica) runs(t *testing.T, command string) bool {
 // says is an answer of somebody at this daemon.
 func (r replica) says(t *testing.T, sender, request string, approve bool, term approver.Term) approver.Outcome {
 	t.Helper()
-	rep := approver.Reply{Channel: "memory", Conversation: "room", Sender: sender, Approve: approve, Method: approver.ByTap, Request: request, Message: request}
+	rep := approver.Reply{
+		Channel: "memory", Conversation: "room", Sender: sender, Approve: approve, Method: approver.ByTap, Request: request,
+		Message: request,
+	}
 	if term != (approver.Term{}) {
 		r.m.mu.Lock()
 		rep.Method, rep.Code, rep.Grant = approver.ByCommand, r.m.cards[request].Code, term
@@ -153,7 +159,8 @@ func TestSomebodyIsRemovedAtTheOtherDaemon(t *testing.T) {
 					<-a.verdict // the agent is told to come back
 					term = approver.Term{}
 				}
-				if out := here.says(t, sender, a.request, true, term); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+				if out := here.says(t, sender, a.request, true, term); out.Kind != approver.OutcomeApproved &&
+					out.Kind != approver.OutcomeRecorded {
 					t.Fatalf("%s%s: %+v", prefix, kind, out)
 				}
 				if kind == " lasts" {
@@ -165,13 +172,16 @@ func TestSomebodyIsRemovedAtTheOtherDaemon(t *testing.T) {
 			t.Fatalf("%d grants, %v", len(grants), err)
 		}
 		open1, _ := here.put(t, "open", false)
-		gone := broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: "uid 0", Reason: "stolen"}
+		gone := broadcaster.Removal{
+			Person: "ada", Identities: []approver.Identity{{Channel: "memory", ID: "1"}}, By: "uid 0", Reason: "stolen",
+		}
 		if voided, err := there.b.Removals.Remove(t.Context(), gone); err != nil || voided != 2 {
 			t.Fatalf("%d void, %v", voided, err)
 		}
 		for name, d := range map[string]replica{"here": here, "there": there} {
 			for _, approve := range []bool{true, false} {
-				if out := d.says(t, "1", open1.request, approve, approver.Term{}); out.Kind != approver.OutcomeRefused || !strings.Contains(out.Text, "You were removed") {
+				if out := d.says(t, "1", open1.request, approve, approver.Term{}); out.Kind != approver.OutcomeRefused ||
+					!strings.Contains(out.Text, "You were removed") {
 					t.Errorf("%s: her answer %v: %+v", name, approve, out)
 				}
 			}
@@ -225,7 +235,8 @@ func TestRootAtTheOtherDaemon(t *testing.T) {
 		frozen := func(want bool) {
 			t.Helper()
 			for i, d := range []replica{here, there} {
-				v, err := broadcaster.FreezeStage{Store: stores[i], Mark: d.b.Mark}.Judge(t.Context(), approver.ToolCall{Agent: "claude", Dir: "/repo"})
+				v, err := broadcaster.FreezeStage{Store: stores[i], Mark: d.b.Mark}.Judge(t.Context(),
+					approver.ToolCall{Agent: "claude", Dir: "/repo"})
 				if err != nil || (v.Decision == approver.Deny) != want {
 					t.Errorf("daemon %d, frozen %v: %+v, %v", i, want, v, err)
 				}
@@ -269,7 +280,8 @@ func TestRootAtTheOtherDaemon(t *testing.T) {
 		if why := may(); why != "" {
 			t.Fatalf("root may not: %q", why)
 		}
-		if out := there.b.Answers.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeRecorded {
+		if out := there.b.Answers.OwnerApproves(t.Context(), a.request, 1); out.Kind != approver.OutcomeApproved &&
+			out.Kind != approver.OutcomeRecorded {
 			t.Errorf("%+v", out)
 		}
 		if v := <-a.verdict; v.Decision != approver.Allow || v.By != approver.ByPeople {

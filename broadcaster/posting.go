@@ -9,8 +9,6 @@ import (
 	"approver.example/tokens"
 )
 
-// This file is what a request knows of its cards, and when they are tried again.
-
 // A Phase says how far the posting of one card has come.
 type Phase uint8
 
@@ -80,7 +78,9 @@ func (p Posting) refOf(message string) (approver.Ref, bool) {
 // arrived notes that the platform took the card. One that was found before stays
 // beside it, unless it is the same.
 func (p *Posting) arrived(ref approver.Ref) {
-	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool { return other.Message == ref.Message })
+	others := slices.DeleteFunc(slices.Clone(p.refs()), func(other approver.Ref) bool {
+		return other.Message == ref.Message
+	})
 	if p.Ref != ref {
 		p.Upto, p.UptoAt = 0, time.Time{} // the count was on the other one
 	}
@@ -102,27 +102,13 @@ func (p Posting) takesCode() bool {
 	}
 }
 
-// unseen reports that none of the cards of a request was ever before people.
-func (r Request) unseen() bool {
-	return len(r.Postings) > 0 && !slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
-}
+// double reports that a second card with the same code may be before people, because an
+// answer of the platform was lost, and may show fewer calls.
+func (p Posting) double() bool { return p.Unsure || len(p.Also) > 0 }
 
-// live notes that the cards of a posting may still have buttons, although the request has
+// redraw notes that the cards of a posting may still have buttons, although the request has
 // ended.
-func (p *Posting) live() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
-
-// anew has all cards of a request brought up to date once more.
-func (r Request) anew() Request {
-	r.Postings = slices.Clone(r.Postings)
-	for i := range r.Postings {
-		r.Postings[i].live()
-	}
-	return r
-}
-
-// ended reports that no answer counts any more: the request is settled, or a yes waits for
-// the agent. Its cards say so, and have no buttons.
-func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
+func (p *Posting) redraw() { p.Shown, p.GivenUp, p.Attempts, p.Refused = false, false, 0, nil }
 
 // stale reports whether cards of a posting, whose request has ended, are still to be
 // brought up to date.
@@ -166,10 +152,6 @@ func editPause(err error, before int) time.Duration {
 // the others, before it is given up for all.
 const othersGrace = 10 * time.Second
 
-// settleGrace leaves the process that settled a request time to finish it
-// before others look.
-const settleGrace = 2 * time.Second
-
 func backoff(attempts int) time.Duration {
 	return time.Second << min(attempts, 8)
 }
@@ -182,4 +164,100 @@ func pauseAfter(err error, before int, most time.Duration) time.Duration {
 		return patience.RetryAfter()
 	}
 	return min(backoff(before), most)
+}
+
+// Postings are the cards of a request.
+type Postings []Posting
+
+// unseen reports that none of the cards was ever before people.
+func (ps Postings) unseen() bool {
+	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Posting) bool { return p.Ref.Message != "" || len(p.Also) > 0 })
+}
+
+// hold reports that a message is noted as one of the cards.
+func (ps Postings) hold(ref approver.Ref) bool {
+	return slices.ContainsFunc(ps, func(p Posting) bool {
+		_, is := p.refOf(ref.Message)
+		return is && p.To.Channel == ref.Channel && p.To.Conversation == ref.Conversation
+	})
+}
+
+// redrawn has all cards brought up to date once more.
+func (ps Postings) redrawn() Postings {
+	ps = slices.Clone(ps)
+	for i := range ps {
+		ps[i].redraw()
+	}
+	return ps
+}
+
+// unshown is for cards that were edited while something else became true of their request:
+// that edit may have been the later one, so what another process showed may be gone.
+func (ps Postings) unshown(edited []int) (next Postings, some bool) {
+	ps = slices.Clone(ps)
+	for _, i := range edited {
+		if i < len(ps) && ps[i].Shown {
+			ps[i].Shown, some = false, true
+		}
+	}
+	return ps, some
+}
+
+// updated notes what became of the tries to bring some of the postings in was up to date,
+// of which failed has the errors. What is final for one process leaves the card to others.
+// After giveUp no card is tried again.
+func (ps Postings) updated(
+	process string, was Postings, todo []int, failed []error, now, giveUp time.Time,
+) (next Postings, changed bool) {
+	ps = slices.Clone(ps)
+	for n, i := range todo {
+		p := &ps[i]
+		if !p.stale() {
+			continue
+		}
+		changed = true
+		switch err := failed[n]; {
+		case err == nil:
+			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+		case errors.Is(err, errRefused):
+			p.GivenUp = true
+		case errors.Is(err, approver.ErrFinal):
+			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
+		default:
+			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+				p.Next = now.Add(editPause(err, p.Attempts))
+			}
+			p.Attempts++
+			p.Error = err.Error()
+			p.GivenUp = !now.Before(giveUp)
+		}
+	}
+	return ps, changed
+}
+
+// maxFound bounds the cards of one posting that were found by their buttons.
+const maxFound = 32
+
+// with notes that a message, found by its button, is a card of the i-th posting. Once the
+// request has ended, any of its cards is one that nobody noted, or that was replaced.
+func (ps Postings) with(i int, message string, ended bool) (Postings, error) {
+	if i >= len(ps) {
+		return ps, ErrTooSoon // a fail-over took the posting back
+	}
+	next := slices.Clone(ps)
+	p := &next[i]
+	if _, noted := p.refOf(message); noted {
+		return ps, errNoChange
+	}
+	if !ended && (!p.Unsure || p.Phase == Void) || len(p.Also) >= maxFound {
+		return ps, ErrTooSoon
+	}
+	ref := approver.Ref{Destination: p.To, Message: message, Partial: !p.Whole}
+	if p.Whole && p.Phase != Posted && p.Phase != Void {
+		p.arrived(ref)
+	} else {
+		p.Also = append(slices.Clone(p.Also), ref)
+	}
+	p.redraw()
+	return next, nil
 }

@@ -34,7 +34,9 @@ const (
 )
 
 func TestRaceOnBolt(t *testing.T) {
-	store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, slog.New(slog.DiscardHandler))
+	store, err := boltstore.Open(boltstore.Config{
+		Path: filepath.Join(t.TempDir(), "approver.db"),
+	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +200,18 @@ func race(t *testing.T, store approver.KV) {
 	if count["approved"]+count["denied"] == 0 || count["expired"] == 0 { // a slow machine leaves people little
 		t.Errorf("the race was no race: %v", count)
 	}
-	t.Logf("%d requests, %d repliers each and the deadline at once, in %v: approved %d, denied %d, expired %d; standing answers other than one: %d; cards up to date: %d",
-		requests, raceRepliers, took.Round(time.Millisecond), count["approved"], count["denied"], count["expired"], len(faults), settled)
+	t.Logf("%d requests, %d repliers each and the deadline at once, in %v: approved %d, denied %d, expired %d; "+
+		"standing answers other than one: %d; cards up to date: %d",
+		requests, raceRepliers, took.Round(time.Millisecond), count["approved"], count["denied"], count["expired"],
+		len(faults), settled)
 	t.Logf("people were told: %v", count)
 }
 
 // raceOne lets everybody answer one request within a few milliseconds of its
 // deadline.
-func raceOne(t *testing.T, b *broadcaster.Broadcaster, m *memory, n int, lead time.Duration) (approver.Verdict, []approver.Outcome, string) {
+func raceOne(
+	t *testing.T, b *broadcaster.Broadcaster, m *memory, n int, lead time.Duration,
+) (approver.Verdict, []approver.Outcome, string) {
 	session := fmt.Sprintf("s%d", n)
 	here := make(chan approver.Ref, 1)
 	m.mu.Lock()
@@ -248,7 +254,8 @@ func judgeRace(v approver.Verdict, outs []approver.Outcome) (fault, kind string)
 	}
 	stands := told[approver.OutcomeApproved] + told[approver.OutcomeDenied]
 	switch {
-	case v.Decision == approver.Allow && stands == told[approver.OutcomeApproved] && stands+told[approver.OutcomeRecorded] == 1:
+	case v.Decision == approver.Allow && stands == told[approver.OutcomeApproved] &&
+		stands+told[approver.OutcomeRecorded] == 1:
 		return "", "approved" // or recorded, on a machine that is slow to tell
 	case v.Decision == approver.Deny && told[approver.OutcomeDenied] == 1 && stands == 1:
 		return "", "denied"
@@ -259,7 +266,9 @@ func judgeRace(v approver.Verdict, outs []approver.Outcome) (fault, kind string)
 }
 
 func kindName(k approver.OutcomeKind) string {
-	return [...]string{"refused", "approved", "denied", "too late", "expired", "unknown", "used", "locked", "need code", "recorded"}[k]
+	return [...]string{
+		"refused", "approved", "denied", "too late", "expired", "unknown", "used", "locked", "need code", "recorded",
+	}[k]
 }
 
 // waitForCards waits until every card shows an end, and returns how many do.

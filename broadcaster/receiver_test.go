@@ -85,7 +85,8 @@ func wired(t *testing.T, kv *memKV, lease *oneLease, name string, place, person 
 func wiredAs(t *testing.T, kv *memKV, lease *oneLease, name, place, person string, w *wire) (*Broadcaster, *wire) {
 	b := composed(Options{
 		Store: replica{kv, lease, name, func() bool { return false }}, Log: slog.New(slog.DiscardHandler),
-		Destinations: []approver.Destination{{Channel: "wire", Conversation: place}}, Channels: []approver.Channel{w}, Mark: NewControlMark(0),
+		Destinations: []approver.Destination{{Channel: "wire", Conversation: place}}, Channels: []approver.Channel{w},
+		Mark: NewControlMark(0),
 	})
 	b.Approvers.people.Store(&approver.People{{Channel: "wire", ID: person}: {ID: person}})
 	ctx, stop := context.WithCancel(t.Context())
@@ -230,7 +231,10 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 					t.Fatal(err)
 				}
 				both := func() *approver.People {
-					return &approver.People{{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "bob"}: {ID: "robert"}, {Channel: "wire", ID: "eve"}: {ID: "eve"}}
+					return &approver.People{
+						{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "bob"}: {ID: "robert"},
+						{Channel: "wire", ID: "eve"}: {ID: "eve"},
+					}
 				}
 				b1, _ := wired(t, kv, lease, "a", "room", "ada")
 				b2, _ := wired(t, kv, lease, "b", "room", "ada")
@@ -253,11 +257,15 @@ func TestARemovalIsNoDifferenceOfDaemons(t *testing.T) {
 					by = b1
 				}
 				if _, err := changeControls(t.Context(), kv, by.Mark, kv.Put, func(c *Controls, now time.Time) error {
-					return c.remove(Removal{Person: "robert", Identities: []approver.Identity{{Channel: "wire", ID: "bob"}}, By: "uid 0"}, now)
+					return c.remove(Removal{
+						Person: "robert", Identities: []approver.Identity{{Channel: "wire", ID: "bob"}}, By: "uid 0",
+					}, now)
 				}); err != nil {
 					t.Fatal(err)
 				}
-				by.Approvers.people.Store(&approver.People{{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "eve"}: {ID: "eve"}}) // as its authority then has them
+				by.Approvers.people.Store(&approver.People{
+					{Channel: "wire", ID: "ada"}: {ID: "ada"}, {Channel: "wire", ID: "eve"}: {ID: "eve"},
+				}) // as its authority then has them
 				if got := apart(12); got != "" {
 					t.Errorf("after the removal: %q", got)
 				}

@@ -35,6 +35,9 @@ func (s *records) noteTrouble(err error) {
 	}
 }
 
+// maxListed bounds how many records of one shard are listed.
+const maxListed = 1000
+
 // listed returns the ids of all scheduled records of one kind.
 func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 	lister, ok := s.store.(approver.Lister)
@@ -59,18 +62,23 @@ func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 	return slices.Concat(shards...), err
 }
 
-func (s *records) put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s *records) put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	return s.putBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
 // putBefore is KV.PutBefore with patience: an ambiguous error is followed by the
 // very same write, which succeeds if the first one did. It gives up when ctx
 // ends, or after PostTimeout.
-func (s *records) putBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s *records) putBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	give := time.Now().Add(PostTimeout)
 	for {
 		err := s.store.PutBefore(ctx, before, key, value, prev, next, due, keepUntil)
-		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil || time.Now().After(give) {
+		if err == nil || errors.Is(err, approver.ErrConflict) || errors.Is(err, approver.ErrOverdue) || ctx.Err() != nil ||
+			time.Now().After(give) {
 			return err
 		}
 		s.log.Debug("a write was ambiguous; sending it again", "key", key, "error", err)

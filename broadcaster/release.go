@@ -1,16 +1,18 @@
 package broadcaster
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
 	"time"
 
-	"log/slog"
-
 	"approver.example"
+	"approver.example/display"
 )
-
-// This file releases a call that people said yes to, and records what becomes of the
-// calls that the yes was not for.
 
 // releases gives calls the yes that people said.
 type releases struct {
@@ -24,7 +26,7 @@ type releases struct {
 	uptime      *uptime
 	audit       approver.Recorder
 	fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
-	giving      *giving
+	handovers   *handovers
 	log         *slog.Logger
 	process     string
 	store       approver.KV
@@ -37,17 +39,17 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.CallChanged, now) })
+		return l.requests.fail(ctx, r.ID, approver.CallChanged)
 	}
 	if err := l.grants.stillGood(ctx, r, call); isVoid(err) {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(causeOf(err), now) })
+		return l.requests.fail(ctx, r.ID, causeOf(err))
 	} else if err != nil {
 		return r, err
 	}
 	if moot, err := l.grants.moot(ctx, r); err != nil {
 		return r, err
 	} else if moot {
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Moot, now) })
+		return l.requests.fail(ctx, r.ID, approver.Moot)
 	}
 	// What ended meanwhile was not approved: nobody reads that of it in the audit.
 	if time.Since(began) > retryEvery {
@@ -65,11 +67,11 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	}
 	if err != nil || hash == "" {
 		l.log.Error("the approval could not be recorded, so the call was denied", "request", r.ID, "error", err)
-		return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.Unrecorded, now) })
+		return l.requests.fail(ctx, r.ID, approver.Unrecorded)
 	}
 	next, err := l.consume(ctx, r, call, fp, hash, holder)
 	if err == nil {
-		if err := l.grants.keep(context.WithoutCancel(ctx), next); err != nil {
+		if err := l.grants.makeLasting(context.WithoutCancel(ctx), next); err != nil {
 			l.log.Error("a yes could not be kept for longer than once", "request", r.ID, "error", err)
 		}
 	}
@@ -84,15 +86,17 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 			return "", err
 		}
 	}
-	return l.audit.Record(ctx, r.record(approver.EventApproved))
+	return l.audit.Record(ctx, auditRecord(r, approver.EventApproved))
 }
 
-func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string) (Request, error) {
+func (l *releases) consume(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string,
+) (Request, error) {
 	readable := time.Minute
 	if deadline, ok := ctx.Deadline(); ok {
 		readable = time.Until(deadline)
 	}
-	l.giving.begin(holder, r.ID)
+	l.handovers.begin(holder, r.ID)
 	return l.requests.change(ctx, r.ID, func(r Request, now time.Time) (next Request, err error) {
 		if r.Parked {
 			next, err = r.Take(call, fp, hash, now.Add(readable), now)
@@ -104,4 +108,264 @@ func (l *releases) consume(ctx context.Context, r Request, call approver.ToolCal
 		}
 		return next, err
 	})
+}
+
+// mayRun reports whether the courier of a call may take r as a yes: because it was
+// released on this connection, by holder, or because it may be repeated to it. A
+// repetition is a compare-and-set, which an acknowledgment can only lose or win;
+// then [Controls.void] is looked at, as before a release; then it is recorded.
+func (l *releases) mayRun(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
+) (Request, bool, error) {
+	switch {
+	case r.State != approver.Consumed || r.CallID != call.ID:
+		return r, false, nil
+	case holder != "" && r.Holder == holder:
+		return l.lastLook(context.WithoutCancel(ctx), r, call)
+	case !r.Call.Peer.SameUser(call.Peer):
+		return r, false, ErrNotBound
+	}
+	r, err := l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		return r.Repeat(call.ID, fp, l.uptime.backSince(now), now)
+	})
+	if err != nil {
+		return r, false, err
+	}
+	if err := l.grants.stillGood(ctx, r, call); err != nil {
+		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
+			r = l.withhold(context.WithoutCancel(ctx), r, causeOf(err))
+		}
+		return r, false, err
+	}
+	rec := auditRecord(r, approver.EventRepeated)
+	rec.At, rec.Once, rec.Call = call.At, fmt.Sprintf("%s:%d", rec.Once, r.Repeats), call
+	rec.Note = fmt.Sprintf("the courier came back for its answer: time %d", r.Repeats)
+	if _, err := l.audit.Record(ctx, rec); err != nil {
+		return r, false, fmt.Errorf("the answer could not be repeated, because that could not be recorded: %w", err)
+	}
+	l.log.Warn("a yes was told to its courier once more", "request", r.ID, "call", call.ID, "time", r.Repeats)
+	return r, true, nil
+}
+
+// lastLook says whether the courier that r was just released to gets the yes. The store
+// may have been away since the release, and people act meanwhile.
+func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCall) (Request, bool, error) {
+	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
+	if err == nil {
+		return r, true, nil
+	}
+	r = l.withhold(ctx, r, causeOf(err))
+	if r.gaveNothing() && isVoid(err) {
+		return r, false, nil // the record says why, to everybody
+	}
+	return r, false, err
+}
+
+// withhold notes that the courier of a call that was released is not given its yes. What
+// the store does not take now is kept until it does.
+func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) Request {
+	var now atomic.Pointer[Request]
+	now.Store(&r)
+	err := l.reports.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error {
+		next, err := l.requests.change(ctx, r.ID, func(fresh Request, at time.Time) (Request, error) {
+			if fresh.CallID != r.CallID {
+				return fresh, ErrNotBound
+			}
+			return fresh.withhold(why, at)
+		})
+		if errors.Is(err, errNoChange) {
+			err = nil
+		}
+		if err == nil {
+			now.Store(&next)
+			l.editor.settle(r.ID)
+		}
+		return err
+	})
+	if err != nil {
+		l.log.Warn("it could not be noted that an approved call was not given to its agent", "request", r.ID, "error", err)
+	}
+	return *now.Load()
+}
+
+// share releases one more call of a request whose yes is for several. A call that comes
+// back for it may be judged otherwise by now: why is what asks about it.
+func (l *releases) share(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string,
+) (Request, bool, error) {
+	if !covers(r.Verdict, why) {
+		return r, false, ErrNotBound
+	}
+	bound, err := l.fingerprint(context.WithoutCancel(ctx), call)
+	if err != nil {
+		return r, false, err
+	}
+	var at time.Time
+	r, err = l.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		at = now
+		return r.Share(call.ID, bound.Fingerprint, holder, l.uptime.backSince(now), now)
+	})
+	switch {
+	case errors.Is(err, ErrSettled):
+		return r, false, errAnswered
+	case errors.Is(err, approver.ErrOverdue):
+		return r, false, errTooOld
+	case err != nil:
+		return r, false, err
+	}
+	err = l.grants.stillGood(ctx, r, call)
+	if err == nil {
+		rec := auditRecord(r, approver.EventReleased)
+		rec.At, rec.Once, rec.Call = at, approver.OnceShared(r.ID, r.Also[r.Also.at(call.ID)].N), call
+		rec.Note = "by the yes to a card that showed this call with identical ones"
+		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
+	}
+	if err != nil {
+		l.lose(ctx, r, call.ID)
+		return r, false, err
+	}
+	return r, ctx.Err() == nil, ctx.Err()
+}
+
+// lose notes that a call took its yes and was not released, so that no card counts it.
+func (l *releases) lose(ctx context.Context, r Request, callID string) {
+	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
+		i, was := r.Also.at(callID), r
+		if i < 0 || r.Also[i].Lost {
+			return r, errNoChange
+		}
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].Lost = true
+		return sayAnew(r, was), nil
+	})
+	if err != nil && !errors.Is(err, errNoChange) {
+		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
+	}
+	l.editor.settle(r.ID)
+}
+
+// verdict is the answer to a courier. runs is what [releases.mayRun] says of it.
+func (l *releases) verdict(r Request, runs bool) approver.Verdict {
+	v := r.Verdict
+	v.Chain, v.Unasked = nil, false // the question's: this is the answer
+	res, settled := r.Told()
+	took := display.Duration(res.At.Sub(r.Created))
+	who := cmp.Or(res.Person.Name, res.Person.ID)
+	v.By = approver.ByPeople
+	if settled && res.Approve && runs {
+		v.Decision = approver.Allow
+		v.Reason = fmt.Sprintf("approved by %s via %s after %s", who, display.Platform(res.Identity.Channel), took)
+		v.Detail, v.Approval = v.Reason, yesOf(r)
+		return v
+	}
+	switch {
+	case !settled:
+		reason := fmt.Sprintf("Waiting for approval (request %s): run the same call again later, until %s", r.ID,
+			r.TakeBy.UTC().Format("15:04 UTC"))
+		return v.Blocked(reason, reason)
+	case res.Approve:
+		reason := "another call with the same content has used this approval; run it again to ask anew"
+		return v.Blocked(reason, reason)
+	}
+	reason := res.Cause.Sentence()
+	switch res.Cause {
+	case approver.ByPerson:
+		reason = fmt.Sprintf("denied by %s via %s. Do not try it again or work around it: ask the user how to go on", who,
+			display.Platform(res.Identity.Channel))
+	case approver.TimedOut:
+		reason = fmt.Sprintf("nobody answered within %s, so the call was blocked. It may be tried again when somebody is "+
+			"there to approve it",
+			display.Duration(r.Due.Sub(r.Created)))
+	case approver.Unreachable:
+		reason = "no approval channel could be reached, so the call was blocked" + l.channels.unreached(r)
+	default: // the sentence says it
+	}
+	return v.Blocked(reason, reason)
+}
+
+// answeredBefore records that a call got the answer of a request that another
+// call had asked.
+func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.ToolCall) error {
+	if r.CallID == call.ID || !r.Parked { // else see recordEnd
+		return nil
+	}
+	_, err := l.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: l.verdict(r, false),
+		Note: "the answer of a request that was parked",
+	})
+	return err
+}
+
+// given returns a settled request as people may be told of it: after the last look of who
+// took its yes, if that is here, or else a moment after the release. It is false if ctx
+// ends before.
+func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
+	if r.State != approver.Consumed || r.Closed {
+		return r, true
+	}
+	if r.ReleasedBy == l.process {
+		if !l.handovers.wait(ctx, r.ID) {
+			return r, false
+		}
+		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
+			return fresh, true
+		}
+		return r, false // it may say that nothing was given
+	}
+	for {
+		fresh, _, now, err := l.requests.loadNow(ctx, r.ID)
+		if err == nil && fresh.State.Settled() {
+			r = fresh
+		}
+		if err == nil && (r.Closed || r.Withheld != approver.NoCause || now.Sub(r.ReleasedAt) > settleGrace) {
+			return r, true
+		}
+		if !sleep(ctx, retryEvery) {
+			return r, false
+		}
+	}
+}
+
+// granted makes the record of a yes that waits for its call, which must be
+// durable before anybody is told, and brings the cards up to date.
+func (l *releases) granted(ctx context.Context, r Request) Request {
+	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
+	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
+		func(r Request, now time.Time) (Request, error) {
+			if err != nil || hash == "" {
+				return r.Fail(approver.Unrecorded, now)
+			}
+			if r.State != approver.Approved {
+				return r, ErrSettled
+			}
+			r.Audit = hash
+			return r, nil
+		})
+	if err != nil || changeErr != nil && !errors.Is(changeErr, ErrSettled) {
+		l.log.Error("a yes that waits for its call could not be recorded", "request", r.ID, "error",
+			errors.Join(err, changeErr))
+	}
+	if next.Granted() {
+		l.editor.settle(next.ID)
+	}
+	return next
+}
+
+// regrant goes on with what a former process left undone of yeses that wait: the
+// record, and the cards.
+func (l *releases) regrant(ctx context.Context) {
+	open, err := l.requests.Open(ctx)
+	if err != nil {
+		l.records.noteTrouble(err)
+	}
+	now, err := l.store.Now(ctx)
+	for _, r := range open {
+		switch {
+		case err != nil || r.State != approver.Approved || !r.Parked:
+		case r.Granted():
+			l.editor.settle(r.ID)
+		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
+			l.granted(ctx, r)
+		}
+	}
 }

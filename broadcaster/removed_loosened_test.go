@@ -17,9 +17,15 @@ import (
 // a restart too, and neither comes back with whoever was removed.
 func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 	start := map[string]func(x *bench) error{
-		"a pause":               func(x *bench) error { _, err := x.Controls.Pause(x.t.Context(), MaxPause, true, "Alice"); return err },
-		"a pause of HIGH calls": func(x *bench) error { _, err := x.Controls.Pause(x.t.Context(), MaxPause, false, "Alice"); return err },
-		"observe mode":          func(x *bench) error { _, err := x.Controls.Observe(x.t.Context(), MaxObserve, "Alice"); return err },
+		"a pause": func(x *bench) error {
+			_, err := x.Controls.Pause(x.t.Context(), MaxPause, true, "Alice")
+			return err
+		},
+		"a pause of HIGH calls": func(x *bench) error {
+			_, err := x.Controls.Pause(x.t.Context(), MaxPause, false, "Alice")
+			return err
+		},
+		"observe mode": func(x *bench) error { _, err := x.Controls.Observe(x.t.Context(), MaxObserve, "Alice"); return err },
 		"both": func(x *bench) error {
 			_, err := x.Controls.Pause(x.t.Context(), MaxPause, true, "Alice")
 			_, err2 := x.Controls.Observe(x.t.Context(), MaxObserve, "Alice")
@@ -28,12 +34,15 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 	}
 	for name, begin := range start {
 		for _, gone := range []Removal{
-			{Person: "alice", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, By: "uid 7"}, {Person: "bob", By: "uid 7"}, {Person: "x:1", Unlisted: true, By: "uid 7"},
+			{
+				Person: "alice", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}, By: "uid 7",
+			}, {Person: "bob", By: "uid 7"}, {Person: "x:1", Unlisted: true, By: "uid 7"},
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()
 				x, other := newBench(t, kv), newBench(t, kv)
-				if _, err := x.Removals.Remove(t.Context(), Removal{Person: "x:1", Unlisted: true, By: "uid 7"}); err != nil { // that there was one before changes nothing
+				// that there was one before changes nothing
+				if _, err := x.Removals.Remove(t.Context(), Removal{Person: "x:1", Unlisted: true, By: "uid 7"}); err != nil {
 					t.Fatal(err)
 				}
 				if err := begin(x); err != nil {
@@ -45,7 +54,8 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 					_, paused := y.Controls.PausedFor(t.Context(), approver.High)
 					_, observing := y.Controls.Observing(t.Context(), approver.Verdict{})
 					if c, now, err := y.Controls.Load(t.Context()); err != nil || paused || observing || c.Notice(now) != "" {
-						t.Errorf("%s, %s is removed, %s: paused %v, observing %v, %q, %v", name, gone.Person, where, paused, observing, c.Notice(now), err)
+						t.Errorf("%s, %s is removed, %s: paused %v, observing %v, %q, %v", name, gone.Person, where, paused, observing,
+							c.Notice(now), err)
 					}
 				}
 				if _, err := x.Removals.Remove(t.Context(), gone); err != nil {
@@ -56,7 +66,9 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 				over("after a restart", newBench(t, kv))
 				ended := away(t, x.Broadcaster, gone.Person)
 				want := map[string][]string{
-					"a pause": {"PAUSED until", "by Alice: nobody is asked"}, "a pause of HIGH calls": {"PAUSED until", "HIGH calls are not asked"},
+					"a pause": {
+						"PAUSED until", "by Alice: nobody is asked",
+					}, "a pause of HIGH calls": {"PAUSED until", "HIGH calls are not asked"},
 					"observe mode": {"OBSERVING until"}, "both": {"PAUSED until", "OBSERVING until"},
 				}[name]
 				note := ""
@@ -66,11 +78,13 @@ func TestARemovalEndsAPauseAndObserveMode(t *testing.T) {
 					}
 				}
 				for _, words := range want {
-					if !strings.Contains(ended.Line(), "which ended: ") || !strings.Contains(ended.Line(), words) || !strings.Contains(note, words) {
+					if !strings.Contains(ended.Line(), "which ended: ") || !strings.Contains(ended.Line(), words) ||
+						!strings.Contains(note, words) {
 						t.Errorf("%s: the list says %q, the audit %q", name, ended.Line(), note)
 					}
 				}
-				if _, err := x.Removals.Remove(t.Context(), gone); err != nil || away(t, x.Broadcaster, gone.Person).Ended != ended.Ended {
+				if _, err := x.Removals.Remove(t.Context(), gone); err != nil ||
+					away(t, x.Broadcaster, gone.Person).Ended != ended.Ended {
 					t.Errorf("%s: a second removal forgets what the first one ended: %v", name, err)
 				}
 				if err := x.Removals.Restore(t.Context(), away(t, x.Broadcaster, gone.Person), "uid 0"); err != nil {
@@ -104,8 +118,12 @@ func TestWhatWasApprovedBeforeARemovalDoesNotBeginAfterIt(t *testing.T) {
 				removeAlice(x.t, x.Broadcaster)
 				_ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0")
 			},
-			"removed anew":        func(x *bench) { _, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "carol", By: "uid 7"}) },
-			"somebody comes back": func(x *bench) { _ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "carol"), "uid 0") },
+			"removed anew": func(x *bench) {
+				_, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "carol", By: "uid 7"})
+			},
+			"somebody comes back": func(x *bench) {
+				_ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "carol"), "uid 0")
+			},
 		} {
 			story(t, func(t *testing.T, x *bench) {
 				if _, err := x.Removals.Remove(t.Context(), Removal{Person: "carol", By: "uid 7"}); err != nil {
@@ -125,7 +143,8 @@ func TestWhatWasApprovedBeforeARemovalDoesNotBeginAfterIt(t *testing.T) {
 				err = does(x, asked)
 				c, now, readErr := x.Controls.Load(t.Context())
 				loose := c.Notice(now) != "" != (name == "unfreeze")
-				if readErr != nil || loose != (what == "nothing") || (err == nil) != loose || err != nil && !errors.Is(err, errRemovedSince) {
+				if readErr != nil || loose != (what == "nothing") || (err == nil) != loose || err != nil &&
+					!errors.Is(err, errRemovedSince) {
 					t.Errorf("%s, %s: %v, then %q", name, what, err, c.Notice(now))
 				}
 			})

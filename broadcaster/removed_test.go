@@ -13,7 +13,11 @@ import (
 
 func removeAlice(t *testing.T, b *Broadcaster) {
 	t.Helper()
-	gone := Removal{Person: "alice", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "d1"}}, By: "uid 7", Reason: "left"}
+	gone := Removal{
+		Person: "alice", Identities: []approver.Identity{
+			{Channel: "telegram", ID: "1"}, {Channel: "discord", ID: "d1"},
+		}, By: "uid 7", Reason: "left",
+	}
 	if _, err := b.Removals.Remove(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +44,10 @@ func away(t *testing.T, b *Broadcaster, person string) Removal {
 func TestARemovedPersonCountsNowhere(t *testing.T) {
 	ways := map[string]func(x *bench, c *chat, sender string) approver.Reply{}
 	for _, approve := range []bool{true, false} {
-		for _, m := range []approver.Method{approver.ByTap, approver.ByTyped, approver.ByPlain, approver.ByCode, approver.ByCommand, approver.ByID, approver.NoMethod} {
+		for _, m := range []approver.Method{
+			approver.ByTap, approver.ByTyped, approver.ByPlain, approver.ByCode, approver.ByCommand, approver.ByID,
+			approver.NoMethod,
+		} {
 			for _, typed := range []bool{true, false} {
 				ways[fmt.Sprintf("%v %v code=%v", approve, m, typed)] = func(x *bench, c *chat, sender string) approver.Reply {
 					msg, card := c.card(0)
@@ -104,7 +111,9 @@ func TestAYesIsVoidOnceItsGiverIsRemoved(t *testing.T) {
 					x.tap(x.tg, 0, who, true)
 				} else {
 					_, card := x.tg.card(0)
-					rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: who, Approve: true, Method: approver.ByCommand, Code: card.Code}
+					rep := approver.Reply{
+						Channel: "telegram", Conversation: "T", Sender: who, Approve: true, Method: approver.ByCommand, Code: card.Code,
+					}
 					rep.Grant, _ = approver.ParseTerm(strings.Fields(kind)[2])
 					x.Answers.Reply(t.Context(), rep)
 					<-v
@@ -173,7 +182,9 @@ func TestAYesOfSomebodyRemovedIsNotRepeated(t *testing.T) {
 		x.tap(x.tg, 0, "1", true)
 		<-answer
 		removeAlice(t, x.Broadcaster)
-		v := x.Ask(t.Context(), testCall("c1"), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+		v := x.Ask(t.Context(), testCall("c1"), approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+		})
 		if v.Decision == approver.Allow || !strings.Contains(v.Reason, "was removed since") {
 			t.Errorf("%+v", v)
 		}
@@ -207,7 +218,9 @@ func TestARemovalHoldsOnEveryDaemonAndAfterRestarts(t *testing.T) {
 		c := newBench(t, kv)
 		refused("after a restart", c, "discord", "d1")
 		renamed := approver.People{}
-		renamed.Add("telegram", []approver.Approver{{ID: "1", Name: "Mallory", Person: "mallory"}, {ID: "9", Person: "alice"}})
+		renamed.Add("telegram", []approver.Approver{
+			{ID: "1", Name: "Mallory", Person: "mallory"}, {ID: "9", Person: "alice"},
+		})
 		c.Approvers.Set(renamed)
 		refused("her account under another name", c, "telegram", "1")
 		refused("another account of hers", c, "telegram", "9")
@@ -295,8 +308,11 @@ func TestEverybodyWasRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		v := x.Ask(t.Context(), testCall("c1"), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
-		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "nobody is left who could approve it") || time.Since(start) > time.Second {
+		v := x.Ask(t.Context(), testCall("c1"), approver.Verdict{
+			Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+		})
+		if v.Decision != approver.Deny || !strings.Contains(v.Reason, "nobody is left who could approve it") ||
+			time.Since(start) > time.Second {
 			t.Errorf("after %v: %+v", time.Since(start), v)
 		}
 		if why := x.Approvers.Nobody(approver.High); !strings.Contains(why, "of telegram no approver counts") {
@@ -321,7 +337,9 @@ func TestRemovalsAreFew(t *testing.T) {
 	if err := c.remove(Removal{Person: "one more", Unlisted: true}, now); !errors.Is(err, errManyGone) {
 		t.Error(err)
 	}
-	if err := c.remove(Removal{Person: "3", By: "second", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}}}, now.Add(time.Hour)); err != nil {
+	if err := c.remove(Removal{
+		Person: "3", By: "second", Identities: []approver.Identity{{Channel: "telegram", ID: "1"}},
+	}, now.Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 	if r := c.Removed[3]; r.By != "first" || !r.At.Equal(now) || len(r.Identities) != 1 {
@@ -341,7 +359,8 @@ func TestRemovalsAreFew(t *testing.T) {
 	if err := c.remove(Removal{Person: "listed"}, now.Add(holdKeep+time.Hour)); err != nil || len(c.Removed) != n {
 		t.Error("one who is back for long is kept:", len(c.Removed), err)
 	}
-	if (Removal{}).Stands() || (Controls{Removed: []Removal{{At: now}}}).takesBack(approver.Resolution{Approve: true, Cause: approver.ByPerson}) {
+	if (Removal{}).Stands() || (Controls{Removed: []Removal{{At: now}}}).takesBack(approver.Resolution{Approve: true,
+		Cause: approver.ByPerson}) {
 		t.Error("a removal of nobody is one of somebody")
 	}
 }
@@ -357,7 +376,9 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 	}{
 		"nothing": {func(*bench) {}, nil},
 		"another account": {func(x *bench) {
-			_, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "alice", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}}, By: "uid 0", Reason: "stolen"})
+			_, _ = x.Removals.Remove(x.t.Context(), Removal{
+				Person: "alice", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}}, By: "uid 0", Reason: "stolen",
+			})
 		}, ErrRemovedAnew},
 		"the same accounts": {func(x *bench) { removeAlice(x.t, x.Broadcaster) }, ErrRemovedAnew},
 		"back and away again": {func(x *bench) {
@@ -365,8 +386,12 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 			time.Sleep(time.Second)
 			removeAlice(x.t, x.Broadcaster)
 		}, ErrRemovedAnew},
-		"back":          {func(x *bench) { _ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0") }, ErrNotRemoved},
-		"somebody else": {func(x *bench) { _, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "bob", By: "uid 0"}) }, nil},
+		"back": {
+			func(x *bench) { _ = x.Removals.Restore(x.t.Context(), away(x.t, x.Broadcaster, "alice"), "uid 0") }, ErrNotRemoved,
+		},
+		"somebody else": {
+			func(x *bench) { _, _ = x.Removals.Remove(x.t.Context(), Removal{Person: "bob", By: "uid 0"}) }, nil,
+		},
 	} {
 		story(t, func(t *testing.T, x *bench) {
 			removeAlice(t, x.Broadcaster)
@@ -374,11 +399,13 @@ func TestARemovalAnewWinsAgainstARestore(t *testing.T) {
 			time.Sleep(time.Minute)
 			c.meanwhile(x)
 			time.Sleep(time.Minute)
-			if err := x.Removals.Restore(t.Context(), seen, "uid 0"); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			if err := x.Removals.Restore(t.Context(), seen, "uid 0"); !errors.Is(err, c.want) ||
+				(err == nil) != (c.want == nil) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 			line := away(t, x.Broadcaster, "alice").Line()
-			if name == "another account" && (!strings.Contains(line, "(left), and anew by uid 0") || !strings.Contains(line, "(stolen)")) {
+			if name == "another account" && (!strings.Contains(line, "(left), and anew by uid 0") ||
+				!strings.Contains(line, "(stolen)")) {
 				t.Errorf("the list says %q", line)
 			}
 		})

@@ -34,7 +34,9 @@ func (s shifted) Now(ctx context.Context) (time.Time, error) {
 func TestAYesIsReadAgainOnTheRealStores(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) approver.KV{
 		"bolt": func(t *testing.T) approver.KV {
-			store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, slog.New(slog.DiscardHandler))
+			store, err := boltstore.Open(boltstore.Config{
+				Path: filepath.Join(t.TempDir(), "approver.db"),
+			}, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +66,10 @@ func TestAYesIsReadAgainOnTheRealStores(t *testing.T) {
 				told := make(chan approver.Verdict, 1)
 				go func() { told <- first.ask(t.Context(), id) }()
 				ref := <-here
-				first.m.reply(t.Context(), approver.Reply{Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: ref.Message, Message: ref.Message})
+				first.m.reply(t.Context(), approver.Reply{
+					Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: ref.Message,
+					Message: ref.Message,
+				})
 				if v := <-told; v.Decision != approver.Allow {
 					t.Fatalf("%+v", v)
 				}
@@ -130,7 +135,8 @@ func startReplica(t *testing.T, store approver.KV, others ...approver.Approver) 
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			return approver.Bind(c, "", nil, nil)
 		},
-		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.DiscardHandler),
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +153,8 @@ func startReplica(t *testing.T, store approver.KV, others ...approver.Approver) 
 func (r replica) ask(ctx context.Context, id string) approver.Verdict {
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
-	return r.b.Ask(ctx, approver.ToolCall{ID: id, Agent: "claude", Session: id, Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now()},
+	return r.b.Ask(ctx, approver.ToolCall{
+		ID: id, Agent: "claude", Session: id, Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now(),
+	},
 		approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 }

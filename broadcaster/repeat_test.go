@@ -118,7 +118,12 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 		{"after an hour", after(time.Hour), approver.Deny},
 		{"after it was acknowledged", after(0, ack), approver.Deny},
 		{"after it was acknowledged twice", after(0, ack, ack), approver.Deny},
-		{"acknowledged, and the daemon restarts", func(x *bench) approver.Verdict { ack(x); return later(0, 0, 0)(x) }, approver.Deny},
+		{
+			"acknowledged, and the daemon restarts", func(x *bench) approver.Verdict {
+				ack(x)
+				return later(0, 0, 0)(x)
+			}, approver.Deny,
+		},
 		{"acknowledged to the next daemon", later(0, 0, 0, ack), approver.Deny},
 		{"the daemon restarts at once", later(0, 0, 0), approver.Allow},
 		{"the daemon is away for a minute", later(5*time.Second, time.Minute, 14*time.Second), approver.Allow},
@@ -128,9 +133,16 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 		{"during a freeze", after(0, freeze), approver.Deny},
 		{"after a freeze", after(0, freeze, unfreeze), approver.Deny},
 		{"after a freeze, by the next daemon", later(0, 0, 0, freeze, unfreeze), approver.Deny},
-		{"frozen, restarted, lifted", func(x *bench) approver.Verdict { freeze(x); return later(0, 0, 0, unfreeze)(x) }, approver.Deny},
+		{
+			"frozen, restarted, lifted", func(x *bench) approver.Verdict {
+				freeze(x)
+				return later(0, 0, 0, unfreeze)(x)
+			}, approver.Deny,
+		},
 		{"by another user", func(x *bench) approver.Verdict { return x.again(asUser(1001)) }, approver.Deny},
-		{"by nobody that the kernel knows", func(x *bench) approver.Verdict { return x.again(testCall("c1")) }, approver.Deny},
+		{
+			"by nobody that the kernel knows", func(x *bench) approver.Verdict { return x.again(testCall("c1")) }, approver.Deny,
+		},
 		{"another command", func(x *bench) approver.Verdict {
 			c := call
 			c.Command, c.Args = "rm -rf /", []byte(`{"command":"rm -rf /"}`)
@@ -139,8 +151,16 @@ func TestWaysToReadAYesTwice(t *testing.T) {
 		{"another agent", func(x *bench) approver.Verdict { c := call; c.Agent = "codex"; return x.again(c) }, approver.Deny},
 		{"another folder", func(x *bench) approver.Verdict { c := call; c.Dir = "/prod"; return x.again(c) }, approver.Deny},
 		{"another policy", func(x *bench) approver.Verdict { x.fpChange = "2"; return x.again(call) }, approver.Deny},
-		{"another file", func(x *bench) approver.Verdict { x.files = map[string]string{"deploy.sh": "2"}; return x.again(call) }, approver.Deny},
-		{"the audit does not take it", func(x *bench) approver.Verdict { x.audit.failing(approver.EventRepeated); return x.again(call) }, approver.Deny},
+		{
+			"another file", func(x *bench) approver.Verdict {
+				x.files = map[string]string{"deploy.sh": "2"}
+				return x.again(call)
+			}, approver.Deny,
+		},
+		{"the audit does not take it", func(x *bench) approver.Verdict {
+			x.audit.failing(approver.EventRepeated)
+			return x.again(call)
+		}, approver.Deny},
 		{"the controls cannot be read", func(x *bench) approver.Verdict {
 			x.failing(func(op, key string) bool { return op == "get" && key == controlKey() })
 			return x.again(call)
@@ -252,7 +272,8 @@ func TestEightReadOneYes(t *testing.T) {
 			return yes
 		}
 		if yes := eight(); yes == 0 || x.count(approver.EventRepeated) != yes-1 || x.count(approver.EventReleased) != 1 {
-			t.Errorf("%d were told yes; the audit has %d releases and %d repetitions", yes, x.count(approver.EventReleased), x.count(approver.EventRepeated))
+			t.Errorf("%d were told yes; the audit has %d releases and %d repetitions", yes, x.count(approver.EventReleased),
+				x.count(approver.EventRepeated))
 		}
 		before := x.count(approver.EventRepeated)
 		if err := x.Reports.Acknowledge(t.Context(), approver.Peer{}, "c1"); err != nil {
@@ -279,7 +300,8 @@ func TestAParkedYesIsReadTwice(t *testing.T) {
 			wait time.Duration
 			id   string
 			want approver.Decision
-		}{{0, "c2", approver.Allow}, {14 * time.Second, "c2", approver.Allow}, {0, "c1", approver.Deny}, {2 * time.Second, "c2", approver.Deny}, {time.Hour, "c2", approver.Deny}} {
+		}{{0, "c2", approver.Allow}, {14 * time.Second, "c2", approver.Allow}, {0, "c1", approver.Deny},
+			{2 * time.Second, "c2", approver.Deny}, {time.Hour, "c2", approver.Deny}} {
 			time.Sleep(step.wait)
 			if v := x.again(testCall(step.id)); v.Decision != step.want {
 				t.Errorf("%s after %v: %+v", step.id, step.wait, v)
@@ -305,7 +327,9 @@ func TestAcknowledgingWhatIsNotOnesOwn(t *testing.T) {
 		}
 		x.tap(x.tg, 0, "1", true)
 		<-first
-		for name, peer := range map[string]approver.Peer{"another user": {Known: true, UID: 1001}, "nobody": {}, "root": {Known: true}} {
+		for name, peer := range map[string]approver.Peer{
+			"another user": {Known: true, UID: 1001}, "nobody": {}, "root": {Known: true},
+		} {
 			if err := x.Reports.Acknowledge(t.Context(), peer, "c1"); !errors.Is(err, ErrNotBound) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -396,8 +420,10 @@ func TestANoteThatNeverFitsHoldsUpNoOther(t *testing.T) {
 			x.kv.replace(approver.Key("req", ids[0]), memRecord{[]byte(junk), approver.NewRev()})
 			x.kv.failing(nil)
 			time.Sleep(time.Minute)
-			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() || x.Reports.unnoted.has("b") || x.Reports.unnoted.has("a") {
-				t.Errorf("record %q: acknowledged %v, %v; notes of a %v, of b %v", junk, r.Acked, err, x.Reports.unnoted.has("a"), x.Reports.unnoted.has("b"))
+			if r, _, err := x.Requests.load(t.Context(), ids[1]); err != nil || r.Acked.IsZero() ||
+				x.Reports.pending.has("b") || x.Reports.pending.has("a") {
+				t.Errorf("record %q: acknowledged %v, %v; notes of a %v, of b %v", junk, r.Acked, err, x.Reports.pending.has("a"),
+					x.Reports.pending.has("b"))
 			}
 		})
 	}

@@ -26,7 +26,9 @@ func TestAnswerThatNoReplicaHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { replica.Close() })
-	store, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{primary.Addr}, HubKeyFile: hubKey(t), Replicas: 1}, slog.New(slog.DiscardHandler))
+	store, err := redisstore.Open(t.Context(), redisstore.Config{
+		Addrs: []string{primary.Addr}, HubKeyFile: hubKey(t), Replicas: 1,
+	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,8 +43,11 @@ func TestAnswerThatNoReplicaHas(t *testing.T) {
 	asking, leave := context.WithTimeout(t.Context(), 12*time.Second)
 	defer leave()
 	go func() {
-		verdict <- b.Ask(asking, approver.ToolCall{ID: "00000000000000000000000000000001", Agent: "claude", Session: "s", Tool: "Bash", Command: "make deploy",
-			Args: []byte(`{"command":"make deploy"}`), At: time.Now()}, approver.Verdict{Decision: approver.Ask, Severity: approver.High})
+		verdict <- b.Ask(asking, approver.ToolCall{ID: "00000000000000000000000000000001", Agent: "claude", Session: "s",
+			Tool: "Bash", Command: "make deploy",
+			Args: []byte(`{"command":"make deploy"}`), At: time.Now()}, approver.Verdict{
+			Decision: approver.Ask, Severity: approver.High,
+		})
 	}()
 	ref := <-here
 	time.Sleep(time.Second)
@@ -50,13 +55,17 @@ func TestAnswerThatNoReplicaHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := time.Now()
-	out := m.reply(t.Context(), approver.Reply{Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: ref.Message, Message: ref.Message})
+	out := m.reply(t.Context(), approver.Reply{
+		Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: ref.Message,
+		Message: ref.Message,
+	})
 	v := <-verdict
 	m.mu.Lock()
 	card, released := m.cards[ref.Message], m.events[ref.Message][approver.EventReleased]
 	m.mu.Unlock()
 	if out.Kind == approver.OutcomeApproved || v.Decision == approver.Allow || card.Result != "" {
-		t.Errorf("after %v the person is told %q, the agent %q, the card %q", time.Since(from), out.Text, v.Reason, card.Result)
+		t.Errorf("after %v the person is told %q, the agent %q, the card %q", time.Since(from), out.Text, v.Reason,
+			card.Result)
 	}
 	if released != 0 {
 		t.Errorf("the audit says %d times that the call was released", released)

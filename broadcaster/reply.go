@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
-
-	"log/slog"
 
 	"approver.example"
 	"approver.example/display"
@@ -56,7 +55,8 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	if out.Kind == approver.OutcomeExpired && r.Resolution.Cause == approver.TimedOut && a.wasInTime(ctx, r, began) {
 		out.Text = "Too late: your answer could not be entered before the deadline, so approver released nothing."
 	}
-	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied && out.Kind != approver.OutcomeRecorded && !r.unused(rep, who) {
+	if out.Kind != approver.OutcomeApproved && out.Kind != approver.OutcomeDenied &&
+		out.Kind != approver.OutcomeRecorded && !unusedYes(r, rep, who) {
 		a.noteRefusal(ctx, rep, r, out)
 	}
 	return out
@@ -66,11 +66,11 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 // entered.
 const lastAnswers = 2 * time.Second
 
-// heard is Reply for channels. An answer that was heard is seen through, also where its
+// fromChannel is Reply for channels. An answer that was heard is seen through, also where its
 // channel stops: a store that is away for a moment takes the lease to receive away, and a
 // platform may bring an answer only once. It does not need the lease, since it counts once
 // whoever enters it. Only its own deadline ends it, and the end of this process.
-func (a *Answers) heard(ctx context.Context, rep approver.Reply) approver.Outcome {
+func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.Outcome {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	if due, ok := ctx.Deadline(); ok {
@@ -97,7 +97,9 @@ func (a *Answers) noteRefusal(ctx context.Context, rep approver.Reply, r Request
 	}
 }
 
-func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Person, began time.Time) (Request, approver.Outcome) {
+func (a *Answers) reply(
+	ctx context.Context, rep approver.Reply, who approver.Person, began time.Time,
+) (Request, approver.Outcome) {
 	r, p, out := a.finder.locate(ctx, rep, who)
 	if out != nil {
 		return r, *out
@@ -120,20 +122,13 @@ func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Pe
 	if admits(r.Verdict, res) != nil {
 		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: a.approvers.notAskedText(r.Verdict, who)}
 	}
-	if rep.Approve && rep.Grant != (approver.Term{}) && (r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand) {
-		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "Only a HIGH request can be approved for longer than once, and only with /approve and its code. Nothing was approved."}
-	}
-	if rep.Approve && rep.Grant != (approver.Term{}) && r.Verdict.Appeal.Of != "" {
-		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This is an appeal against a rule that denies: it can be approved once only. Nothing was approved."}
-	}
-	if rep.Approve && rep.Grant.Lasts() && !r.Fingerprint.Bound() {
-		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: approver cannot tell whether all that it would run stays the same. The card says what is not bound. Nothing was approved."}
-	}
-	if rep.Approve && rep.Grant != (approver.Term{}) && r.obscured() {
-		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: "This can be approved once only: its card hides a part that may decide what runs, or where. Nothing was approved."}
-	}
-	if rep.Approve && !enough(r, p, rep) {
-		return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: needCodeText(r, p)}
+	if rep.Approve {
+		if why := onceOnly(r, rep); why != "" {
+			return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: why + " Nothing was approved."}
+		}
+		if !enough(r, p, rep) {
+			return r, approver.Outcome{Kind: approver.OutcomeNeedCode, Text: needCodeText(r, p)}
+		}
 	}
 	r, told := a.enter(ctx, r, p, rep, res, began)
 	if rep.Grant.Always && (told.Kind == approver.OutcomeApproved || told.Kind == approver.OutcomeRecorded) {
@@ -142,14 +137,35 @@ func (a *Answers) reply(ctx context.Context, rep approver.Reply, who approver.Pe
 	return r, told
 }
 
+// onceOnly says why a request cannot be approved for as long as the answer says; empty if it
+// can, or if the answer is for once.
+func onceOnly(r Request, rep approver.Reply) string {
+	switch {
+	case rep.Grant == approver.Term{}:
+		return ""
+	case r.Verdict.Severity != approver.High || rep.Method != approver.ByCommand:
+		return "Only a HIGH request can be approved for longer than once, and only with /approve and its code."
+	case r.Verdict.Appeal.Of != "":
+		return "This is an appeal against a rule that denies: it can be approved once only."
+	case rep.Grant.Lasts() && !r.Fingerprint.Bound():
+		return "This can be approved once only: approver cannot tell whether all that it would run stays the same. " +
+			"The card says what is not bound."
+	case obscured(r.Call):
+		return "This can be approved once only: its card hides a part that may decide what runs, or where."
+	}
+	return ""
+}
+
 // enter stores an answer that counts, for the calls that whoever gave it was shown, and
 // says what became of it. Every answer goes this way, from a card or not.
-func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time) (Request, approver.Outcome) {
+func (a *Answers) enter(
+	ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time,
+) (Request, approver.Outcome) {
 	id, tries := r.ID, 0
 	err := whenThere(ctx, func() (err error) {
 		tries++
 		r, err = a.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-			res.Calls = r.shownTo(p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
+			res.Calls = shownTo(r, p, rep, a.channels.screen(rep.Channel), now.Add(-age(rep, began)))
 			next, err := r.Answer(res, now)
 			if errors.Is(err, approver.ErrOverdue) {
 				return r.Expire(now) // the clock is a replier too, and was first
@@ -160,10 +176,14 @@ func (a *Answers) enter(ctx context.Context, r Request, p Posting, rep approver.
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, approver.Outcome{Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer may not count. Look at the card, or try again."}
+		return r, approver.Outcome{
+			Kind: approver.OutcomeRefused, Text: "The store had a problem, so this answer may not count. Look at the card, " +
+				"or try again.",
+		}
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
-	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) { // a try before may have been carried out
+	// a try before may have been carried out
+	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) {
 		r = a.releases.granted(ctx, r)
 	}
 	return a.outcome(ctx, r, rep, res.Person)
@@ -177,9 +197,9 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 	case approver.ByCode, approver.ByCommand:
 		return !rep.Code.IsZero()
 	case approver.ByTap, approver.ByTyped, approver.ByPlain:
-		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !r.obscured()
+		return r.Verdict.Severity == approver.High && p.Phase == Posted && !p.Ref.Partial && !obscured(r.Call)
 	case approver.ByID:
-		return r.Verdict.Severity == approver.High && !r.obscured()
+		return r.Verdict.Severity == approver.High && !obscured(r.Call)
 	default:
 		return false
 	}
@@ -187,15 +207,116 @@ func enough(r Request, p Posting, rep approver.Reply) bool {
 
 func needCodeText(r Request, p Posting) string {
 	if p.Phase != Posted {
-		return "The platform never confirmed this card, so approver does not know whether it shows everything: it takes no yes. Another card of the request does, and Deny works here."
+		return "The platform never confirmed this card, so approver does not know whether it shows everything: it takes " +
+			"no yes. Another card of the request does, and Deny works here."
 	}
 	if p.Ref.Partial && r.Verdict.Severity == approver.High {
 		return "This card does not show everything. Read all of it first, then type the code from the card."
 	}
-	if r.Verdict.Severity == approver.High && r.obscured() {
-		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes does not count. Find out what it is, then type the code from the card."
+	if r.Verdict.Severity == approver.High && obscured(r.Call) {
+		return "A part of this call that may decide what runs, or where, is hidden as a secret: a tap or a plain yes " +
+			"does not count. Find out what it is, then type the code from the card."
 	}
 	return "This is CATASTROPHIC: a tap or a plain yes does not count. Type the code from the card."
+}
+
+// readFor is how long a card must have shown a number of calls before somebody who types an
+// answer can have read it: the edit has to reach their screen, and they have to type. It is
+// also more than the second to which Telegram rounds its times.
+const readFor = 2 * time.Second
+
+// shownTo is the last caller that whoever answers was shown, and so whom a yes is for at
+// the most. The answer says which version of the card they read: without a word it was the
+// first call alone, and nobody has read of calls that did not wait yet, or that the platform
+// has not confirmed to show. A message names no version. It counts what the card had shown
+// for a while when it was sent, by the store's clock. Where there may be two cards, the yes
+// is for the first call alone.
+func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Time) int {
+	said := min(max(rep.Shown, 0), r.Joined)
+	if rep.Method == approver.ByID || p.Code == "" {
+		return said
+	}
+	for _, now := range r.Postings {
+		switch {
+		case !now.Code.Equal(p.Code) || now.double():
+		case screen:
+			return said
+		case rep.Method.OnCard() || rep.Sent.IsZero():
+			return min(said, now.Upto)
+		case !now.UptoAt.IsZero() && sent.Sub(now.UptoAt) >= readFor:
+			return now.Upto
+		}
+	}
+	return 0
+}
+
+// age is how long ago an answer was given that this process began to handle at began. The
+// answer is there by then, whatever the clock of its platform says.
+func age(rep approver.Reply, began time.Time) time.Duration {
+	age := time.Since(began)
+	if !rep.Sent.IsZero() {
+		age = max(age, time.Since(rep.Sent))
+	}
+	return age
+}
+
+// outcome waits until a person may be told what became of their answer, and
+// says it: the winner hears that it stands, a loser who was first.
+func (a *Answers) outcome(
+	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
+) (Request, approver.Outcome) {
+	wait := ReplyWait
+	if r.Parked {
+		wait = parkedWait // most likely nobody is there to take it
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r, settled := a.requests.untilSettled(ctx, r)
+	if settled {
+		r, settled = a.releases.given(ctx, r)
+	}
+	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel,
+		ID: rep.Sender})
+	if !settled {
+		if mine && r.Granted() {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: grantedText(r)}
+		}
+		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded,
+				Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
+		}
+		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+	}
+	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
+		slow := ctx.Err() != nil // the record may be made in a moment
+		if !slow {
+			a.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+		switch {
+		case !mine:
+			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+		case slow:
+			return r, approver.Outcome{
+				Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
+			}
+		}
+		return r, approver.Outcome{
+			Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log.",
+		}
+	}
+	a.editor.settle(r.ID)
+	out := outcomeOf(r, rep, who)
+	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
+		return r, a.carriedOut(ctx, r.Call)
+	}
+	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
+		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
+		if until, ok := a.grants.awaitLasting(ctx, r); ok {
+			out.Text = "Approved: released to the agent. The very same call runs without asking until " +
+				until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
+		}
+	}
+	return r, out
 }
 
 // outcomeOf is what a person is told of their reply to a settled request: the
@@ -211,104 +332,51 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	switch {
 	case !settled:
 		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
-	case r.unused(rep, who) && res.Cause == approver.AgentGone && !r.Parked: // it had left, or did so while it was to be given the yes
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + "."}
-	case r.unused(rep, who):
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " + res.Cause.Sentence() + "."}
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone &&
+		!r.Parked: // it had left, or did so while it was to be given the yes
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + ".",
+		}
+	case unusedYes(r, rep, who):
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " +
+				res.Cause.Sentence() + ".",
+		}
 	case res.Cause != approver.ByPerson:
-		return approver.Outcome{Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing."}
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing.",
+		}
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
 		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", r.releasedText(), rep.Grant)}
+			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant)}
 	case mine && res.Approve && rep.Approve:
 		if r.Call.AboutApprover() {
 			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
 		}
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.outcomeText()}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeText(r)}
 	case mine && !res.Approve && !rep.Approve:
 		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
 	case res.Approve:
-		return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel), r.fate().lateText())}
+		return approver.Outcome{
+			Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel),
+				toldFate(r).lateText()),
+		}
 	}
-	return approver.Outcome{Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel))}
+	return approver.Outcome{
+		Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel)),
+	}
 }
 
-// outcome waits until a person may be told what became of their answer, and
-// says it: the winner hears that it stands, a loser who was first.
-func (a *Answers) outcome(ctx context.Context, r Request, rep approver.Reply, who approver.Person) (Request, approver.Outcome) {
-	wait := ReplyWait
-	if r.Parked {
-		wait = parkedWait // most likely nobody is there to take it
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	r, settled := a.requests.untilSettled(ctx, r)
-	if settled {
-		r, settled = a.releases.given(ctx, r)
-	}
-	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
-	if !settled {
-		if mine && r.Granted() {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: r.grantedText()}
-		}
-		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
-		}
-		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
-	}
-	if _, err := a.endings.close(ctx, r); err != nil && r.State == approver.Consumed {
-		slow := ctx.Err() != nil // the record may be made in a moment
-		if !slow {
-			a.log.Error("audit failed", "request", r.ID, "error", err)
-		}
-		switch {
-		case !mine:
-			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
-		case slow:
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it."}
-		}
-		return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log."}
-	}
-	a.editor.settle(r.ID)
-	out := outcomeOf(r, rep, who)
-	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
-		return r, a.carriedOut(ctx, r.Call)
-	}
-	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
-		out.Text = "Approved: " + r.releasedText() + ". It could not be kept for longer: the same call is asked again."
-		if until, ok := a.grants.kept(ctx, r); ok {
-			out.Text = "Approved: released to the agent. The very same call runs without asking until " + until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
-		}
-	}
-	return r, out
+// unused reports that an answer is the yes by which r ended, and that nothing was released.
+func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
+	res, settled := r.Told()
+	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
+		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 }
 
-// untilSettled waits for the end of a request while ctx lives.
-func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
-	if r.State.Settled() {
-		return r, true
-	}
-	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil
-	}
-	for {
-		if fresh, _, err := q.load(ctx, r.ID); err == nil {
-			if r = fresh; r.State.Settled() {
-				return r, true
-			}
-		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return r, false
-		}
-		timer.Stop()
-	}
+// wasInTime reports that an answer which came after the end, and began when it did, was
+// here before the deadline: the store was away, or the note of its card was.
+func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
+	now, err := a.store.Now(ctx)
+	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
 }

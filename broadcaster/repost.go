@@ -30,16 +30,18 @@ func (d *poster) repost(ctx context.Context, id string) {
 		}
 		lost = d.lost(r, now)
 	}
-	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool { return !r.Postings[i].refusedTo(d.process) }); len(refused) > 0 {
-		d.giveUp(ctx, id, refused)
+	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
+		return !r.Postings[i].refusedTo(d.process)
+	}); len(refused) > 0 {
+		d.abandon(ctx, id, refused)
 		return // what else is lost comes at the next look
 	}
 	if len(lost) == 0 {
 		return
 	}
-	if stray, err := d.requests.stray(ctx, r); stray || err != nil {
+	if stray, err := d.requests.orphaned(ctx, r); stray || err != nil {
 		if stray {
-			_, _ = d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+			_, _ = d.requests.fail(ctx, id, approver.StoreTrouble)
 		}
 		return
 	}
@@ -50,7 +52,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	minted := r
 	ways, err := d.codes.mint(&minted, to, now)
 	if err == nil {
-		err = d.codes.saveWays(ctx, ways, r.Due.Add(d.keepFor))
+		err = d.codes.saveLinks(ctx, ways, r.Due.Add(d.keepFor))
 	}
 	if err != nil {
 		d.log.Warn("a lost card could not be replaced", "request", id, "error", err)
@@ -73,14 +75,14 @@ func (d *poster) repost(ctx context.Context, id string) {
 		return fresh, nil
 	})
 	if err == nil {
-		d.editor.shown.note(r, codes)
+		d.editor.live.note(r, codes)
 		d.post(ctx, r, codes, true)
 	}
 }
 
-// giveUp notes that no process could post some cards: this one was refused for good, and
+// abandon notes that no process could post some cards: this one was refused for good, and
 // no other has taken them in time.
-func (d *poster) giveUp(ctx context.Context, id string, refused []int) {
+func (d *poster) abandon(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
 		r.Postings = slices.Clone(r.Postings)
@@ -130,15 +132,6 @@ func watched(screen approver.Presence) bool {
 	return now > 0
 }
 
-// volatile reports whether one of these cards was on a channel whose messages do not
-// outlive the process.
-func (h *Channels) volatile(r Request, postings []int) bool {
-	return slices.ContainsFunc(postings, func(i int) bool {
-		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
-		return is
-	})
-}
-
 // lost lists the cards of a pending request that nobody can see, and that are this process's
 // to replace: a card on its way to a place that is not its own, or that the platform has
 // refused it, is left to others for a while.
@@ -158,7 +151,8 @@ func (d *poster) lost(r Request, now time.Time) []int {
 		}
 		gone := p.Phase == Sending && !now.Before(until)
 		if volatile {
-			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) && watched(presence)
+			gone = gone || p.Phase == Posted && !presence.Shows(p.Ref) || p.Phase == Failed && !p.refusedTo(d.process) &&
+				watched(presence)
 		}
 		if gone {
 			lost = append(lost, i)

@@ -122,7 +122,8 @@ func TestATerminalThatComesBackLateIsShownWhatIsOpen(t *testing.T) {
 		time.Sleep(2 * othersGrace)
 		x.sweeper.attend(t.Context(), card.Request)
 		time.Sleep(time.Second)
-		if r, _, err := x.Requests.load(t.Context(), card.Request); err != nil || r.Postings[len(r.Postings)-1].Phase != Failed {
+		if r, _, err := x.Requests.load(t.Context(), card.Request); err != nil ||
+			r.Postings[len(r.Postings)-1].Phase != Failed {
 			t.Fatalf("%+v %v", r.Postings, err)
 		}
 		term.come()

@@ -1,8 +1,6 @@
 package broadcaster
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,12 +37,12 @@ type Request struct {
 	// Also are identical calls that wait for the same answer, and once there is a yes
 	// those that it is for, beside the call in CallID. N is the number of that one, and
 	// Joined that of the last that joined.
-	Also   []Caller `json:"also,omitempty"`
-	N      int      `json:"n,omitempty"`
-	Joined int      `json:"joined,omitempty"`
+	Also   Callers `json:"also,omitempty"`
+	N      int     `json:"n,omitempty"`
+	Joined int     `json:"joined,omitempty"`
 	// Ended are calls that were taken off the request, until the audit has that.
-	Ended    []Ending  `json:"ended,omitempty"`
-	Postings []Posting `json:"postings"`
+	Ended    Endings  `json:"ended,omitempty"`
+	Postings Postings `json:"postings"`
 	// Asked reports that the question itself is in the audit; before that, no
 	// card goes out.
 	Asked bool `json:"asked,omitempty"`
@@ -52,6 +50,11 @@ type Request struct {
 	Audit string `json:"audit,omitempty"`
 	// Closed reports that the last event of the request's life is in the audit.
 	Closed bool `json:"closed,omitempty"`
+	Release
+}
+
+// A Release is what became of a yes since it was given to the agent, as far as anybody said.
+type Release struct {
 	// ReleasedAt is when the request was consumed, and Acked since when its yes is
 	// read by nobody again: because the courier has it, or its time was over.
 	ReleasedAt time.Time `json:"released_at,omitzero"`
@@ -67,184 +70,106 @@ type Request struct {
 	Lapsed bool `json:"lapsed,omitempty"`
 }
 
-// Errors of the state machine.
-var (
-	ErrSettled   = errors.New("the request is already answered")
-	ErrTooSoon   = errors.New("it is not time for that yet")
-	ErrNotHolder = errors.New("another connection holds the request")
-	ErrNotBound  = errors.New("the call is not the one that was approved")
-)
+// untaken reports that calls beside the first may still take their yes.
+func (l Release) untaken(others Callers) bool {
+	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
+}
 
-// Answer records a person's answer. The clock is a replier: at the deadline or
-// later the answer is ErrOverdue and the caller applies Expire instead. A yes of
-// somebody whom the verdict does not name is ErrNotAsked.
-func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error) {
-	switch {
-	case r.State != approver.Pending:
-		return r, ErrSettled
-	case !now.Before(r.Due):
-		return r, approver.ErrOverdue
-	case res.Cause != approver.ByPerson || res.Person.ID == "":
-		return r, fmt.Errorf("an answer needs a person, got cause %q", res.Cause)
+// released is how many calls a yes was for, and how many of them got it. One that may
+// still take it counts.
+func (l Release) released(others Callers) (got, all int) {
+	got, all = 1, 1+len(others)
+	if l.Withheld != approver.NoCause && l.Repeats == 0 {
+		got = 0
 	}
-	if err := admits(r.Verdict, res); err != nil {
-		return r, err
-	}
-	r.State = approver.Denied
-	if res.Approve {
-		r.State = approver.Approved
-		if r.Parked {
-			r.Due = r.TakeBy // nobody waits: the yes does
-		} else if by := r.releaseBy(now); by.After(r.Due) {
-			r.Due = by
+	for _, c := range others {
+		if !c.Lost && (!c.Taken.IsZero() || !l.Lapsed) {
+			got++
 		}
 	}
-	res.At = now
-	r.Resolution = res
-	if res.Approve && !r.Parked {
-		r = r.cover(res.Calls, now)
-	}
-	return r, nil
+	return got, all
 }
 
-// releaseBy is until when a yes of now may be released: a yes in time counts although
-// the release takes a moment, but the answer must reach the courier before its deadline.
-func (r Request) releaseBy(now time.Time) time.Time {
-	by, last := now.Add(ReplyWait), r.Deadline.Add(-AnswerMargin)
-	if by.After(last) {
-		return last
-	}
-	return by
+// Granted reports a recorded yes that waits for the call to come back.
+func (r Request) Granted() bool {
+	return r.State == approver.Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
 }
 
-// Expire applies the clock: at the deadline, silence is a no, and so is an
-// approval that the agent has not taken or that could not be released, and a question
-// that reached nobody.
-func (r Request) Expire(now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	if now.Before(r.Due) {
-		return r, ErrTooSoon
-	}
-	switch {
-	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
-		return r.end(approver.Expired, approver.Unreleased, now), nil
-	case r.State == approver.Approved:
-		return r.end(approver.Expired, approver.AgentGone, now), nil
-	case r.unseen(): // silence is no answer of people who were not asked
-		return r.end(approver.Denied, approver.Unreachable, now), nil
-	}
-	return r.end(approver.Expired, approver.TimedOut, now), nil
+// ended reports that no answer counts any more: the request is settled, or a yes waits for
+// the agent. Its cards say so, and have no buttons.
+func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
+
+// sameCall reports whether a call has the content of the one that asked, and comes from
+// the same user and agent, in the same folder.
+func (r Request) sameCall(call approver.ToolCall, fp approver.Fingerprint) bool {
+	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
+		call.Peer.SameUser(r.Call.Peer)
 }
 
-// Leave notes that the connection of holder ended without an answer. The
-// request is withdrawn after grace unless the courier comes back.
-func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	i := slices.IndexFunc(r.Also, func(c Caller) bool { return c.Holder == holder })
-	switch {
-	case r.Parked || holder != r.Holder && i < 0:
-		return r, ErrNotHolder
-	case holder == r.Holder:
-		r.WithdrawAt = now.Add(grace)
-	default:
-		r.Also = slices.Clone(r.Also)
-		r.Also[i].WithdrawAt = now.Add(grace)
-	}
-	return r, nil
+// shares reports whether a call is one that the answer to a parked request is
+// for: the same content, by the same user and agent, in the same project.
+func (r Request) shares(call approver.ToolCall, fp approver.Fingerprint) bool {
+	return r.Parked && r.sameCall(call, fp)
 }
 
-// Hold notes that the courier of callID waits on a new connection.
-func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Request, error) {
-	if !r.lists(callID) || !fp.Equal(r.Fingerprint) {
-		return r, ErrNotBound
-	}
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	if i := r.beside(callID); i >= 0 {
-		r.Also = slices.Clone(r.Also)
-		r.Also[i].Holder, r.Also[i].WithdrawAt = holder, time.Time{}
-		return r, nil
-	}
-	r.Holder, r.WithdrawAt = holder, time.Time{}
-	return r, nil
+// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
+// one, nor where a second run may be of something else than what was shown.
+func (r Request) mayShare() bool {
+	return r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call)
 }
 
-// Withdraw takes off the calls whose couriers did not come back, and ends the request
-// if none is left.
-func (r Request) Withdraw(now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	next, some, err := r.withoutGone(now)
-	if err == nil && !some {
-		next = r.end(approver.Withdrawn, approver.AgentGone, now)
-	}
-	return next, err
+// mayLast reports whether a yes to the request is one that is kept.
+func (r Request) mayLast() bool {
+	term := r.Resolution.Grant
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() &&
+		!obscured(r.Call) && (!term.Session || r.Call.Session != "")
 }
 
-// Outdate ends a question about a file that was changed again. Nobody waits for it.
-func (r Request) Outdate(now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	return r.end(approver.Withdrawn, approver.Outdated, now), nil
+// first is the call in the place of the one that asked, as a Caller.
+func (r Request) first() Caller {
+	return Caller{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}
 }
 
-// Fail denies for a reason that is no person's: unreachable, unrecorded,
-// changed. It also takes back an approval that was not yet released.
-func (r Request) Fail(cause approver.Cause, now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	return r.end(approver.Denied, cause, now), nil
-}
-
-func (r Request) end(s approver.State, cause approver.Cause, now time.Time) Request {
-	if r.Granted() { // its cards say that the yes waits
-		r = r.anew()
-	}
-	r.State = s
-	r.Resolution.Approve = false
-	r.Resolution.Cause = cause
-	r.Resolution.At = now
-	r.WithdrawAt = time.Time{}
+// withFirst puts a caller in the first place.
+func (r Request) withFirst(c Caller) Request {
+	r.CallID, r.Holder, r.N, r.WithdrawAt = c.CallID, c.Holder, c.N, c.WithdrawAt
 	return r
 }
 
-// Consume releases an approved call, once, to the courier that asked, if what
-// would run now is what was shown. audit is the hash of the durable record of
-// the approval; without one nothing is released.
-func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, now time.Time) (Request, error) {
-	switch {
-	case r.State.Settled():
-		return r, ErrSettled
-	case r.State != approver.Approved || !r.Resolution.Approve || audit == "":
-		return r, ErrTooSoon
-	case !now.Before(r.Due):
-		return r, approver.ErrOverdue
-	case !r.lists(callID) || !fp.Equal(r.Fingerprint):
-		return r, ErrNotBound
+// lists reports whether a call waits for the answer of r, or got it.
+func (r Request) lists(callID string) bool {
+	return callID != "" && callID == r.CallID || r.Also.at(callID) >= 0
+}
+
+// awaitsYes reports that the yes is for a call that has not taken it.
+func (r Request) awaitsYes(callID string) bool {
+	i := r.Also.at(callID)
+	return r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && i >= 0 && r.Also[i].Taken.IsZero()
+}
+
+// left reports that a call waited for the answer of r, and that the answer is not for
+// it: it is asked anew, also while a yes waits for the calls that it is for.
+func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
+	return r.State != approver.Pending && !r.Parked && !r.lists(call.ID) && r.sameCall(call, fp)
+}
+
+// takesYes reports whether a call is to take the yes now: the first, and where that does
+// not come, another.
+func (r Request) takesYes(callID string, now time.Time) bool {
+	return r.Parked || callID == r.CallID || r.Also.at(callID) >= 0 && now.Sub(r.Resolution.At) > settleGrace
+}
+
+// readable reports that the yes may still be read again.
+func (r Request) readable(back, now time.Time) bool {
+	if r.State != approver.Consumed || r.ReleasedAt.IsZero() || !r.Acked.IsZero() || !now.Before(r.Deadline) {
+		return false
 	}
-	if i := r.beside(callID); i >= 0 { // the first does not come
-		next := r.Also[i]
-		r.Also = slices.Clone(r.Also)
-		r.Also[i] = r.first()
-		r = r.led(next)
-	}
-	if !r.several() { // of those that it could be for, this is the one
-		r = r.off(approver.NotShown, now, r.Also...)
-		r.Also = nil
-	}
-	if r.Granted() { // its cards say that the yes waits
-		r = r.anew()
-	}
-	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = approver.Consumed, audit, time.Time{}, now
-	return r, nil
+	return now.Before(givenUntil(r.ReleasedAt, back))
+}
+
+// lapses reports that the end of that time is still to be noted.
+func (r Request) lapses() bool {
+	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.untaken(r.Also))
 }
 
 // Released reports whether the request was released to this call: the same call
@@ -253,6 +178,32 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 func (r Request) Released(callID string, fp approver.Fingerprint) bool {
 	return r.State == approver.Consumed && r.Resolution.Approve &&
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
+}
+
+// gaveNothing reports that a yes was taken, and that no call got it.
+func (r Request) gaveNothing() bool {
+	if r.State != approver.Consumed || r.Withheld == approver.NoCause || r.Repeats > 0 {
+		return false
+	}
+	got, _ := r.released(r.Also)
+	return got == 0
+}
+
+// refusedAgain reports that the courier came back for a yes, and was not given it again.
+func refusedAgain(r Request) bool {
+	return r.State == approver.Consumed && r.Withheld != approver.NoCause && r.Repeats > 0 && len(r.Also) == 0
+}
+
+// fate is what people are told of a yes: of one that was for several calls, only what
+// holds for all of them.
+func toldFate(r Request) Fate {
+	for _, c := range r.Also {
+		never := c.Lost || r.Lapsed && c.Taken.IsZero()
+		if !never && (r.Fate != NotRun || c.Fate != NotRun) {
+			return NoFate
+		}
+	}
+	return r.Fate
 }
 
 // Told is what people may be told at this state: ok is false until the request
@@ -267,38 +218,4 @@ func (r Request) Told() (res approver.Resolution, ok bool) {
 		res.Approve, res.Cause = false, r.Withheld
 	}
 	return res, true
-}
-
-// Attention is when the request next wants work: a card to post anew, a
-// withdrawal, the deadline, a card to update, the end of the time in which a yes
-// is repeated. Zero means never again.
-func (r Request) Attention(now time.Time) time.Time {
-	var next time.Time
-	sooner := func(t time.Time) {
-		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
-			next = t
-		}
-	}
-	if !r.State.Settled() {
-		sooner(r.Due)
-		sooner(r.WithdrawAt)
-		for _, c := range r.Also {
-			sooner(c.WithdrawAt)
-		}
-	}
-	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
-		sooner(now.Add(settleGrace))
-	}
-	if r.lapses() {
-		sooner(r.ReleasedAt.Add(RepeatFor))
-	}
-	for _, p := range r.Postings {
-		switch {
-		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
-			sooner(p.Until)
-		case r.ended() && p.stale():
-			sooner(p.lookAgain(now))
-		}
-	}
-	return next
 }

@@ -173,7 +173,9 @@ func (m *model) next(w world) []world {
 			add(v)
 		case a.pc == waiting:
 			if _, ok := r.Told(); ok {
-				out := outcomeOf(r, approver.Reply{Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i]}, person(int8(i)))
+				out := outcomeOf(r, approver.Reply{
+					Channel: "chat", Sender: identityOf(int8(i)).ID, Approve: m.says[i],
+				}, person(int8(i)))
 				v.told[i], v.claim[i] = out.Kind, 2
 				if out.Kind == approver.OutcomeApproved || strings.Contains(out.Text, "has been released") {
 					v.claim[i] = 1
@@ -374,7 +376,9 @@ func (m *model) permits(w world) {
 		{"hold by another call", false, func() (Request, error) { return r.Hold("other", modelFP, "x") }},
 		{"hold of another content", false, func() (Request, error) { return r.Hold(modelCall, "other", "x") }},
 		{"fail", open, func() (Request, error) { return r.Fail(approver.Unreachable, now) }},
-		{"consume", w.state == approver.Approved && w.approve && !overdue, func() (Request, error) { return r.Consume(modelCall, modelFP, "hash", now) }},
+		{"consume", w.state == approver.Approved && w.approve && !overdue, func() (Request, error) {
+			return r.Consume(modelCall, modelFP, "hash", now)
+		}},
 		{"consume unrecorded", false, func() (Request, error) { return r.Consume(modelCall, modelFP, "", now) }},
 		{"consume by another call", false, func() (Request, error) { return r.Consume("other", modelFP, "hash", now) }},
 		{"consume of another content", false, func() (Request, error) { return r.Consume(modelCall, "other", "hash", now) }},
@@ -391,11 +395,13 @@ func (m *model) permits(w world) {
 		case err != nil:
 		case next.State.Settled() && next.State != approver.Consumed && next.Resolution.Approve:
 			m.t.Fatalf("%s: the request has ended as %v and its record says yes\n%+v", step.name, next.State, w)
-		case next.State.Settled() && !next.WithdrawAt.IsZero(), step.name == "hold" && (!next.WithdrawAt.IsZero() || next.Holder != "x"):
+		case next.State.Settled() && !next.WithdrawAt.IsZero(), step.name == "hold" &&
+			(!next.WithdrawAt.IsZero() || next.Holder != "x"):
 			m.t.Fatalf("%s: it would still be withdrawn\n%+v", step.name, w)
 		}
 	}
-	if r.Released("other", modelFP) || r.Released(modelCall, "other") || r.Released("", "") || r.Released(modelCall, modelFP) != (w.released > 0) {
+	if r.Released("other", modelFP) || r.Released(modelCall, "other") || r.Released("", "") ||
+		r.Released(modelCall, modelFP) != (w.released > 0) {
 		m.t.Fatalf("released to the wrong call\n%+v", w)
 	}
 	if res, told := r.Told(); told == open || res.Approve != (w.released > 0) {
@@ -475,8 +481,12 @@ func TestInterleavings(t *testing.T) {
 // Whatever a record says of a yes, nobody is told of it unless the call was
 // released.
 func TestToldOfABrokenRecord(t *testing.T) {
-	for _, s := range []approver.State{approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn, 99} {
-		r := Request{State: s, CallID: "c", Fingerprint: "f", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson}}
+	for _, s := range []approver.State{
+		approver.Denied, approver.Pending, approver.Approved, approver.Expired, approver.Withdrawn, 99,
+	} {
+		r := Request{
+			State: s, CallID: "c", Fingerprint: "f", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson},
+		}
 		if res, _ := r.Told(); res.Approve || r.Released("c", "f") {
 			t.Errorf("%v: told %+v, released %v", s, res, r.Released("c", "f"))
 		}

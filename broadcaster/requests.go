@@ -11,9 +11,6 @@ import (
 	"approver.example"
 )
 
-// This file keeps requests in the KV: one record per request, read, stepped
-// and written back by compare-and-set.
-
 // Requests are the requests in the store: one record each, read, stepped and written back by
 // compare-and-set.
 type Requests struct {
@@ -23,7 +20,7 @@ type Requests struct {
 	store   approver.KV
 
 	codec *RequestCodec
-	known known
+	cache requestCache
 }
 
 // load reads a request. A settled one is returned only once it is as durable as
@@ -38,33 +35,16 @@ func (q *Requests) load(ctx context.Context, id string) (Request, approver.Rev, 
 	return r, rev, err
 }
 
-// errNoRecord is of a record that is none of a request, or of another version.
-var errNoRecord = errors.New("the stored record is not readable")
-
-// unreadable reports a record that stays as it is and that nobody can read: its key was
-// taken away, it was changed, or another version wrote it. It answers nothing, and must
-// not stand in the way of calls that could have waited with it.
-func unreadable(err error) bool {
-	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, approver.ErrTampered)
+// Get returns a request as it is stored. ErrNotFound means that there is
+// none with this id.
+func (q *Requests) Get(ctx context.Context, id string) (Request, error) {
+	r, _, err := q.load(ctx, id)
+	return r, err
 }
 
-func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
-	r, ok := q.known.at(id, rev)
-	if !ok {
-		if r, err = q.codec.Decode(value); err != nil {
-			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
-		}
-		if r.ID != id {
-			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, approver.ErrTampered)
-		}
-		q.known.note(r, rev, len(value))
-	}
-	if confirmer, ok := q.store.(approver.Confirmer); ok && r.State.Settled() {
-		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
-			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
-		}
-	}
-	return r, nil
+func (q *Requests) loadPatiently(ctx context.Context, id string) (r Request, err error) {
+	err = whenThere(ctx, func() (err error) { r, _, err = q.load(ctx, id); return err })
+	return r, err
 }
 
 // loadNow is load, and then the clock.
@@ -91,11 +71,140 @@ func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Re
 	return r, rev, now, err
 }
 
+func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
+	r, ok := q.cache.at(id, rev)
+	if !ok {
+		if r, err = q.codec.Decode(value); err != nil {
+			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
+		}
+		if r.ID != id {
+			return Request{}, fmt.Errorf("request %s: the stored record is of another request: %w", id, approver.ErrTampered)
+		}
+		q.cache.note(r, rev, len(value))
+	}
+	if confirmer, ok := q.store.(approver.Confirmer); ok && r.State.Settled() {
+		if err := confirmer.Confirm(ctx, approver.Key("req", id), value, rev); err != nil {
+			return Request{}, fmt.Errorf("request %s: its end is not known to be durable: %w", id, err)
+		}
+	}
+	return r, nil
+}
+
+// change applies one step to a stored request. It returns the request as it
+// now is, also when the step refuses with an error of the state machine. What a
+// person decides takes effect before the deadline or not at all, by the store's
+// clock in the moment of writing.
+func (q *Requests) change(
+	ctx context.Context, id string, step func(Request, time.Time) (Request, error),
+) (Request, error) {
+	for r, rev, guess := q.cache.last(id); ; guess = false {
+		// What was read a moment ago is most likely still so. If it is not, the
+		// write is a conflict; a refusal is never taken from a guess.
+		var now time.Time
+		var err error
+		if guess {
+			now, err = q.store.Now(ctx)
+		} else {
+			r, rev, now, err = q.loadNow(ctx, id)
+		}
+		if err != nil {
+			return r, err
+		}
+		next, err := step(r, now)
+		if err != nil && guess {
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		value, err := q.codec.Encode(next)
+		if err != nil {
+			return r, err
+		}
+		var before time.Time
+		if next.State != r.State && next.Resolution.Cause == approver.ByPerson {
+			before = r.Due
+		}
+		newRev := approver.NewRev()
+		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now),
+			next.Due.Add(q.keepFor))
+		switch {
+		case err == nil:
+			q.cache.note(next, newRev, len(value))
+			return next, nil
+		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
+		case !errors.Is(err, approver.ErrConflict):
+			return r, err
+		}
+	}
+}
+
+// fail denies a request for a reason that is no person's.
+func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (Request, error) {
+	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
+}
+
+// find returns the request that a call id stands for. If the id leads to a
+// request that has no record, it waits as long as one may be on its way, and then
+// says which request is dead.
+func (q *Requests) find(ctx context.Context, callID string) (r Request, dead string, err error) {
+	for give := time.Now().Add(PostTimeout + time.Second); ; {
+		id, _, err := q.requestOf(ctx, callID)
+		if err != nil {
+			return Request{}, "", err
+		}
+		r, _, err := q.load(ctx, id)
+		if !errors.Is(err, approver.ErrNotFound) {
+			return r, "", err
+		}
+		if time.Now().After(give) || !sleep(ctx, pollEvery) {
+			return Request{}, id, err
+		}
+	}
+}
+
+// requestOf returns the request that a call's id leads to, and the revision of that. An
+// index that leads nowhere, because it was undone, is ErrNotFound like none at all.
+func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
+	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
+	if err == nil && len(value) == 0 {
+		err = approver.ErrNotFound
+	}
+	return string(value), rev, err
+}
+
+// pointTo makes a call's id lead to a request, and reports whether it did not before. An
+// id that leads to another than dead is in use on two connections at once.
+func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
+	was, rev, err := q.requestOf(ctx, callID)
+	switch {
+	case err != nil && !errors.Is(err, approver.ErrNotFound):
+		return false, err
+	case was == id:
+		return false, nil
+	case was != dead:
+		return false, errReused
+	}
+	err = q.records.put(ctx, approver.Key("call", callID), []byte(id), rev, approver.NewRev(), time.Time{}, keep)
+	if errors.Is(err, approver.ErrConflict) {
+		return false, errReused
+	}
+	return err == nil, err
+}
+
+// apart undoes pointTo for a call that came too late to a request.
+func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
+	if _, err := q.pointTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
+		return Request{}, errors.Join(why, err)
+	}
+	return Request{}, errApart
+}
+
 // saveNew writes the record of a new request, the index from its call id and the
 // ways from its codes, all at once. A crash between leaves an index without a
 // request, which adopt takes over; a request without an index, which is denied
 // before it is shown; or codes of a request that nobody was shown.
-func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time.Time, dead string) error {
+func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
 	value, err := q.codec.Encode(*r)
 	if err != nil {
 		return err
@@ -126,14 +235,28 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []way, now time
 		// no: nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
-		_, _ = q.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) { return r.Fail(approver.StoreTrouble, now) })
+		_, _ = q.fail(ctx, r.ID, approver.StoreTrouble)
 	}
 	return err
 }
 
+// adopt takes over an index that leads to a dead request. Any other means that
+// the same call id came twice at once.
+func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
+	key := approver.Key("call", r.CallID)
+	id, rev, err := q.store.Get(ctx, key)
+	switch {
+	case err != nil || string(id) == r.ID:
+		return err
+	case string(id) != dead:
+		return errReused
+	}
+	return q.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, keep)
+}
+
 // replaceCode gives a posting that was not yet shown another code, because its
 // own is another request's. Until then it leads there, and to nothing here.
-func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep time.Time) error {
+func (q *Requests) replaceCode(ctx context.Context, r *Request, w *codeLink, keep time.Time) error {
 	if err := q.codes.mintAnew(ctx, w, keep); err != nil {
 		return err
 	}
@@ -151,34 +274,10 @@ func (q *Requests) replaceCode(ctx context.Context, r *Request, w *way, keep tim
 	return err
 }
 
-// requestOf returns the request that a call's id leads to, and the revision of that. An
-// index that leads nowhere, because it was undone, is ErrNotFound like none at all.
-func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
-	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
-	if err == nil && len(value) == 0 {
-		err = approver.ErrNotFound
-	}
-	return string(value), rev, err
-}
-
-// adopt takes over an index that leads to a dead request. Any other means that
-// the same call id came twice at once.
-func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
-	key := approver.Key("call", r.CallID)
-	id, rev, err := q.store.Get(ctx, key)
-	switch {
-	case err != nil || string(id) == r.ID:
-		return err
-	case string(id) != dead:
-		return errReused
-	}
-	return q.records.put(ctx, key, []byte(r.ID), rev, approver.NewRev(), time.Time{}, keep)
-}
-
-// stray reports a request that its call id does not lead to: its maker died
+// orphaned reports a request that its call id does not lead to: its maker died
 // before it was whole, and the agent has another request or none. An error means
 // that this is not known, as while the call id is being taken over.
-func (q *Requests) stray(ctx context.Context, r Request) (bool, error) {
+func (q *Requests) orphaned(ctx context.Context, r Request) (bool, error) {
 	id, _, err := q.store.Get(ctx, approver.Key("call", r.CallID))
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
@@ -190,49 +289,68 @@ func (q *Requests) stray(ctx context.Context, r Request) (bool, error) {
 	return err == nil, err
 }
 
-// change applies one step to a stored request. It returns the request as it
-// now is, also when the step refuses with an error of the state machine. What a
-// person decides takes effect before the deadline or not at all, by the store's
-// clock in the moment of writing.
-func (q *Requests) change(ctx context.Context, id string, step func(Request, time.Time) (Request, error)) (Request, error) {
-	for r, rev, guess := q.known.last(id); ; guess = false {
-		// What was read a moment ago is most likely still so. If it is not, the
-		// write is a conflict; a refusal is never taken from a guess.
-		var now time.Time
-		var err error
-		if guess {
-			now, err = q.store.Now(ctx)
-		} else {
-			r, rev, now, err = q.loadNow(ctx, id)
+// Open lists the open requests of all daemons that share the store, the
+// oldest first, up to 1000 in each of the store's shards. With ErrIncomplete the
+// list has all others.
+func (q *Requests) Open(ctx context.Context) ([]Request, error) {
+	ids, err := q.records.listed(ctx, "req")
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*Request, len(ids))
+	err = inParallel(min(len(ids), 8), func(worker int) (err error) {
+		for i := worker; i < len(ids); i += 8 {
+			r, _, loadErr := q.load(ctx, ids[i])
+			switch {
+			case errors.Is(loadErr, approver.ErrNotFound):
+			case loadErr != nil:
+				err = errors.Join(err, loadErr) // one that cannot be read hides no other
+			case !r.State.Settled():
+				found[i] = &r
+			}
 		}
-		if err != nil {
-			return r, err
+		return err
+	})
+	var open []Request
+	for _, r := range found {
+		if r != nil {
+			open = append(open, *r)
 		}
-		next, err := step(r, now)
-		if err != nil && guess {
-			continue
+	}
+	slices.SortFunc(open, func(a, b Request) int { return a.Created.Compare(b.Created) })
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	return open, err
+}
+
+// untilSettled waits for the end of a request while ctx lives.
+func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) {
+	if r.State.Settled() {
+		return r, true
+	}
+	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
+	if err != nil {
+		hint = nil
+	}
+	for {
+		if fresh, _, err := q.load(ctx, r.ID); err == nil {
+			if r = fresh; r.State.Settled() {
+				return r, true
+			}
 		}
-		if err != nil {
-			return r, err
+		timer := time.NewTimer(pollEvery)
+		select {
+		case _, ok := <-hint:
+			if !ok {
+				hint = nil
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return r, false
 		}
-		value, err := q.codec.Encode(next)
-		if err != nil {
-			return r, err
-		}
-		var before time.Time
-		if next.State != r.State && next.Resolution.Cause == approver.ByPerson {
-			before = r.Due
-		}
-		newRev := approver.NewRev()
-		err = q.records.putBefore(ctx, before, approver.Key("req", id), value, rev, newRev, next.Attention(now), next.Due.Add(q.keepFor))
-		switch {
-		case err == nil:
-			q.known.note(next, newRev, len(value))
-			return next, nil
-		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
-		case !errors.Is(err, approver.ErrConflict):
-			return r, err
-		}
+		timer.Stop()
 	}
 }
 

@@ -82,7 +82,8 @@ type retried struct {
 
 func newRetried(t *testing.T, kv *memKV, telegram, discord []step) *retried {
 	t.Helper()
-	return newRetriedIn(t, kv, telegram, discord, approver.Destination{Channel: "telegram", Conversation: "T"}, approver.Destination{Channel: "discord", Conversation: "D"})
+	return newRetriedIn(t, kv, telegram, discord, approver.Destination{Channel: "telegram", Conversation: "T"},
+		approver.Destination{Channel: "discord", Conversation: "D"})
 }
 
 // newRetriedIn asks in some places only.
@@ -91,11 +92,17 @@ func newRetriedIn(t *testing.T, kv *memKV, telegram, discord []step, to ...appro
 	if err := BeginControls(t.Context(), kv); err != nil {
 		t.Fatal(err)
 	}
-	x := &retried{tg: &scripted{chat: newChat("telegram"), script: telegram}, dc: &scripted{chat: newChat("discord"), script: discord}}
+	x := &retried{
+		tg: &scripted{chat: newChat("telegram"), script: telegram}, dc: &scripted{chat: newChat("discord"), script: discord},
+	}
 	x.bench = &bench{t: t, kv: kv, audit: &memAudit{}, tg: x.tg.chat, dc: x.dc.chat}
 	people := approver.People{}
-	people.Add("telegram", []approver.Approver{{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"}})
-	people.Add("discord", []approver.Approver{{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"}})
+	people.Add("telegram", []approver.Approver{
+		{ID: "1", Name: "Alice", Person: "alice"}, {ID: "2", Name: "Bob", Person: "bob"},
+	})
+	people.Add("discord", []approver.Approver{
+		{ID: "d1", Name: "Alice", Person: "alice"}, {ID: "d2", Name: "Bob", Person: "bob"},
+	})
 	b, err := NewBroadcaster(Options{
 		Store: kv, Audit: x.audit, People: people, Channels: []approver.Channel{x.tg, x.dc},
 		Destinations: to,
@@ -124,7 +131,9 @@ func (x *retried) code(approve bool) approver.Outcome {
 	x.tg.mu.Lock()
 	code := x.tg.forms.Code
 	x.tg.mu.Unlock()
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: approver.ByCode, Code: code})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: approver.ByCode, Code: code,
+	})
 }
 
 // settledAll fails unless every card that the platforms took shows the end.
@@ -150,18 +159,28 @@ func TestOneHiccupLosesNoQuestion(t *testing.T) {
 		from, until time.Duration // when the card is there
 		tries       int
 	}{
-		"one 502":                {[]step{{err: errBad}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
-		"a cut connection":       {[]step{{err: errors.New("unexpected EOF")}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
-		"a failed lookup":        {[]step{{err: errors.New("conversations.info: timeout")}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
-		"a timeout":              {[]step{{err: context.DeadlineExceeded}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
-		"a cancelled call":       {[]step{{err: context.Canceled}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
-		"two 503":                {[]step{{err: errBad}, {err: errBad}}, 600 * time.Millisecond, 1200 * time.Millisecond, 3},
-		"retry after 20 s":       {[]step{{err: busy(20 * time.Second)}}, 20 * time.Second, 22100 * time.Millisecond, 2},
-		"retry after 60 s":       {[]step{{err: busy(time.Minute)}}, time.Minute, 66100 * time.Millisecond, 2},
-		"two rate limits":        {[]step{{err: busy(5 * time.Second)}, {err: busy(7 * time.Second)}}, 12 * time.Second, 13300 * time.Millisecond, 3},
-		"retry after nothing":    {[]step{{err: busy(0)}}, 0, 100 * time.Millisecond, 2},
-		"retry after -5 s":       {[]step{{err: busy(-5 * time.Second)}}, 0, 100 * time.Millisecond, 2},
-		"a 502 and a 429":        {[]step{{err: errBad}, {err: busy(4 * time.Second)}}, 4200 * time.Millisecond, 5 * time.Second, 3},
+		"one 502": {[]step{{err: errBad}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
+		"a cut connection": {
+			[]step{{err: errors.New("unexpected EOF")}}, 200 * time.Millisecond, 400 * time.Millisecond, 2,
+		},
+		"a failed lookup": {
+			[]step{{err: errors.New("conversations.info: timeout")}}, 200 * time.Millisecond, 400 * time.Millisecond, 2,
+		},
+		"a timeout": {
+			[]step{{err: context.DeadlineExceeded}}, 200 * time.Millisecond, 400 * time.Millisecond, 2,
+		},
+		"a cancelled call": {[]step{{err: context.Canceled}}, 200 * time.Millisecond, 400 * time.Millisecond, 2},
+		"two 503":          {[]step{{err: errBad}, {err: errBad}}, 600 * time.Millisecond, 1200 * time.Millisecond, 3},
+		"retry after 20 s": {[]step{{err: busy(20 * time.Second)}}, 20 * time.Second, 22100 * time.Millisecond, 2},
+		"retry after 60 s": {[]step{{err: busy(time.Minute)}}, time.Minute, 66100 * time.Millisecond, 2},
+		"two rate limits": {
+			[]step{{err: busy(5 * time.Second)}, {err: busy(7 * time.Second)}}, 12 * time.Second, 13300 * time.Millisecond, 3,
+		},
+		"retry after nothing": {[]step{{err: busy(0)}}, 0, 100 * time.Millisecond, 2},
+		"retry after -5 s":    {[]step{{err: busy(-5 * time.Second)}}, 0, 100 * time.Millisecond, 2},
+		"a 502 and a 429": {
+			[]step{{err: errBad}, {err: busy(4 * time.Second)}}, 4200 * time.Millisecond, 5 * time.Second, 3,
+		},
 		"ten failures":           {slices.Repeat([]step{{err: errBad}}, 10), 40 * time.Second, 75 * time.Second, 11},
 		"away for half a minute": {slices.Repeat([]step{{err: errBad}}, 7), 15 * time.Second, 35 * time.Second, 8},
 	} {
@@ -202,10 +221,13 @@ func TestOneHiccupLosesNoQuestion(t *testing.T) {
 // card whose answer was lost before that is another story: it may be before people.
 func TestWhatIsRefusedEverywhereIsDeniedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := newRetried(t, newMemKV(), always(step{err: errRefusedForGood}), []step{{err: busy(time.Second)}, {err: errRefusedForGood}})
+		x := newRetried(t, newMemKV(), always(step{err: errRefusedForGood}), []step{
+			{err: busy(time.Second)}, {err: errRefusedForGood},
+		})
 		began := time.Now()
 		v := <-x.askAsync(t.Context(), testCall("c1"), approver.High)
-		if took := time.Since(began); v.Decision != approver.Deny || !strings.Contains(v.Reason, "no approval channel could be reached") || took < time.Second || took > 3*time.Second {
+		if took := time.Since(began); v.Decision != approver.Deny ||
+			!strings.Contains(v.Reason, "no approval channel could be reached") || took < time.Second || took > 3*time.Second {
 			t.Errorf("after %v: %v %s", took, v.Decision, v.Reason)
 		}
 		if len(x.tg.times()) != 1 || len(x.dc.times()) != 2 {
@@ -223,17 +245,26 @@ func TestWhatReachedNobodyEndsAsUnreachable(t *testing.T) {
 		want              string
 		cause             approver.Cause
 	}{
-		"both away":           {always(step{err: errBad}), always(step{err: errBad}), "no approval channel could be reached", approver.Unreachable},
-		"one away, one gone":  {always(step{err: errBad}), always(step{err: errRefusedForGood}), "no approval channel could be reached", approver.Unreachable},
-		"patience beyond all": {always(step{err: busy(time.Hour)}), always(step{err: busy(24 * time.Hour)}), "no approval channel could be reached", approver.Unreachable},
-		"one was shown":       {always(step{err: errBad}), nil, "nobody answered within 2 min", approver.TimedOut},
+		"both away": {
+			always(step{err: errBad}), always(step{err: errBad}), "no approval channel could be reached", approver.Unreachable,
+		},
+		"one away, one gone": {
+			always(step{err: errBad}), always(step{err: errRefusedForGood}), "no approval channel could be reached",
+			approver.Unreachable,
+		},
+		"patience beyond all": {
+			always(step{err: busy(time.Hour)}), always(step{err: busy(24 * time.Hour)}), "no approval channel could be reached",
+			approver.Unreachable,
+		},
+		"one was shown": {always(step{err: errBad}), nil, "nobody answered within 2 min", approver.TimedOut},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				x := newRetried(t, newMemKV(), tt.telegram, tt.discord)
 				began := time.Now()
 				v := <-x.askAsync(t.Context(), testCall("c1"), approver.High)
-				if took := time.Since(began); v.Decision != approver.Deny || !strings.Contains(v.Reason, tt.want) || took != DefaultTTL {
+				if took := time.Since(began); v.Decision != approver.Deny || !strings.Contains(v.Reason, tt.want) ||
+					took != DefaultTTL {
 					t.Errorf("after %v: %v %s", took, v.Decision, v.Reason)
 				}
 				x.settledAll()
@@ -332,21 +363,47 @@ func TestACardWhoseAnswerWasLostIsTakenUp(t *testing.T) {
 		want    approver.OutcomeKind
 		cards   int
 	}{
-		"a tap while it is tried again":     {script: append([]step{lost}, always(step{err: errBad})...), wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
-		"a tap before the first pause ends": {script: append([]step{lost}, always(step{err: errBad})...), wait: time.Millisecond, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
-		"a tap after it was refused":        {script: []step{lost, {err: errRefusedForGood}}, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
-		"a tap during a rate limit":         {script: []step{lost, {err: busy(time.Hour)}}, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
-		"a no":                              {script: append([]step{lost}, always(step{err: errBad})...), wait: 5 * time.Second, sev: approver.High, want: approver.OutcomeDenied, cards: 1},
-		"a no to a card that may be cut":    {script: append([]step{lost}, always(step{err: errBad})...), cut: true, wait: 5 * time.Second, sev: approver.High, want: approver.OutcomeDenied, cards: 1},
-		"a yes to a card that may be cut":   {script: append([]step{lost}, always(step{err: errBad})...), cut: true, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeNeedCode, cards: 1},
-		"a yes to a catastrophic one":       {script: append([]step{lost}, always(step{err: errBad})...), wait: 5 * time.Second, approve: true, sev: approver.Catastrophic, want: approver.OutcomeNeedCode, cards: 1},
-		"two cards, a tap on the first":     {script: []step{lost}, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 2},
-		"two cards, a tap on the second":    {script: []step{lost}, wait: 5 * time.Second, tap: 1, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 2},
-		"two cards that may be cut":         {script: []step{lost}, cut: true, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeNeedCode, cards: 2},
-		"three cards, a tap on the second":  {script: []step{lost, lost}, wait: 5 * time.Second, tap: 1, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 3},
-		"three cards, a no on the first":    {script: []step{lost, lost}, wait: 5 * time.Second, sev: approver.High, want: approver.OutcomeDenied, cards: 3},
-		"nothing was lost, and a stray tap": {script: []step{{err: busy(time.Second)}}, wait: 5 * time.Second, tap: -1, approve: true, sev: approver.High, want: approver.OutcomeUnknown, cards: 1},
-		"refused, and a stray tap":          {script: []step{{err: errRefusedForGood}}, wait: 5 * time.Second, tap: -1, approve: true, sev: approver.High, want: approver.OutcomeUnknown, cards: 0},
+		"a tap while it is tried again": {script: append([]step{lost}, always(step{err: errBad})...),
+			wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
+		"a tap before the first pause ends": {script: append([]step{lost}, always(step{err: errBad})...),
+			wait: time.Millisecond, approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
+		"a tap after it was refused": {script: []step{lost, {err: errRefusedForGood}}, wait: 5 * time.Second,
+			approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
+		"a tap during a rate limit": {script: []step{lost, {err: busy(time.Hour)}}, wait: 5 * time.Second,
+			approve: true, sev: approver.High, want: approver.OutcomeApproved, cards: 1},
+		"a no": {
+			script: append([]step{lost}, always(step{err: errBad})...), wait: 5 * time.Second, sev: approver.High,
+			want: approver.OutcomeDenied, cards: 1,
+		},
+		"a no to a card that may be cut": {script: append([]step{lost}, always(step{err: errBad})...), cut: true,
+			wait: 5 * time.Second, sev: approver.High, want: approver.OutcomeDenied, cards: 1},
+		"a yes to a card that may be cut": {script: append([]step{lost}, always(step{err: errBad})...), cut: true,
+			wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeNeedCode, cards: 1},
+		"a yes to a catastrophic one": {script: append([]step{lost}, always(step{err: errBad})...),
+			wait: 5 * time.Second, approve: true, sev: approver.Catastrophic, want: approver.OutcomeNeedCode, cards: 1},
+		"two cards, a tap on the first": {
+			script: []step{lost}, wait: 5 * time.Second, approve: true, sev: approver.High, want: approver.OutcomeApproved,
+			cards: 2,
+		},
+		"two cards, a tap on the second": {
+			script: []step{lost}, wait: 5 * time.Second, tap: 1, approve: true, sev: approver.High,
+			want: approver.OutcomeApproved, cards: 2,
+		},
+		"two cards that may be cut": {
+			script: []step{lost}, cut: true, wait: 5 * time.Second, approve: true, sev: approver.High,
+			want: approver.OutcomeNeedCode, cards: 2,
+		},
+		"three cards, a tap on the second": {
+			script: []step{lost, lost}, wait: 5 * time.Second, tap: 1, approve: true, sev: approver.High,
+			want: approver.OutcomeApproved, cards: 3,
+		},
+		"three cards, a no on the first": {
+			script: []step{lost, lost}, wait: 5 * time.Second, sev: approver.High, want: approver.OutcomeDenied, cards: 3,
+		},
+		"nothing was lost, and a stray tap": {script: []step{{err: busy(time.Second)}}, wait: 5 * time.Second, tap: -1,
+			approve: true, sev: approver.High, want: approver.OutcomeUnknown, cards: 1},
+		"refused, and a stray tap": {script: []step{{err: errRefusedForGood}}, wait: 5 * time.Second, tap: -1, approve: true,
+			sev: approver.High, want: approver.OutcomeUnknown, cards: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -393,7 +450,10 @@ func (x *retried) press(message string, approve bool) approver.Outcome {
 	x.tg.mu.Lock()
 	request := x.tg.forms.Request
 	x.tg.mu.Unlock()
-	return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: approver.ByTap, Request: request, Message: message})
+	return x.Answers.Reply(x.t.Context(), approver.Reply{
+		Channel: "telegram", Conversation: "T", Sender: "1", Approve: approve, Method: approver.ByTap, Request: request,
+		Message: message,
+	})
 }
 
 // The code on a card whose answer was lost works, while the post is tried again and
@@ -412,7 +472,9 @@ func TestTheCodeOfACardWhoseAnswerWasLost(t *testing.T) {
 		"given up, may be cut":    {[]step{lost, {err: errRefusedForGood}}, true, approver.OutcomeUnknown},
 		"posted again, attached":  {[]step{lost}, true, approver.OutcomeApproved},
 		"refused, so never shown": {[]step{{err: errRefusedForGood}}, false, approver.OutcomeUnknown},
-		"busy, and then refused":  {[]step{{err: busy(time.Second)}, {err: errRefusedForGood}}, false, approver.OutcomeUnknown},
+		"busy, and then refused": {
+			[]step{{err: busy(time.Second)}, {err: errRefusedForGood}}, false, approver.OutcomeUnknown,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -520,7 +582,9 @@ func TestAnyOrderOfFaults(t *testing.T) {
 			script := func() (s []step) {
 				for range dice.IntN(6) {
 					s = append(s, []step{
-						{err: errBad}, {err: errBad, taken: true}, {err: busy(time.Duration(dice.IntN(9)) * time.Second)}, {err: context.DeadlineExceeded, taken: true},
+						{err: errBad}, {err: errBad, taken: true}, {
+							err: busy(time.Duration(dice.IntN(9)) * time.Second),
+						}, {err: context.DeadlineExceeded, taken: true},
 					}[dice.IntN(4)])
 				}
 				return s
@@ -553,7 +617,10 @@ func TestAnyOrderOfFaults(t *testing.T) {
 					if c == x.dc {
 						conv, sender = "D", "d1"
 					}
-					x.Answers.Reply(t.Context(), approver.Reply{Channel: c.name, Conversation: conv, Sender: sender, Method: approver.ByTap, Request: card.Request, Message: message})
+					x.Answers.Reply(t.Context(), approver.Reply{
+						Channel: c.name, Conversation: conv, Sender: sender, Method: approver.ByTap, Request: card.Request,
+						Message: message,
+					})
 				}
 			}
 			x.settledAll()

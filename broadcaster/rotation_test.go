@@ -68,7 +68,8 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 					Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 						return approver.Bind(c, "", nil, nil)
 					},
-					Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: keys[0], OldCodeKeys: keys[1:], Log: silent,
+					Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: keys[0],
+					OldCodeKeys: keys[1:], Log: silent,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -91,7 +92,9 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 			ask := func(b *broadcaster.Broadcaster) <-chan approver.Verdict {
 				out := make(chan approver.Verdict, 1)
 				go func() {
-					out <- b.Ask(t.Context(), call, approver.Verdict{Decision: approver.Ask, Severity: approver.Catastrophic, TTL: time.Minute})
+					out <- b.Ask(t.Context(), call, approver.Verdict{
+						Decision: approver.Ask, Severity: approver.Catastrophic, TTL: time.Minute,
+					})
 				}()
 				return out
 			}

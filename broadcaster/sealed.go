@@ -85,7 +85,9 @@ type storedRequest struct {
 
 // bound is what a payload belongs to. It opens nowhere else.
 func (r Request) bound() []byte {
-	return bytes.Join([][]byte{[]byte("approver request"), []byte(r.ID), []byte(r.CallID), []byte(r.Fingerprint)}, []byte{0})
+	return bytes.Join([][]byte{
+		[]byte("approver request"), []byte(r.ID), []byte(r.CallID), []byte(r.Fingerprint),
+	}, []byte{0})
 }
 
 // Encode returns the record of r.

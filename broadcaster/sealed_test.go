@@ -17,8 +17,10 @@ func sealedRequest() Request {
 	now := time.Unix(1790000000, 0).UTC()
 	return Request{
 		ID: "0190aaaa-0000-7000-8000-000000000001", CallID: "c1", Holder: "h", Fingerprint: "f",
-		Call:    approver.ToolCall{ID: "c1", Agent: "claude", Tool: "Bash", Command: "deploy --to orchid", Args: json.RawMessage(`{"command":"deploy --to orchid"}`), Dir: "/srv/orchid", Claimed: "ships orchid", At: now},
-		Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High, Reason: "touches orchid", Detail: "orchid is production", Args: json.RawMessage(`{"command":"orchid"}`), TTL: time.Minute},
+		Call: approver.ToolCall{ID: "c1", Agent: "claude", Tool: "Bash", Command: "deploy --to orchid",
+			Args: json.RawMessage(`{"command":"deploy --to orchid"}`), Dir: "/srv/orchid", Claimed: "ships orchid", At: now},
+		Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High, Reason: "touches orchid",
+			Detail: "orchid is production", Args: json.RawMessage(`{"command":"orchid"}`), TTL: time.Minute},
 		Created: now, Due: now.Add(time.Minute), Deadline: now.Add(time.Minute), State: approver.Pending,
 		Postings: []Posting{{To: approver.Destination{Channel: "telegram", Conversation: "1"}, Phase: Posted}},
 	}
@@ -131,7 +133,9 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 		if x.Requests.codec, err = NewRequestCodec(x.CodeKey, x.OldCodeKeys...); err != nil {
 			t.Fatal(err)
 		}
-		out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		out := x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		})
 		if out.Kind != approver.OutcomeApproved {
 			t.Errorf("the old card's code: %+v", out)
 		}

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,25 +12,46 @@ import (
 	"approver.example/tokens"
 )
 
-// This file ends requests: the last record, the last look of every card, and
-// the clock for what nobody waits for.
-
 // An editor brings the cards of requests up to date.
 type editor struct {
-	cards    *Cards
-	channels *Channels
-	requests *Requests
-	endings  *endings
-	tasks    *tasks
-	giving   *giving
-	host     string
-	log      *slog.Logger
-	process  string
+	cards     *Cards
+	channels  *Channels
+	requests  *Requests
+	endings   *endings
+	tasks     *tasks
+	handovers *handovers
+	host      string
+	log       *slog.Logger
+	process   string
 
 	mu       sync.Mutex
 	settling map[string]bool // requests being settled; true: once more
-	shown    shown
-	strays   strays
+	live     liveCards
+	orphans  orphans
+}
+
+// orphans are the cards that are tried again now. The zero value is ready.
+type orphans struct {
+	mu  sync.Mutex
+	all map[approver.Ref]bool
+}
+
+// begin notes a card, and reports whether it was not noted.
+func (s *orphans) begin(ref approver.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[approver.Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *orphans) end(ref approver.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
 }
 
 // settle brings every card of a request that has ended up to date, in the background.
@@ -76,7 +95,7 @@ func (e *editor) isSettling(id string) bool {
 }
 
 func (e *editor) settleOnce(ctx context.Context, id string) {
-	e.giving.wait(ctx, id)
+	e.handovers.wait(ctx, id)
 	r, _, now, err := e.requests.loadNow(ctx, id)
 	if err != nil || !r.ended() {
 		return
@@ -84,7 +103,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	var hash string
 	var closeErr error
 	if r.State.Settled() {
-		hash, closeErr = e.endings.close(ctx, r)
+		hash, closeErr = e.endings.closeOnce(ctx, r)
 	}
 	if closeErr != nil {
 		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
@@ -110,18 +129,24 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	after, err := e.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		closing := false
 		crossed = false
-		if fresh.State != r.State || fresh.endLine() != r.endLine() || len(fresh.Postings) < len(r.Postings) {
+		if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
 			crossed = true // the cards say something else now, or a fail-over took something back: look again
-			return fresh.crossed(todo)
+			next, some := fresh.Postings.unshown(todo)
+			if !some {
+				return fresh, ErrTooSoon
+			}
+			fresh.Postings = next
+			return fresh, nil
 		}
 		if closeErr == nil && !fresh.Closed && fresh.State.Settled() {
 			fresh.Closed, fresh.Audit, closing = true, cmp.Or(fresh.Audit, hash), true
 		}
-		next, err := fresh.updated(e.process, r.Postings, todo, failed, now)
-		if closing && errors.Is(err, errNoChange) {
-			err = nil
+		next, changed := fresh.Postings.updated(e.process, r.Postings, todo, failed, now, fresh.Due.Add(editsFor))
+		if !changed && !closing {
+			return fresh, errNoChange
 		}
-		return next, err
+		fresh.Postings = next
+		return fresh, nil
 	})
 	if (err == nil || errors.Is(err, errNoChange)) && closeErr == nil && !crossed {
 		e.endings.forget(r)
@@ -134,25 +159,10 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 			i := todo[n]
 			e.logStale(r.Postings[i], id, err, i < len(after.Postings) && after.Postings[i].GivenUp)
 		} else if p := r.Postings[todo[n]]; err == nil && p.Attempts > 0 {
-			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel, "tries", p.Attempts+1)
+			e.log.Info("a card that could not be brought up to date is right again", "request", id, "channel", p.To.Channel,
+				"tries", p.Attempts+1)
 		}
 	}
-}
-
-// crossed is for cards that were edited while something else became true of their request:
-// that edit may have been the later one, so what another process showed may be gone.
-func (r Request) crossed(edited []int) (Request, error) {
-	r.Postings = slices.Clone(r.Postings)
-	some := false
-	for _, i := range edited {
-		if i < len(r.Postings) && r.Postings[i].Shown {
-			r.Postings[i].Shown, some = false, true
-		}
-	}
-	if !some {
-		return r, ErrTooSoon
-	}
-	return r, nil
 }
 
 // toShow are the postings whose cards this process is to bring up to date now.
@@ -182,7 +192,8 @@ func (e *editor) logStale(p Posting, id string, err error, givenUp bool) {
 	case p.Attempts == 0:
 		level = slog.LevelWarn
 	}
-	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error", err)
+	e.log.Log(context.Background(), level, what, "request", id, "channel", p.To.Channel, "tries", p.Attempts+1, "error",
+		err)
 }
 
 // update brings the cards of a posting up to date, if they are this hub's to change.
@@ -204,43 +215,4 @@ func (e *editor) update(ctx context.Context, p Posting, card approver.Card) erro
 		return passing
 	}
 	return final
-}
-
-var (
-	errNoChange  = errors.New("nothing has changed")
-	errElsewhere = errors.New("the card is another hub's to change")
-	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
-)
-
-// updated notes what became of the tries to bring some of the postings in was up to date,
-// of which failed has the errors. What is final for one process leaves the card to others.
-func (r Request) updated(process string, was []Posting, tried []int, failed []error, now time.Time) (Request, error) {
-	changed := false
-	r.Postings = slices.Clone(r.Postings)
-	for n, i := range tried {
-		p := &r.Postings[i]
-		if !p.stale() {
-			continue
-		}
-		changed = true
-		switch err := failed[n]; {
-		case err == nil:
-			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
-		case errors.Is(err, errRefused):
-			p.GivenUp = true
-		case errors.Is(err, approver.ErrFinal):
-			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
-		default:
-			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
-				p.Next = now.Add(editPause(err, p.Attempts))
-			}
-			p.Attempts++
-			p.Error = err.Error()
-			p.GivenUp = !now.Before(r.Due.Add(editsFor))
-		}
-	}
-	if !changed {
-		return r, errNoChange
-	}
-	return r, nil
 }

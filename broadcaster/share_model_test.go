@@ -59,7 +59,9 @@ var shareCalls = []string{"a", "b", "c"}
 
 func (w shareWorld) key() string {
 	r := w.r
-	return fmt.Sprint(r.State, r.CallID, r.N, r.Holder, r.WithdrawAt.Unix(), r.Also, r.Joined, r.Resolution, r.ReleasedAt.Unix(), r.Postings, w.now, w.seen, w.gone, w.taken, w.joined, w.yes, w.frozen, w.said, w.unsure, w.page, w.read, w.ended(), r.Acked.Unix(), r.Lapsed, r.Fate)
+	return fmt.Sprint(r.State, r.CallID, r.N, r.Holder, r.WithdrawAt.Unix(), r.Also, r.Joined, r.Resolution,
+		r.ReleasedAt.Unix(), r.Postings, w.now, w.seen, w.gone, w.taken, w.joined, w.yes, w.frozen, w.said, w.unsure, w.page,
+		w.read, w.ended(), r.Acked.Unix(), r.Lapsed, r.Fate)
 }
 
 func (w shareWorld) clone() shareWorld {
@@ -79,7 +81,9 @@ func (w shareWorld) clone() shareWorld {
 
 // goneAll reports that no call waits that has not left.
 func (w shareWorld) goneAll() bool {
-	return !slices.ContainsFunc(shareCalls, func(id string) bool { return w.joined[id] && w.gone[id] != 1 && w.r.lists(id) })
+	return !slices.ContainsFunc(shareCalls, func(id string) bool {
+		return w.joined[id] && w.gone[id] != 1 && w.r.lists(id)
+	})
 }
 
 // ended are the calls of which the audit is to say that they are off the request.
@@ -116,15 +120,16 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 	}
 	for _, id := range shareCalls[1:] {
 		if !w.joined[id] {
-			r, err := w.r.Join(id, id, now)
+			r, err := w.r.AddCaller(id, id, now)
 			step(r, err, func(v *shareWorld) { v.joined[id] = true })
 		}
 	}
 	if w.r.State == approver.Pending && w.r.Postings[0].Upto < w.r.Joined { // the edit, and the note of it
-		r, err := w.r.nowShows(w.r, []int{0}, []bool{true}, []bool{false}, now)
+		r, err := counted(w.r, w.r, []int{0}, []bool{true}, []bool{false}, now)
 		step(r, err, func(v *shareWorld) { v.seen[w.r.Joined] = shownCalls{w.waiting(), w.now} })
 	}
-	if w.r.State == approver.Pending && w.read == nil && w.now == 0 && !w.unsure && !w.frozen && len(w.gone) == 0 { // approver show
+	// approver show
+	if w.r.State == approver.Pending && w.read == nil && w.now == 0 && !w.unsure && !w.frozen && len(w.gone) == 0 {
 		v := w.clone()
 		v.page, v.read = w.r.Joined, w.waiting()
 		out = append(out, v)
@@ -135,14 +140,17 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 			ways[&approver.Reply{Method: approver.ByTap, Shown: upto}] = version.calls
 		}
 		for _, ago := range []int64{0, 5} { // also a message that waited
-			ways[&approver.Reply{Method: approver.ByCommand, Sent: now.Add(-time.Duration(ago) * time.Second)}] = w.sent(w.now - ago)
+			ways[&approver.Reply{
+				Method: approver.ByCommand, Sent: now.Add(-time.Duration(ago) * time.Second),
+			}] = w.sent(w.now - ago)
 		}
 		if w.read != nil {
 			ways = map[*approver.Reply][]string{{Method: approver.ByID, Shown: w.page}: w.read} // a tap is as without it
 		}
 		for rep, saw := range ways {
 			for _, approve := range []bool{true, false} {
-				res := approver.Resolution{Approve: approve, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0), Method: rep.Method, Calls: w.r.shownTo(w.r.Postings[0], *rep, false, rep.Sent)}
+				res := approver.Resolution{Approve: approve, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0),
+					Method: rep.Method, Calls: shownTo(w.r, w.r.Postings[0], *rep, false, rep.Sent)}
 				r, err := w.r.Answer(res, now)
 				step(r, err, func(v *shareWorld) {
 					v.said = 2
@@ -168,7 +176,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		if w.gone[id] == 1 { // nobody is there to take it
 			continue
 		}
-		if w.r.State == approver.Approved && w.r.leads(id, now) && !w.frozen {
+		if w.r.State == approver.Approved && w.r.takesYes(id, now) && !w.frozen {
 			r, err := w.r.Consume(id, modelFP, "hash", now)
 			step(r, err, func(v *shareWorld) { v.taken[id]++ })
 		}
@@ -179,7 +187,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 				return
 			}
 			v.r.Also = slices.Clone(v.r.Also)
-			v.r.Also[v.r.beside(id)].Lost = true
+			v.r.Also[v.r.Also.at(id)].Lost = true
 		})
 	}
 	if w.r.State == approver.Pending && !w.unsure && w.now == 0 { // an answer of the platform was lost
@@ -240,11 +248,11 @@ func (m *shareModel) walk(w shareWorld) {
 			m.t.Fatalf("%s was released, and the audit says that it got no answer\n%+v", id, w)
 		}
 	}
-	if got, _ := w.r.released(); w.r.State == approver.Consumed && !w.r.owing() && got != all {
+	if got, _ := w.r.released(w.r.Also); w.r.State == approver.Consumed && !w.r.untaken(w.r.Also) && got != all {
 		m.t.Fatalf("the card counts %d calls, and %d were released\n%+v", got, all, w)
 	}
 	switch {
-	case w.r.fate() == Untaken && all > 1:
+	case toldFate(w.r) == Untaken && all > 1:
 		m.t.Fatalf("the card says that nobody took the answer, and %d calls were released\n%+v", all, w)
 	case w.r.State == approver.Withdrawn && w.said == 1 && w.r.Resolution.Cause == approver.AgentGone && !w.goneAll():
 		m.t.Fatalf("a yes ended as if the agents had gone, and one waits\n%+v", w)
@@ -271,10 +279,12 @@ func TestSharedInterleavings(t *testing.T) {
 		m := &shareModel{t: t, sev: sev, seen: map[string]bool{}}
 		m.walk(shareWorld{
 			r: Request{
-				ID: "r", CallID: "a", Holder: "a", Fingerprint: modelFP, Call: approver.ToolCall{ID: "a", Agent: "x", Acks: true}, Verdict: approver.Verdict{Severity: sev},
+				ID: "r", CallID: "a", Holder: "a", Fingerprint: modelFP, Call: approver.ToolCall{ID: "a", Agent: "x", Acks: true},
+				Verdict: approver.Verdict{Severity: sev},
 				Created: at(0), Due: at(modelDue), State: approver.Pending, Postings: []Posting{{Code: "code", Phase: Posted}},
 			},
-			seen: map[int]shownCalls{0: {calls: []string{"a"}}}, gone: map[string]int{}, taken: map[string]int{}, joined: map[string]bool{"a": true},
+			seen: map[int]shownCalls{0: {calls: []string{"a"}}}, gone: map[string]int{}, taken: map[string]int{},
+			joined: map[string]bool{"a": true},
 		})
 		t.Logf("%v: %d states", sev, m.states)
 		if m.states < 1000 || m.most != most {

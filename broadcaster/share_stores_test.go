@@ -25,7 +25,9 @@ func TestIdenticalCallsOnTwoDaemons(t *testing.T) {
 	key := hubKey(t)
 	var daemons []replica
 	for range 2 {
-		store, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: key}, slog.New(slog.DiscardHandler))
+		store, err := redisstore.Open(t.Context(), redisstore.Config{
+			Addrs: []string{server.Addr}, HubKeyFile: key,
+		}, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +40,8 @@ func TestIdenticalCallsOnTwoDaemons(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			answers <- daemons[i%2].b.Ask(ctx, approver.ToolCall{
-				ID: fmt.Sprintf("same%d", i), Agent: "claude", Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now(),
+				ID: fmt.Sprintf("same%d", i), Agent: "claude", Tool: "Bash", Command: "git push --force", Dir: "/repo",
+				At:   time.Now(),
 				Peer: approver.Peer{Known: true, UID: 1000},
 			}, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 		}()
@@ -56,14 +59,18 @@ func TestIdenticalCallsOnTwoDaemons(t *testing.T) {
 	var n, upto int
 	var at replica
 	var id, notice string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && !strings.HasPrefix(notice, "3 identical calls"); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) &&
+		!strings.HasPrefix(notice, "3 identical calls"); time.Sleep(20 * time.Millisecond) {
 		n, at, id, notice, upto = cards()
 	}
 	if n != 1 || !strings.HasPrefix(notice, "3 identical calls") {
 		t.Fatalf("%d cards, the last says %q", n, notice)
 	}
 	time.Sleep(time.Second) // the note of the edit comes after it
-	at.m.reply(t.Context(), approver.Reply{Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: id, Message: id, Shown: upto})
+	at.m.reply(t.Context(), approver.Reply{
+		Channel: "memory", Conversation: "room", Sender: "1", Approve: true, Method: approver.ByTap, Request: id,
+		Message: id, Shown: upto,
+	})
 	for range 3 {
 		if v := <-answers; v.Decision != approver.Allow {
 			t.Errorf("%+v", v)

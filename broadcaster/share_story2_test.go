@@ -26,14 +26,34 @@ func TestACardSaysWhatAYesFromItDoes(t *testing.T) {
 		says   string
 		runs   []string
 	}{
-		"posted at once":                 {nil, approver.High, false, "3 identical calls wait: a yes runs each of them once.", []string{"a", "b", "c"}},
-		"a 502 before":                   {[]step{{err: errBad}}, approver.High, false, "3 identical calls wait: a yes runs one, the others are asked again.", []string{"a"}},
-		"taken, and its answer lost":     {[]step{{err: errBad, taken: true}}, approver.High, false, "3 identical calls wait: a yes runs one, the others are asked again.", []string{"a"}},
-		"a 429 before":                   {[]step{{err: busy(time.Second)}}, approver.High, false, "3 identical calls wait: a yes runs each of them once.", []string{"a", "b", "c"}},
-		"catastrophic":                   {nil, approver.Catastrophic, false, "3 identical calls wait: a yes runs one, the others are asked again.", []string{"a"}},
-		"the first leaves":               {nil, approver.High, true, "2 identical calls wait: a yes runs each of them once.", []string{"b", "c"}},
-		"a 502 before, the first leaves": {[]step{{err: errBad}}, approver.High, true, "The call of this card has ended: a yes runs nothing, waiting calls (2) are asked again.", nil},
-		"catastrophic, the first leaves": {nil, approver.Catastrophic, true, "2 identical calls wait: a yes runs one, the others are asked again.", []string{"b"}},
+		"posted at once": {
+			nil, approver.High, false, "3 identical calls wait: a yes runs each of them once.", []string{"a", "b", "c"},
+		},
+		"a 502 before": {
+			[]step{{err: errBad}}, approver.High, false, "3 identical calls wait: a yes runs one, the others are asked again.",
+			[]string{"a"},
+		},
+		"taken, and its answer lost": {[]step{{err: errBad, taken: true}}, approver.High, false,
+			"3 identical calls wait: a yes runs one, the others are asked again.", []string{"a"}},
+		"a 429 before": {
+			[]step{{err: busy(time.Second)}}, approver.High, false, "3 identical calls wait: a yes runs each of them once.",
+			[]string{"a", "b", "c"},
+		},
+		"catastrophic": {
+			nil, approver.Catastrophic, false, "3 identical calls wait: a yes runs one, the others are asked again.",
+			[]string{"a"},
+		},
+		"the first leaves": {
+			nil, approver.High, true, "2 identical calls wait: a yes runs each of them once.", []string{"b", "c"},
+		},
+		"a 502 before, the first leaves": {
+			[]step{{err: errBad}}, approver.High, true,
+			"The call of this card has ended: a yes runs nothing, waiting calls (2) are asked again.", nil,
+		},
+		"catastrophic, the first leaves": {
+			nil, approver.Catastrophic, true, "2 identical calls wait: a yes runs one, the others are asked again.",
+			[]string{"b"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,7 +75,8 @@ func TestACardSaysWhatAYesFromItDoes(t *testing.T) {
 				if !strings.HasPrefix(card.Notice, c.says) {
 					t.Errorf("the card says %q", card.Notice)
 				}
-				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code, Request: card.Request, Sent: time.Now()})
+				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true,
+					Method: approver.ByCode, Code: card.Code, Request: card.Request, Sent: time.Now()})
 				time.Sleep(5 * time.Second)
 				if got := x.audit.released(); !slices.Equal(got, c.runs) {
 					t.Errorf("a yes released %v, want %v", got, c.runs)
@@ -70,10 +91,11 @@ func TestACardSaysWhatAYesFromItDoes(t *testing.T) {
 // its button: the first is edited once more, because a yes is for one call now.
 func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 	r := Request{
-		CallID: "a", State: approver.Pending, Joined: 1, Also: []Caller{{CallID: "b", N: 1}}, Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
+		CallID: "a", State: approver.Pending, Joined: 1, Also: []Caller{{CallID: "b", N: 1}},
+		Verdict: approver.Verdict{Severity: approver.High}, Fingerprint: modelFP,
 		Postings: []Posting{{Code: "code", Phase: Posted, Upto: 1}},
 	}
-	c := shownCards{codes: map[int]tokens.Code{0: {}}, said: map[int]string{0: r.callersNotice(r.Postings[0])}}
+	c := requestCards{codes: map[int]tokens.Code{0: {}}, said: map[int]string{0: callersNotice(r, r.Postings[0])}}
 	if got := c.stale(r, ""); len(got) != 0 {
 		t.Errorf("a card that says what it should is edited: %v", got)
 	}
@@ -88,7 +110,9 @@ func TestACardThatTurnsUpChangesWhatTheOtherSays(t *testing.T) {
 // a restart only the courier of another came back: the yes ran nothing, and the call that
 // waited was denied when its time was over. It goes to a call whose courier is there.
 func TestASingleYesGoesToACallWhoseCourierIsThere(t *testing.T) {
-	for _, back := range [][]string{{"b"}, {"c"}, {"c", "b"}, {"a"}, {"c", "a"}, {"late"}, {"late", "b"}, {"a", "b", "c"}} {
+	for _, back := range [][]string{
+		{"b"}, {"c"}, {"c", "b"}, {"a"}, {"c", "a"}, {"late"}, {"late", "b"}, {"a", "b", "c"},
+	} {
 		t.Run(strings.Join(back, " "), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()
@@ -107,7 +131,10 @@ func TestASingleYesGoesToACallWhoseCourierIsThere(t *testing.T) {
 					out[id] = y.askAsync(ctx, peerCall(id, 1000), approver.Catastrophic)
 				}
 				time.Sleep(4 * time.Second)
-				y.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code, Sent: time.Now()})
+				y.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+					Sent: time.Now(),
+				})
 				time.Sleep(10 * time.Second)
 				old := slices.DeleteFunc(slices.Clone(back), func(id string) bool { return id == "late" })
 				got := y.audit.released()
@@ -142,9 +169,13 @@ func TestWhoLosesAYesHoldsNothingUp(t *testing.T) {
 		x.stop()
 		y := newBenchOn(t, x.kv, &meetingKV{memKV: x.kv, n: 2, there: make(chan struct{})})
 		y.tg.holds(msg, card)
-		b, c := y.askAsync(t.Context(), peerCall("b", 1000), approver.Catastrophic), y.askAsync(t.Context(), peerCall("c", 1000), approver.Catastrophic)
+		b, c := y.askAsync(t.Context(), peerCall("b", 1000), approver.Catastrophic),
+			y.askAsync(t.Context(), peerCall("c", 1000), approver.Catastrophic)
 		time.Sleep(4 * time.Second)
-		y.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code, Sent: time.Now()})
+		y.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+			Sent: time.Now(),
+		})
 		time.Sleep(10 * time.Second)
 		if got := y.audit.released(); len(got) != 1 {
 			t.Errorf("the audit has the release of %v", got)
@@ -156,7 +187,8 @@ func TestWhoLosesAYesHoldsNothingUp(t *testing.T) {
 			t.Fatalf("%d cards", y.tg.count())
 		}
 		y.tap(y.tg, 1, "1", false)
-		if d := decisions([]<-chan approver.Verdict{b, c}); !slices.Contains(d, approver.Allow) || !slices.Contains(d, approver.Deny) {
+		if d := decisions([]<-chan approver.Verdict{b, c}); !slices.Contains(d, approver.Allow) ||
+			!slices.Contains(d, approver.Deny) {
 			t.Errorf("decided %v", d)
 		}
 	})
@@ -170,11 +202,15 @@ type meetingKV struct {
 	there chan struct{}
 }
 
-func (k *meetingKV) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *meetingKV) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	return k.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keep)
 }
 
-func (k *meetingKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *meetingKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	if strings.Contains(key, "}:req:") && strings.Contains(string(value), `"consumed"`) {
 		k.mu.Lock()
 		if k.n--; k.n == 0 {
@@ -194,8 +230,12 @@ func TestASharedYesOutlivesARestartLikeARepeatedOne(t *testing.T) {
 		up, down time.Duration // after the yes
 		want     approver.Decision
 	}{
-		{0, 20 * time.Second, approver.Allow}, {0, time.Second, approver.Allow}, {0, 50 * time.Second, approver.Allow}, {5 * time.Second, 20 * time.Second, approver.Allow},
-		{20 * time.Second, 0, approver.Deny}, {20 * time.Second, 20 * time.Second, approver.Deny}, {17 * time.Second, time.Second, approver.Deny}, {0, 5 * time.Minute, approver.Deny},
+		{0, 20 * time.Second, approver.Allow}, {0, time.Second, approver.Allow}, {0, 50 * time.Second, approver.Allow}, {
+			5 * time.Second, 20 * time.Second, approver.Allow,
+		},
+		{20 * time.Second, 0, approver.Deny}, {
+			20 * time.Second, 20 * time.Second, approver.Deny,
+		}, {17 * time.Second, time.Second, approver.Deny}, {0, 5 * time.Minute, approver.Deny},
 	} {
 		t.Run(fmt.Sprint(c.up, " up, ", c.down, " down"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

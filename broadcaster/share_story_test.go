@@ -42,15 +42,17 @@ func TestAFateOfOneCallIsNotThatOfAll(t *testing.T) {
 		claims         string
 		records        int
 	}{
-		"one is not acknowledged":     {[]string{"b", "c"}, []string{"b", "c"}, nil, nothing, 0},
-		"none is acknowledged":        {nil, nil, nil, nothing, 0},
-		"the first did not run":       {[]string{"a", "b", "c"}, []string{"b"}, []string{"a"}, nothing, 1},
-		"another did not run":         {[]string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, nothing, 1},
-		"two did not run":             {[]string{"a", "b", "c"}, []string{"a"}, []string{"b", "c"}, nothing, 2},
-		"none ran":                    {[]string{"a", "b", "c"}, nil, []string{"a", "b", "c"}, "reported no run of it", 3},
-		"none ran, in another order":  {[]string{"a", "b", "c"}, nil, []string{"c", "b", "a"}, "reported no run of it", 3},
-		"said twice":                  {[]string{"a", "b", "c"}, nil, []string{"c", "c", "b"}, nothing, 2},
-		"none ran, said again":        {[]string{"a", "b", "c"}, nil, []string{"c", "b", "a", "a"}, "reported no run of it", 3},
+		"one is not acknowledged":    {[]string{"b", "c"}, []string{"b", "c"}, nil, nothing, 0},
+		"none is acknowledged":       {nil, nil, nil, nothing, 0},
+		"the first did not run":      {[]string{"a", "b", "c"}, []string{"b"}, []string{"a"}, nothing, 1},
+		"another did not run":        {[]string{"a", "b", "c"}, []string{"a", "b"}, []string{"c"}, nothing, 1},
+		"two did not run":            {[]string{"a", "b", "c"}, []string{"a"}, []string{"b", "c"}, nothing, 2},
+		"none ran":                   {[]string{"a", "b", "c"}, nil, []string{"a", "b", "c"}, "reported no run of it", 3},
+		"none ran, in another order": {[]string{"a", "b", "c"}, nil, []string{"c", "b", "a"}, "reported no run of it", 3},
+		"said twice":                 {[]string{"a", "b", "c"}, nil, []string{"c", "c", "b"}, nothing, 2},
+		"none ran, said again": {
+			[]string{"a", "b", "c"}, nil, []string{"c", "b", "a", "a"}, "reported no run of it", 3,
+		},
 		"the first alone is reported": {nil, nil, []string{"a"}, nothing, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,11 +83,13 @@ func TestAFateOfOneCallIsNotThatOfAll(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				_, card := x.tg.card(0)
-				if c.claims == nothing && (card.State != approver.Consumed || strings.Contains(card.Result, "ran") || strings.Contains(card.Result, "run")) ||
+				if c.claims == nothing && (card.State != approver.Consumed || strings.Contains(card.Result, "ran") ||
+					strings.Contains(card.Result, "run")) ||
 					!strings.Contains(card.Result, c.claims) {
 					t.Errorf("the card: %v %q", card.State, card.Result)
 				}
-				if late := x.tap(x.dc, 0, "d2", true).Text; c.claims == nothing && strings.Contains(late, "no") && !strings.Contains(late, "has been released") {
+				if late := x.tap(x.dc, 0, "d2", true).Text; c.claims == nothing && strings.Contains(late, "no") &&
+					!strings.Contains(late, "has been released") {
 					t.Errorf("who answers later hears %q", late)
 				}
 				var of []string
@@ -127,7 +131,8 @@ func TestAFateIsOfAReleasedCall(t *testing.T) {
 		}
 		// Nobody took it, neither the first nor the second: that holds for all.
 		time.Sleep(time.Minute)
-		if _, card := x.tg.card(0); card.State != approver.Withdrawn || !strings.Contains(card.Result, "nobody took the answer") {
+		if _, card := x.tg.card(0); card.State != approver.Withdrawn ||
+			!strings.Contains(card.Result, "nobody took the answer") {
 			t.Errorf("%v %q", card.State, card.Result)
 		}
 	})
@@ -146,12 +151,20 @@ func TestAYesForNobodyAsksAnew(t *testing.T) {
 	}{
 		"a card that is too large to edit": {"git push --force " + strings.Repeat("origin ", 250), func(*bench) {},
 			func(x *bench, _ string, _ approver.Card) approver.Outcome { return x.tap(x.tg, 0, "1", true) }},
-		"edits fail, a tap": {"git push --force", noEdit, func(x *bench, _ string, _ approver.Card) approver.Outcome { return x.tap(x.tg, 0, "1", true) }},
+		"edits fail, a tap": {
+			"git push --force", noEdit, func(x *bench, _ string, _ approver.Card) approver.Outcome {
+				return x.tap(x.tg, 0, "1", true)
+			},
+		},
 		"edits fail, by id": {"git push --force", noEdit, func(x *bench, _ string, card approver.Card) approver.Outcome {
-			return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: card.Request})
+			return x.Answers.Reply(x.t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: card.Request,
+			})
 		}},
 		"edits fail, by code": {"git push --force", noEdit, func(x *bench, _ string, card approver.Card) approver.Outcome {
-			return x.Answers.Reply(x.t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+			return x.Answers.Reply(x.t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+			})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +183,8 @@ func TestAYesForNobodyAsksAnew(t *testing.T) {
 				<-first
 				time.Sleep(10 * time.Second)
 				id, card := x.tg.card(0)
-				if out := c.yes(x, id, card); out.Kind != approver.OutcomeExpired || strings.Contains(out.Text, "stopped waiting") || !strings.Contains(out.Text, "asked about anew") {
+				if out := c.yes(x, id, card); out.Kind != approver.OutcomeExpired ||
+					strings.Contains(out.Text, "stopped waiting") || !strings.Contains(out.Text, "asked about anew") {
 					t.Errorf("the person hears %+v", out)
 				}
 				time.Sleep(5 * time.Second)
@@ -179,7 +193,8 @@ func TestAYesForNobodyAsksAnew(t *testing.T) {
 					t.Fatalf("the call that waits was answered: %v %q", v.Decision, v.Reason)
 				default:
 				}
-				if _, card := x.tg.card(0); x.tg.count() != 2 || card.State != approver.Withdrawn || strings.Contains(card.Result, "stopped waiting") {
+				if _, card := x.tg.card(0); x.tg.count() != 2 || card.State != approver.Withdrawn ||
+					strings.Contains(card.Result, "stopped waiting") {
 					t.Fatalf("%d cards, the first: %v %q", x.tg.count(), card.State, card.Result)
 				}
 				x.tap(x.tg, 1, "1", true)
@@ -206,7 +221,8 @@ func TestAnUnreadableRecordDoesNotBlockIdenticalCalls(t *testing.T) {
 		value  string
 		parked bool
 	}{
-		"another version": {value: `{"v":99}`}, "no record": {value: "\x00\x01"}, "nothing": {value: ""}, "a list": {value: "[]"},
+		"another version": {value: `{"v":99}`}, "no record": {value: "\x00\x01"}, "nothing": {value: ""},
+		"a list":                  {value: "[]"},
 		"parked, another version": {value: `{"v":99}`, parked: true}, "parked, no record": {value: "x", parked: true},
 		"of another request":         {value: "other"},
 		"parked, of another request": {value: "other", parked: true},
@@ -252,7 +268,9 @@ func TestAnUnreadableRecordDoesNotBlockIdenticalCalls(t *testing.T) {
 // A courier that connects again at once comes with the same call id while its request is
 // still being made. There were two requests, two cards, and two releases for one call id.
 func TestOneCallIDOnTwoConnectionsIsOneRequest(t *testing.T) {
-	for _, slow := range []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, time.Second, 1900 * time.Millisecond, 4 * time.Second} {
+	for _, slow := range []time.Duration{
+		10 * time.Millisecond, 400 * time.Millisecond, time.Second, 1900 * time.Millisecond, 4 * time.Second,
+	} {
 		for _, with := range []string{"alone", "beside another call"} {
 			t.Run(fmt.Sprint(slow, " ", with), func(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {

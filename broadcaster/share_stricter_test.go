@@ -17,11 +17,13 @@ func TestASharedYesIsNotOneToAStricterQuestion(t *testing.T) {
 		why  approver.Verdict
 		runs bool
 	}{
-		"the same":       {approver.Verdict{Severity: approver.High}, true},
-		"catastrophic":   {approver.Verdict{Severity: approver.Catastrophic}, false},
-		"for bob":        {approver.Verdict{Severity: approver.High, Approvers: []string{"bob"}}, false},
-		"in discord":     {approver.Verdict{Severity: approver.High, Channels: []string{"discord"}}, false},
-		"other args":     {approver.Verdict{Severity: approver.High, Args: []byte(`{"command":"git push --dry-run"}`)}, false},
+		"the same":     {approver.Verdict{Severity: approver.High}, true},
+		"catastrophic": {approver.Verdict{Severity: approver.Catastrophic}, false},
+		"for bob":      {approver.Verdict{Severity: approver.High, Approvers: []string{"bob"}}, false},
+		"in discord":   {approver.Verdict{Severity: approver.High, Channels: []string{"discord"}}, false},
+		"other args": {
+			approver.Verdict{Severity: approver.High, Args: []byte(`{"command":"git push --dry-run"}`)}, false,
+		},
 		"of no severity": {approver.Verdict{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

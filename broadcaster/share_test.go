@@ -52,14 +52,17 @@ func TestIdenticalCallsShareACard(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answers := x.several(t.Context(), 3, approver.High)
 		_, card := x.tg.card(0)
-		if x.tg.count() != 1 || x.dc.count() != 1 || !strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs each of them once.") ||
+		if x.tg.count() != 1 || x.dc.count() != 1 ||
+			!strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs each of them once.") ||
 			card.Code.IsZero() || !card.OneTap || card.State != approver.Pending {
 			t.Fatalf("%d cards: %+v", x.tg.count(), card)
 		}
 		if out := x.tap(x.tg, 0, "1", true); out.Kind != approver.OutcomeApproved {
 			t.Errorf("%+v", out)
 		}
-		if got := decisions(answers); !slices.Equal(got, []approver.Decision{approver.Allow, approver.Allow, approver.Allow}) {
+		if got := decisions(answers); !slices.Equal(got, []approver.Decision{
+			approver.Allow, approver.Allow, approver.Allow,
+		}) {
 			t.Errorf("%v", got)
 		}
 		time.Sleep(5 * time.Second)
@@ -151,12 +154,16 @@ func TestANoIsForAll(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answers := x.several(t.Context(), 3, approver.High)
 		x.tap(x.tg, 0, "1", false)
-		if got := decisions(answers); !slices.Equal(got, []approver.Decision{approver.Deny, approver.Deny, approver.Deny}) || x.tg.count() != 1 {
+		if got := decisions(answers); !slices.Equal(got, []approver.Decision{
+			approver.Deny, approver.Deny, approver.Deny,
+		}) || x.tg.count() != 1 {
 			t.Errorf("%v, %d cards", got, x.tg.count())
 		}
 	})
 	story(t, func(t *testing.T, x *bench) {
-		if got := decisions(x.several(t.Context(), 3, approver.High)); !slices.Equal(got, []approver.Decision{approver.Deny, approver.Deny, approver.Deny}) || x.tg.count() != 1 {
+		if got := decisions(x.several(t.Context(), 3, approver.High)); !slices.Equal(got, []approver.Decision{
+			approver.Deny, approver.Deny, approver.Deny,
+		}) || x.tg.count() != 1 {
 			t.Errorf("%v, %d cards", got, x.tg.count())
 		}
 	})
@@ -168,10 +175,13 @@ func TestACatastrophicYesIsForOne(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		answers := x.several(t.Context(), 3, approver.Catastrophic)
 		_, card := x.tg.card(0)
-		if !strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs one, the others are asked again.") || card.OneTap {
+		if !strings.HasPrefix(card.Notice, "3 identical calls wait: a yes runs one, the others are asked again.") ||
+			card.OneTap {
 			t.Fatalf("%+v", card)
 		}
-		x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+		x.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+		})
 		if v := <-answers[0]; v.Decision != approver.Allow {
 			t.Errorf("%+v", v)
 		}
@@ -251,12 +261,14 @@ func TestWhatIsNotIdenticalStandsAlone(t *testing.T) {
 		"another argument": func(c *approver.ToolCall, _ *approver.Verdict) {
 			c.Args = []byte(`{"command":"git push --force","timeout":1}`)
 		},
-		"another tool":                func(c *approver.ToolCall, _ *approver.Verdict) { c.Tool = "Shell" },
-		"a stricter question":         func(_ *approver.ToolCall, v *approver.Verdict) { v.Severity = approver.Catastrophic },
-		"others are to answer":        func(_ *approver.ToolCall, v *approver.Verdict) { v.Approvers = []string{"bob"} },
-		"on one channel":              func(_ *approver.ToolCall, v *approver.Verdict) { v.Channels = []string{"telegram"} },
-		"a question of approver":      func(c *approver.ToolCall, _ *approver.Verdict) { c.Control = "unfreeze" },
-		"an environment that differs": func(c *approver.ToolCall, _ *approver.Verdict) { c.Env = map[string]string{"PATH": "/tmp/evil"} },
+		"another tool":           func(c *approver.ToolCall, _ *approver.Verdict) { c.Tool = "Shell" },
+		"a stricter question":    func(_ *approver.ToolCall, v *approver.Verdict) { v.Severity = approver.Catastrophic },
+		"others are to answer":   func(_ *approver.ToolCall, v *approver.Verdict) { v.Approvers = []string{"bob"} },
+		"on one channel":         func(_ *approver.ToolCall, v *approver.Verdict) { v.Channels = []string{"telegram"} },
+		"a question of approver": func(c *approver.ToolCall, _ *approver.Verdict) { c.Control = "unfreeze" },
+		"an environment that differs": func(c *approver.ToolCall, _ *approver.Verdict) {
+			c.Env = map[string]string{"PATH": "/tmp/evil"}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			story(t, func(t *testing.T, x *bench) {
@@ -309,7 +321,9 @@ func TestSharedCallsThatChanged(t *testing.T) {
 		answers := x.several(t.Context(), 3, approver.High)
 		x.fpChange = "another policy"
 		x.tap(x.tg, 0, "1", true)
-		if got := decisions(answers); !slices.Equal(got, []approver.Decision{approver.Deny, approver.Deny, approver.Deny}) || len(x.audit.released()) != 0 {
+		if got := decisions(answers); !slices.Equal(got, []approver.Decision{
+			approver.Deny, approver.Deny, approver.Deny,
+		}) || len(x.audit.released()) != 0 {
 			t.Errorf("%v, %v", got, x.audit.released())
 		}
 	})

@@ -99,7 +99,8 @@ func TestARetryIsNoOtherQuestion(t *testing.T) {
 		})
 		began := time.Now()
 		x.failing(func(op, key string) bool {
-			return op == "put" && strings.Contains(key, "}:req:") && time.Since(began) < PostTimeout+500*time.Millisecond // a write is sent again for so long
+			// a write is sent again for so long
+			return op == "put" && strings.Contains(key, "}:req:") && time.Since(began) < PostTimeout+500*time.Millisecond
 		})
 		a := x.askAsync(t.Context(), peerCall("a", 1000), approver.High)
 		time.Sleep(2 * StorePatience)
@@ -122,11 +123,15 @@ type keepingKV struct {
 	was map[string][]memRecord
 }
 
-func (k *keepingKV) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *keepingKV) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	return k.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keep)
 }
 
-func (k *keepingKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *keepingKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	err := k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 	if err == nil && strings.Contains(key, "}:req:") {
 		k.mu.Lock()
@@ -172,12 +177,12 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					open := r.State != approver.Consumed || r.owing()
+					open := r.State != approver.Consumed || r.untaken(r.Also)
 					missing, err := Unheard(t.Context(), kv, told)
 					if err != nil || open && len(missing) != 1 {
-						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.owing(), missing, err)
+						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.untaken(r.Also), missing, err)
 					}
-					if r.State != approver.Consumed || !r.owing() {
+					if r.State != approver.Consumed || !r.untaken(r.Also) {
 						continue
 					}
 					older++
@@ -213,9 +218,12 @@ func TestToldKeepsEveryRelease(t *testing.T) {
 	told := func(e approver.Event, once string) approver.Told {
 		return approver.Told{Request: "r", Event: e, Once: "r:" + once}
 	}
-	rel, b, c := told(approver.EventReleased, "released"), told(approver.EventReleased, "released:#1"), told(approver.EventReleased, "released:#2")
-	ack, rep, yes, posted := told(approver.EventAcked, "acked"), told(approver.EventRepeated, "repeated:2"), told(approver.EventApproved, "approved"), told(approver.EventPosted, "posted:0")
-	gone, revoked, no := told(approver.EventWithdrawn, "withdrawn:x"), told(approver.EventRevoked, ""), told(approver.EventDenied, "denied")
+	rel, b, c := told(approver.EventReleased, "released"), told(approver.EventReleased, "released:#1"),
+		told(approver.EventReleased, "released:#2")
+	ack, rep, yes, posted := told(approver.EventAcked, "acked"), told(approver.EventRepeated, "repeated:2"),
+		told(approver.EventApproved, "approved"), told(approver.EventPosted, "posted:0")
+	gone, revoked, no := told(approver.EventWithdrawn, "withdrawn:x"), told(approver.EventRevoked, ""),
+		told(approver.EventDenied, "denied")
 	const took = `"also":[{"call":"b","n":1,"taken":"2026-11-23T00:00:00Z"},{"call":"c","n":2%s}]}`
 	both, one := fmt.Sprintf(took, `,"taken":"2026-11-23T00:00:00Z"`), fmt.Sprintf(took, "")
 	for name, x := range map[string]struct {
@@ -223,30 +231,36 @@ func TestToldKeepsEveryRelease(t *testing.T) {
 		store string
 		want  bool
 	}{
-		"both":                           {[]approver.Told{rel, b, c}, `{"state":"consumed",` + both, true},
-		"one is missing":                 {[]approver.Told{rel, b, c}, `{"state":"consumed",` + one, false},
-		"one of one":                     {[]approver.Told{rel, b}, `{"state":"consumed",` + one, true},
-		"before the first":               {[]approver.Told{c, b, rel}, `{"state":"consumed",` + one, false},
-		"twice":                          {[]approver.Told{b, b, rel}, `{"state":"consumed",` + one, true},
-		"an acknowledgment behind":       {[]approver.Told{rel, c, ack}, `{"state":"consumed","acked":"2026-11-23T00:00:00Z",` + one, false},
-		"an acknowledgment before":       {[]approver.Told{rel, ack, c}, `{"state":"consumed","acked":"2026-11-23T00:00:00Z",` + one, false},
-		"a late one, not acknowledged":   {[]approver.Told{rel, ack, c}, `{"state":"consumed",` + both, false},
-		"a repetition behind":            {[]approver.Told{rel, c, rep}, `{"state":"consumed","repeats":2,` + one, false},
-		"a repetition before":            {[]approver.Told{rel, rep, c}, `{"state":"consumed","repeats":1,` + both, false},
-		"a repetition that is there":     {[]approver.Told{rel, rep, c}, `{"state":"consumed","repeats":2,` + both, true},
-		"a revocation behind":            {[]approver.Told{rel, c, revoked}, `{"state":"consumed",` + one, false},
-		"a call that left":               {[]approver.Told{rel, c, gone}, `{"state":"consumed",` + one, false},
-		"a card behind":                  {[]approver.Told{c, posted}, `{"state":"consumed",` + one, false},
-		"the yes behind":                 {[]approver.Told{c, yes}, `{"state":"consumed",` + one, false},
-		"no answer in the store":         {[]approver.Told{yes, c}, `{"state":"pending"}`, false},
-		"an answer, not taken":           {[]approver.Told{yes, c}, `{"state":"approved",` + one, false},
-		"an answer, and an end":          {[]approver.Told{yes, c, no}, `{"state":"approved",` + one, false},
-		"a no after a fail-over":         {[]approver.Told{yes, rel, c, no}, `{"state":"denied",` + one, true},
-		"it leads there":                 {[]approver.Told{rel, c}, `{"state":"consumed","n":2}`, true},
-		"nobody is beside":               {[]approver.Told{rel, c}, `{"state":"consumed"}`, false},
-		"it is the first of no yes":      {[]approver.Told{rel, c}, `{"state":"approved","n":2}`, false},
-		"a record that is none":          {[]approver.Told{rel, c}, `{"state":"consumed","also":7}`, false},
-		"a call that is named like that": {[]approver.Told{rel, told(approver.EventReleased, "released:1")}, `{"state":"consumed"}`, true},
+		"both":             {[]approver.Told{rel, b, c}, `{"state":"consumed",` + both, true},
+		"one is missing":   {[]approver.Told{rel, b, c}, `{"state":"consumed",` + one, false},
+		"one of one":       {[]approver.Told{rel, b}, `{"state":"consumed",` + one, true},
+		"before the first": {[]approver.Told{c, b, rel}, `{"state":"consumed",` + one, false},
+		"twice":            {[]approver.Told{b, b, rel}, `{"state":"consumed",` + one, true},
+		"an acknowledgment behind": {
+			[]approver.Told{rel, c, ack}, `{"state":"consumed","acked":"2026-11-23T00:00:00Z",` + one, false,
+		},
+		"an acknowledgment before": {
+			[]approver.Told{rel, ack, c}, `{"state":"consumed","acked":"2026-11-23T00:00:00Z",` + one, false,
+		},
+		"a late one, not acknowledged": {[]approver.Told{rel, ack, c}, `{"state":"consumed",` + both, false},
+		"a repetition behind":          {[]approver.Told{rel, c, rep}, `{"state":"consumed","repeats":2,` + one, false},
+		"a repetition before":          {[]approver.Told{rel, rep, c}, `{"state":"consumed","repeats":1,` + both, false},
+		"a repetition that is there":   {[]approver.Told{rel, rep, c}, `{"state":"consumed","repeats":2,` + both, true},
+		"a revocation behind":          {[]approver.Told{rel, c, revoked}, `{"state":"consumed",` + one, false},
+		"a call that left":             {[]approver.Told{rel, c, gone}, `{"state":"consumed",` + one, false},
+		"a card behind":                {[]approver.Told{c, posted}, `{"state":"consumed",` + one, false},
+		"the yes behind":               {[]approver.Told{c, yes}, `{"state":"consumed",` + one, false},
+		"no answer in the store":       {[]approver.Told{yes, c}, `{"state":"pending"}`, false},
+		"an answer, not taken":         {[]approver.Told{yes, c}, `{"state":"approved",` + one, false},
+		"an answer, and an end":        {[]approver.Told{yes, c, no}, `{"state":"approved",` + one, false},
+		"a no after a fail-over":       {[]approver.Told{yes, rel, c, no}, `{"state":"denied",` + one, true},
+		"it leads there":               {[]approver.Told{rel, c}, `{"state":"consumed","n":2}`, true},
+		"nobody is beside":             {[]approver.Told{rel, c}, `{"state":"consumed"}`, false},
+		"it is the first of no yes":    {[]approver.Told{rel, c}, `{"state":"approved","n":2}`, false},
+		"a record that is none":        {[]approver.Told{rel, c}, `{"state":"consumed","also":7}`, false},
+		"a call that is named like that": {
+			[]approver.Told{rel, told(approver.EventReleased, "released:1")}, `{"state":"consumed"}`, true,
+		},
 	} {
 		all := map[string]approver.Told{}
 		for _, told := range x.told {
@@ -317,8 +331,12 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 		call string
 		undo func(x *bench, id string) error
 	}{
-		"revoked, for the call beside": {"b", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") }},
-		"revoked, for the first":       {"a", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") }},
+		"revoked, for the call beside": {
+			"b", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") },
+		},
+		"revoked, for the first": {
+			"a", func(x *bench, id string) error { return x.Grants.Revoke(x.t.Context(), id, "uid 0") },
+		},
 		"revoked, and the grant's record is another's now": {"b", func(x *bench, id string) error {
 			err := x.Grants.Revoke(x.t.Context(), id, "uid 0")
 			r, loadErr := x.Requests.Get(x.t.Context(), id)
@@ -340,7 +358,8 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 				die()
 				<-b
 				_, card := x.tg.card(0)
-				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code, Grant: approver.Term{For: 15 * time.Minute}})
+				x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true,
+					Method: approver.ByCommand, Code: card.Code, Grant: approver.Term{For: 15 * time.Minute}})
 				if v := <-a; v.Decision != approver.Allow {
 					t.Fatalf("%+v", v)
 				}
@@ -354,8 +373,12 @@ func TestWhatWasRevokedIsGivenToNobody(t *testing.T) {
 					t.Errorf("given after it was revoked: %s", v.Reason)
 				}
 				time.Sleep(5 * time.Second)
-				ended := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool { return r.Event == approver.EventWithdrawn })
-				if released := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool { return r.Event == approver.EventReleased }); released || !ended && strings.HasPrefix(name, "revoked") {
+				ended := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool {
+					return r.Event == approver.EventWithdrawn
+				})
+				if released := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool {
+					return r.Event == approver.EventReleased
+				}); released || !ended && strings.HasPrefix(name, "revoked") {
 					t.Errorf("of the call beside, released %t, its end recorded %t", released, ended)
 				}
 			})
@@ -404,7 +427,9 @@ func TestNoCallWaitsUnrecorded(t *testing.T) {
 					t.Errorf("the first: %+v", v)
 				}
 				v := <-b
-				asked := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool { return r.Event == approver.EventAsked })
+				asked := slices.ContainsFunc(x.audit.of("b"), func(r approver.Record) bool {
+					return r.Event == approver.EventAsked
+				})
 				if want := last < time.Minute; (v.Decision == approver.Allow) != want || asked != want {
 					t.Errorf("%+v, the audit has the question: %t", v, asked)
 				}

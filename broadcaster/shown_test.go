@@ -40,7 +40,9 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 	} {
 		check := func(call approver.ToolCall, marks ...string) {
 			t.Helper()
-			card := composed(Options{}).Cards.card(Request{Call: call, State: approver.Pending, Verdict: approver.Verdict{Severity: approver.High}}, tokens.Code{})
+			card := composed(Options{}).Cards.card(Request{
+				Call: call, State: approver.Pending, Verdict: approver.Verdict{Severity: approver.High},
+			}, tokens.Code{})
 			for _, m := range marks {
 				if strings.Contains(card.Command, m) {
 					return

@@ -89,11 +89,14 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 			term, slack := newChat("terminal"), newChat("slack")
 			b, err := NewBroadcaster(Options{
 				Store: kv, Audit: &memAudit{}, People: people, Channels: []approver.Channel{ownTerminal{term}, slack},
-				Destinations: []approver.Destination{{Channel: "terminal", Conversation: "local"}, {Channel: "slack", Conversation: "C"}},
+				Destinations: []approver.Destination{
+					{Channel: "terminal", Conversation: "local"}, {Channel: "slack", Conversation: "C"},
+				},
 				Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 					return approver.Bind(c, "", nil, nil)
 				},
-				Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Host: host, Log: slog.New(slog.DiscardHandler),
+				Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
+				Host: host, Log: slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -117,7 +120,9 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 		<-done
 		msg, card := slack1.card(0)
 		// Bob says no in Slack, whose events hub 2 receives.
-		out := b2.Answers.Reply(t.Context(), approver.Reply{Channel: "slack", Conversation: "C", Sender: "S1", Method: approver.ByTap, Request: card.Request, Message: msg})
+		out := b2.Answers.Reply(t.Context(), approver.Reply{
+			Channel: "slack", Conversation: "C", Sender: "S1", Method: approver.ByTap, Request: card.Request, Message: msg,
+		})
 		time.Sleep(time.Minute)
 		if _, c := term1.card(0); c.State == approver.Pending {
 			t.Errorf("a minute after %+v the terminal of hub 1 still shows an open card with its buttons", out)
@@ -157,7 +162,8 @@ func TestAFailOverThatTookACardBack(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		r, _, _ := x.Requests.load(t.Context(), card.Request)
 		if !r.Closed {
-			t.Errorf("five minutes after one panic: closed=%v, shown=%v; still marked as being settled: %v", r.Closed, r.Postings[0].Shown, len(x.editor.settling))
+			t.Errorf("five minutes after one panic: closed=%v, shown=%v; still marked as being settled: %v", r.Closed,
+				r.Postings[0].Shown, len(x.editor.settling))
 		}
 	})
 }
@@ -184,7 +190,8 @@ func TestOneCallOnTwoConnectionsIsOneRequest(t *testing.T) {
 		n := x.tg.count()
 		if n > 1 {
 			no, yes := x.tap(x.tg, 0, "1", false), x.tap(x.dc, 1, "d2", true)
-			t.Errorf("%d cards for one call: a no on one is told %q, a yes on the other %q; the agent hears %v and %v", n, no.Text, yes.Text, (<-a).Decision, (<-b).Decision)
+			t.Errorf("%d cards for one call: a no on one is told %q, a yes on the other %q; the agent hears %v and %v", n,
+				no.Text, yes.Text, (<-a).Decision, (<-b).Decision)
 			return
 		}
 		x.tap(x.tg, 0, "1", false)

@@ -42,7 +42,9 @@ func (h *hookKV) Confirm(context.Context, string, []byte, approver.Rev) error {
 	return nil
 }
 
-func (h *hookKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (h *hookKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	do := func() error { return h.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep) }
 	h.hooks.Lock()
 	put := h.put
@@ -86,7 +88,8 @@ func TestNoReleaseAfterTheDeadline(t *testing.T) {
 		var due time.Time
 		var queue atomic.Int64
 		h.put = func(_ context.Context, key string, value []byte, do func() error) error {
-			stall := strings.Contains(key, ":req:") && !strings.Contains(string(value), `"state":"pending"`) && !strings.Contains(string(value), `"state":"approved"`)
+			stall := strings.Contains(key, ":req:") && !strings.Contains(string(value), `"state":"pending"`) &&
+				!strings.Contains(string(value), `"state":"approved"`)
 			if stall && time.Now().Before(due.Add(5*time.Second)) {
 				place := time.Duration(queue.Add(1)) * time.Millisecond // first come, first served
 				time.Sleep(time.Until(due.Add(5*time.Second)) + place)
@@ -110,7 +113,9 @@ func TestNoReleaseAfterTheDeadline(t *testing.T) {
 // The story: a write that too few replicas acknowledged does not count. But whoever
 // reads the record sees it all the same, and acts on it.
 func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
-	for heal, want := range map[time.Duration]approver.Decision{time.Hour: approver.Deny, 20 * time.Second: approver.Allow} {
+	for heal, want := range map[time.Duration]approver.Decision{
+		time.Hour: approver.Deny, 20 * time.Second: approver.Allow,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			kv := newMemKV()
 			h := &hookKV{memKV: kv}
@@ -149,18 +154,21 @@ func TestWhatNoReplicaHasDoesNotCount(t *testing.T) {
 			out := x.tap(x.tg, 0, "1", true)
 			toldAfter := time.Since(from)
 			if _, ok := acked.Load("consumed"); !ok && out.Kind == approver.OutcomeApproved {
-				t.Errorf("after %v the person is told %q; no write of the yes or of the release was ever acknowledged", toldAfter, out.Text)
+				t.Errorf("after %v the person is told %q; no write of the yes or of the release was ever acknowledged", toldAfter,
+					out.Text)
 			}
 			healing := time.AfterFunc(heal, func() { cut.Store(false) })
 			defer healing.Stop()
 			v := <-answer
 			_, ok := acked.Load("consumed")
 			_, card := x.tg.card(0)
-			t.Logf("agent: %v (%s) after %v, acknowledged %v, %d writes of the record; card %q; audit %v", v.Decision, v.Reason, time.Since(from), ok, writes.Load(), card.Result, x.audit.events(""))
+			t.Logf("agent: %v (%s) after %v, acknowledged %v, %d writes of the record; card %q; audit %v", v.Decision, v.Reason,
+				time.Since(from), ok, writes.Load(), card.Result, x.audit.events(""))
 			if v.Decision == approver.Allow && !ok && cut.Load() {
 				t.Error("released although it was never acknowledged")
 			}
-			if v.Decision != approver.Allow && (out.Kind == approver.OutcomeApproved || strings.Contains(card.Result, "Approved")) {
+			if v.Decision != approver.Allow && (out.Kind == approver.OutcomeApproved ||
+				strings.Contains(card.Result, "Approved")) {
 				t.Error("people were told approved; the agent was not")
 			}
 			if v.Decision != want || writes.Load() > 400 {
@@ -212,7 +220,8 @@ func TestASettledRequestComesToRest(t *testing.T) {
 		stop()
 		<-ended
 		if writes.Load()-before > 2 {
-			t.Errorf("ten minutes after the end (%v, closed %v, phases %v %v) the record is still written: %d times in 5 minutes",
+			t.Errorf("ten minutes after the end (%v, closed %v, phases %v %v) the record is still written: "+
+				"%d times in 5 minutes",
 				r.State, r.Closed, r.Postings[0].Phase, r.Postings[1].Phase, writes.Load()-before)
 		}
 	})
@@ -242,7 +251,8 @@ func TestNoCardForACallThatWasDenied(t *testing.T) {
 		time.Sleep(15 * time.Second) // grace is 3 s
 		if _, card := x.tg.card(0); card.Request != "" && card.State == approver.Pending {
 			out := x.tap(x.tg, 0, "1", true)
-			t.Errorf("the agent was denied (%s; audit %v); 15 s later a live card asks people; a yes is told %+v", v.Reason, x.audit.events(""), out)
+			t.Errorf("the agent was denied (%s; audit %v); 15 s later a live card asks people; a yes is told %+v", v.Reason,
+				x.audit.events(""), out)
 		}
 	})
 }
@@ -260,8 +270,11 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		// What the dead daemon left: the record, no index.
 		now := time.Now()
 		b0 := x.Broadcaster
-		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
-			Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: approver.Pending}
+		r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint,
+			Call: call,
+			Verdict: approver.Verdict{
+				Decision: approver.Ask, Severity: approver.High,
+			}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: approver.Pending}
 		if _, err := b0.codes.mint(&r, opts.Destinations, now); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +282,8 @@ func TestCrashBetweenRecordAndIndexLeavesOneCard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := kv.Put(t.Context(), approver.Key("req", r.ID), value, "", approver.NewRev(), r.Attention(now), r.Due.Add(approver.DefaultKeepFor)); err != nil {
+		if err := kv.Put(t.Context(), approver.Key("req", r.ID), value, "", approver.NewRev(), r.Attention(now),
+			r.Due.Add(approver.DefaultKeepFor)); err != nil {
 			t.Fatal(err)
 		}
 		tg, dc := newChat("telegram"), newChat("discord")
@@ -312,8 +326,11 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			call := testCall("c1")
 			fp, _ := x.Fingerprint(t.Context(), call)
 			now := time.Now()
-			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint, Call: call,
-				Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: approver.Pending}
+			r := Request{ID: "0190aaaa-0000-7000-8000-000000000001", CallID: call.ID, Holder: "h", Fingerprint: fp.Fingerprint,
+				Call: call,
+				Verdict: approver.Verdict{
+					Decision: approver.Ask, Severity: approver.High,
+				}, Created: now, Due: now.Add(2 * time.Minute), Deadline: now.Add(3 * time.Minute), State: approver.Pending}
 			ways, err := x.codes.mint(&r, x.Destinations, now)
 			if err == nil {
 				err = x.Requests.saveNew(t.Context(), &r, ways, now, "")
@@ -324,12 +341,15 @@ func TestAYesIsNotRecordedWithoutItsQuestion(t *testing.T) {
 			x.audit.failing(fail)
 			answer := x.askAsync(t.Context(), call, approver.High)
 			synctest.Wait()
-			x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: r.ID})
+			x.Answers.Reply(t.Context(), approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByID, Request: r.ID,
+			})
 			v := <-answer
 			synctest.Wait()
 			events := x.audit.events(r.ID)
 			asked, approved := slices.Index(events, approver.EventAsked), slices.Index(events, approver.EventApproved)
-			if fail == "" && (v.Decision != approver.Allow || asked < 0 || approved < asked) || fail != "" && v.Decision != approver.Deny {
+			if fail == "" && (v.Decision != approver.Allow || asked < 0 || approved < asked) || fail != "" &&
+				v.Decision != approver.Deny {
 				t.Errorf("failing %q: %v, %q", fail, v.Decision, events)
 			}
 		})

@@ -60,7 +60,7 @@ func TestACardThatNoRecordHoldsIsTriedAgain(t *testing.T) {
 					t.Fatalf("the new card: %+v", out)
 				}
 				<-answer
-				time.Sleep(min(c.down, strayFor) + 5*time.Minute)
+				time.Sleep(min(c.down, orphanFor) + 5*time.Minute)
 				_, old := x.tg.card(0)
 				if gone := old.State == approver.Withdrawn && !old.OneTap && old.Code.IsZero(); gone != c.gone || edits > c.tries {
 					t.Errorf("after %d edits the old card is %v, one tap %v, %q", edits, old.State, old.OneTap, old.Result)

@@ -34,7 +34,8 @@ func TestACardIsTakenOverByWhoHasItsChat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kv := newMemKV()
-				chat, other := approver.Destination{Channel: "telegram", Conversation: "T"}, approver.Destination{Channel: "telegram", Conversation: "Y"}
+				chat, other := approver.Destination{Channel: "telegram", Conversation: "T"},
+					approver.Destination{Channel: "telegram", Conversation: "Y"}
 				if c.same {
 					other = chat
 				}
@@ -53,7 +54,8 @@ func TestACardIsTakenOverByWhoHasItsChat(t *testing.T) {
 				if c.back == 0 { // its courier finds the other daemon
 					began := time.Now()
 					v := <-y.askAsync(t.Context(), peerCall("c1", 1000), approver.High)
-					if took := time.Since(began); v.Decision != approver.Deny || took > sendingFor+2*othersGrace+5*time.Second || len(y.tg.times()) != 1 {
+					if took := time.Since(began); v.Decision != approver.Deny || took > sendingFor+2*othersGrace+5*time.Second ||
+						len(y.tg.times()) != 1 {
 						t.Errorf("after %v: %v %q; %d tries", took, v.Decision, v.Reason, len(y.tg.times()))
 					}
 					return
@@ -95,7 +97,8 @@ func TestACardThatNobodyCanReplaceIsGivenUp(t *testing.T) {
 		began := time.Now()
 		y := newRetriedIn(t, kv, always(step{err: errRefusedForGood}), nil, chat)
 		v := <-y.askAsync(t.Context(), peerCall("c1", 1000), approver.High)
-		if took := time.Since(began); v.Decision != approver.Deny || took < othersGrace || took > sendingFor+othersGrace+5*time.Second || len(y.tg.times()) != 1 {
+		if took := time.Since(began); v.Decision != approver.Deny || took < othersGrace ||
+			took > sendingFor+othersGrace+5*time.Second || len(y.tg.times()) != 1 {
 			t.Errorf("after %v: %v %q; %d tries", took, v.Decision, v.Reason, len(y.tg.times()))
 		}
 		if n := len(y.audit.of("c1")); n == 0 {

@@ -41,13 +41,26 @@ func tiered(evaluator *fixedStage, found ...approver.Verdict) *gate.Gate {
 }
 
 var (
-	letGo     = approver.Verdict{Decision: approver.Pass, By: "policy", Severity: approver.High}
-	floorTwo  = approver.Verdict{Decision: approver.Allow, By: "policy", Rule: "push", Severity: approver.High, MinTier: approver.TierEvaluation, Confidence: 1}
-	escalated = approver.Verdict{Decision: approver.Ask, By: "heuristics", Rule: "XP-005", Tier: approver.TierScreen, Severity: approver.High, MinTier: approver.TierEvaluation, Reason: "a download is run", Detail: "curl | sh"}
-	people    = approver.Verdict{Decision: approver.Ask, By: "reflex", Rule: "force_push", Severity: approver.High, Reason: "history is lost"}
-	saysAllow = approver.Verdict{Decision: approver.Pass, By: "evaluator", Rule: "allow", Tier: approver.TierEvaluation, Severity: approver.High, Confidence: 0.9}
-	saysBlock = approver.Verdict{Decision: approver.Deny, By: "evaluator", Rule: "block", Tier: approver.TierEvaluation, Severity: approver.High, Confidence: 0.9}
-	saysAsk   = approver.Verdict{Decision: approver.Ask, By: "evaluator", Rule: "escalate", Tier: approver.TierEvaluation, Severity: approver.High, Detail: "not sure; claimed by the model: x"}
+	letGo    = approver.Verdict{Decision: approver.Pass, By: "policy", Severity: approver.High}
+	floorTwo = approver.Verdict{
+		Decision: approver.Allow, By: "policy", Rule: "push", Severity: approver.High, MinTier: approver.TierEvaluation,
+		Confidence: 1,
+	}
+	escalated = approver.Verdict{Decision: approver.Ask, By: "heuristics", Rule: "XP-005", Tier: approver.TierScreen,
+		Severity: approver.High, MinTier: approver.TierEvaluation, Reason: "a download is run", Detail: "curl | sh"}
+	people = approver.Verdict{
+		Decision: approver.Ask, By: "reflex", Rule: "force_push", Severity: approver.High, Reason: "history is lost",
+	}
+	saysAllow = approver.Verdict{
+		Decision: approver.Pass, By: "evaluator", Rule: "allow", Tier: approver.TierEvaluation, Severity: approver.High,
+		Confidence: 0.9,
+	}
+	saysBlock = approver.Verdict{
+		Decision: approver.Deny, By: "evaluator", Rule: "block", Tier: approver.TierEvaluation, Severity: approver.High,
+		Confidence: 0.9,
+	}
+	saysAsk = approver.Verdict{Decision: approver.Ask, By: "evaluator", Rule: "escalate", Tier: approver.TierEvaluation,
+		Severity: approver.High, Detail: "not sure; claimed by the model: x"}
 )
 
 func with(v approver.Verdict, change func(*approver.Verdict)) approver.Verdict {
@@ -62,28 +75,64 @@ func TestWhoLooksAtACall(t *testing.T) {
 		want      approver.Decision
 		asked     bool
 	}{
-		"nothing found":                              {[]approver.Verdict{letGo}, &saysBlock, approver.Pass, false},
-		"a floor, and the evaluation allows":         {[]approver.Verdict{letGo, floorTwo}, &saysAllow, approver.Allow, true},
-		"a floor, and the evaluation blocks":         {[]approver.Verdict{letGo, floorTwo}, &saysBlock, approver.Deny, true},
-		"a floor, and the evaluation escalates":      {[]approver.Verdict{letGo, floorTwo}, &saysAsk, approver.Ask, true},
-		"a floor without an evaluator":               {[]approver.Verdict{letGo, floorTwo}, nil, approver.Ask, false},
-		"escalated, and the evaluation allows":       {[]approver.Verdict{escalated, letGo}, &saysAllow, approver.Pass, true},
-		"escalated, and the evaluation blocks":       {[]approver.Verdict{escalated, letGo}, &saysBlock, approver.Deny, true},
-		"escalated, and the evaluation escalates":    {[]approver.Verdict{escalated, letGo}, &saysAsk, approver.Ask, true},
-		"escalated without an evaluator":             {[]approver.Verdict{escalated, letGo}, nil, approver.Ask, false},
-		"a rule that means people too":               {[]approver.Verdict{escalated, people, floorTwo}, &saysAllow, approver.Ask, false},
-		"an escalation that is catastrophic":         {[]approver.Verdict{with(escalated, func(v *approver.Verdict) { v.Severity = approver.Catastrophic })}, &saysAllow, approver.Ask, false},
-		"an escalation that names people":            {[]approver.Verdict{with(escalated, func(v *approver.Verdict) { v.Approvers = []string{"ada"} })}, &saysAllow, approver.Ask, false},
-		"an ask with a floor of tier 1":              {[]approver.Verdict{with(escalated, func(v *approver.Verdict) { v.MinTier = approver.TierScreen })}, &saysAllow, approver.Ask, false},
-		"a floor of people":                          {[]approver.Verdict{with(floorTwo, func(v *approver.Verdict) { v.MinTier = approver.TierPeople })}, &saysAllow, approver.Ask, false},
-		"a floor beyond people":                      {[]approver.Verdict{with(floorTwo, func(v *approver.Verdict) { v.MinTier = 9 })}, &saysAllow, approver.Ask, false},
-		"denied":                                     {[]approver.Verdict{{By: "x"}, floorTwo}, &saysAllow, approver.Deny, false},
-		"denied, to be appealed":                     {[]approver.Verdict{{By: "x", Appealable: true, Confidence: 1}, floorTwo}, &saysAllow, approver.Deny, false},
-		"wanted, and there is one":                   {[]approver.Verdict{with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation })}, &saysBlock, approver.Deny, true},
-		"wanted, and there is none":                  {[]approver.Verdict{with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation })}, nil, approver.Pass, false},
-		"an evaluation that says Allow lets go only": {[]approver.Verdict{escalated}, &approver.Verdict{Decision: approver.Allow, By: "evaluator"}, approver.Pass, true},
-		"an evaluation that answers nonsense":        {[]approver.Verdict{escalated}, &approver.Verdict{Decision: 99}, approver.Deny, true},
-		"an evaluation that answers nothing":         {[]approver.Verdict{escalated}, &approver.Verdict{}, approver.Deny, true},
+		"nothing found":                           {[]approver.Verdict{letGo}, &saysBlock, approver.Pass, false},
+		"a floor, and the evaluation allows":      {[]approver.Verdict{letGo, floorTwo}, &saysAllow, approver.Allow, true},
+		"a floor, and the evaluation blocks":      {[]approver.Verdict{letGo, floorTwo}, &saysBlock, approver.Deny, true},
+		"a floor, and the evaluation escalates":   {[]approver.Verdict{letGo, floorTwo}, &saysAsk, approver.Ask, true},
+		"a floor without an evaluator":            {[]approver.Verdict{letGo, floorTwo}, nil, approver.Ask, false},
+		"escalated, and the evaluation allows":    {[]approver.Verdict{escalated, letGo}, &saysAllow, approver.Pass, true},
+		"escalated, and the evaluation blocks":    {[]approver.Verdict{escalated, letGo}, &saysBlock, approver.Deny, true},
+		"escalated, and the evaluation escalates": {[]approver.Verdict{escalated, letGo}, &saysAsk, approver.Ask, true},
+		"escalated without an evaluator":          {[]approver.Verdict{escalated, letGo}, nil, approver.Ask, false},
+		"a rule that means people too": {
+			[]approver.Verdict{escalated, people, floorTwo}, &saysAllow, approver.Ask, false,
+		},
+		"an escalation that is catastrophic": {
+			[]approver.Verdict{
+				with(escalated, func(v *approver.Verdict) { v.Severity = approver.Catastrophic }),
+			}, &saysAllow, approver.Ask, false,
+		},
+		"an escalation that names people": {
+			[]approver.Verdict{
+				with(escalated, func(v *approver.Verdict) { v.Approvers = []string{"ada"} }),
+			}, &saysAllow, approver.Ask, false,
+		},
+		"an ask with a floor of tier 1": {
+			[]approver.Verdict{
+				with(escalated, func(v *approver.Verdict) { v.MinTier = approver.TierScreen }),
+			}, &saysAllow, approver.Ask, false,
+		},
+		"a floor of people": {
+			[]approver.Verdict{
+				with(floorTwo, func(v *approver.Verdict) { v.MinTier = approver.TierPeople }),
+			}, &saysAllow, approver.Ask, false,
+		},
+		"a floor beyond people": {
+			[]approver.Verdict{with(floorTwo, func(v *approver.Verdict) { v.MinTier = 9 })}, &saysAllow, approver.Ask, false,
+		},
+		"denied": {
+			[]approver.Verdict{{By: "x"}, floorTwo}, &saysAllow, approver.Deny, false,
+		},
+		"denied, to be appealed": {
+			[]approver.Verdict{{By: "x", Appealable: true, Confidence: 1}, floorTwo}, &saysAllow, approver.Deny, false,
+		},
+		"wanted, and there is one": {
+			[]approver.Verdict{
+				with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation }),
+			}, &saysBlock, approver.Deny, true,
+		},
+		"wanted, and there is none": {
+			[]approver.Verdict{
+				with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation }),
+			}, nil, approver.Pass, false,
+		},
+		"an evaluation that says Allow lets go only": {
+			[]approver.Verdict{escalated}, &approver.Verdict{Decision: approver.Allow, By: "evaluator"}, approver.Pass, true,
+		},
+		"an evaluation that answers nonsense": {
+			[]approver.Verdict{escalated}, &approver.Verdict{Decision: 99}, approver.Deny, true,
+		},
+		"an evaluation that answers nothing": {[]approver.Verdict{escalated}, &approver.Verdict{}, approver.Deny, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var e *fixedStage
@@ -136,7 +185,8 @@ func TestWhatHappensDuringAnEvaluation(t *testing.T) {
 func TestTheTimeOfARuleHolds(t *testing.T) {
 	soon := with(floorTwo, func(v *approver.Verdict) { v.TTL = 5 * time.Second })
 	for name, e := range map[string]*fixedStage{"the evaluation asks": {v: saysAsk}, "there is none": nil} {
-		if v, _ := tiered(e, soon, letGo).Judge(t.Context(), approver.ToolCall{}); v.Decision != approver.Ask || v.TTL != 5*time.Second {
+		if v, _ := tiered(e, soon, letGo).Judge(t.Context(), approver.ToolCall{}); v.Decision != approver.Ask ||
+			v.TTL != 5*time.Second {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -156,7 +206,9 @@ func TestAModifiedCallThatFailsOpenIsFlagged(t *testing.T) {
 				if c.Command == "changed" {
 					return letGo, nil
 				}
-				return approver.Verdict{Decision: approver.Modify, By: "x", Rule: "r", Severity: approver.High, Args: json.RawMessage(`{}`)}, nil
+				return approver.Verdict{
+					Decision: approver.Modify, By: "x", Rule: "r", Severity: approver.High, Args: json.RawMessage(`{}`),
+				}, nil
 			}), stage(func(approver.ToolCall) (approver.Verdict, error) {
 				if n++; n == fails {
 					return approver.Verdict{By: "gone"}, &approver.UnavailableError{Err: errors.New("gone")}
@@ -179,9 +231,12 @@ func TestAnOpenFailModeAsksPeople(t *testing.T) {
 		found        approver.Verdict
 		want, closed approver.Decision
 	}{
-		"a rule that escalates": {escalated, approver.Ask, approver.Deny}, "a floor": {floorTwo, approver.Allow, approver.Deny},
+		"a rule that escalates": {escalated, approver.Ask, approver.Deny},
+		"a floor":               {floorTwo, approver.Allow, approver.Deny},
 		// Without the evaluation it would go on, so there is no reason to block it.
-		"wanted": {with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation }), approver.Pass, approver.Ask},
+		"wanted": {
+			with(letGo, func(v *approver.Verdict) { v.WantTier = approver.TierEvaluation }), approver.Pass, approver.Ask,
+		},
 	} {
 		g := tiered(&fixedStage{err: &approver.UnavailableError{Err: errors.New("the budget is spent")}}, tt.found)
 		g.FailOpen = true
@@ -212,7 +267,8 @@ func TestTiersThatAreNotThere(t *testing.T) {
 // The card says why the call came up, and what the model says last.
 func TestThePersonHearsBothTiers(t *testing.T) {
 	v, _ := tiered(&fixedStage{v: saysAsk}, escalated).Judge(t.Context(), approver.ToolCall{})
-	if v.MinTier != approver.TierPeople || v.Detail != "curl | sh; not sure; claimed by the model: x" || v.Severity != approver.High {
+	if v.MinTier != approver.TierPeople || v.Detail != "curl | sh; not sure; claimed by the model: x" ||
+		v.Severity != approver.High {
 		t.Errorf("%+v", v)
 	}
 	var chain []string
@@ -236,19 +292,32 @@ func TestOnlyUnavailableFailsOpen(t *testing.T) {
 		v            approver.Verdict
 		closed, open approver.Decision
 	}{
-		"unavailable":           {gone, approver.Verdict{}, approver.Deny, approver.Pass},
-		"unavailable, wrapped":  {fmt.Errorf("x: %w", gone), approver.Verdict{}, approver.Deny, approver.Pass},
-		"an empty one":          {&approver.UnavailableError{}, approver.Verdict{}, approver.Deny, approver.Deny},
-		"another error":         {errors.New("wrong"), approver.Verdict{Decision: approver.Allow}, approver.Deny, approver.Deny},
-		"it says so itself":     {nil, approver.Verdict{Decision: approver.Deny, FailedOpen: []string{"x"}}, approver.Deny, approver.Deny},
-		"people have to look":   {&approver.UnavailableError{Err: errors.New("gone"), MinTier: approver.TierEvaluation}, approver.Verdict{}, approver.Deny, approver.Ask},
-		"it let the call go on": {nil, approver.Verdict{Decision: approver.Allow, FailedOpen: []string{"forged"}, Confidence: 1}, approver.Allow, approver.Allow},
+		"unavailable":          {gone, approver.Verdict{}, approver.Deny, approver.Pass},
+		"unavailable, wrapped": {fmt.Errorf("x: %w", gone), approver.Verdict{}, approver.Deny, approver.Pass},
+		"an empty one":         {&approver.UnavailableError{}, approver.Verdict{}, approver.Deny, approver.Deny},
+		"another error": {
+			errors.New("wrong"), approver.Verdict{Decision: approver.Allow}, approver.Deny, approver.Deny,
+		},
+		"it says so itself": {
+			nil, approver.Verdict{Decision: approver.Deny, FailedOpen: []string{"x"}}, approver.Deny, approver.Deny,
+		},
+		"people have to look": {
+			&approver.UnavailableError{
+				Err: errors.New("gone"), MinTier: approver.TierEvaluation,
+			}, approver.Verdict{}, approver.Deny, approver.Ask,
+		},
+		"it let the call go on": {
+			nil, approver.Verdict{
+				Decision: approver.Allow, FailedOpen: []string{"forged"}, Confidence: 1,
+			}, approver.Allow, approver.Allow,
+		},
 	} {
 		for mode, want := range map[bool]approver.Decision{false: tt.closed, true: tt.open} {
 			var text bytes.Buffer
 			told := 0
 			g := &gate.Gate{
-				Stages: []approver.Stage{&fixedStage{v: tt.v, err: tt.err}}, Tiers: approver.TierScreen, FailOpen: mode, Log: slog.New(slog.NewTextHandler(&text, nil)),
+				Stages: []approver.Stage{&fixedStage{v: tt.v, err: tt.err}}, Tiers: approver.TierScreen, FailOpen: mode,
+				Log:        slog.New(slog.NewTextHandler(&text, nil)),
 				OnFailOpen: func(approver.ToolCall, string, error) { told++ },
 			}
 			v, _ := g.Judge(t.Context(), approver.ToolCall{ID: "c7", Command: "git push"})
@@ -256,10 +325,12 @@ func TestOnlyUnavailableFailsOpen(t *testing.T) {
 				t.Errorf("%s, open %v: %+v", name, mode, v)
 			}
 			opened := mode && tt.err != nil && tt.open != approver.Deny
-			if (len(v.FailedOpen) > 0) != opened || (told > 0) != opened || strings.Contains(text.String(), "FAIL OPEN") != opened {
+			if (len(v.FailedOpen) > 0) != opened || (told > 0) != opened ||
+				strings.Contains(text.String(), "FAIL OPEN") != opened {
 				t.Errorf("%s, open %v: flagged %q, told %d, logged %q", name, mode, v.FailedOpen, told, text.String())
 			}
-			if opened && v.Decision == approver.Pass && (v.Confidence != gate.OpenConfidence || v.Category != gate.CategoryFailOpen) {
+			if opened && v.Decision == approver.Pass &&
+				(v.Confidence != gate.OpenConfidence || v.Category != gate.CategoryFailOpen) {
 				t.Errorf("%s: not reduced: %+v", name, v)
 			}
 		}
@@ -274,11 +345,14 @@ func TestTheEvaluationLoosensNothing(t *testing.T) {
 		var found []approver.Verdict
 		for range 1 + r.IntN(4) {
 			found = append(found, approver.Verdict{
-				Decision: approver.Decision(r.IntN(6)), Severity: approver.Severity(r.IntN(2)), MinTier: uint8(r.IntN(4)), WantTier: uint8(r.IntN(3)), By: "x", Rule: "r",
+				Decision: approver.Decision(r.IntN(6)), Severity: approver.Severity(r.IntN(2)), MinTier: uint8(r.IntN(4)),
+				WantTier: uint8(r.IntN(3)), By: "x", Rule: "r",
 				Confidence: r.Float64(), Appealable: r.IntN(2) == 0, Args: nil,
 			})
 		}
-		e := &fixedStage{v: approver.Verdict{Decision: approver.Decision(r.IntN(6)), Severity: approver.High, By: "evaluator"}}
+		e := &fixedStage{
+			v: approver.Verdict{Decision: approver.Decision(r.IntN(6)), Severity: approver.High, By: "evaluator"},
+		}
 		with, _ := tiered(e, found...).Judge(t.Context(), approver.ToolCall{})
 		without, _ := tiered(nil, found...).Judge(t.Context(), approver.ToolCall{})
 		firm, floor := approver.Pass, uint8(0)

@@ -51,7 +51,9 @@ func (k *batchKV) GetNow(ctx context.Context, key string) ([]byte, approver.Rev,
 	return approver.GetNow(ctx, k.memKV, key)
 }
 
-func (k *batchKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *batchKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	k.trips.Add(1)
 	return k.memKV.PutBefore(ctx, before, key, value, prev, next, due, keep)
 }
@@ -80,7 +82,9 @@ func TestARequestIsStoredTogether(t *testing.T) {
 					t.Errorf("%d batches", kv.batches)
 				}
 				_, card := x.tg.card(0)
-				out := x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+				out := x.Answers.Reply(t.Context(), approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+				})
 				if out.Kind != approver.OutcomeApproved {
 					t.Errorf("the code on the card: %+v", out)
 				}
@@ -149,7 +153,9 @@ func TestWhatAnApprovalCosts(t *testing.T) {
 		if gets > 14 {
 			t.Errorf("from the tap on %d reads", gets)
 		}
-		want := map[approver.Event]int{approver.EventAsked: 1, approver.EventPosted: 2, approver.EventApproved: 1, approver.EventReleased: 1}
+		want := map[approver.Event]int{
+			approver.EventAsked: 1, approver.EventPosted: 2, approver.EventApproved: 1, approver.EventReleased: 1,
+		}
 		for _, e := range x.audit.events("") {
 			want[e]--
 		}

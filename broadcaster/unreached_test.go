@@ -49,7 +49,8 @@ func TestWhoCouldNotBeAskedIsToldWhy(t *testing.T) {
 				x.tune(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 				v := <-x.askAsync(t.Context(), testCall("c1"), approver.High)
 				synctest.Wait()
-				if v.Decision != approver.Deny || !strings.Contains(v.Reason, "no approval channel could be reached, so the call was blocked") || !strings.Contains(v.Reason, tt.want) {
+				if v.Decision != approver.Deny || !strings.Contains(v.Reason,
+					"no approval channel could be reached, so the call was blocked") || !strings.Contains(v.Reason, tt.want) {
 					t.Errorf("the agent is told: %s", v.Reason)
 				}
 				if strings.Contains(v.Reason, tt.never) {

@@ -17,11 +17,17 @@ func TestWhyAYesIsVoid(t *testing.T) {
 	call, own := sessionCall("a"), sessionCall("a")
 	own.Control = "unfreeze"
 	other := sessionCall("b")
-	yes := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0), At: at(5)}
+	yes := approver.Resolution{
+		Approve: true, Cause: approver.ByPerson, Person: person(0), Identity: identityOf(0), At: at(5),
+	}
 	frozen := Controls{Freeze: Freeze{At: at(10), By: "bob"}, Burned: at(10)}
 	var held, gone Controls
-	held.Holds = []Hold{{Who: Who{Agent: call.Agent, Session: call.Session, Peer: call.Peer, Project: "/elsewhere"}, Burned: at(10)}}
-	if err := gone.remove(Removal{Person: person(0).ID, Identities: []approver.Identity{identityOf(0)}}, at(10)); err != nil {
+	held.Holds = []Hold{
+		{Who: Who{Agent: call.Agent, Session: call.Session, Peer: call.Peer, Project: "/elsewhere"}, Burned: at(10)},
+	}
+	if err := gone.remove(Removal{
+		Person: person(0).ID, Identities: []approver.Identity{identityOf(0)},
+	}, at(10)); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -48,7 +54,8 @@ func TestWhyAYesIsVoid(t *testing.T) {
 		}
 	}
 	for err, want := range map[error]bool{
-		errBurned: true, errHeld: true, errTakenBack: true, errNoYes: true, approver.ErrAway: false, approver.ErrNotFound: false, errors.New("EOF"): false, approver.ErrTampered: false, approver.ErrConflict: false,
+		errBurned: true, errHeld: true, errTakenBack: true, errNoYes: true, approver.ErrAway: false,
+		approver.ErrNotFound: false, errors.New("EOF"): false, approver.ErrTampered: false, approver.ErrConflict: false,
 	} {
 		if isVoid(err) != want || isVoid(fmt.Errorf("in a chain: %w", err)) != want {
 			t.Errorf("void by %v: %t", err, !want)
@@ -58,7 +65,7 @@ func TestWhyAYesIsVoid(t *testing.T) {
 
 // Only what people let go is a yes: not what a policy allows, and not what they denied.
 func TestWhatIsAYes(t *testing.T) {
-	said := Request{ID: "r", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson}}.yes()
+	said := yesOf(Request{ID: "r", Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson}})
 	for name, c := range map[string]struct {
 		v    approver.Verdict
 		want bool
@@ -84,7 +91,9 @@ func TestARevokedYesDoesNotStand(t *testing.T) {
 		first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
+		rep := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+		}
 		rep.Grant, _ = approver.ParseTerm("15m")
 		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()
@@ -110,7 +119,10 @@ func TestARevokedYesDoesNotStand(t *testing.T) {
 // before it has looked through the requests: their yes was about how it was before. What is
 // asked about something else than freezes goes on.
 func TestAQuestionAboutFreezesIsMootAfterOne(t *testing.T) {
-	for control, want := range map[string]approver.Decision{"unfreeze": approver.Deny, "pause": approver.Deny, "observe": approver.Deny, "restore_person": approver.Allow, "admit": approver.Allow} {
+	for control, want := range map[string]approver.Decision{
+		"unfreeze": approver.Deny, "pause": approver.Deny, "observe": approver.Deny, "restore_person": approver.Allow,
+		"admit": approver.Allow,
+	} {
 		for _, lifted := range []bool{false, true} {
 			t.Run(fmt.Sprint(control, lifted), func(t *testing.T) {
 				story(t, func(t *testing.T, x *bench) {
@@ -130,7 +142,9 @@ func TestAQuestionAboutFreezesIsMootAfterOne(t *testing.T) {
 						t.Fatal(err)
 					}
 					_, card := x.tg.card(0)
-					x.Answers.Reply(t.Context(), approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code})
+					x.Answers.Reply(t.Context(), approver.Reply{
+						Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
+					})
 					if v := <-answer; v.Decision != want {
 						t.Errorf("%+v", v)
 					}
@@ -147,7 +161,9 @@ func TestAYesWithoutItsGrantIsWeighedByItself(t *testing.T) {
 		first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 		synctest.Wait()
 		_, card := x.tg.card(0)
-		rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
+		rep := approver.Reply{
+			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+		}
 		rep.Grant, _ = approver.ParseTerm("15m")
 		x.Answers.Reply(t.Context(), rep)
 		yes := (<-first).Yes()

@@ -20,12 +20,17 @@ type stateKV struct {
 	then  atomic.Pointer[func()]
 }
 
-func (k *stateKV) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (k *stateKV) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	return k.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keep)
 }
 
-func (k *stateKV) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
-	if state := k.state.Load(); state != nil && strings.Contains(key, "}:req:") && strings.Contains(string(value), `"state":"`+*state+`"`) {
+func (k *stateKV) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
+	if state := k.state.Load(); state != nil && strings.Contains(key, "}:req:") &&
+		strings.Contains(string(value), `"state":"`+*state+`"`) {
 		if then := k.then.Swap(nil); then != nil {
 			(*then)()
 		}
@@ -39,11 +44,17 @@ func (k *stateKV) PutBefore(ctx context.Context, before time.Time, key string, v
 func voidActs() map[string]func(c *Controls, now time.Time) {
 	hold := func(session string) func(c *Controls, now time.Time) {
 		return func(c *Controls, now time.Time) {
-			c.hold(Hold{Freeze: Freeze{By: "alarm"}, Who: Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/elsewhere", Session: session}}, now)
+			c.hold(Hold{
+				Freeze: Freeze{By: "alarm"}, Who: Who{
+					Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/elsewhere", Session: session,
+				},
+			}, now)
 		}
 	}
 	acts := map[string]func(c *Controls, now time.Time){
-		"freeze":                          func(c *Controls, now time.Time) { c.Freeze, c.Burned = Freeze{At: now, By: "uid 0"}, now },
+		"freeze": func(c *Controls, now time.Time) {
+			c.Freeze, c.Burned = Freeze{At: now, By: "uid 0"}, now
+		},
 		"hold of the session that asked":  hold("s1"),
 		"hold of the one that comes back": hold("s2"),
 		"hold of the project": func(c *Controls, now time.Time) {
@@ -96,7 +107,9 @@ func (x *bench) inPlace(b context.Context) <-chan approver.Verdict {
 func (x *bench) once(id string) approver.Verdict {
 	ctx, cancel := context.WithTimeout(x.t.Context(), 10*time.Second)
 	defer cancel()
-	return x.Ask(ctx, sessionCall(id), approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
+	return x.Ask(ctx, sessionCall(id), approver.Verdict{
+		Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High,
+	})
 }
 
 // voidWays are the ways in which a yes gives a call: each has act run between the yes and
@@ -152,7 +165,9 @@ func voidWays() map[string]func(x *bench, kv *stateKV, act func()) approver.Verd
 			first := x.askAsync(x.t.Context(), sessionCall("a"), approver.High)
 			synctest.Wait()
 			_, card := x.tg.card(0)
-			rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
+			rep := approver.Reply{
+				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+			}
 			rep.Grant, _ = approver.ParseTerm("15m")
 			x.Answers.Reply(x.t.Context(), rep)
 			<-first
@@ -180,7 +195,8 @@ func TestAVoidYesGivesNothing(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				harmless := name == "nothing" || name == "hold of another session" || strings.HasPrefix(name, "removal of somebody else")
+				harmless := name == "nothing" || name == "hold of another session" ||
+					strings.HasPrefix(name, "removal of somebody else")
 				if (v.Decision == approver.Allow) != harmless {
 					t.Errorf("%s, %s: %v %q", way, name, v.Decision, v.Reason)
 				}
@@ -197,7 +213,9 @@ func TestAYesStands(t *testing.T) {
 				first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				rep := approver.Reply{Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code}
+				rep := approver.Reply{
+					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
+				}
 				rep.Grant, _ = approver.ParseTerm(term)
 				x.Answers.Reply(t.Context(), rep)
 				v := <-first
@@ -213,7 +231,8 @@ func TestAYesStands(t *testing.T) {
 				if term == "once" { // without a grant it is of the session that asked
 					call = sessionCall("a")
 				}
-				harmless := name == "nothing" || name == "hold of another session" || strings.HasPrefix(name, "removal of somebody else") ||
+				harmless := name == "nothing" || name == "hold of another session" ||
+					strings.HasPrefix(name, "removal of somebody else") ||
 					term == "once" && strings.HasPrefix(name, "hold of the one that comes back")
 				if err := x.Grants.Stands(t.Context(), v.Yes(), call); (err == nil) != harmless {
 					t.Errorf("%s, %s: %v", name, term, err)
@@ -222,7 +241,10 @@ func TestAYesStands(t *testing.T) {
 		}
 	}
 	story(t, func(t *testing.T, x *bench) {
-		if x.Grants.Stands(t.Context(), approver.Yes{}, sessionCall("a")) == nil || x.Grants.Stands(t.Context(), approver.Verdict{Decision: approver.Allow, By: approver.ByPeople}.Yes(), sessionCall("a")) == nil {
+		if x.Grants.Stands(t.Context(), approver.Yes{}, sessionCall("a")) == nil ||
+			x.Grants.Stands(t.Context(), approver.Verdict{
+				Decision: approver.Allow, By: approver.ByPeople,
+			}.Yes(), sessionCall("a")) == nil {
 			t.Error("the zero yes stands")
 		}
 	})

@@ -21,7 +21,8 @@ func TestZeroValuesDeny(t *testing.T) {
 		m   approver.Method
 		in  approver.Intent
 	)
-	if d != approver.Deny || approver.Decision(200).String() != "deny" || s != approver.Catastrophic || res.Approve || m != approver.NoMethod || in.Approve || out.Kind != approver.OutcomeRefused {
+	if d != approver.Deny || approver.Decision(200).String() != "deny" || s != approver.Catastrophic || res.Approve ||
+		m != approver.NoMethod || in.Approve || out.Kind != approver.OutcomeRefused {
 		t.Error("a zero value is not the strict one")
 	}
 	if r.State != approver.Denied || !r.State.Settled() || r.Released("", "") {
@@ -74,14 +75,18 @@ func TestFingerprintBindsEverything(t *testing.T) {
 		t.Error("what does not change the run changes the fingerprint")
 	}
 	for name, change := range map[string]func(*approver.ToolCall){
-		"agent":             func(c *approver.ToolCall) { c.Agent = "codex" },
-		"tool":              func(c *approver.ToolCall) { c.Tool = "Write" },
-		"arguments":         func(c *approver.ToolCall) { c.Args = json.RawMessage(`{"command":"make","n":2}`) },
-		"white space":       func(c *approver.ToolCall) { c.Args = json.RawMessage(`{"command":"make ","n":1}`) },
-		"a huge number":     func(c *approver.ToolCall) { c.Args = json.RawMessage(`{"command":"make","n":1.0000000000000000001}`) },
-		"directory":         func(c *approver.ToolCall) { c.Dir = "/other" },
-		"environment":       func(c *approver.ToolCall) { c.Env = map[string]string{"PATH": "/evil:/bin"} },
-		"added environment": func(c *approver.ToolCall) { c.Env = map[string]string{"PATH": "/bin", "LD_PRELOAD": "/evil.so"} },
+		"agent":       func(c *approver.ToolCall) { c.Agent = "codex" },
+		"tool":        func(c *approver.ToolCall) { c.Tool = "Write" },
+		"arguments":   func(c *approver.ToolCall) { c.Args = json.RawMessage(`{"command":"make","n":2}`) },
+		"white space": func(c *approver.ToolCall) { c.Args = json.RawMessage(`{"command":"make ","n":1}`) },
+		"a huge number": func(c *approver.ToolCall) {
+			c.Args = json.RawMessage(`{"command":"make","n":1.0000000000000000001}`)
+		},
+		"directory":   func(c *approver.ToolCall) { c.Dir = "/other" },
+		"environment": func(c *approver.ToolCall) { c.Env = map[string]string{"PATH": "/evil:/bin"} },
+		"added environment": func(c *approver.ToolCall) {
+			c.Env = map[string]string{"PATH": "/bin", "LD_PRELOAD": "/evil.so"}
+		},
 	} {
 		c := base
 		change(&c)
@@ -89,7 +94,8 @@ func TestFingerprintBindsEverything(t *testing.T) {
 			t.Errorf("%s is not bound", name)
 		}
 	}
-	if fp(base, "q", map[string]string{"/repo/Makefile": "x"}) == want || fp(base, "p", map[string]string{"/repo/Makefile": "y"}) == want {
+	if fp(base, "q", map[string]string{"/repo/Makefile": "x"}) == want ||
+		fp(base, "p", map[string]string{"/repo/Makefile": "y"}) == want {
 		t.Error("policy or files are not bound")
 	}
 	if approver.Fingerprint("").Equal("") {
@@ -108,7 +114,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("requestOfKey(%s) = %s", key, got)
 		}
 	}
-	for _, key := range []string{"", "x", "ap:{64}:req:a", "ap:{0x}:req:a", "ap:{-1}:req:a", "ap:{1}:req:a", "ap:00:req:a"} {
+	for _, key := range []string{
+		"", "x", "ap:{64}:req:a", "ap:{0x}:req:a", "ap:{-1}:req:a", "ap:{1}:req:a", "ap:00:req:a",
+	} {
 		if _, err := approver.ShardOfKey(key); err == nil {
 			t.Errorf("ShardOfKey(%q) has no error", key)
 		}

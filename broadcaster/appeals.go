@@ -1,0 +1,100 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+
+	"approver.example"
+	"github.com/google/uuid"
+)
+
+// Appeal makes the request of an appeal. It is parked from the start: nobody waits
+// for the answer but the call that comes back.
+func (b *Broadcaster) Appeal(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (approver.Appealed, error) {
+	if err := b.tasks.awaitReady(ctx); err != nil {
+		return approver.Appealed{}, err
+	}
+	bound, err := b.Fingerprint(ctx, call)
+	if err != nil {
+		return approver.Appealed{}, err
+	}
+	if err := b.opener.appealedBefore(ctx, call, bound.Fingerprint); err != nil {
+		return approver.Appealed{}, err
+	}
+	r, err := b.opener.create(ctx, call, why, bound, uuid.NewString(), "")
+	if err != nil {
+		return approver.Appealed{}, err
+	}
+	r, err = b.opener.park(ctx, r, call)
+	return approver.Appealed{Request: r.ID, Until: r.TakeBy}, err
+}
+
+// appealedBefore is ErrAppealed if people have the same call before them, or have
+// just not said yes to it.
+func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp approver.Fingerprint) error {
+	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
+	if errors.Is(err, approver.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	r, _, now, err := o.requests.loadNow(ctx, string(id))
+	switch {
+	case errors.Is(err, approver.ErrNotFound), errors.Is(err, ErrSealed):
+		return nil
+	case err != nil:
+		return err
+	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp) || !now.Before(r.TakeBy) || r.State == approver.Consumed:
+		return nil
+	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson && r.Resolution.Cause != approver.TimedOut &&
+		r.Resolution.Cause != approver.AgentGone:
+		return nil // nobody was asked
+	}
+	return approver.ErrAppealed
+}
+
+// Appealed is the answer of people to an appeal of the same call; false if there is
+// none. It asks nobody. What it returns is recorded.
+func (b *Broadcaster) Appealed(
+	ctx context.Context, call approver.ToolCall, why approver.Verdict,
+) (v approver.Verdict, ok bool, err error) {
+	if err := b.tasks.awaitReady(ctx); err != nil {
+		return v, false, err
+	}
+	bound, err := b.Fingerprint(ctx, call)
+	if err != nil {
+		return v, false, err
+	}
+	fp := bound.Fingerprint
+	r, dead, err := b.Requests.find(ctx, call.ID) // it came back after its connection was lost
+	if errors.Is(err, approver.ErrNotFound) {
+		r, err = b.opener.join(ctx, call, why, fp, dead)
+	}
+	switch {
+	case errors.Is(err, approver.ErrNotFound):
+		return v, false, nil
+	case err != nil:
+		return v, false, err
+	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp):
+		return v, false, nil
+	}
+	holder, runs := uuid.NewString(), false
+	defer b.handovers.end(holder)
+	if r.Granted() {
+		if r, err = b.releases.release(ctx, r, call, holder); err != nil && !errors.Is(err, ErrSettled) {
+			return v, false, err
+		}
+	}
+	if r, runs, err = b.releases.mayRun(ctx, r, call, fp, holder); err != nil {
+		return v, false, err
+	}
+	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
+		return v, false, err
+	}
+	if r.State.Settled() {
+		b.editor.settle(r.ID)
+	}
+	return b.releases.verdict(r, runs), true, nil
+}

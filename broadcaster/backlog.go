@@ -1,0 +1,207 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// Freezes, removals and alarms about the store take effect before they are recorded. If the
+// audit does not take such a record, it is written once the audit works again, also by the
+// next process: the controls say since when records are missing.
+
+// maxOwed bounds the records that one process keeps; the oldest are dropped first.
+const maxPendingRecords = 64
+
+// owedLate ends the note of a record that came late.
+const recordedLate = " (recorded late: the audit could not be written then)"
+
+// pendingRecords are records that the audit did not take yet, oldest first.
+type pendingRecords struct {
+	mu sync.Mutex
+	of []approver.Record
+}
+
+func (o *pendingRecords) add(r approver.Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.of = append(o.of[max(0, len(o.of)-maxPendingRecords+1):], r)
+}
+
+// take returns all of them and forgets them.
+func (o *pendingRecords) take() []approver.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	all := o.of
+	o.of = nil
+	return all
+}
+
+// has reports whether a record is still to be written.
+func (o *pendingRecords) has() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.of) > 0
+}
+
+// A backlog has what the audit is to be told once it works again.
+type backlog struct {
+	records *records
+	audit   approver.Recorder
+	log     *slog.Logger
+	mark    *ControlMark
+	store   approver.KV
+
+	pending pendingRecords
+	loss    loss
+}
+
+// record records what is so already, now or later.
+func (l *backlog) record(ctx context.Context, r approver.Record) error {
+	_, err := l.audit.Record(ctx, r)
+	if err == nil {
+		return nil
+	}
+	l.pending.add(r)
+	_, storeErr := changeControls(ctx, l.store, l.mark, l.records.put, func(c *Controls, _ time.Time) error {
+		if c.usesReserve = true; c.Unrecorded.IsZero() || r.At.Before(c.Unrecorded) {
+			c.Unrecorded = r.At
+		}
+		return nil
+	})
+	if storeErr != nil && !errors.Is(storeErr, ErrFrozen) {
+		l.log.Warn("that the audit lacks a record is not in the store: it comes if the audit works before this daemon ends",
+			"error", storeErr)
+	}
+	return err
+}
+
+// flush writes the missing records: those of this process, and those that the controls tell of.
+func (l *backlog) flush(ctx context.Context, c Controls) error {
+	all := l.pending.take()
+	for _, r := range c.unrecorded() {
+		known := func(o approver.Record) bool { return o.Event == r.Event && o.At.Equal(r.At) }
+		if !slices.ContainsFunc(all, known) {
+			all = append(all, r)
+		}
+	}
+	for i, r := range all {
+		r.Note = strings.TrimSuffix(r.Note, recordedLate) + recordedLate
+		if _, err := l.audit.Record(ctx, r); err != nil {
+			for _, rest := range all[i:] {
+				l.pending.add(rest)
+			}
+			return err
+		}
+	}
+	if c.Unrecorded.IsZero() {
+		return nil
+	}
+	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
+		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records are missing since
+			now.Unrecorded = time.Time{}
+		}
+		return nil
+	})
+	return err
+}
+
+// unrecorded is what the controls have of the time since when the audit lacks something.
+func (c Controls) unrecorded() (all []approver.Record) {
+	since := func(at time.Time) bool { return !c.Unrecorded.IsZero() && !at.Before(c.Unrecorded) }
+	if c.Frozen() && since(c.Burned) {
+		all = append(all, frozenRecord(c.Burned, c.Freeze))
+	}
+	for _, h := range c.Held() {
+		if since(h.Burned) {
+			all = append(all, heldRecord(h.Burned, h))
+		}
+	}
+	for _, gone := range c.Away() {
+		if since(gone.Last) { // removed anew
+			gone.At, gone.By, gone.Reason = gone.Last, gone.LastBy, gone.LastReason
+		}
+		if since(gone.At) {
+			all = append(all, removedRecord(gone.At, gone, ""))
+		}
+	}
+	return all
+}
+
+func frozenRecord(at time.Time, f Freeze) approver.Record {
+	return approver.Record{
+		Event: approver.EventFrozen, At: at, Note: "frozen by " + f.By + ": " + cmp.Or(f.Reason, "no reason given"),
+	}
+}
+
+func heldRecord(at time.Time, h Hold) approver.Record {
+	return approver.Record{
+		Event: approver.EventFrozen, At: at, Note: h.Who.String() + " frozen by " + h.By + ": " +
+			cmp.Or(h.Reason, "no reason given"),
+		Call: approver.ToolCall{Agent: h.Who.Agent, Session: h.Who.Session, Dir: h.Who.Project, Peer: h.Who.Peer},
+	}
+}
+
+func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
+	note := fmt.Sprintf("%s REMOVED by %s: %s: none of their answers counts any more, and each yes of theirs that was "+
+		"not used is void",
+		gone.Person, gone.By, cmp.Or(gone.Reason, "no reason given"))
+	if len(gone.Identities) > 0 {
+		note += "; accounts: " + accounts(gone.Identities)
+	}
+	if ended = cmp.Or(ended, gone.Ended); ended != "" {
+		note += "; that ended: " + ended
+	}
+	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
+}
+
+// A loss is what was told of controls that were lost, until the store has some again.
+type loss struct {
+	mu  sync.Mutex
+	why string
+}
+
+// first reports whether this is not told yet.
+func (l *loss) first(why string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	is := l.why != why
+	l.why = why
+	return is
+}
+
+// over forgets it.
+func (l *loss) over() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.why = ""
+}
+
+// tellLoss alarms, once, because the store cannot be believed: of controls that it has lost
+// before something is written in their place, whoever does that.
+func (l *backlog) tellLoss(ctx context.Context, why string) error {
+	if !l.loss.first(why) {
+		return nil
+	}
+	note := distrustNote(approver.AlarmStore, why)
+	l.log.Error("STORE ALARM", "what", note)
+	r := approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, At: time.Now(), Note: note}
+	_, err := l.audit.Record(context.WithoutCancel(ctx), r)
+	if err != nil {
+		l.pending.add(r) // not in the store, which has lost something just now
+	}
+	return err
+}
+
+func distrustNote(about approver.Alarm, why string) string {
+	return fmt.Sprintf("%s: every call is denied. Find out who changed the %s; "+
+		"then approver unfreeze makes it the one that counts", why, about)
+}

@@ -1,0 +1,175 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+
+	"approver.example"
+)
+
+// Channels are the channels of this process: what each can do, and how it does.
+type Channels struct {
+	destinations []approver.Destination
+
+	byName map[string]approver.Channel
+	states states
+}
+
+// State returns what is known of a channel. One that is not configured has
+// the zero value.
+func (h *Channels) State(name string) ChannelState {
+	c := h.byName[name]
+	if c == nil {
+		return ChannelState{}
+	}
+	return h.stateOf(c)
+}
+
+func (h *Channels) stateOf(c approver.Channel) ChannelState {
+	s := h.states.of(c.Name())
+	s.Cards = h.states.cardsOf(c.Name(), h.destinations)
+	_, s.Solo = c.(approver.Solo)
+	if r, ok := c.(approver.Receiver); ok {
+		s.Receiver, s.Reception = true, r.Reception()
+		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is the same trouble still
+			if s.Since.IsZero() {
+				s.Reception = s.was
+			}
+			s.Since = s.was.Since
+		}
+	}
+	if !s.Up && s.heardThere.After(s.Good) { // it was well in the meantime, only not here
+		s.Good = s.heardThere
+		if !s.Since.IsZero() && s.Since.Before(s.Good) {
+			s.Since = s.Good
+		}
+	}
+	return s
+}
+
+// errEnded is in the chain of what is said of a channel that is not back.
+var errEnded = errors.New("the channel has ended")
+
+// Deaf returns why a channel receives no answers any more, or nil.
+func (h *Channels) Deaf(channel string) error {
+	if err := h.states.of(channel).Ended; err != nil {
+		return fmt.Errorf("%w: %w", errEnded, err)
+	}
+	return nil
+}
+
+// shownWhere are the channels that get cards.
+func (h *Channels) shownWhere() map[string]bool {
+	names := map[string]bool{}
+	for _, d := range h.destinations {
+		names[d.Channel] = true
+	}
+	return names
+}
+
+// takes reports whether a request of this severity can be approved on a channel.
+func (h *Channels) takes(channel string, s approver.Severity) bool {
+	taker, is := h.byName[channel].(approver.Taker)
+	return !is || taker.Takes(s)
+}
+
+// screen reports a channel whose cards are nowhere but on the screens of who watches.
+func (h *Channels) screen(channel string) bool {
+	_, is := h.byName[channel].(approver.Presence)
+	return is
+}
+
+// volatile reports whether one of these cards was on a channel whose messages do not
+// outlive the process.
+func (h *Channels) volatile(r Request, postings []int) bool {
+	return slices.ContainsFunc(postings, func(i int) bool {
+		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
+		return is
+	})
+}
+
+func (h *Channels) updateOne(work context.Context, ref approver.Ref, card approver.Card) error {
+	ctx, cancel := context.WithTimeout(work, PostTimeout)
+	defer cancel()
+	c := h.byName[ref.Channel]
+	if c == nil {
+		return fmt.Errorf("channel %q is no longer configured", ref.Channel)
+	}
+	err := unpanicked(func() error { return c.Update(ctx, ref, card) })
+	h.noteSent(work, ref.Destination, err, h.states.edited)
+	return err
+}
+
+// noteSent keeps what became of a card for who asks how a channel does. What the end
+// of this process cut short says nothing of it, nor that nobody watches a terminal, nor
+// a destination of another process.
+func (h *Channels) noteSent(
+	work context.Context, to approver.Destination, err error, note func(approver.Destination, error),
+) {
+	if work.Err() == nil && slices.Contains(h.destinations, to) && !h.nobodyThere(to.Channel, err) {
+		note(to, err)
+	}
+}
+
+// nobodyThere reports that a channel whose messages do not outlive the process has
+// nobody to show one to, which is no failure of it.
+func (h *Channels) nobodyThere(channel string, err error) bool {
+	return h.screen(channel) && errors.Is(err, approver.ErrFinal)
+}
+
+// mayBeDone reports that the platform may have carried out what failed with err: it did
+// not say that it refused it, for good or for now.
+func mayBeDone(err error) bool {
+	var patience approver.Patience
+	return err != nil && !errors.Is(err, approver.ErrFinal) && !errors.As(err, &patience) && !errors.Is(err, errEnded)
+}
+
+// A panicError is a panic of a channel. Only the log tells where it was.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+func (e panicError) LogValue() slog.Value {
+	return slog.StringValue(e.Error() + "\n" + string(e.stack))
+}
+
+// unpanicked makes a panic of a channel an error like any other: it is tried again, told,
+// and says how the channel does.
+func unpanicked(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicError{p, debug.Stack()}
+		}
+	}()
+	return do()
+}
+
+// seeLog is for an agent, whose user may look there.
+const seeLog = ". The operator finds why in approver's log, and in what approver status and approver doctor say"
+
+// unreached says, behind a sentence, why nobody was shown a request. What a platform said
+// is for the log alone: an error may hold more than an agent is to know.
+func (h *Channels) unreached(r Request) string {
+	elsewhere := "and no other channel is configured"
+	for _, to := range h.destinations {
+		if _, volatile := h.byName[to.Channel].(approver.Presence); !volatile {
+			elsewhere = "and this was to be asked nowhere else"
+		}
+	}
+	for _, p := range r.Postings {
+		if _, volatile := h.byName[p.To.Channel].(approver.Presence); !volatile {
+			return seeLog
+		}
+	}
+	if len(r.Postings) == 0 {
+		return ": no channel is configured for it"
+	}
+	return ": nobody watches the " + r.Postings[0].To.Channel + " (approver watch), " + elsewhere
+}

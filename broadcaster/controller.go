@@ -1,0 +1,336 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// A Controller changes the controls: it freezes, pauses and observes.
+type Controller struct {
+	requests *Requests
+	backlog  *backlog
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	log      *slog.Logger
+	mark     *ControlMark
+	store    approver.KV
+
+	distrusted distrusted
+	frozen     frozenLine
+}
+
+// Load reads the controls and the store's clock.
+func (k *Controller) Load(ctx context.Context) (c Controls, now time.Time, err error) {
+	c, _, now, err = loadControls(ctx, k.store, k.mark)
+	return c, now, err
+}
+
+// change applies one step to the controls.
+func (k *Controller) change(ctx context.Context, step func(*Controls, time.Time) error) (Controls, error) {
+	c, err := changeControls(ctx, k.store, k.mark, k.records.put, func(c *Controls, now time.Time) error {
+		missing, why := c.Missing, c.Freeze.Reason
+		if err := step(c, now); err != nil {
+			return err
+		}
+		if missing && !c.Missing {
+			if err := k.backlog.tellLoss(ctx, why); err != nil {
+				k.log.Error("what is wrong with the store could not be noted everywhere", "error", err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		k.backlog.loss.over()
+	}
+	return c, err
+}
+
+// Freeze stops every call from now on, denies the open requests and burns every
+// grant. It returns how many requests it denied. A second freeze is as good as
+// the first, and keeps who froze first; another reason is kept beside the first.
+//
+// It holds in this process at once. One that the store does not take goes on to hold here,
+// and is an error that says so; [Broadcaster.Run] gives it to the store again and again.
+func (k *Controller) Freeze(ctx context.Context, by, reason string) (denied int, err error) {
+	denied, _, err = k.FreezeBeside(ctx, by, reason)
+	return denied, err
+}
+
+// FreezeBeside is Freeze, and returns the freeze that held before; the zero Freeze is none.
+func (k *Controller) FreezeBeside(ctx context.Context, by, reason string) (denied int, before Freeze, err error) {
+	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
+	k.mark.hold(Freeze{At: time.Now(), By: by, Reason: reason})
+	denied, before, err = k.freeze(ctx, by, reason, false)
+	if !k.mark.refused(err) {
+		return denied, before, err
+	}
+	k.log.Error("FROZEN by this daemon alone: the store does not take it", "by", by, "reason", reason, "error", err)
+	// No frozen: at the next start that would be a store that has lost it.
+	note := fmt.Sprintf("frozen by %s, %s, by this daemon alone: the store does not take it: %v",
+		by, cmp.Or(reason, "no reason given"), err)
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note,
+	})
+	err = fmt.Errorf("frozen here until restart or until the store takes it: this daemon denies every call from now on, "+
+		"and other daemons on the store go on: stop them, or mend the store; the store said: %w", err)
+	return 0, Freeze{}, errors.Join(err, auditErr)
+}
+
+// freeze is Freeze in the store. With again it is what holds here already, which somebody
+// may have lifted meanwhile.
+func (k *Controller) freeze(ctx context.Context, by, reason string, again bool) (denied int, before Freeze, err error) {
+	var c Controls
+	if again {
+		c, err = k.freezeHeld(ctx)
+	} else {
+		by, reason = cutText(by, maxBy), cutText(reason, maxReason)
+		c, err = k.change(ctx, func(c *Controls, now time.Time) error {
+			c.usesReserve, before = true, Freeze{}
+			if c.Frozen() && !c.Missing && (c.Here == "" || c.held.last.After(c.held.At)) {
+				before = c.Freeze
+			}
+			switch {
+			case c.Here != "":
+				c.Freeze.At, c.Freeze.Reason = now, c.Freeze.also(by, reason)
+			case c.Missing:
+				c.Missing, c.Freeze = false, c.Freeze.beside(Freeze{At: now, By: by, Reason: reason})
+			case !c.Frozen():
+				c.Freeze = Freeze{At: now, By: by, Reason: reason}
+			default:
+				c.Freeze.Reason = c.Freeze.also(by, reason)
+			}
+			c.Burned, c.Pause, c.Observe = now, Pause{}, Observe{}
+			return nil
+		})
+	}
+	if err != nil {
+		return 0, before, err
+	}
+	if again {
+		by, reason = c.held.By, c.held.Reason
+	} else {
+		k.mark.took(c.held)
+	}
+	k.frozen.tell(k.log, by, reason)
+	auditErr := k.backlog.record(ctx, frozenRecord(c.Burned, Freeze{By: by, Reason: reason}))
+	if auditErr != nil {
+		auditErr = fmt.Errorf("every call is denied from now on, but the freeze could not be recorded: %w", auditErr)
+	}
+	denied, err = k.denyOpen(ctx, approver.Frozen, func(approver.ToolCall) bool { return true })
+	return denied, before, errors.Join(auditErr, err)
+}
+
+// freezeHeld gives the store what holds here, as people know it, who may be lifting it.
+func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
+	done, err := k.mark.give(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer done()
+	c, err = k.change(ctx, func(c *Controls, now time.Time) error {
+		if c.held == nil {
+			return ErrNotFrozen
+		}
+		if c.usesReserve = true; c.Missing {
+			c.Missing, c.Freeze = false, c.Freeze.beside(c.held.Freeze)
+		}
+		if c.Burned.After(now) { // by this process's clock
+			if c.Burned = now; c.Freeze.At.After(now) {
+				c.Freeze.At = now
+			}
+		}
+		c.Pause, c.Observe = Pause{}, Observe{}
+		return nil
+	})
+	if err == nil {
+		k.mark.took(c.held)
+	}
+	return c, err
+}
+
+// Unfreeze lifts a freeze, and those of agents. What they burned stays burned. The
+// record of it is durable first.
+func (k *Controller) Unfreeze(ctx context.Context, by string) error {
+	c, _, err := k.Load(ctx)
+	if err != nil {
+		return err
+	}
+	return k.UnfreezeAs(ctx, c, by)
+}
+
+// UnfreezeAs is Unfreeze of these controls, which those have seen whose word it is. It
+// fails if a freeze began or ended since, or somebody was removed: it may be their word.
+func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) error {
+	now, err := k.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if c.FrozenText() == "" {
+		return ErrNotFrozen
+	}
+	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
+		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
+		return errors.Join(errFrozenAnew, err)
+	}
+	if err := k.backlog.flush(ctx, c); err != nil {
+		return err
+	}
+	note := "lifted by " + by
+	if held := c.Held(); len(held) > 0 {
+		note += ": " + c.FrozenText()
+	}
+	if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventUnfrozen, At: now, Note: note}); err != nil {
+		return err
+	}
+	err = k.lift(ctx, c)
+	if err != nil && k.mark.Held().Frozen() {
+		err = fmt.Errorf("the store does not take the end of a freeze that this daemon alone holds: "+
+			"make the store work, or restart the daemon: %w", err)
+	}
+	if err != nil {
+		return k.notDone(ctx, approver.EventUnfrozen, note, err)
+	}
+	k.log.Warn("the freeze is lifted", "by", by)
+	if _, err := k.denyOpen(ctx, approver.Frozen, func(approver.ToolCall) bool { return false }); err != nil {
+		k.log.Warn("questions about the freeze may still be open; a yes to them does nothing", "error", err)
+	}
+	return nil
+}
+
+// lift ends every freeze, if they are those that were seen.
+func (k *Controller) lift(ctx context.Context, seen Controls) error {
+	done, err := k.mark.give(ctx) // else what is lifted may be given to the store again
+	if err != nil {
+		return err
+	}
+	defer done()
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
+		if !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) {
+			if c.FrozenText() != "" {
+				return errFrozenAnew // people said yes to lifting another one
+			}
+			return ErrNotFrozen
+		}
+		if err := c.stillAs(&seen); err != nil {
+			return err
+		}
+		c.usesReserve = true
+		c.lift(now)
+		return nil
+	})
+	if err == nil {
+		k.mark.took(c.held)
+	}
+	return err
+}
+
+// notDone says of what was recorded before it was done that it was not, so that
+// nobody reads in the audit of a time that never was. It returns err, and what
+// goes wrong with that record.
+func (k *Controller) notDone(ctx context.Context, e approver.Event, note string, err error) error {
+	said := "this is not known to have taken effect: "
+	never := func(why error) bool { return errors.Is(err, why) }
+	if slices.ContainsFunc([]error{ErrFrozen, ErrNotFrozen, errFrozenSince, errRemovedSince, errFullControls}, never) {
+		said = "this did not take effect: "
+	}
+	_, auditErr := k.audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: e, Note: said + note + ": " + err.Error(),
+	})
+	return errors.Join(err, auditErr)
+}
+
+// Hold freezes one agent: every call of it is denied from now on, its open requests
+// are, and every yes to one of its calls burns. It returns how many requests it
+// denied. Where the store does not take it, everything is frozen, as Freeze does: that
+// holds in this process until the store takes it.
+func (k *Controller) Hold(ctx context.Context, who Who, by, reason string) (denied int, err error) {
+	who = who.bounded()
+	by, reason = cutText(by, maxBy), cutText(reason, maxReason)
+	var at time.Time
+	_, err = k.change(ctx, func(c *Controls, now time.Time) error {
+		at, c.usesReserve = now, true
+		c.hold(Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}, now)
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrFrozen):
+		return 0, err
+	case err != nil:
+		why := who.String() + " was to be frozen, and the store does not take that: " + cmp.Or(reason, "no reason given")
+		denied, freezeErr := k.Freeze(ctx, by, why)
+		return denied, errors.Join(fmt.Errorf("everything is frozen in place of one agent: %w", err), freezeErr)
+	}
+	k.log.Error("FROZEN: every call of one agent is denied", "who", who.String(), "by", by, "reason", reason)
+	auditErr := k.backlog.record(ctx, heldRecord(at, Hold{Freeze: Freeze{By: by, Reason: reason}, Who: who}))
+	if auditErr != nil {
+		auditErr = fmt.Errorf("every call of %s is denied from now on, but the freeze could not be recorded: %w", who,
+			auditErr)
+	}
+	denied, err = k.denyOpen(ctx, approver.Held, who.Is)
+	return denied, errors.Join(auditErr, err)
+}
+
+// denyOpen denies the open requests of which frozen says so, and ends every question that
+// was about what was frozen before. What is made later
+// than this list, by calls that were judged before, is denied at its release.
+func (k *Controller) denyOpen(
+	ctx context.Context, why approver.Cause, frozen func(approver.ToolCall) bool,
+) (denied int, err error) {
+	open, err := k.requests.Open(ctx)
+	for _, r := range open {
+		cause := why
+		if aboutFreezes(r.Call) {
+			cause = approver.Moot
+		} else if r.Call.Control != "" || !frozen(r.Call) {
+			continue
+		}
+		_, failErr := k.requests.fail(ctx, r.ID, cause)
+		switch {
+		case failErr == nil:
+			if cause == why {
+				denied++
+			}
+			k.editor.settle(r.ID)
+		case !errors.Is(failErr, ErrSettled):
+			err = errors.Join(err, failErr)
+		}
+	}
+	return denied, err
+}
+
+// distrusted is the last cause of Distrust, and whether the store refused the freeze.
+type distrusted struct {
+	sync.Mutex
+	last    string
+	refused bool
+}
+
+// frozenLine is the last line of the log about a freeze of everything.
+type frozenLine struct {
+	sync.Mutex
+	by, reason string
+	at         time.Time
+}
+
+// tell logs a freeze, once where who asks for it and the guard give it to the store at the
+// same time.
+func (f *frozenLine) tell(log *slog.Logger, by, reason string) {
+	f.Lock()
+	defer f.Unlock()
+	if f.by == by && f.reason == reason && time.Since(f.at) < guardEvery {
+		return
+	}
+	f.by, f.reason, f.at = by, reason, time.Now()
+	log.Error("FROZEN: every call is denied", "by", by, "reason", reason)
+}
+
+const guardEvery = 2 * time.Second

@@ -1,0 +1,279 @@
+package broadcaster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// Controls are in one record of the store, so that they change at once for
+// every daemon that shares it. The zero value is neither frozen, paused nor
+// observing; what a store without a record says is a freeze.
+type Controls struct {
+	// Version counts the changes: it never goes back.
+	Version uint64 `json:"version,omitempty"`
+	// Missing means that the store has no record, or an older one than it had.
+	Missing bool   `json:"-"`
+	Freeze  Freeze `json:"freeze,omitzero"`
+	// Here says why the freeze holds in this process alone: what the store said when it
+	// was to take it. Empty: the store has it, or nothing is frozen.
+	Here  string `json:"-"`
+	Pause Pause  `json:"pause,omitzero"`
+	// Observe outlives its end, to tell when it was.
+	Observe Observe `json:"observe,omitzero"`
+	// Burned is when the newest freeze began, also after it was lifted: no yes
+	// to a request that was made before, and no grant, runs anything any more.
+	Burned time.Time `json:"burned,omitzero"`
+	// Holds are the freezes of one agent each.
+	Holds []Hold `json:"holds,omitempty"`
+	// Removed are the people who were taken away, whatever an approver list says.
+	Removed []Removal `json:"removed,omitempty"`
+	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
+	// be written; zero is nothing.
+	Unrecorded time.Time `json:"unrecorded,omitzero"`
+
+	held        *heldFreeze // what of this process is in it; nil is nothing
+	usesReserve bool        // of a change: the room that is kept free is for it
+}
+
+// Errors of the controls.
+var (
+	ErrFrozen    = errors.New("approver is frozen: lift that first with approver unfreeze")
+	ErrNotFrozen = errors.New("approver is not frozen")
+
+	errFrozenAnew = errors.New("approver was frozen anew meanwhile: look at approver status, and lift it again")
+)
+
+// A Freeze stops every call, or those of one agent.
+type Freeze struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	Reason string    `json:"reason,omitempty"`
+	// Who says whose calls it stops; empty is everybody's. It is not stored.
+	Who string `json:"-"`
+}
+
+// also is the reason of a freeze that somebody froze once more, for another reason. Where
+// both have no room, the first one keeps it: the audit has each.
+func (f Freeze) also(by, reason string) string {
+	switch {
+	case reason == "" || f.Reason == reason || strings.Contains("; "+f.Reason, "; "+reason+" ("+by+")"):
+		return f.Reason
+	case f.Reason == "":
+		return cutText(reason+" ("+by+")", maxReason)
+	}
+	if both := f.Reason + "; " + reason + " (" + by + ")"; len(both) <= maxReason {
+		return both
+	}
+	return f.Reason
+}
+
+// beside is a freeze in the place of controls that were lost: it says so first.
+func (f Freeze) beside(other Freeze) Freeze {
+	f.At = other.At
+	why := other.Reason
+	if why == "" && other.By != f.By {
+		why = "frozen by " + other.By
+	}
+	f.Reason = f.also(other.By, why)
+	return f
+}
+
+// bounded is the same freeze in a few words.
+func (f Freeze) bounded() Freeze {
+	f.By, f.Reason = cutText(f.By, maxBy), cutText(f.Reason, maxReason)
+	return f
+}
+
+// A Pause lets calls that would be put before people through to the agent's own
+// permission flow.
+type Pause struct {
+	Until time.Time `json:"until"`
+	By    string    `json:"by"`
+	// All includes calls that are CATASTROPHIC; otherwise those are still asked.
+	All bool `json:"all,omitempty"`
+}
+
+// MaxPause bounds a pause.
+const MaxPause = time.Hour
+
+// An Observe is the time in which findings of rules are recorded and not
+// enforced. The zero value is over.
+type Observe struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // from here on everything is enforced, by itself
+	By    string    `json:"by"`
+}
+
+// notice is what status, cards and logs say of it.
+func (o Observe) notice() string {
+	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) +
+		": nothing is asked or denied, it is only recorded"
+}
+
+// How long observe mode may last, and lasts unless something else is said.
+const (
+	MinObserve     = time.Minute
+	MaxObserve     = 30 * 24 * time.Hour
+	DefaultObserve = 7 * 24 * time.Hour
+)
+
+// starting checks a time and begins it.
+func starting(now time.Time, d time.Duration, by string) (Observe, error) {
+	if d < MinObserve || d > MaxObserve {
+		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve,
+			MaxObserve/(24*time.Hour))
+	}
+	return Observe{Since: now, Until: now.Add(d), By: by}, nil
+}
+
+// A Hold is a freeze of one agent. Lifting it makes its At zero. The record is then kept
+// for holdKeep, because a yes from before Burned stays void.
+type Hold struct {
+	Freeze
+	Who    Who       `json:"who"`
+	Burned time.Time `json:"burned,omitzero"`
+}
+
+// A heldFreeze holds in this process until the store takes it.
+type heldFreeze struct {
+	Freeze           // the first one
+	last   time.Time // when the newest one came
+	why    string    // what the store said
+}
+
+// is reports whether both are of the same freezes.
+func (f *heldFreeze) is(g *heldFreeze) bool {
+	return f != nil && g != nil && f.in(g.Freeze) && f.last.Equal(g.last)
+}
+
+// in reports whether a freeze of the store is this one.
+func (f *heldFreeze) in(g Freeze) bool { return f.At.Equal(g.At) && f.By == g.By }
+
+// Frozen reports whether every call is stopped now.
+func (c Controls) Frozen() bool { return c.Missing || !c.Freeze.At.IsZero() }
+
+// Paused reports whether nobody is asked about a call of this severity.
+func (c Controls) Paused(s approver.Severity, now time.Time) bool {
+	return !c.Frozen() && now.Before(c.Pause.Until) && (s == approver.High || c.Pause.All)
+}
+
+// Observing reports whether findings are recorded and not enforced now.
+func (c Controls) Observing(now time.Time) bool {
+	return !c.Frozen() && now.Before(c.Observe.Until)
+}
+
+// Burns reports whether a yes to what was made at this time must not run
+// anything.
+func (c Controls) Burns(made time.Time) bool {
+	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
+}
+
+// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes
+// to this call that was made at that time.
+func (c Controls) BurnsFor(call approver.ToolCall, made time.Time) bool {
+	if c.Burns(made) {
+		return true
+	}
+	if _, frozen := c.freezeOf(call); frozen {
+		return true
+	}
+	return slices.ContainsFunc(c.Holds, func(h Hold) bool {
+		return !h.Burned.IsZero() && !made.After(h.Burned) && h.Who.Is(call)
+	})
+}
+
+// freezeOf returns the freeze that stops a call, of everything or of its agent.
+func (c Controls) freezeOf(call approver.ToolCall) (Freeze, bool) {
+	if c.Frozen() {
+		return c.Freeze, true
+	}
+	for _, h := range c.Holds {
+		if !h.At.IsZero() && h.Who.Is(call) {
+			f := h.Freeze
+			f.Who = h.Who.String()
+			return f, true
+		}
+	}
+	return Freeze{}, false
+}
+
+// Held returns the freezes of single agents that hold now.
+func (c Controls) Held() []Hold {
+	return slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool { return h.At.IsZero() })
+}
+
+// hidden reports whether a freeze holds here that people do not see behind the one that the
+// store has.
+func (c Controls) hidden() bool { return c.held != nil && c.Frozen() && !c.held.in(c.Freeze) }
+
+// SameFreezes reports whether no freeze, of everything or of an agent, began or
+// ended between these controls and others.
+func (c Controls) SameFreezes(d Controls) bool {
+	return c.Burned.Equal(d.Burned) && slices.EqualFunc(c.Holds, d.Holds, func(a, b Hold) bool {
+		return a.At.Equal(b.At) && a.Burned.Equal(b.Burned) && a.Who == b.Who
+	})
+}
+
+// changedSince reports whether a freeze, of everything or of an agent, began or ended
+// after a request was made.
+func (c Controls) changedSince(made Request) bool {
+	return c.Burned.After(made.Created) || slices.ContainsFunc(c.Holds, func(h Hold) bool {
+		return h.At.After(made.Created) || h.Burned.After(made.Created)
+	})
+}
+
+// Errors of removals.
+var (
+	ErrNotRemoved   = errors.New("nobody of that name was removed: approver people list")
+	errFrozenSince  = errors.New("a freeze began or ended while people were asked, so their yes does not count: ask anew")
+	errRemovedSince = errors.New("somebody was removed or brought back while people were asked, so their yes does not " +
+		"count: ask anew")
+	ErrRemovedAnew = errors.New("they were removed anew, or brought back, since this was looked at, so it does not " +
+		"count: look at approver people list, and ask anew")
+)
+
+// Removal returns the removal of whoever has this account, if they are away.
+func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, bool) {
+	for _, r := range c.Removed {
+		if r.Stands() && r.is(id, who) {
+			return r, true
+		}
+	}
+	return Removal{}, false
+}
+
+// Away returns the people who are away.
+func (c Controls) Away() []Removal {
+	return slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool { return !r.Stands() })
+}
+
+// takesBack reports whether an answer is void because whoever gave it was removed after
+// it, also if they are back.
+func (c Controls) takesBack(res approver.Resolution) bool {
+	return res.Cause == approver.ByPerson && res.Approve && slices.ContainsFunc(c.Removed, func(r Removal) bool {
+		return r.is(res.Identity, res.Person) && (r.Stands() || !res.At.After(r.Back))
+	})
+}
+
+// StillAs fails if a freeze began or ended, or somebody was removed, since people were
+// asked about these controls, also if that is over: they said yes to how it was before,
+// and it may be a yes of who was removed.
+func (c Controls) StillAs(asked Controls) error { return c.stillAs(&asked) }
+
+func (c Controls) stillAs(asked *Controls) error {
+	switch {
+	case asked == nil:
+		return nil
+	case !c.SameFreezes(*asked):
+		return errFrozenSince
+	case !slices.EqualFunc(c.Removed, asked.Removed, Removal.same):
+		return errRemovedSince
+	}
+	return nil
+}

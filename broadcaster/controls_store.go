@@ -1,0 +1,185 @@
+package broadcaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"approver.example"
+)
+
+// This file keeps the controls in one record of the store.
+
+func controlKey() string { return approver.Key("control", "all") }
+
+const controlsKeep = 10 * 365 * 24 * time.Hour
+
+// LoadControls reads the controls as the store has them, whatever was known before.
+func LoadControls(ctx context.Context, store approver.KV) (Controls, error) {
+	return readControls(ctx, store, nil)
+}
+
+func loadControls(
+	ctx context.Context, store approver.KV, mark *ControlMark,
+) (c Controls, rev approver.Rev, now time.Time, err error) {
+	known, held := mark.Version(), mark.holding()
+	value, rev, now, err := approver.GetNow(ctx, store, controlKey())
+	if held != nil && mark.holding() == nil { // see readControls
+		value, rev, now, err = approver.GetNow(ctx, store, controlKey())
+	}
+	if errors.Is(err, approver.ErrTampered) {
+		var clockErr error
+		if now, clockErr = store.Now(ctx); clockErr != nil {
+			err = clockErr
+		}
+	}
+	if c, err = decodeControls(value, err); err != nil {
+		return c, rev, now, err
+	}
+	return mark.check(c, known), rev, now, nil
+}
+
+func readControls(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
+	c, err := readStored(ctx, store, mark)
+	if err != nil {
+		if held := mark.Held(); held.Frozen() { // whatever becomes of calls when the store fails
+			return held, nil
+		}
+	}
+	return c, err
+}
+
+// readStored is readControls where it counts that the store says it: who was removed is
+// not known from a freeze that this process holds alone.
+func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Controls, error) {
+	known, held := mark.Version(), mark.holding()
+	value, _, err := store.Get(ctx, controlKey())
+	if held != nil && mark.holding() == nil {
+		// The store took what held here while it was read: before that, it seems.
+		value, _, err = store.Get(ctx, controlKey())
+	}
+	c, err := decodeControls(value, err)
+	if err != nil {
+		return c, err
+	}
+	return mark.check(c, known), nil
+}
+
+// decodeControls reads the record. None, or one that is not ours, is a freeze: it is
+// written at the first start and never removed. readErr is how the reading of it ended.
+func decodeControls(value []byte, readErr error) (c Controls, err error) {
+	if readErr == nil && json.Unmarshal(value, &c) != nil {
+		readErr = approver.ErrTampered
+	}
+	switch {
+	case readErr == nil:
+		return c, nil
+	case errors.Is(readErr, approver.ErrNotFound):
+		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: vanished}}, nil
+	case errors.Is(readErr, approver.ErrTampered):
+		why := fmt.Sprintf("%s (the key %s)", forged, controlKey())
+		return Controls{Missing: true, Freeze: Freeze{By: "approver", Reason: why}}, nil
+	}
+	return Controls{}, fmt.Errorf("whether approver is frozen: %w", readErr)
+}
+
+// A putFunc is KV.Put.
+type putFunc func(ctx context.Context, key string, value []byte, prev, next approver.Rev, due,
+	keepUntil time.Time) error
+
+func changeControls(
+	ctx context.Context, store approver.KV, mark *ControlMark, put putFunc, step func(*Controls, time.Time) error,
+) (Controls, error) {
+	for {
+		c, rev, now, err := loadControls(ctx, store, mark)
+		if err != nil {
+			return c, err
+		}
+		tampered := c.Missing && rev == "" && c.Freeze.Reason != vanished
+		if err := step(&c, now); err != nil {
+			return c, err
+		}
+		if c.Missing {
+			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
+		}
+		c.Version = max(c.Version, mark.Version()) + 1
+		c.bound()
+		value, err := json.Marshal(c)
+		if err != nil {
+			return c, err
+		}
+		if err := c.fits(value); err != nil {
+			return c, err
+		}
+		if d, ok := store.(approver.Discarder); ok && tampered {
+			if err := d.Discard(ctx, controlKey()); err != nil && !errors.Is(err, approver.ErrConflict) {
+				return c, err
+			}
+		}
+		// A freeze stays until it is lifted: the record must outlive it.
+		err = put(ctx, controlKey(), value, rev, approver.NewRev(), time.Time{}, now.Add(controlsKeep))
+		if err == nil {
+			mark.check(c, 0)
+		}
+		if !errors.Is(err, approver.ErrConflict) {
+			return c, err
+		}
+	}
+}
+
+// BeginControls writes the first record of the controls. A store that has one
+// keeps it. From then on a store without one is frozen.
+func BeginControls(ctx context.Context, store approver.KV) error {
+	err := beginControls(ctx, store, Controls{Version: 1})
+	if errors.Is(err, approver.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// BeginObserving lets a new installation begin in observe mode. It fails with
+// ErrConflict if anything was ever frozen, paused or observed there: from then
+// on people are asked.
+func BeginObserving(ctx context.Context, store approver.KV, d time.Duration, by string) (Observe, error) {
+	now, err := store.Now(ctx)
+	if err != nil {
+		return Observe{}, err
+	}
+	o, err := starting(now, d, by)
+	if err != nil {
+		return Observe{}, err
+	}
+	return o, beginControls(ctx, store, Controls{Version: 1, Observe: o})
+}
+
+// beginControls writes a first record of the controls, unless there is one.
+func beginControls(ctx context.Context, store approver.KV, c Controls) error {
+	now, err := store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	value, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return store.Put(ctx, controlKey(), value, "", approver.NewRev(), time.Time{}, now.Add(controlsKeep))
+}
+
+// Count counts a change of another record that decides who may answer, or what is asked,
+// as one of the controls, because an older store has older ones of both. Controls that are
+// missing are a freeze, which counts by itself. Nil counts nothing.
+func (m *ControlMark) Count(ctx context.Context, store approver.KV) error {
+	if m == nil {
+		return nil
+	}
+	_, err := changeControls(ctx, store, m, store.Put, func(c *Controls, _ time.Time) error {
+		c.usesReserve = true
+		return nil
+	})
+	if errors.Is(err, ErrFrozen) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package broadcaster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// This file lists and takes back grants: a yes that waits for calls.
+
+// A Grant is a yes that may still run something.
+type Grant struct {
+	ID         string // of the request that people said yes to
+	Kind       string // once, session, or a time such as 15m
+	Push       string // the masked line of the call
+	By         string // who said yes, and where
+	Until      time.Time
+	Agent, Dir string
+	scope      string // of one that lasts
+}
+
+// ErrNoGrant means that there is nothing to take back.
+var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
+
+// List lists what may run without being asked again, the newest last.
+func (k *Grants) List(ctx context.Context) ([]Grant, error) {
+	c, now, err := k.controls.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open, err := k.requests.Open(ctx)
+	var out []Grant
+	for _, r := range open {
+		if !r.Granted() || !now.Before(r.TakeBy) || c.void(r, r.Call) != nil {
+			continue
+		}
+		out = append(out, k.listed(r, "once", r.TakeBy, ""))
+
+	}
+	scopes, listErr := k.records.listed(ctx, "grant")
+	for _, scope := range scopes {
+		g, _, loadErr := k.load(ctx, scope)
+		r := g.Request
+		if loadErr != nil || g.Ended != "" || !now.Before(g.Until) || c.void(r, r.Call) != nil {
+			if loadErr != nil && !errors.Is(loadErr, approver.ErrNotFound) {
+				listErr = errors.Join(listErr, fmt.Errorf("%w: grant %s: %w", ErrIncomplete, scope, loadErr))
+			}
+			continue
+		}
+		out = append(out, k.listed(r, r.Resolution.Grant.String(), g.Until, scope))
+
+	}
+	err = errors.Join(err, listErr)
+	slices.SortStableFunc(out, func(a, b Grant) int { return a.Until.Compare(b.Until) })
+	return out, err
+}
+
+// listed is the grant by which a request, or an identical call, may still run.
+func (k *Grants) listed(r Request, kind string, until time.Time, scope string) Grant {
+	card, res := k.cards.Of(r), r.Resolution
+	return Grant{
+		ID: r.ID, Kind: kind, Push: card.Push, Until: until, Agent: card.Agent, Dir: card.Dir, scope: scope,
+		By: display.Safe(cmp.Or(res.Person.Name, res.Person.ID)) + " via " + display.Platform(res.Identity.Channel),
+	}
+}
+
+// Revoke takes a grant back. It says whose hand it was in the audit. The record of a
+// request that cannot be read is taken away: nothing ran by it, and nothing will.
+func (k *Grants) Revoke(ctx context.Context, id, by string) error {
+	grants, err := k.List(ctx)
+	if err != nil && !errors.Is(err, ErrIncomplete) {
+		return err
+	}
+	for _, g := range grants {
+		if g.ID == id && g.scope != "" {
+			return k.end(ctx, g.scope, "revoked", "revoked by "+by)
+		}
+	}
+	r, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if !r.Granted() {
+			return r, ErrNoGrant
+		}
+		return r.Fail(approver.Revoked, now)
+	})
+	switch {
+	case errors.Is(err, approver.ErrNotFound):
+		return ErrNoGrant
+	case errors.Is(err, errNoRecord), errors.Is(err, approver.ErrTampered):
+		return k.discard(ctx, id, by)
+	case err != nil:
+		return err
+	}
+	_, err = k.audit.Record(ctx, approver.Record{
+		Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+		Note: "revoked by " + by,
+	})
+	k.editor.settle(r.ID)
+	return err
+}
+
+// discard takes away the record of a request that cannot be read. Whoever waits for it
+// asks anew.
+func (k *Grants) discard(ctx context.Context, id, by string) error {
+	note := approver.Record{
+		Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by,
+	}
+	if _, err := k.audit.Record(ctx, note); err != nil {
+		return err
+	}
+	_, rev, now, err := approver.GetNow(ctx, k.store, approver.Key("req", id))
+	if d, ok := k.store.(approver.Discarder); ok && errors.Is(err, approver.ErrTampered) {
+		return d.Discard(ctx, approver.Key("req", id))
+	}
+	if err != nil {
+		return err
+	}
+	return k.records.put(ctx, approver.Key("req", id), nil, rev, approver.NewRev(), time.Time{}, now.Add(time.Millisecond))
+}
+
+// end ends a grant: by its time, or by somebody's hand.
+func (k *Grants) end(ctx context.Context, scope, how, note string) error {
+	for {
+		g, rev, err := k.load(ctx, scope)
+		if err != nil {
+			return err
+		}
+		now, err := k.store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		if g.Ended != "" || how == "expired" && now.Before(g.Until) {
+			return ErrNoGrant
+		}
+		g.Ended = how
+		err = k.save(ctx, scope, g, rev, time.Time{})
+		if errors.Is(err, approver.ErrConflict) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		event, r := approver.EventRevoked, g.Request
+		if how == "expired" {
+			event = approver.EventGrantExpired
+		} else {
+			k.spend(ctx, r.ID)
+		}
+		_, err = k.audit.Record(ctx, approver.Record{
+			Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
+		})
+		return err
+	}
+}
+
+// spend has a yes that was taken back given to nobody again, and to none of the calls that
+// it still waits for. Another yes may take the place of its grant: see stillGood.
+func (k *Grants) spend(ctx context.Context, id string) {
+	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		return r.spend(approver.Revoked, now)
+	})
+	switch {
+	case err == nil:
+		k.editor.settle(id)
+	case !errors.Is(err, errNoChange) && !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, ErrTooSoon):
+		k.log.Warn("a call that waits for a yes that was revoked may be told so late", "request", id, "error", err)
+	}
+}
+
+// awaitLasting waits until the grant of a request can be used, while ctx lives.
+func (k *Grants) awaitLasting(ctx context.Context, r Request) (until time.Time, ok bool) {
+	for {
+		g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
+		if err == nil && g.Request.ID == r.ID && g.Ended == "" {
+			return g.Until, true
+		}
+		if !sleep(ctx, retryEvery) {
+			return time.Time{}, false
+		}
+	}
+}

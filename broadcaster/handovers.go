@@ -1,0 +1,63 @@
+package broadcaster
+
+import (
+	"context"
+	"sync"
+)
+
+// handovers has the yeses that connections of this process are about to get.
+type handovers struct {
+	mu sync.Mutex
+	of map[string]handover // by connection
+}
+
+type handover struct {
+	request string
+	done    chan struct{}
+}
+
+// begin notes that a connection may take the yes of a request.
+func (g *handovers) begin(holder, request string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ok := g.of[holder]; ok {
+		return
+	}
+	if g.of == nil {
+		g.of = map[string]handover{}
+	}
+	g.of[holder] = handover{request, make(chan struct{})}
+}
+
+// end notes that it has it, or will not get it.
+func (g *handovers) end(holder string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t, ok := g.of[holder]; ok {
+		delete(g.of, holder)
+		close(t.done)
+	}
+}
+
+// wait waits until no connection of this process is about to get the yes of a request. It
+// reports whether that was before ctx ended.
+func (g *handovers) wait(ctx context.Context, request string) bool {
+	for {
+		var done chan struct{}
+		g.mu.Lock()
+		for _, t := range g.of {
+			if t.request == request {
+				done = t.done
+			}
+		}
+		g.mu.Unlock()
+		if done == nil {
+			return true
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

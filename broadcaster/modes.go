@@ -1,0 +1,140 @@
+package broadcaster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"approver.example"
+)
+
+// This file begins and ends the modes in which less is asked: a pause, and observe mode.
+
+// Pause lets calls through that would be asked, for at most MaxPause; a zero
+// time ends a pause, and is recorded after that. The record of a pause is durable
+// first; if it fails after that, a second record says so.
+func (k *Controller) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, nil, d, all, by)
+}
+
+// PauseAs is Pause by the word of people who were asked about these controls: it fails if
+// they have changed since as [Controls.StillAs] says.
+func (k *Controller) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
+	return k.pause(ctx, &asked, d, all, by)
+}
+
+func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+	by = cutText(by, maxBy)
+	if d < 0 || d > MaxPause {
+		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
+	}
+	note := fmt.Sprintf("asking is paused for %v by %s", d, by)
+	switch {
+	case d == 0:
+		note = "the pause was ended by " + by
+	case all:
+		note += ", also for CATASTROPHIC calls"
+	}
+	if d > 0 {
+		if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note}); err != nil {
+			return Pause{}, err
+		}
+	}
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		if err := c.stillAs(asked); err != nil {
+			return err
+		}
+		c.usesReserve = d == 0
+		if c.Pause = (Pause{}); d > 0 {
+			c.Pause = Pause{Until: now.Add(d), By: by, All: all}
+		}
+		return nil
+	})
+	if err != nil {
+		return Pause{}, k.notDone(ctx, approver.EventPaused, note, err)
+	}
+	k.log.Warn("PAUSE: " + note)
+	if d == 0 { // after it, so that the audit knows the version that ended it
+		_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
+	}
+	return c.Pause, err
+}
+
+// PausedFor is Gate.Paused: whether a call of this severity is let through to
+// the agent's own permission flow. If the store cannot say, people are asked.
+func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string, bool) {
+	c, now, err := k.Load(ctx)
+	if err != nil || !c.Paused(s, now) {
+		return "", false
+	}
+	return c.Notice(now), true
+}
+
+// Observe begins observe mode. The record of it is durable first; if it fails
+// after that, a second record says so.
+func (k *Controller) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
+	return k.startObserving(ctx, nil, d, by)
+}
+
+// ObserveAs is Observe by the word of people who were asked about these controls: it fails
+// if they have changed since as [Controls.StillAs] says.
+func (k *Controller) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
+	return k.startObserving(ctx, &asked, d, by)
+}
+
+func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
+	by = cutText(by, maxBy)
+	if _, err := starting(time.Time{}, d, by); err != nil {
+		return Observe{}, err
+	}
+	note := fmt.Sprintf("for %v nothing is asked or denied, by %s", d, by)
+	if _, err := k.audit.Record(ctx, approver.Record{Event: approver.EventObserving, Note: note}); err != nil {
+		return Observe{}, err
+	}
+	c, err := k.change(ctx, func(c *Controls, now time.Time) (err error) {
+		if c.Frozen() {
+			return ErrFrozen
+		}
+		if err := c.stillAs(asked); err != nil {
+			return err
+		}
+		c.Observe, err = starting(now, d, by)
+		return err
+	})
+	if err != nil {
+		return Observe{}, k.notDone(ctx, approver.EventObserving, note, err)
+	}
+	k.log.Warn(c.Observe.notice())
+	return c.Observe, nil
+}
+
+// Enforce ends observe mode. It returns the observing that it ended, or the
+// last one, and whether there was one to end.
+func (k *Controller) Enforce(ctx context.Context, by string) (last Observe, ended bool, err error) {
+	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
+		c.usesReserve = true
+		if ended = c.Observing(now); ended {
+			c.Observe.Until = now
+		}
+		return nil
+	})
+	if err != nil || !ended {
+		return c.Observe, false, err
+	}
+	k.log.Warn("observe mode is over: calls are asked and denied", "by", by)
+	_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventEnforcing, Note: "observe mode was ended by " + by})
+	return c.Observe, true, err
+}
+
+// Observing is Gate.Observe: whether findings are recorded and not enforced. If
+// the store cannot say, they are enforced.
+func (k *Controller) Observing(ctx context.Context, _ approver.Verdict) (string, bool) {
+	c, now, err := k.Load(ctx)
+	if err != nil || !c.Observing(now) {
+		return "", false
+	}
+	return c.Observe.notice(), true
+}

@@ -1,0 +1,82 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"approver.example"
+)
+
+// This file takes cards out of sight that no record holds. Nothing in the store says that
+// they are still to be edited, so this process tries until it is done.
+
+// orphanFor is how long.
+const orphanFor = time.Hour
+
+// retire takes the buttons and the code off a card that no record knows: one that
+// was replaced while it was on its way, or that a crash kept from being noted and
+// somebody now presses. Nothing else would ever bring it up to date.
+func (e *editor) retire(ctx context.Context, r Request, ref approver.Ref) {
+	e.hide(ctx, r.ID, ref, e.cards.replaced(r), func(ctx context.Context) (approver.Card, bool) {
+		fresh, _, err := e.requests.load(ctx, r.ID)
+		if err == nil && fresh.Postings.hold(ref) {
+			return approver.Card{}, false // its note was only late
+		}
+		if err == nil {
+			r = fresh
+		}
+		return e.cards.replaced(r), true
+	})
+}
+
+// hide shows card on a card that no record holds. If that fails in a way that may be over
+// soon it is tried again in the background. now is asked before each further try what the
+// card is to show then, and whether it is still nobody else's to bring up to date.
+func (e *editor) hide(
+	ctx context.Context, request string, ref approver.Ref, card approver.Card,
+	now func(context.Context) (approver.Card, bool),
+) {
+	log := e.log.With("request", request, "channel", ref.Channel)
+	err := e.channels.updateOne(ctx, ref, card)
+	switch {
+	case err == nil:
+	case errors.Is(err, approver.ErrFinal):
+		log.Warn("a replaced card could not be taken out of sight", "error", err)
+	case e.orphans.begin(ref):
+		log.Warn("a replaced card could not be taken out of sight; trying again", "error", err)
+		e.tasks.start(func(ctx context.Context) {
+			defer e.orphans.end(ref)
+			tries := 1
+			for began := time.Now(); time.Since(began) < orphanFor && sleep(ctx, editPause(err, tries-1)); tries++ {
+				card, stray := now(ctx)
+				if !stray {
+					return
+				}
+				if err = e.channels.updateOne(ctx, ref, card); err == nil {
+					log.Info("a replaced card was taken out of sight after all", "tries", tries+1)
+					return
+				} else if errors.Is(err, approver.ErrFinal) {
+					break
+				}
+			}
+			if ctx.Err() == nil {
+				log.Warn("a replaced card could not be taken out of sight and is given up", "tries", tries, "error", err)
+			}
+		})
+	}
+}
+
+// vanished takes the cards of a request out of sight that the store has lost, and
+// whose call is put before people anew.
+func (e *editor) vanished(r Request) {
+	e.tasks.start(func(ctx context.Context) {
+		for _, p := range r.Postings {
+			for _, ref := range p.refs() {
+				if p.Hub == "" || p.Hub == e.host {
+					e.retire(ctx, r, ref)
+				}
+			}
+		}
+	})
+}

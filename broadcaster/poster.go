@@ -1,0 +1,375 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/tokens"
+)
+
+// A poster brings the cards of requests before people.
+type poster struct {
+	cards        *Cards
+	channels     *Channels
+	requests     *Requests
+	codes        *codes
+	editor       *editor
+	tasks        *tasks
+	uptime       *uptime
+	audit        approver.Recorder
+	destinations []approver.Destination
+	host         string
+	keepFor      time.Duration
+	log          *slog.Logger
+	process      string
+	store        approver.KV
+}
+
+// A report is what became of trying to post one card. Unless again is set it is the
+// last one.
+type report struct {
+	i     int // of the posting
+	ref   approver.Ref
+	err   error
+	again bool // it is tried again
+	tries int
+	// unsure reports that a try may have been carried out although it failed, and
+	// whole that the card would show everything: see Posting.
+	unsure, whole bool
+	replaces      bool // another card, which a crash left without a trace
+}
+
+func (d *poster) recordAsked(ctx context.Context, r Request) error {
+	_, err := d.audit.Record(ctx, approver.Record{
+		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict,
+	})
+	return err
+}
+
+// post sends the cards whose codes are given, all at once: a dead channel
+// delays nobody. When none could be shown anywhere, the request is denied.
+// replaces says that they take the place of others: see note.
+func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
+	if !d.askedFor(ctx, r) {
+		return
+	}
+	reports := make(chan report, 3*len(codes)) // as many as there can be
+	under := map[int]bool{}
+	for i, code := range codes {
+		under[i] = true
+		go func() { // awaited below: each sends exactly one last report
+			reports <- d.postUntil(ctx, r, i, code, reports)
+		}()
+	}
+	renew := time.NewTicker(sendingFor / 2)
+	defer renew.Stop()
+	shown := false
+	for len(under) > 0 {
+		var batch []report
+		select {
+		case <-renew.C:
+			d.renew(ctx, r.ID, under)
+			continue
+		case rep := <-reports:
+			batch = append(batch, rep)
+		}
+		for more := true; more; {
+			select {
+			case rep := <-reports:
+				batch = append(batch, rep)
+			default:
+				more = false
+			}
+		}
+		for n, rep := range batch {
+			batch[n].replaces = replaces
+			if !rep.again {
+				delete(under, rep.i)
+			}
+			shown = shown || rep.err == nil
+		}
+		d.noteBatch(ctx, r.ID, batch)
+	}
+	if ctx.Err() == nil && !shown {
+		d.noteUnreachable(ctx, r.ID)
+	}
+}
+
+// askedFor makes the record of the question durable before anybody sees it. If
+// that fails, the request is denied.
+func (d *poster) askedFor(ctx context.Context, r Request) bool {
+	if r.Asked {
+		return true
+	}
+	err := d.recordAsked(ctx, r)
+	if err == nil {
+		return true
+	}
+	d.log.Error("a question could not be recorded, so the call is denied", "request", r.ID, "error", err)
+	if _, err := d.requests.fail(ctx, r.ID, approver.Unrecorded); err != nil {
+		d.log.Error("nor could the denial be stored; no card goes out", "request", r.ID, "error", err)
+	}
+	return false
+}
+
+// postUntil posts one card. While the request waits for it, what may be over in a
+// moment is tried again, with the same code: a card whose post was carried out and
+// whose answer was lost works as well. What others must know before it is over goes
+// to reports, at most twice.
+func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Code, reports chan<- report) report {
+	rep, limit, to := report{i: i}, PostTimeout, r.Postings[i].To
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		rep.tries++
+		rep.ref, rep.err = d.postOne(ctx, r, i, code, limit)
+		if rep.err == nil || ctx.Err() != nil || errors.Is(rep.err, approver.ErrFinal) {
+			return rep
+		}
+		wait, more := jittered(pause), time.Duration(0)
+		var patience approver.Patience
+		if errors.As(rep.err, &patience) {
+			wait = max(patience.RetryAfter(), 0)
+			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
+		}
+		// What was refused was not carried out; of all else nobody knows.
+		unsure := mayBeDone(rep.err)
+		if rep.tries == 1 || unsure && !rep.unsure {
+			if unsure {
+				fitter, ok := d.channels.byName[to.Channel].(approver.Fitter)
+				rep.unsure, rep.whole = true, ok && fitter.Fits(d.cards.card(r, code))
+			}
+			said := rep
+			said.again = true
+			reports <- said
+		}
+		if limit = min(d.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+			return rep
+		}
+	}
+}
+
+func (d *poster) postOne(
+	work context.Context, r Request, i int, code tokens.Code, limit time.Duration,
+) (ref approver.Ref, err error) {
+	ctx, cancel := context.WithTimeout(work, limit)
+	defer cancel()
+	to := r.Postings[i].To
+	if err := d.channels.Deaf(to.Channel); err != nil {
+		return ref, err
+	}
+	err = unpanicked(func() (err error) {
+		ref, err = d.channels.byName[to.Channel].Post(ctx, to, d.cards.card(r, code))
+		return err
+	})
+	if err == nil && ref.Message == "" {
+		err = errors.New("the channel returned no message id")
+	}
+	d.channels.noteSent(work, to, err, d.channels.states.posted)
+	ref.Destination = to
+	return ref, err
+}
+
+// wanted waits for a pause to be over and returns for how long a request then still
+// wants a card. It waits somewhat more, but never so long that the deadline comes before
+// the try. It returns at once, and zero, when the request has ended, or the card was found
+// by its button or replaced.
+func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	hint, err := d.store.Watch(ctx, approver.Key("req", id))
+	if err != nil {
+		hint = nil
+	}
+	over, there := time.Now().Add(pause), time.Now()
+	for {
+		r, _, now, err := d.requests.loadNow(ctx, id)
+		wait, left := max(time.Until(over), 0), r.Due.Sub(now)
+		if err == nil && more > 0 {
+			more = min(more, max(left-wait, 0)/2)
+			over, wait, more = over.Add(more), wait+more, 0
+		}
+		switch {
+		case errors.Is(err, approver.ErrNotFound) && time.Since(there) > vanishedAfter:
+			return 0
+		case err != nil:
+			wait = max(wait, pollEvery)
+		case r.State != approver.Pending || i >= len(r.Postings) || r.Postings[i].Phase != Sending || left <= 0:
+			return 0
+		case wait == 0:
+			return left
+		default:
+			wait, there = min(wait, left), time.Now()
+		}
+		if !hinted(ctx, hint, wait) {
+			return 0
+		}
+	}
+}
+
+// The pause after the first try of a card that failed, which doubles with each, and
+// the longest one.
+const (
+	firstPause = 300 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// renew notes that this process still tries to post some cards, so that nobody else
+// does.
+func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
+	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not hold up the rest
+	defer cancel()
+	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if r.State != approver.Pending {
+			return r, ErrSettled
+		}
+		changed := false
+		r.Postings = slices.Clone(r.Postings)
+		for i := range r.Postings {
+			if p := &r.Postings[i]; under[i] && p.Phase == Sending {
+				p.Until, changed = now.Add(sendingFor), true
+			}
+		}
+		if !changed {
+			return r, errNoChange
+		}
+		return r, nil
+	})
+	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, errNoChange) {
+		d.log.Debug("could not note that a card is still on its way", "request", id, "error", err)
+	}
+}
+
+// noteBatch stores what became of some cards, and does what follows. What is on the
+// phones is noted even while this process stops: a card without a note would be
+// posted twice.
+func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*PostTimeout)
+	defer cancel()
+	now, err := d.note(noting, id, batch, ctx.Err() != nil)
+	for err != nil && sleep(noting, pollEvery) { // the store may come back in time
+		now, err = d.note(noting, id, batch, ctx.Err() != nil)
+	}
+	if err != nil {
+		d.log.Error("could not note where a card is", "request", id, "error", err)
+		return
+	}
+	for _, rep := range batch {
+		d.posted(noting, now, rep)
+	}
+	if now.ended() {
+		d.editor.settle(id) // the answer was faster than the card
+	}
+}
+
+// note stores what became of some cards. A card whose sending was cut off by
+// the end of this process stays Sending, and is posted anew by the next. One that this
+// process posts in the place of another's, and that the platform refuses it for good, is
+// left to the other processes: one of them may have the bot that is in the chat.
+func (d *poster) note(ctx context.Context, id string, batch []report, stopping bool) (Request, error) {
+	return d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		r.Asked = true
+		r.Postings = slices.Clone(r.Postings)
+		for _, rep := range batch {
+			if rep.i >= len(r.Postings) {
+				return r, ErrTooSoon // a fail-over took the posting back
+			}
+			p := &r.Postings[rep.i]
+			p.Unsure, p.Whole = p.Unsure || rep.unsure, p.Whole || rep.whole
+			switch {
+			case p.Phase == Void:
+			case rep.err == nil:
+				p.arrived(rep.ref)
+			case p.Phase != Sending: // its card was found by its button
+			case rep.again:
+				p.Error = rep.err.Error()
+			case stopping:
+			case rep.replaces && errors.Is(rep.err, approver.ErrFinal) && !p.Unsure:
+				p.Until, p.Refused, p.Error = now, append(slices.Clone(p.Refused), d.process), rep.err.Error()
+			default:
+				p.Phase, p.Error = Failed, rep.err.Error()
+			}
+		}
+		return r, nil
+	})
+}
+
+// posted records what became of one card, and takes a card out of sight that
+// was replaced while it was on its way.
+func (d *poster) posted(ctx context.Context, r Request, rep report) {
+	i, to := rep.i, r.Postings[rep.i].To
+	if rep.err != nil {
+		d.logReport(r, rep, to.Channel)
+		return
+	}
+	if rep.tries > 1 {
+		d.log.Info("a card was posted after all", "request", r.ID, "channel", to.Channel, "tries", rep.tries)
+	}
+	if r.Postings[i].Phase == Void {
+		d.editor.retire(ctx, r, rep.ref)
+		return
+	}
+	d.recordPosted(ctx, r, fmt.Sprint(i), rep.ref, "")
+}
+
+// recordPosted records that a card is before people. which tells it from the others.
+func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
+	if _, err := d.audit.Record(ctx, approver.Record{
+		Event: approver.EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict,
+		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
+	}); err != nil {
+		d.log.Error("audit failed", "request", r.ID, "error", err)
+	}
+}
+
+// logReport says once that a card is tried again, and once that it is given up. Of a
+// channel that has ended the log tells already, and that nobody watches a terminal is
+// no fault.
+func (d *poster) logReport(r Request, rep report, channel string) {
+	level, what := slog.LevelWarn, "a card could not be posted"
+	switch {
+	case d.channels.nobodyThere(channel, rep.err):
+		level, what = slog.LevelDebug, "nobody is there to see a card"
+	case errors.Is(rep.err, errEnded) && rep.again:
+		level, what = slog.LevelDebug, "a card waits for its channel to come back"
+	case rep.again && rep.tries == 1:
+		what = "a card could not be posted; trying again until the request's deadline"
+	case rep.again:
+		level, what = slog.LevelDebug, "a card could not be posted; trying again"
+	case r.State != approver.Pending && r.Resolution.Cause != approver.Unreachable &&
+		r.Resolution.Cause != approver.TimedOut:
+		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
+	case r.State.Settled() && !errors.Is(rep.err, approver.ErrFinal) && !errors.Is(rep.err, errEnded):
+		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told
+	}
+	d.log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
+}
+
+// noteUnreachable denies a pending request that no card is on its way for. One whose
+// platform lost its answer may be before people: their time runs.
+func (d *poster) noteUnreachable(ctx context.Context, id string) {
+	r, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if r.State != approver.Pending { // somebody has answered without a card
+			return r, ErrSettled
+		}
+		for _, p := range r.Postings {
+			if p.Phase == Posted || p.Phase == Sending || p.Unsure && p.Phase != Void {
+				return r, ErrTooSoon
+			}
+		}
+		return r.Fail(approver.Unreachable, now)
+	})
+	if err == nil {
+		if why := d.channels.unreached(r); why != seeLog { // else what each platform said is told
+			d.log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
+		}
+		d.editor.settle(id)
+	}
+}

@@ -1,0 +1,290 @@
+package broadcaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"approver.example"
+)
+
+// Times of a channel that ended by itself.
+const (
+	// DefaultRunAgain is how long it is left alone at first when nothing else is
+	// configured, and maxRunAgain at most.
+	DefaultRunAgain = 30 * time.Second
+	maxRunAgain     = 5 * time.Minute
+	// steadyAfter is how long a channel that cannot say whether answers arrive must
+	// have run to be back.
+	steadyAfter = 10 * time.Second
+)
+
+// receivers runs the channels of this process.
+type receivers struct {
+	answers      *Answers
+	approvers    *Approvers
+	channels     *Channels
+	destinations []approver.Destination
+	log          *slog.Logger
+	mark         *ControlMark
+	runAgain     time.Duration
+	store        approver.KV
+}
+
+// supervise runs a channel until ctx ends, again and again where it ends before.
+func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
+	said := ""
+	for wait := v.runAgain; ; wait = min(2*wait, max(v.runAgain, maxRunAgain)) {
+		watch, stop := context.WithCancel(ctx)
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			if v.awaitBack(watch, c) {
+				v.log.Info("a channel that had ended is back", "channel", c.Name())
+			}
+		})
+		err := v.runChannel(ctx, c)
+		stop()
+		watching.Wait()
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("it ended without an error")
+		}
+		if v.channels.states.of(c.Name()).Ended == nil {
+			wait, said = v.runAgain, "" // it was back in between
+		}
+		v.channels.states.ended(c.Name(), err)
+		if said != err.Error() {
+			v.log.Error("a channel has ended; it is run again now and then", "channel", c.Name(), "error", err)
+			said = err.Error()
+		}
+		if !sleep(ctx, jittered(wait)) {
+			return
+		}
+	}
+}
+
+// awaitBack waits until a channel that had ended runs again, and notes it. It
+// reports whether that came to pass while ctx lived.
+func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
+	began := time.Now()
+	for {
+		s := v.channels.stateOf(c)
+		if s.Ended == nil {
+			return false
+		}
+		back := time.Since(began) >= steadyAfter
+		if s.Receiver { // one that only waits for its lease is not back
+			s.Ended = nil
+			now := s.Hearing()
+			back = now.Elsewhere || now.Here && !s.Good.Before(began)
+		}
+		if back {
+			v.channels.states.ended(c.Name(), nil)
+			return true
+		}
+		if !sleep(ctx, pollEvery) {
+			return false
+		}
+	}
+}
+
+// runChannel runs a channel once, under its lease if it has one.
+func (v *receivers) runChannel(ctx context.Context, c approver.Channel) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	run := func(ctx context.Context) error {
+		v.channels.states.leads(c.Name(), true)
+		defer v.channels.states.leads(c.Name(), false)
+		return c.Run(ctx, v.answers.fromChannel)
+	}
+	solo, ok := c.(approver.Solo)
+	if !ok {
+		return run(ctx)
+	}
+	return v.runSolo(ctx, c, solo.LeaseName(), run)
+}
+
+// How long a process to which no answers come keeps the lease: at first, and at most,
+// since nobody may do better. It then leaves it alone for asideFor, in which others ask
+// several times.
+const (
+	deafFor    = 3 * approver.LeaseTTL
+	maxDeafFor = 5 * time.Minute
+	asideFor   = approver.LeaseTTL / 2
+)
+
+// errDeaf ends a run under the lease in which no answers came.
+var errDeaf = errors.New("no answers come here")
+
+// runSolo runs a channel under its lease. A process that hears nothing, as where its way
+// to the platform is cut, gives the lease up: it would make all others deaf.
+func (v *receivers) runSolo(
+	ctx context.Context, c approver.Channel, lease string, run func(context.Context) error,
+) error {
+	ctx, stop := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	telling.Go(func() { v.tellReceiver(ctx, c, lease) })
+	defer telling.Wait()
+	defer stop()
+	for patience := deafFor; ; {
+		heard := false
+		err := WithLease(ctx, v.store, lease, v.log, func(ctx context.Context) error {
+			ctx, giveUp := context.WithCancelCause(ctx)
+			var watching sync.WaitGroup
+			watching.Go(func() {
+				if heard = v.untilDeaf(ctx, c, patience); ctx.Err() == nil {
+					v.channels.states.deaf(c.Name(), c.(approver.Receiver).Reception())
+					giveUp(errDeaf)
+				}
+			})
+			defer watching.Wait()
+			defer giveUp(nil)
+			if err := run(ctx); !errors.Is(context.Cause(ctx), errDeaf) {
+				return err
+			}
+			return errDeaf
+		})
+		if !errors.Is(err, errDeaf) {
+			return err
+		}
+		if patience = min(2*patience, maxDeafFor); heard {
+			patience = deafFor
+		}
+		v.log.Debug("no answers come here, so other processes may receive them", "channel", c.Name())
+		if !sleep(ctx, asideFor) {
+			return ctx.Err()
+		}
+	}
+}
+
+// untilDeaf waits until no answers have come for so long, or ctx ends. It reports
+// whether any came before. A channel that cannot say counts as hearing, for ever.
+func (v *receivers) untilDeaf(ctx context.Context, c approver.Channel, patience time.Duration) (heard bool) {
+	r, says := c.(approver.Receiver)
+	for last := time.Now(); time.Since(last) < patience; {
+		if !says || r.Reception().Up {
+			if heard, last = true, time.Now(); says {
+				v.channels.states.deaf(c.Name(), approver.Reception{})
+			}
+		}
+		if !sleep(ctx, approver.LeaseTTL/4) {
+			return heard
+		}
+	}
+	return heard
+}
+
+// receiving is how it is here.
+func (v *receivers) receiving(c approver.Channel) (now Receiving) {
+	now.Up = true
+	if r, says := c.(approver.Receiver); says {
+		s := r.Reception()
+		now.Up, now.Since = s.Up, s.Since.UTC().Truncate(time.Second)
+		if !s.Up {
+			now.Problem = s.Problem
+		}
+	}
+	for _, d := range v.destinations {
+		if d.Channel == c.Name() && !slices.Contains(now.Places, d.Conversation) {
+			now.Places = append(now.Places, d.Conversation)
+		}
+	}
+	for id := range v.approvers.Counting() {
+		if id.Channel == c.Name() {
+			now.People = append(now.People, id.ID)
+		}
+	}
+	slices.Sort(now.Places)
+	slices.Sort(now.People)
+	return now
+}
+
+// How often a process looks at how the one that receives is, how often that one says so
+// anew, and for how long its word counts.
+const (
+	tellEvery = 2 * time.Second
+	tellAnew  = approver.LeaseTTL
+	fresh     = 3 * approver.LeaseTTL
+)
+
+// tellReceiver tells the others how it is here while the lease is here, and else looks
+// how it is where the lease is.
+func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease string) {
+	key, process := approver.Key("receiving", lease), string(approver.NewRev())
+	defer v.channels.states.elsewhere(c.Name(), nil, "")
+	var told Receiving
+	var at time.Time // when it was told; zero if that did not work
+	before, warned := "", ""
+	for {
+		mine := v.receiving(c)
+		mine.Process = process
+		if v.channels.states.of(c.Name()).Leads {
+			if !mine.equal(told) || time.Since(at) >= tellAnew {
+				if told, at = mine, time.Now(); !v.storeReceiving(ctx, key, mine) {
+					at = time.Time{}
+				}
+			}
+			before, warned = "", ""
+			v.channels.states.elsewhere(c.Name(), nil, "")
+		} else {
+			told = Receiving{}
+			there, trouble := v.lookElsewhere(ctx, c, key, mine)
+			v.channels.states.elsewhere(c.Name(), there, trouble)
+			// One look is not enough: whoever has just got the lease has not heard anything yet.
+			if trouble != "" && before != "" && trouble != warned {
+				warned = trouble
+				v.log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
+			} else if trouble == "" {
+				warned = ""
+			}
+			before = trouble
+		}
+		if !sleep(ctx, tellEvery) {
+			return
+		}
+	}
+}
+
+// lookElsewhere reads how it is where the lease is, and why answers may not count there.
+// Nothing is known where nobody else has said anything lately.
+func (v *receivers) lookElsewhere(
+	ctx context.Context, c approver.Channel, key string, mine Receiving,
+) (*Receiving, string) {
+	value, _, clock, err := approver.GetNow(ctx, v.store, key)
+	var there Receiving
+	if err != nil || json.Unmarshal(value, &there) != nil || there.Process == mine.Process ||
+		clock.Sub(there.At).Abs() > fresh {
+		return nil, ""
+	}
+	trouble := there.trouble(mine)
+	if trouble != "" { // somebody may have been removed whom only the other one knows to be
+		if _, err := readStored(ctx, v.store, v.mark); err == nil {
+			mine.People = v.receiving(c).People
+			trouble = there.trouble(mine)
+		}
+	}
+	return &there, trouble
+}
+
+// storeReceiving puts a note over whatever is there. It reports whether that worked: if
+// not, it is tried again at the next look.
+func (v *receivers) storeReceiving(ctx context.Context, key string, now Receiving) bool {
+	_, rev, clock, err := approver.GetNow(ctx, v.store, key)
+	if err != nil && !errors.Is(err, approver.ErrNotFound) {
+		return false
+	}
+	now.At = clock
+	value, err := json.Marshal(now)
+	return err == nil && v.store.Put(ctx, key, value, rev, approver.NewRev(), time.Time{}, clock.Add(controlsKeep)) == nil
+}

@@ -1,0 +1,160 @@
+package broadcaster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// Owner is root as an approver. Root is on no list: a list that names uid 0 for the
+// terminal means the same account.
+func Owner() (approver.Identity, approver.Person) {
+	const terminal, root = "terminal", "0"
+	return approver.Identity{Channel: terminal, ID: root}, approver.Person{
+		ID: approver.SelfPerson(terminal, root), Name: "root of this machine",
+	}
+}
+
+// A Removal is one person who was taken away. It is part of the controls, so it holds
+// at once everywhere, outlives restarts, and cannot vanish unseen. The approver lists
+// of the configuration do not matter to it.
+type Removal struct {
+	// Person is the id of the person, and Identities are the accounts that were known
+	// as theirs: an account does not count again because another list gives it to
+	// somebody else.
+	Person     string              `json:"person"`
+	Identities []approver.Identity `json:"identities,omitempty"`
+	At         time.Time           `json:"at"`
+	By         string              `json:"by"`
+	Reason     string              `json:"reason,omitempty"`
+	// Last is when they were removed anew while they were away, by LastBy; zero if never.
+	Last       time.Time `json:"last,omitzero"`
+	LastBy     string    `json:"last_by,omitempty"`
+	LastReason string    `json:"last_reason,omitempty"`
+	// Back is when they were brought back; zero while they are away. What they had
+	// approved before stays void.
+	Back time.Time `json:"back,omitzero"`
+	// Ended is the pause or observe mode that their removal ended: it may be by their word.
+	Ended string `json:"ended,omitempty"`
+	// Unlisted says that no approver list has them, as far as was known, and that nobody
+	// who is trusted removed them. Few such removals may stand.
+	Unlisted bool `json:"unlisted,omitempty"`
+	// ByRoot says that root orders it, by the word of the kernel: nobody else removes root.
+	ByRoot bool `json:"-"`
+}
+
+// Stands reports that the person is away.
+func (r Removal) Stands() bool { return !r.At.IsZero() && r.Back.IsZero() }
+
+// is reports whether an account, or the person it stands for, is the one who was removed.
+func (r Removal) is(id approver.Identity, who approver.Person) bool {
+	return who.ID != "" && shortName(who.ID) == shortName(r.Person) ||
+		slices.ContainsFunc(r.Identities, func(gone approver.Identity) bool {
+			return boundedIdentity(gone) == boundedIdentity(id)
+		})
+}
+
+// same reports that nobody was removed anew, or brought back, between two looks.
+func (r Removal) same(seen Removal) bool {
+	return r.Person == seen.Person && r.At.Equal(seen.At) && r.Last.Equal(seen.Last) && r.Back.Equal(seen.Back) &&
+		slices.Equal(r.Identities, seen.Identities)
+}
+
+// Line says it for people.
+func (r Removal) Line() string {
+	text := fmt.Sprintf("%s was removed by %s at %s", display.SafeLine(r.Person), display.SafeLine(r.By),
+		r.At.UTC().Format("2006-01-02 15:04 UTC"))
+	if r.Reason != "" {
+		text += " (" + display.SafeLine(r.Reason) + ")"
+	}
+	if r.Ended != "" {
+		text += ", which ended: " + display.SafeLine(r.Ended)
+	}
+	if r.Last.IsZero() {
+		return text
+	}
+	text += fmt.Sprintf(", and anew by %s at %s", display.SafeLine(r.LastBy), r.Last.UTC().Format("2006-01-02 15:04 UTC"))
+	if r.LastReason != "" {
+		text += " (" + display.SafeLine(r.LastReason) + ")"
+	}
+	return text
+}
+
+// check refuses what cannot stand on an approver list.
+func (r Removal) check() error {
+	if len(r.Person) > MaxName {
+		return fmt.Errorf("the name of whom to remove has %d bytes; no approver list has one of more than %d", len(r.Person),
+			MaxName)
+	}
+	for _, id := range r.Identities {
+		if n := len(id.Channel) + len(id.ID); n > MaxName {
+			return fmt.Errorf("an account of whom to remove has %d bytes; no approver list has one of more than %d", n, MaxName)
+		}
+	}
+	if n := len(r.Identities); n > MaxAccounts {
+		return fmt.Errorf("whom to remove has %d accounts, more than the %d that a person may have: take some out of the "+
+			"approver lists", n, MaxAccounts)
+	}
+	return nil
+}
+
+// bounded is the same removal in a few words: it is of the same people.
+func (r Removal) bounded() Removal {
+	r.Person, r.Ended = shortName(r.Person), cutText(r.Ended, maxReason)
+	r.By, r.Reason = cutText(r.By, maxBy), cutText(r.Reason, maxReason)
+	r.LastBy, r.LastReason = cutText(r.LastBy, maxBy), cutText(r.LastReason, maxReason)
+	r.Identities = slices.Clone(r.Identities)
+	for i, id := range r.Identities {
+		r.Identities[i] = boundedIdentity(id)
+	}
+	r.Identities = r.Identities[:min(len(r.Identities), maxGoneAccounts)]
+	return r
+}
+
+// ErrOnlyRoot means that somebody else was to remove root of this machine. Root's word is
+// the way out where an agent has the daemon's own uid, so that uid must not take it away.
+var ErrOnlyRoot = errors.New("uid 0 is root of this machine, whom root alone removes: " +
+	display.AsRoot("people remove terminal:0"))
+
+// namesRoot reports whether a removal takes away what root does by the word of the kernel.
+func (r Removal) namesRoot() bool {
+	id, who := Owner()
+	return r.Person == who.ID || slices.Contains(r.Identities, id)
+}
+
+// sparesRoot is the removal as one who is not root may have it: root's account stays, and
+// counts no more as that of the person.
+func (r Removal) sparesRoot() (Removal, error) {
+	id, who := Owner()
+	if r.Person == who.ID {
+		return r, ErrOnlyRoot
+	}
+	r.Identities = slices.DeleteFunc(slices.Clone(r.Identities), func(of approver.Identity) bool { return of == id })
+	return r, nil
+}
+
+// placeOf is where a removal goes among those that there are: to the one of the same
+// person that stands, else to one that is over, or -1. One that is over and that root
+// made of its own account is not begun anew by anybody else.
+func placeOf(gone Removal, all []Removal) int {
+	same := func(r Removal) bool { return r.Person == gone.Person }
+	if at := slices.IndexFunc(all, func(r Removal) bool { return same(r) && r.Stands() }); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(all, func(r Removal) bool { return same(r) && (gone.ByRoot || !r.namesRoot()) })
+}
+
+// accounts names identities for people.
+func accounts(ids []approver.Identity) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = approver.SelfPerson(id.Channel, id.ID)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

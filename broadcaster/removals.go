@@ -1,0 +1,174 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// Removals takes people away, and brings them back.
+type Removals struct {
+	controls *Controller
+	grants   *Grants
+	requests *Requests
+	backlog  *backlog
+	editor   *editor
+	records  *records
+	audit    approver.Recorder
+	log      *slog.Logger
+}
+
+// Remove takes a person away, for every daemon that shares the store: none of their
+// answers counts from now on, and each yes of theirs that has run nothing yet is void.
+// It returns how many of those there were. It needs nobody's yes. If the store does not
+// take it, nothing has changed, and the error says so: no answer counts there either.
+func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err error) {
+	if gone.Person == "" {
+		return 0, errors.New("it is not said who is to be removed")
+	}
+	var at time.Time
+	ended := ""
+	c, err := m.controls.change(ctx, func(c *Controls, now time.Time) error {
+		if at = now; c.Missing { // it was frozen for that, and stays so
+			c.Missing, c.Freeze, c.Burned = false, Freeze{At: now, By: c.Freeze.By, Reason: c.Freeze.Reason}, now
+		}
+		ended = c.Loosened(now)
+		return c.remove(gone, now)
+	})
+	gone = gone.bounded()
+	if err != nil {
+		return 0, fmt.Errorf("%s was NOT removed (approver freeze stops everything): %w", display.Safe(gone.Person), err)
+	}
+	removal := removedRecord(at, gone, ended)
+	m.log.Warn("PEOPLE: " + removal.Note)
+	if err = m.backlog.record(ctx, removal); err != nil {
+		err = fmt.Errorf("%s is removed, but that could not be recorded: %w", display.Safe(gone.Person), err)
+	}
+	voided, voidErr := m.voidYeses(ctx, c, "revoked because "+gone.Person+" was removed by "+gone.By)
+	return voided, errors.Join(err, voidErr)
+}
+
+// voidYeses ends the requests and lasting grants of which a removal voids the yes, so
+// that cards and lists say so. What it misses is void all the same: see [Controls.void].
+func (m *Removals) voidYeses(ctx context.Context, c Controls, note string) (voided int, err error) {
+	open, err := m.requests.Open(ctx)
+	for _, r := range open {
+		if r.State != approver.Approved || !c.takesBack(r.Resolution) {
+			continue
+		}
+		failErr := m.voidRequest(ctx, r, c, note)
+		switch {
+		case failErr == nil:
+			voided++
+		case !errors.Is(failErr, ErrSettled) && !errors.Is(failErr, approver.ErrNotFound):
+			err = errors.Join(err, failErr)
+		}
+	}
+	scopes, listErr := m.records.listed(ctx, "grant")
+	err = errors.Join(err, listErr)
+	for _, scope := range scopes {
+		g, _, loadErr := m.grants.load(ctx, scope)
+		if loadErr != nil || g.Ended != "" || !c.takesBack(g.Request.Resolution) {
+			if !errors.Is(loadErr, approver.ErrNotFound) {
+				err = errors.Join(err, loadErr)
+			}
+			continue
+		}
+		switch endErr := m.grants.end(ctx, scope, "revoked", note); {
+		case endErr == nil:
+			voided++
+		case !errors.Is(endErr, ErrNoGrant) && !errors.Is(endErr, approver.ErrNotFound):
+			err = errors.Join(err, endErr)
+		}
+	}
+	return voided, err
+}
+
+// voidRequest takes a yes back that was not released yet.
+func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note string) error {
+	waited := r.Granted()
+	r, err := m.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		if r.State != approver.Approved || !c.takesBack(r.Resolution) {
+			return r, ErrSettled
+		}
+		return r.Fail(approver.Revoked, now)
+	})
+	if err != nil {
+		return err
+	}
+	if waited {
+		_, err = m.audit.Record(ctx, approver.Record{
+			Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
+			Note: note,
+		})
+	}
+	m.editor.settle(r.ID)
+	return err
+}
+
+// Restore brings back somebody who was removed, for every daemon that shares the store.
+// They count where an approver list in force names them. What they had approved before
+// stays void. seen is the removal as those saw it who decided: who was removed anew since
+// stays away, with ErrRemovedAnew. The record of it is durable first.
+func (m *Removals) Restore(ctx context.Context, seen Removal, by string) error {
+	c, now, err := m.controls.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.restore(seen, now); err != nil {
+		return err
+	}
+	note := seen.Person + " is BROUGHT BACK by " + by + ": their answers count again where an approver list names them"
+	if _, err := m.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: now, Note: note}); err != nil {
+		return err
+	}
+	_, err = m.controls.change(ctx, func(c *Controls, now time.Time) error {
+		return c.restore(seen, now)
+	})
+	if err != nil {
+		return m.controls.notDone(ctx, approver.EventPolicy, note, err)
+	}
+	m.log.Warn("PEOPLE: " + note)
+	return nil
+}
+
+// Strike ends the requests and grants whose last step the store has lost, so that no
+// earlier answer counts twice, and records an alarm. missing must not be empty. Other
+// calls go on.
+func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
+	var errs []error
+	for _, t := range missing {
+		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
+			if r.State == approver.Consumed { // it ran, and who has its yes is not known: nobody is told so again
+				return r.spend(approver.NoCause, now)
+			}
+			return r.Fail(approver.StoreTrouble, now)
+		})
+		if err == nil {
+			m.editor.settle(t.Request)
+		} else if !errors.Is(err, ErrSettled) && !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNoChange) {
+			errs = append(errs, err)
+		}
+	}
+	grants, err := m.grants.List(ctx)
+	errs = append(errs, err)
+	for _, g := range grants {
+		if g.scope == "" || !slices.ContainsFunc(missing, func(t approver.Told) bool { return t.Request == g.ID }) {
+			continue
+		}
+		if err := m.grants.end(ctx, g.scope, "revoked", "the store had lost its end"); !errors.Is(err, ErrNoGrant) {
+			errs = append(errs, err)
+		}
+	}
+	note := fmt.Sprintf("the store has lost the last step of %d requests, such as %s (%s): they are void, and asked anew",
+		len(missing), missing[0].Request, missing[0].Event)
+	m.log.Error("STORE ALARM", "what", note)
+	_, err = m.audit.Record(ctx, approver.Record{Event: approver.EventAlarm, Alarm: approver.AlarmStore, Note: note})
+	return errors.Join(append(errs, err)...)
+}

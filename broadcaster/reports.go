@@ -1,0 +1,202 @@
+package broadcaster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"approver.example"
+)
+
+// Reports takes what couriers tell of calls that were released.
+type Reports struct {
+	requests *Requests
+	editor   *editor
+	tasks    *tasks
+	uptime   *uptime
+	audit    approver.Recorder
+	log      *slog.Logger
+	process  string
+
+	pending pendingNotes
+}
+
+// Acknowledge notes that the courier of a call has its whole answer. Only the user
+// who asked can say so. A call that nobody was asked about needs none. What the store does
+// not take now is kept until it does.
+func (p *Reports) Acknowledge(ctx context.Context, peer approver.Peer, callID string) error {
+	var before ackTries
+	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error {
+		defer func() { before.tried = true }()
+		return p.acknowledge(ctx, peer, callID, &before)
+	})
+}
+
+// ackTries is what former tries to note an acknowledgment came to: one may have stored it,
+// and its record failed.
+type ackTries struct{ tried, late bool }
+
+func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID string, before *ackTries) error {
+	id, _, err := p.requests.requestOf(ctx, callID)
+	if errors.Is(err, approver.ErrNotFound) {
+		return nil // released by a grant that lasts: it is not kept under the call's id
+	} else if err != nil {
+		return err
+	}
+	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
+			return r, ErrNotBound
+		}
+		if callID != r.CallID { // its yes is repeated to nobody
+			return r, errNoChange
+		}
+		if next, ok := r.takenAfterAll(); ok {
+			before.late = true
+			return next, nil
+		}
+		return r.Ack(now)
+	})
+	switch {
+	case errors.Is(err, errNoChange) && (!before.tried || callID != r.CallID):
+		return nil
+	case err != nil && !errors.Is(err, errNoChange):
+		return err
+	case before.late:
+		p.editor.settle(r.ID)
+		rec := auditRecord(r, approver.EventAcked)
+		rec.Once, rec.Note = rec.Once+":late", "the agent's hook said late that it has the yes"
+		_, err := p.audit.Record(ctx, rec)
+		return err
+	}
+	return p.recordAcked(ctx, r, "the agent's hook has the yes, so nobody is given it again")
+}
+
+// recordAcked records that a yes is not repeated any more, so that an older store does not
+// bring it back.
+func (p *Reports) recordAcked(ctx context.Context, r Request, why string) error {
+	rec := auditRecord(r, approver.EventAcked)
+	rec.At, rec.Note = r.Acked, why
+	if _, err := p.audit.Record(ctx, rec); err != nil {
+		return fmt.Errorf("that the answer is not repeated any more could not be recorded: %w", err)
+	}
+	return nil
+}
+
+// lapse ends the time in which the yes to r may be taken. Whoever released it says so, as
+// it heard the couriers; after a moment others do, and claim nothing.
+func (p *Reports) lapse(ctx context.Context, r Request) error {
+	unread, sure := r.Acked.IsZero(), false
+	r, err := p.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
+		ours, back := r.ReleasedBy == p.process, p.uptime.backSince(now)
+		if p.pending.has(r.CallID) || !ours && now.Before(givenUntil(r.ReleasedAt, back).Add(settleGrace)) {
+			return r, ErrTooSoon
+		}
+		sure = ours && p.uptime.heardSince(r.ReleasedAt)
+		return r.lapse(sure, back, now)
+	})
+	if err != nil || !unread {
+		return err
+	}
+	why := "the time in which a courier may take the answer is over; whether one has it is not known"
+	if sure {
+		why = "the time to take this yes is over, so nobody is given it again"
+	}
+	return p.noteOrKeep(ctx, r.CallID, func(ctx context.Context) error { return p.recordAcked(ctx, r, why) })
+}
+
+// Became notes what the agent's user reports of a call that was released: that it ran,
+// or that the agent went on without. It changes what cards say, and nothing else: a call
+// that ran although it was reported otherwise is judged like any other. A call that
+// nobody was asked about has no card. A run that the store cannot note now is kept until
+// it can. That there was none is claimed only where a report would have been heard.
+func (p *Reports) Became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
+	if f != DidRun {
+		return p.became(ctx, peer, callID, f)
+	}
+	return p.noteOrKeep(ctx, callID, func(ctx context.Context) error { return p.became(ctx, peer, callID, f) })
+}
+
+func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
+	id, _, err := p.requests.requestOf(ctx, callID)
+	if errors.Is(err, approver.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var at time.Time
+	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
+		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
+			return r, ErrNotBound
+		}
+		at = now
+		since := r.ReleasedAt
+		if i := r.Also.at(callID); i >= 0 {
+			since = r.Also[i].Taken
+		}
+		next, err := r.fated(callID, f)
+		if err == nil && f == NotRun && (!p.uptime.heardSince(since) || p.pending.has(callID)) {
+			return r, errNoChange // a report may have been missed
+		}
+		return next, err
+	})
+	if errors.Is(err, errNoChange) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	p.editor.settle(r.ID)
+	if f != NotRun { // the report of a run is recorded by itself
+		return nil
+	}
+	rec := auditRecord(r, approver.EventNotRun)
+	rec.At, rec.Note = at, "its agent went on, and reported no run of it"
+	if callID != r.CallID {
+		rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
+	}
+	if _, err := p.audit.Record(ctx, rec); err != nil {
+		return fmt.Errorf("that a released call did not run could not be recorded: %w", err)
+	}
+	return nil
+}
+
+// Missed notes that something a courier came to tell was not taken in.
+func (p *Reports) Missed() { p.uptime.missed() }
+
+// noteOrKeep notes what was told of a call, now or once the store takes it.
+func (p *Reports) noteOrKeep(ctx context.Context, call string, do func(context.Context) error) error {
+	err := do(ctx)
+	if err == nil || !comesBack(err) {
+		return err
+	}
+	if !p.pending.keep(note{call, do}) {
+		p.uptime.missed()
+		return err
+	}
+	p.log.Warn("what was told of a released call is kept until the store takes it", "call", call, "error", err)
+	return nil
+}
+
+// catchUp stores in the background what is still to be noted.
+func (p *Reports) catchUp() {
+	if !p.pending.begin() {
+		return
+	}
+	p.tasks.start(func(ctx context.Context) {
+		defer p.pending.end()
+		for n, ok := p.pending.next(); ok; n, ok = p.pending.next() {
+			step, cancel := context.WithTimeout(ctx, PostTimeout)
+			err := n.do(step)
+			cancel()
+			later := err != nil && comesBack(err)
+			p.pending.done(n, later)
+			if later {
+				return // the next look comes soon, and begins with another
+			}
+			if err != nil {
+				p.log.Warn("what was told of a released call was not taken", "call", n.call, "error", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,329 @@
+package broadcaster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"approver.example"
+)
+
+// Answer records a person's answer. The clock is a replier: at the deadline or
+// later the answer is ErrOverdue and the caller applies Expire instead. A yes of
+// somebody whom the verdict does not name is ErrNotAsked.
+func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error) {
+	switch {
+	case r.State != approver.Pending:
+		return r, ErrSettled
+	case !now.Before(r.Due):
+		return r, approver.ErrOverdue
+	case res.Cause != approver.ByPerson || res.Person.ID == "":
+		return r, fmt.Errorf("an answer needs a person, got cause %q", res.Cause)
+	}
+	if err := admits(r.Verdict, res); err != nil {
+		return r, err
+	}
+	r.State = approver.Denied
+	if res.Approve {
+		r.State = approver.Approved
+		if r.Parked {
+			r.Due = r.TakeBy // nobody waits: the yes does
+		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
+			r.Due = by
+		}
+	}
+	res.At = now
+	r.Resolution = res
+	if res.Approve && !r.Parked {
+		r = r.cover(res.Calls, now)
+	}
+	return r, nil
+}
+
+// releaseBy is until when a yes of now may be released: a yes in time counts although
+// the release takes a moment, but the answer must reach the courier before its deadline.
+func releaseBy(deadline, now time.Time) time.Time {
+	by, last := now.Add(ReplyWait), deadline.Add(-AnswerMargin)
+	if by.After(last) {
+		return last
+	}
+	return by
+}
+
+// cover leaves the callers that a yes is for: those that the card showed. Where one yes
+// is for one call, it is the one of them that takes it first, see Consume: after a restart
+// nobody knows whose courier comes back. If none of them waits any more, the yes is for
+// nobody, and those that wait are asked anew: left says so of every call.
+func (r Request) cover(shown int, now time.Time) Request {
+	all := append([]Caller{r.first()}, r.Also...)
+	for _, c := range all {
+		if c.N > shown {
+			r.Ended = r.Ended.with(approver.NotShown, now, c)
+		}
+	}
+	all = slices.DeleteFunc(all, func(c Caller) bool { return c.N > shown })
+	if len(all) == 0 {
+		r = r.withFirst(Caller{})
+		r.Also = nil
+		return r.end(approver.Withdrawn, approver.NotShown, now)
+	}
+	r = r.withFirst(all[0])
+	r.Also = nil
+	if len(all) > 1 {
+		r.Also = all[1:]
+	}
+	return r
+}
+
+// Expire applies the clock: at the deadline, silence is a no, and so is an
+// approval that the agent has not taken or that could not be released, and a question
+// that reached nobody.
+func (r Request) Expire(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if now.Before(r.Due) {
+		return r, ErrTooSoon
+	}
+	switch {
+	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
+		return r.end(approver.Expired, approver.Unreleased, now), nil
+	case r.State == approver.Approved:
+		return r.end(approver.Expired, approver.AgentGone, now), nil
+	case r.Postings.unseen(): // silence is no answer of people who were not asked
+		return r.end(approver.Denied, approver.Unreachable, now), nil
+	}
+	return r.end(approver.Expired, approver.TimedOut, now), nil
+}
+
+// Leave notes that the connection of holder ended without an answer. The
+// request is withdrawn after grace unless the courier comes back.
+func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	i := slices.IndexFunc(r.Also, func(c Caller) bool { return c.Holder == holder })
+	switch {
+	case r.Parked || holder != r.Holder && i < 0:
+		return r, ErrNotHolder
+	case holder == r.Holder:
+		r.WithdrawAt = now.Add(grace)
+	default:
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].WithdrawAt = now.Add(grace)
+	}
+	return r, nil
+}
+
+// Hold notes that the courier of callID waits on a new connection.
+func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Request, error) {
+	if !r.lists(callID) || !fp.Equal(r.Fingerprint) {
+		return r, ErrNotBound
+	}
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if i := r.Also.at(callID); i >= 0 {
+		r.Also = slices.Clone(r.Also)
+		r.Also[i].Holder, r.Also[i].WithdrawAt = holder, time.Time{}
+		return r, nil
+	}
+	r.Holder, r.WithdrawAt = holder, time.Time{}
+	return r, nil
+}
+
+// Withdraw takes off the calls whose couriers did not come back, and ends the request
+// if none is left.
+func (r Request) Withdraw(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	gone := func(c Caller) bool { return !c.WithdrawAt.IsZero() && !now.Before(c.WithdrawAt) }
+	first := r.first()
+	also := slices.DeleteFunc(slices.Clone(r.Also), gone)
+	left := slices.DeleteFunc(slices.Clone(r.Also), func(c Caller) bool { return !gone(c) })
+	switch {
+	case gone(first) && len(also) == 0:
+		return r.end(approver.Withdrawn, approver.AgentGone, now), nil
+	case gone(first):
+		left = append(left, first)
+		r = r.withFirst(also[0])
+		also = also[1:]
+	case len(also) == len(r.Also):
+		return r, ErrTooSoon
+	}
+	if r.Also = also; len(also) == 0 {
+		r.Also = nil
+	}
+	r.Ended = r.Ended.with(approver.AgentGone, now, left...)
+	return r, nil
+}
+
+// Outdate ends a question about a file that was changed again. Nobody waits for it.
+func (r Request) Outdate(now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	return r.end(approver.Withdrawn, approver.Outdated, now), nil
+}
+
+// Fail denies for a reason that is no person's: unreachable, unrecorded,
+// changed. It also takes back an approval that was not yet released.
+func (r Request) Fail(cause approver.Cause, now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	return r.end(approver.Denied, cause, now), nil
+}
+
+// Consume releases an approved call, once, to the courier that asked, if what
+// would run now is what was shown. audit is the hash of the durable record of
+// the approval; without one nothing is released.
+func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, now time.Time) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case r.State != approver.Approved || !r.Resolution.Approve || audit == "":
+		return r, ErrTooSoon
+	case !now.Before(r.Due):
+		return r, approver.ErrOverdue
+	case !r.lists(callID) || !fp.Equal(r.Fingerprint):
+		return r, ErrNotBound
+	}
+	if i := r.Also.at(callID); i >= 0 { // the first does not come
+		next := r.Also[i]
+		r.Also = slices.Clone(r.Also)
+		r.Also[i] = r.first()
+		r = r.withFirst(next)
+	}
+	if !r.mayShare() { // of those that it could be for, this is the one
+		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
+		r.Also = nil
+	}
+	if r.Granted() { // its cards say that the yes waits
+		r.Postings = r.Postings.redrawn()
+	}
+	r.State, r.Audit, r.WithdrawAt, r.ReleasedAt = approver.Consumed, audit, time.Time{}, now
+	return r, nil
+}
+
+// AddCaller notes that an identical call waits too. A request that is parked or answered
+// takes none.
+func (r Request) AddCaller(callID, holder string, now time.Time) (Request, error) {
+	switch {
+	case r.State != approver.Pending:
+		return r, ErrSettled
+	case !now.Before(r.Due):
+		return r, approver.ErrOverdue
+	case r.Parked || callID == "" || r.lists(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
+		return r, ErrTooSoon
+	}
+	r.Joined++
+	r.Also = append(slices.Clone(r.Also), Caller{CallID: callID, Holder: holder, N: r.Joined})
+	return r, nil
+}
+
+// Share releases the call of a caller beside the first, once, after the first was
+// released, if what would run now is what was shown. Its time ends like that of a
+// repetition: back is since when the daemon and its store have been there.
+func (r Request) Share(callID string, fp approver.Fingerprint, holder string, back, now time.Time) (Request, error) {
+	i := r.Also.at(callID)
+	switch {
+	case i < 0 || !fp.Equal(r.Fingerprint):
+		return r, ErrNotBound
+	case r.State != approver.Consumed || !r.Resolution.Approve || r.Parked || r.Audit == "" || r.ReleasedAt.IsZero():
+		return r, ErrTooSoon
+	case !r.Also[i].Taken.IsZero():
+		return r, ErrSettled
+	case r.Lapsed || !now.Before(r.Due) || !now.Before(givenUntil(r.ReleasedAt, back)):
+		return r, approver.ErrOverdue
+	}
+	r.Also = slices.Clone(r.Also)
+	r.Also[i].Taken, r.Also[i].Holder, r.Also[i].WithdrawAt = now, holder, time.Time{}
+	return r, nil
+}
+
+// Park notes that the agent was told to come back. takeBy is until when.
+func (r Request) Park(takeBy, now time.Time) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case r.State != approver.Pending: // whoever waits takes the yes now
+		return r, ErrTooSoon
+	}
+	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
+	for _, c := range r.Also { // those that are here are told to come back, each by itself
+		if !c.WithdrawAt.IsZero() {
+			r.Ended = r.Ended.with(approver.AgentGone, now, c)
+		}
+	}
+	r.Also = nil // its yes is for the first call that comes back
+	return r, nil
+}
+
+// Take is Consume for a call that came back after its request was parked. The
+// record then holds that call's id, and only that call may read the answer
+// again, until its courier's deadline.
+func (r Request) Take(
+	call approver.ToolCall, fp approver.Fingerprint, audit string, deadline, now time.Time,
+) (Request, error) {
+	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case !r.shares(call, fp):
+		return r, ErrNotBound
+	}
+	taken := r
+	taken.CallID, taken.Deadline = call.ID, deadline
+	taken, err := taken.Consume(call.ID, fp, audit, now)
+	if err != nil {
+		return r, err
+	}
+	return taken, nil
+}
+
+func (r Request) end(s approver.State, cause approver.Cause, now time.Time) Request {
+	if r.Granted() { // its cards say that the yes waits
+		r.Postings = r.Postings.redrawn()
+	}
+	r.State = s
+	r.Resolution.Approve = false
+	r.Resolution.Cause = cause
+	r.Resolution.At = now
+	r.WithdrawAt = time.Time{}
+	return r
+}
+
+// Attention is when the request next wants work: a card to post anew, a
+// withdrawal, the deadline, a card to update, the end of the time in which a yes
+// is repeated. Zero means never again.
+func (r Request) Attention(now time.Time) time.Time {
+	var next time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if !r.State.Settled() {
+		sooner(r.Due)
+		sooner(r.WithdrawAt)
+		for _, c := range r.Also {
+			sooner(c.WithdrawAt)
+		}
+	}
+	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
+		sooner(now.Add(settleGrace))
+	}
+	if r.lapses() {
+		sooner(r.ReleasedAt.Add(RepeatFor))
+	}
+	for _, p := range r.Postings {
+		switch {
+		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
+			sooner(p.Until)
+		case r.ended() && p.stale():
+			sooner(p.lookAgain(now))
+		}
+	}
+	return next
+}

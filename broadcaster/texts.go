@@ -1,0 +1,128 @@
+package broadcaster
+
+import (
+	"cmp"
+	"fmt"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// decider is who decided, where, and after how long.
+func deciderLine(r Request, res approver.Resolution) string {
+	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)),
+		display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
+}
+
+// resultLine says in one line who decided, where, and after how long.
+func resultLine(r Request, res approver.Resolution) string {
+	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
+	switch {
+	case res.Approve && toldFate(r).resultLine(who) != "":
+		return toldFate(r).resultLine(who)
+	case res.Approve && refusedAgain(r):
+		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
+	case res.Approve && len(r.Also) > 0:
+		if got, all := r.released(r.Also); got < all {
+			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
+		}
+		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
+	case res.Approve && r.mayLast():
+		return "✅ Approved for " + res.Grant.Span() + " by " + who
+	case res.Approve:
+		return "✅ Approved once by " + who
+	case res.Cause == approver.ByPerson:
+		return "⛔ Denied by " + who
+	case res.Cause == approver.TimedOut:
+		return "⌛ Expired · blocked · nobody answered in " + took
+	case res.Cause == approver.NotShown:
+		return "↩ Withdrawn · approver released nothing · " + res.Cause.Sentence()
+	case res.Cause == approver.Outdated:
+		return "↩ Withdrawn · approver changed nothing · " + res.Cause.Sentence() + ", so this question is over"
+	case res.Cause == approver.AgentGone && r.State == approver.Withdrawn && r.Call.AboutApprover():
+		return "↩ Withdrawn · approver changed nothing · whoever asked stopped waiting"
+	case res.Cause == approver.AgentGone:
+		line := "↩ Withdrawn · approver released nothing · the agent stopped waiting"
+		if r.State == approver.Expired {
+			line = "⌛ Expired · approver released nothing · the agent did not take the answer in time"
+		}
+		if res.Person.ID != "" {
+			line += " (answered by " + who + ")"
+		}
+		return line
+	case res.Cause == approver.Unreleased:
+		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
+	case r.gaveNothing():
+		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
+	}
+	return "⛔ Blocked · " + res.Cause.Sentence()
+}
+
+// endLine is what cards say of a request that has ended.
+func endLine(r Request) string {
+	res, _ := r.Told()
+	return resultLine(r, res)
+}
+
+// outcomeText says of a yes what became of it to the person whose yes it was.
+func outcomeText(r Request) string {
+	if text := toldFate(r).outcomeText(); text != "" {
+		return text
+	}
+	return "Approved: " + releasedText(r) + "."
+}
+
+// releasedText says what a yes released, or still releases.
+func releasedText(r Request) string {
+	got, all := r.released(r.Also)
+	switch {
+	case all == 1:
+		return "released to the agent, this once"
+	case got < all:
+		return fmt.Sprintf("%d of %d identical calls released to the agent, once each", got, all)
+	}
+	return fmt.Sprintf("%d identical calls released to the agent, once each", all)
+}
+
+// grantedText is what people are told of a yes that waits.
+func grantedText(r Request) string {
+	return "Recorded: the agent was told to come back, and may now run this call once, until " +
+		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
+}
+
+// resultLine says of a yes what became of it; empty where nothing is to be said.
+func (f Fate) resultLine(who string) string {
+	switch f {
+	case Untaken:
+		return "↩ Approved by " + who + " · nobody took the answer: the agent was gone, and most likely nothing ran"
+	case NotRun:
+		return "↩ Approved by " + who + " · the agent reported no run of it: most likely its own rules or mode refused it"
+	case NoFate, DidRun:
+	}
+	return ""
+}
+
+// lateText says the same to somebody who answered later.
+func (f Fate) lateText() string {
+	switch f {
+	case Untaken:
+		return "but nobody took the answer: the agent was gone, and most likely nothing ran."
+	case NotRun:
+		return "and the agent reported no run of it."
+	case NoFate, DidRun:
+	}
+	return "and it has been released."
+}
+
+// outcomeText says the same to the person whose yes it was; empty where nothing is to be said.
+func (f Fate) outcomeText() string {
+	switch f {
+	case Untaken:
+		return "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran."
+	case NotRun:
+		return "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
+			"refused it."
+	case NoFate, DidRun:
+	}
+	return ""
+}

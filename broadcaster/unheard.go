@@ -1,0 +1,80 @@
+package broadcaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"approver.example"
+)
+
+// A storedState is what a store says of how far a request came. It is not sealed.
+type storedState struct {
+	State   approver.State `json:"state"`
+	Acked   time.Time      `json:"acked"`
+	Repeats int            `json:"repeats"`
+	N       int            `json:"n"` // of the first call
+	Also    []Caller       `json:"also"`
+}
+
+// gave reports that the call with a number took its yes. By a request without a yes nobody
+// gets one.
+func (h storedState) gave(n int) bool {
+	if h.State != approver.Consumed || h.N == n {
+		return h.State.Settled()
+	}
+	return slices.ContainsFunc(h.Also, func(c Caller) bool { return c.N == n && !c.Taken.IsZero() })
+}
+
+// has reports whether a store that says so has heard of it.
+func (r storedState) has(t approver.Told) bool {
+	if slices.ContainsFunc(t.Shared, func(n int) bool { return !r.gave(n) }) {
+		return false
+	}
+	switch t.Event {
+	case approver.EventPosted, approver.EventParked, approver.EventGrantUsed:
+		return true
+	case approver.EventApproved, approver.EventGranted:
+		return r.State != approver.Pending
+	case approver.EventReleased:
+		return r.State == approver.Consumed
+	case approver.EventRepeated:
+		return r.State == approver.Consumed && r.Repeats >= repeats(t)
+	case approver.EventAcked:
+		return r.State == approver.Consumed && !r.Acked.IsZero()
+	default:
+		return r.State.Settled()
+	}
+}
+
+// repeats is how often the yes had been repeated then; see releases.mayRun.
+func repeats(t approver.Told) int {
+	times, err := strconv.Atoi(t.Once[strings.LastIndexByte(t.Once, ':')+1:])
+	if err != nil {
+		return 0 // no such record
+	}
+	return times
+}
+
+// Unheard returns what the store has not heard of: it has no record of the request,
+// or one of before. The oldest come first.
+func Unheard(
+	ctx context.Context, store approver.KV, told map[string]approver.Told,
+) (missing []approver.Told, err error) {
+	for _, t := range slices.SortedFunc(maps.Values(told), func(a, b approver.Told) int { return a.At.Compare(b.At) }) {
+		value, _, err := store.Get(ctx, approver.Key("req", t.Request))
+		if err != nil && !errors.Is(err, approver.ErrNotFound) {
+			return nil, err
+		}
+		var r storedState
+		if err != nil || json.Unmarshal(value, &r) != nil || !r.has(t) {
+			missing = append(missing, t)
+		}
+	}
+	return missing, nil
+}

@@ -1,0 +1,90 @@
+package broadcaster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"approver.example"
+	"approver.example/display"
+)
+
+// A Who says whose calls are meant: those of one user's agent in one project, and
+// those of its session wherever it goes. The session is the agent's own claim, so it
+// never makes them fewer.
+type Who struct {
+	Peer    approver.Peer `json:"peer"` // its pid does not count
+	Agent   string        `json:"agent"`
+	Project string        `json:"project"` // a folder
+	Session string        `json:"session,omitempty"`
+}
+
+// Is reports whether a call is one of theirs.
+func (w Who) Is(call approver.ToolCall) bool {
+	if call.Control != "" || w.Agent != call.Agent || w.Peer.Known != call.Peer.Known || w.Peer.UID != call.Peer.UID {
+		return false
+	}
+	return w.Session != "" && shortSession(w.Session) == shortSession(call.Session) || inFolder(w.Project, call.Dir)
+}
+
+// inFolder reports whether dir is project, or in it, by whatever name: with dots,
+// through links, or as another mount of the same folder. Where this process cannot
+// look, the names count. A folder below /proc counts as in every project, because it
+// can lead anywhere.
+func inFolder(project, dir string) bool {
+	if clean := filepath.Clean(dir); below(filepath.Clean(project), clean) || below("/proc", clean) {
+		return true
+	}
+	project, dir = resolved(project), resolved(dir)
+	if below(project, dir) {
+		return true
+	}
+	held, err := os.Stat(project)
+	if err != nil {
+		return false
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if at, err := os.Stat(dir); err == nil && os.SameFile(held, at) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// resolved is a path without links, as far as that is known here.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// below reports whether a folder is project, or in it.
+func below(project, dir string) bool {
+	project = strings.TrimSuffix(project, "/")
+	return dir == project || strings.HasPrefix(dir, project+"/")
+}
+
+// bounded is the same agent in a few words, and never fewer calls.
+func (w Who) bounded() Who {
+	w.Session = shortSession(w.Session)
+	if len(w.Project) > maxProject {
+		w.Project = "/"
+	}
+	return w
+}
+
+// sameAgent reports whether both are of one user's agent.
+func (w Who) sameAgent(other Who) bool { return w.Agent == other.Agent && w.Peer == other.Peer }
+
+// String names them for people, in one line: agents name their folders themselves.
+func (w Who) String() string {
+	who := display.SafeLine(w.Agent) + " in " + display.SafeLine(w.Project)
+	if w.Peer.Known {
+		who = fmt.Sprintf("%s of uid %d", who, w.Peer.UID)
+	}
+	return who
+}
