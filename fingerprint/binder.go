@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"approver.example"
@@ -20,8 +21,11 @@ const scanTime = 5 * time.Second
 // by its first and last MiB, its size and its times. Between calls only hashes of system files are
 // kept, and only where nobody but root can change the file.
 type Binder struct {
-	walker Walker
-	shared
+	walker  Walker
+	shared  shared
+	goFiles goFileCache
+
+	mu    sync.Mutex
 	scans int // running, also those that nobody waits for any more
 }
 
@@ -104,11 +108,12 @@ func (b *Binder) release() {
 
 // scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
 func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := newScan(&b.shared, b.walker, canceled, call)
+	s := newScan(&b.shared, canceled, call)
 	s.bindDir()
 	in := scope{strict: true, words: true}
-	(&reader{scan: s, scope: in, call: call, path: call.Env["PATH"]}).loaders()
-	s.walk(call, in)
+	r := &reader{scan: s, callState: newCallState(b.walker, &b.goFiles), scope: in, call: call, path: call.Env["PATH"]}
+	r.loaders()
+	r.walk(call, in)
 	if s.err != nil {
 		return nil, nil, s.err
 	}

@@ -162,7 +162,7 @@ func TestBinderKeepsHashesOfSystemFilesOnly(t *testing.T) {
 		{"the agent may be root", 0o755, 0, long, 0, false},
 		{"changed just now", 0o755, 0, time.Now(), 1000, false},
 	} {
-		if got := New(nil).isCacheable(fakeInfo{mode: c.mode}, fileID{owner: c.owner, changed: c.since}, c.euid); got != c.want {
+		if got := (&shared{}).isCacheable(fakeInfo{mode: c.mode}, fileID{owner: c.owner, changed: c.since}, c.euid); got != c.want {
 			t.Errorf("%s: kept: %v", c.name, got)
 		}
 	}
@@ -216,7 +216,7 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 	if err := os.Link(p.path("large"), p.path("alias")); err != nil {
 		t.Fatal(err)
 	}
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s := newScan(&p.b.shared, nil, p.call(""))
 	s.budget = 21 << 20
 	for _, name := range []string{"large", "alias"} {
 		if sum := s.hash(p.path(name)); !strings.HasPrefix(sum, "sha256:") {
@@ -524,7 +524,7 @@ func TestBinderIsBounded(t *testing.T) {
 	if got := p.bound("cat pipe"); got != nil {
 		t.Errorf("a pipe is bound: %v", got)
 	}
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s := newScan(&p.b.shared, nil, p.call(""))
 	s.budget = 1
 	if sum := s.hash(p.path("pipe")); sum != unreadable {
 		t.Errorf("a pipe in a file's place: %q", sum)
@@ -539,7 +539,7 @@ func TestBinderDoesNotHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dead := make(chan struct{})
 		var looks atomic.Int64
-		p.b.stat = func(path string) (fs.FileInfo, error) {
+		p.b.shared.stat = func(path string) (fs.FileInfo, error) {
 			if strings.HasPrefix(path, "/net/dead") {
 				looks.Add(1)
 				<-dead
@@ -589,7 +589,7 @@ func TestBinderGivesUp(t *testing.T) {
 	p := newPlayground(t, "x.sh", "y.sh")
 	given := make(chan struct{})
 	looks := 0
-	p.b.stat = func(path string) (fs.FileInfo, error) {
+	p.b.shared.stat = func(path string) (fs.FileInfo, error) {
 		if looks++; looks == 1 {
 			close(given)
 		}

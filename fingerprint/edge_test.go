@@ -20,7 +20,7 @@ import (
 func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 	p := newPlayground(t, "x.sh", "Makefile", "bin/tool", "k8s/a.yaml")
 	closed := ""
-	p.b.stat = func(path string) (fs.FileInfo, error) {
+	p.b.shared.stat = func(path string) (fs.FileInfo, error) {
 		if strings.HasPrefix(path, p.path(closed)) {
 			return nil, fs.ErrPermission
 		}

@@ -26,6 +26,9 @@ type folderWalk struct {
 // toolFolders are folders that a tool of the table does not read as its own.
 var toolFolders = []string{".git", "node_modules", ".terraform"}
 
+// pytestKinds are the files in which pytest looks for tests.
+const pytestKinds = "conftest.py test_*.py *_test.py __init__.py"
+
 // environments are folders in which pytest looks for no tests.
 var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
 

@@ -99,24 +99,24 @@ func shellScript(file, text string) (is, sure bool) {
 }
 
 // walk binds what a call, or a text that it runs, executes.
-func (s *scan) walk(call approver.ToolCall, in scope) {
-	if call.Command == "" && in.depth > 0 || s.err != nil {
+func (r *reader) walk(call approver.ToolCall, in scope) {
+	if call.Command == "" && in.depth > 0 || r.err != nil {
 		return
 	}
-	if s.walks++; s.walks > maxWalks {
-		s.name("further recipes and scripts")
+	if r.walks++; r.walks > maxWalks {
+		r.name("further recipes and scripts")
 		return
 	}
-	w, err := s.walker.Walk(call)
+	w, err := r.walker.Walk(call)
 	if err != nil {
-		s.fail(err)
+		r.fail(err)
 		return
 	}
-	r := &reader{scan: s, scope: in, call: call, path: effect.Unknown}
+	inner := &reader{scan: r.scan, callState: r.callState, scope: in, call: call, path: effect.Unknown}
 	if v, ok := call.Env["PATH"]; ok {
-		r.path = v
+		inner.path = v
 	}
-	(&pass{flow: newFlow(r, w)}).bind()
+	(&pass{flow: newFlow(inner, w)}).bind()
 }
 
 // runs walks a text that runs in a folder, one level deeper; env is nil where it has the variables

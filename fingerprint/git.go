@@ -245,9 +245,6 @@ func (g *gitCall) hooks(dir string) {
 	if files == nil { // they were found before
 		files = g.inHooks[dir]
 	}
-	if g.inHooks == nil {
-		g.inHooks = map[string][]string{}
-	}
 	g.inHooks[dir] = files
 	for _, file := range files {
 		name := filepath.Base(file)

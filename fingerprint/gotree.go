@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,8 +16,8 @@ import (
 const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
-func (s *scan) isGoTree(dir string) bool {
-	return strings.HasPrefix(s.out[folderKey(dir, goFiles)], stampedSum)
+func (r *goReader) isGoTree(dir string) bool {
+	return strings.HasPrefix(r.out[folderKey(dir, goFiles)], stampedSum)
 }
 
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
@@ -64,10 +65,7 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 		return says // its version says so
 	}
 	id, known := identify(info)
-	r.shared.mu.Lock()
-	says, ok := r.shared.goFiles[id.version]
-	r.shared.mu.Unlock()
-	if ok && known {
+	if says, ok := r.goFiles.get(id.version); ok && known {
 		return says
 	}
 	f, info, err := open(file)
@@ -86,11 +84,28 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 	if time.Since(id.changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	r.shared.mu.Lock()
-	defer r.shared.mu.Unlock()
-	if r.shared.goFiles == nil || len(r.shared.goFiles) >= maxGoKept {
-		r.shared.goFiles = map[string]goFile{}
-	}
-	r.shared.goFiles[id.version] = says
+	r.goFiles.put(id.version, says)
 	return says
+}
+
+// A goFileCache knows what files of Go say, for all calls.
+type goFileCache struct {
+	mu    sync.Mutex
+	files map[string]goFile // by version
+}
+
+func (c *goFileCache) get(version string) (goFile, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	says, ok := c.files[version]
+	return says, ok
+}
+
+func (c *goFileCache) put(version string, says goFile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files == nil || len(c.files) >= maxGoKept {
+		c.files = map[string]goFile{}
+	}
+	c.files[version] = says
 }

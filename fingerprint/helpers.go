@@ -61,9 +61,6 @@ func (r *reader) helpers(st *shell.Step) {
 	at, ok := r.searches[key]
 	if !ok {
 		at = r.shared.owned(r.scan, list)
-		if r.searches == nil {
-			r.searches = map[string]pathContents{}
-		}
 		r.searches[key] = at
 	}
 	if r.once("helpers", key) {

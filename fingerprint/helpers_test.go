@@ -128,17 +128,17 @@ func TestListsOfPATHAreKept(t *testing.T) {
 	t.Parallel()
 	p := newPlayground(t, "own/ssh", "own/x", "sys/ssh", "sys/x.y")
 	own := func(list ...string) pathContents {
-		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-		return p.b.owned(s, list)
+		s := newScan(&p.b.shared, nil, p.call(""))
+		return p.b.shared.owned(s, list)
 	}
 	dirs := []string{p.path("own"), p.path("sys")}
-	if got := own(dirs...); len(got.before) != 1 || len(p.b.searches) != 0 {
-		t.Errorf("of folders that are new: %v, kept: %v", got, p.b.searches)
+	if got := own(dirs...); len(got.before) != 1 || len(p.b.shared.searches) != 0 {
+		t.Errorf("of folders that are new: %v, kept: %v", got, p.b.shared.searches)
 	}
 	time.Sleep(2100 * time.Millisecond)
 	for range 2 {
-		if got := own(dirs...); len(got.before) != 1 || len(p.b.searches) != 1 {
-			t.Errorf("of folders that are old: %v, kept: %v", got, p.b.searches)
+		if got := own(dirs...); len(got.before) != 1 || len(p.b.shared.searches) != 1 {
+			t.Errorf("of folders that are old: %v, kept: %v", got, p.b.shared.searches)
 		}
 	}
 	if got := own(dirs[1], dirs[0]); len(got.before) != 1 || got.before[0] != p.path("sys/ssh") {

@@ -190,7 +190,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 			_, _ = s.textOf(p.path("gone"), "runs")
 		},
 	} {
-		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+		s := newScan(&p.b.shared, nil, p.call(""))
 		s.bindHash(p.path("Makefile"), code)
 		set(s)
 		text, ok := s.textOf(p.path("Makefile"), "runs")
@@ -198,7 +198,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 			t.Errorf("%s: %q, %v, and %q is not bound", name, text, ok, s.unbound)
 		}
 	}
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s := newScan(&p.b.shared, nil, p.call(""))
 	s.walked = maxWalked
 	if s.folder(p.dir); len(s.unbound) != 1 {
 		t.Errorf("a folder beyond the entries of all: %q", s.unbound)
@@ -211,7 +211,7 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 	}
 	deep := strings.Repeat("/"+strings.Repeat("d", 250), 17)
 	for path, want := range map[string]int{deep: 1, "/" + strings.Repeat("m", maxPath): 0, deep[:maxPath-200]: 0} {
-		s = newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+		s = newScan(&p.b.shared, nil, p.call(""))
 		if s.visit(path, code); len(s.unbound) != want {
 			t.Errorf("a path of %d bytes: %q", len(path), s.unbound)
 		}
@@ -407,7 +407,7 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 // something is always said.
 func TestAnOptionIsNoName(t *testing.T) {
 	p := newPlayground(t)
-	p.b.stat = func(path string) (fs.FileInfo, error) {
+	p.b.shared.stat = func(path string) (fs.FileInfo, error) {
 		if strings.HasPrefix(path, p.dir+"/") {
 			return nil, fs.ErrPermission
 		}

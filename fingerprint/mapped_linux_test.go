@@ -89,11 +89,11 @@ func TestAMappingThatIsWrittenToAllTheTime(t *testing.T) {
 // A disk that takes too long names the folder: what is in memory may be written to unseen.
 func TestADiskThatIsBusyNamesTheFolder(t *testing.T) {
 	p := manifests(t)
-	p.b.syncing = maxSyncs
+	p.b.shared.syncing = maxSyncs
 	if names := p.unbound("kubectl apply -f many/"); !strings.Contains(strings.Join(names, ""), "the disk is slow") {
 		t.Errorf("%q", names)
 	}
-	p.b.syncing = 0
+	p.b.shared.syncing = 0
 	if names := p.unbound("kubectl apply -f many/"); len(names) > 0 {
 		t.Errorf("%q", names)
 	}

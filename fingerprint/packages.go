@@ -194,7 +194,7 @@ func (r packageReader) runScripts(file string) {
 	env := withPath(r.call.Env, filepath.Join(dir, "node_modules/.bin"))
 	var names []string
 	for name := range scripts {
-		r.inPackage(file, name)
+		r.scriptsOf[file] = append(r.scriptsOf[file], name)
 		if open || asksFor(words, name) {
 			names = append(names, name)
 		}
@@ -206,14 +206,6 @@ func (r packageReader) runScripts(file string) {
 			r.runs(script, dir, env, scope{strict: r.strict, words: true, of: file, sure: true, unit: file + "#" + name})
 		}
 	}
-}
-
-// inPackage notes the name of a script of a package.json.
-func (s *scan) inPackage(file, name string) {
-	if s.scriptsOf == nil {
-		s.scriptsOf = map[string][]string{}
-	}
-	s.scriptsOf[file] = append(s.scriptsOf[file], name)
 }
 
 // runsScripts notes which scripts of a package.json a step asks for by their name.

@@ -25,6 +25,7 @@ type scope struct {
 // it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
 type reader struct {
 	*scan
+	*callState
 	scope
 	call approver.ToolCall // what is walked
 	path string            // PATH, where the text does not change it

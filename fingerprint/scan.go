@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"approver.example"
-	"approver.example/reflexcore"
 )
 
 // A level says what a file is to the call. A higher one includes those below it.
@@ -24,11 +23,6 @@ const (
 	code         // it decides what happens: it is bound as a whole, or that is said
 )
 
-// A Walker says what a call would run; see [reflexcore.Engine.Walk].
-type Walker interface {
-	Walk(approver.ToolCall) (reflexcore.Walk, error)
-}
-
 // A scan is the work for one call: what is bound, and what is not.
 type scan struct {
 	*disk
@@ -36,33 +30,25 @@ type scan struct {
 	environment
 	omissions
 	folderWalk
-	walker     Walker
 	call       approver.ToolCall
 	out        map[string]string          // what is bound → its hash
 	seen       map[string]level           // places looked at
 	namedFiles int                        // files bound because the command names them
-	walks      int                        // texts that were walked
 	texts      int                        // files that were read for what they name
 	textBytes  int                        // bytes of them
 	visited    map[string]bool            // what readers came to; see once
 	listed     map[string][]string        // folders that were listed
 	folded     map[string]map[string]bool // their names, in small letters
-	writes     textWrites                 // what texts may write
-	imported   map[string]goFile          // what files of Go import
-	goTrees    []string                   // folders of Go that are bound without their content
-	scriptsOf  map[string][]string        // names of the scripts of a package.json
-	inHooks    map[string][]string        // files of folders of hooks of git
-	searches   map[string]pathContents    // what lies in the folders of a PATH
 }
 
 // newScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
-func newScan(shared *shared, walker Walker, canceled <-chan struct{}, call approver.ToolCall) *scan {
+func newScan(shared *shared, canceled <-chan struct{}, call approver.ToolCall) *scan {
 	d := &disk{shared: shared, canceled: canceled}
 	s := &scan{
 		disk: d, hasher: hasher{disk: d, sums: map[string]string{}, budget: maxCallBytes},
-		environment: environment{agent: call.Env, dir: call.Dir}, walker: walker, call: call, out: map[string]string{},
+		environment: environment{agent: call.Env, dir: call.Dir}, call: call, out: map[string]string{},
 		seen: map[string]level{}, visited: map[string]bool{}, listed: map[string][]string{},
-		folded: map[string]map[string]bool{}, writes: textWrites{}, imported: map[string]goFile{},
+		folded: map[string]map[string]bool{},
 	}
 	for name := range call.Env {
 		s.compares = s.compares || strings.HasPrefix(name, approver.ComparedEnv)

@@ -11,7 +11,6 @@ type shared struct {
 	mu       sync.Mutex
 	cache    map[string]string       // version → hash
 	searches map[string]pathContents // versions of the folders of a PATH → what is in them
-	goFiles  map[string]goFile       // version → what a file of Go says
 	syncing  int                     // disks that are being brought up to date
 
 	stat func(string) (fs.FileInfo, error) // for tests; nil is os.Stat

@@ -206,7 +206,6 @@ var toolsOf = sync.OnceValue(func() map[string][]int {
 })
 
 const (
-	pytestKinds  = "conftest.py test_*.py *_test.py __init__.py"
 	composeFiles = "compose.yaml compose.yml docker-compose.yaml docker-compose.yml compose.override.yaml " +
 		"compose.override.yml docker-compose.override.yaml docker-compose.override.yml .env"
 	kustomization = "kustomization.yaml kustomization.yml Kustomization"

@@ -227,7 +227,7 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 func TestWhatIsTooLargeHasAName(t *testing.T) {
 	p := newPlayground(t, "m/a.yaml", "m/b.yaml")
 	fresh := func() *scan {
-		return newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+		return newScan(&p.b.shared, nil, p.call(""))
 	}
 	s := fresh()
 	s.treed = 2 * maxTree
@@ -239,7 +239,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 		"time":    func(s *scan) { s.walked, s.walkedFor = 255, walkTime },
 		"future": func(s *scan) {
 			s.treed = 2 * maxTree
-			p.b.stat = func(string) (os.FileInfo, error) { return nil, syscall.EIO }
+			p.b.shared.stat = func(string) (os.FileInfo, error) { return nil, syscall.EIO }
 			p.write("m/a.yaml", "v3") // it changed just now, and nobody can look again
 		},
 	} {
@@ -248,7 +248,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 		if s.folder(p.path("m")); len(s.unbound) == 0 || !strings.Contains(s.unbound[0], "too large") {
 			t.Errorf("%s: %q", name, s.unbound)
 		}
-		p.b.stat = nil
+		p.b.shared.stat = nil
 	}
 	must(t, syscall.Mkfifo(p.path("m/p.yaml"), 0o600))
 	s = fresh()
@@ -266,7 +266,7 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 // A file that changes again within the same tick of the clock is waited for.
 func TestAFreshFileIsLookedAtAgain(t *testing.T) {
 	p := newPlayground(t, "m/a.yaml")
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
+	s := newScan(&p.b.shared, nil, p.call(""))
 	t.Run("as it was", func(t *testing.T) {
 		info, err := os.Stat(p.path("m/a.yaml"))
 		must(t, err)
