@@ -22,7 +22,7 @@ const scanTime = 5 * time.Second
 // kept, and only where nobody but root can change the file.
 type Binder struct {
 	walker  Walker
-	shared  shared
+	shared  Shared
 	goFiles goFileCache
 
 	mu    sync.Mutex
@@ -62,7 +62,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
 	if !b.acquire() {
-		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans))
+		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", MaxScans))
 	}
 	type result struct {
 		files   map[string]string
@@ -74,7 +74,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{err: fmt.Errorf("the files of the command: %v", p)}
+				r = result{Err: fmt.Errorf("the files of the command: %v", p)}
 			}
 			b.release()
 			done <- r
@@ -93,7 +93,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 func (b *Binder) acquire() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.scans >= maxScans {
+	if b.scans >= MaxScans {
 		return false
 	}
 	b.scans++
@@ -108,15 +108,15 @@ func (b *Binder) release() {
 
 // scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
 func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := newScan(&b.shared, canceled, call)
-	s.bindDir()
+	s := NewScan(&b.shared, canceled, call)
+	s.BindDir()
 	in := scope{strict: true, words: true}
-	r := &reader{scan: s, callState: newCallState(b.walker, &b.goFiles), scope: in, call: call, path: call.Env["PATH"]}
+	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goFiles), scope: in, call: call, path: call.Env["PATH"]}
 	r.loaders()
 	r.walk(call, in)
-	if s.err != nil {
-		return nil, nil, s.err
+	if s.Err != nil {
+		return nil, nil, s.Err
 	}
-	slices.Sort(s.unbound)
-	return s.out, slices.Compact(s.unbound), nil
+	slices.Sort(s.Unbound)
+	return s.Bound, slices.Compact(s.Unbound), nil
 }

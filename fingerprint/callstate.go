@@ -21,12 +21,12 @@ type callState struct {
 	goTrees   []string                // folders of Go that are bound without their content
 	scriptsOf map[string][]string     // names of the scripts of a package.json
 	inHooks   map[string][]string     // files of folders of hooks of git
-	searches  map[string]pathContents // what lies in the folders of a PATH
+	searches  map[string]PathContents // what lies in the folders of a PATH
 }
 
 func newCallState(walker Walker, cache *goFileCache) *callState {
 	return &callState{
 		walker: walker, goFiles: cache, writes: textWrites{}, imported: map[string]goFile{},
-		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]pathContents{},
+		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]PathContents{},
 	}
 }

@@ -67,8 +67,8 @@ func (r requirementsReader) bind() {
 			return slices.ContainsFunc(r.bases, func(base string) bool {
 				return slices.ContainsFunc(r.upwards(base), func(at string) bool {
 					return slices.ContainsFunc(strings.Fields(names), func(file string) bool {
-						r.visit(filepath.Join(at, file), code)
-						return r.out[filepath.Join(at, file)] != ""
+						r.Visit(filepath.Join(at, file), Code)
+						return r.Bound[filepath.Join(at, file)] != ""
 					})
 				})
 			})
@@ -109,10 +109,10 @@ func (r requirementsReader) required(words []string) {
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if r.visit(file, code) || r.out[file] == "" {
+		if r.Visit(file, Code) || r.Bound[file] == "" {
 			continue
 		}
-		if text, ok := r.textOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+		if text, ok := r.TextOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
 			"dependencies") {
 			return true
 		}
@@ -123,7 +123,7 @@ func (r requirementsReader) needsOthers(dir string) bool {
 // requirements binds a file of requirements and those that it names, and names it if it
 // asks for something that no hash pins.
 func (r requirementsReader) requirements(file string, depth int) {
-	if !r.once("requirements", file) || r.visit(file, code) {
+	if !r.Once("requirements", file) || r.Visit(file, Code) {
 		return
 	}
 	text, ok := r.follow(file, "asks for", depth)

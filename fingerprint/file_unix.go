@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// identify says which file this is, and which version of it as far as the
+// Identify says which file this is, and which version of it as far as the
 // kernel knows.
-func identify(info fs.FileInfo) (fileID, bool) {
+func Identify(info fs.FileInfo) (fileID, bool) {
 	v, ok := appendVersion(make([]byte, 0, 96), info)
 	if !ok {
 		return fileID{}, false
 	}
 	version := string(v.text)
-	return fileID{place: version[:v.place], version: version, owner: v.owner, changed: v.changed}, true
+	return fileID{place: version[:v.place], Version: version, owner: v.owner, Changed: v.changed}, true
 }
 
 // A stamp is a [fileID] whose texts lie in a buffer.

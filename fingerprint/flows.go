@@ -153,14 +153,14 @@ func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 			continue
 		}
 		text := strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "") // A="$A x"
-		f.gives(a.Name.Value, f.expands(text))
+		f.AddValue(a.Name.Value, f.Expand(text))
 		if !f.words || !exported {
 			continue
 		}
 		for _, dir := range f.folders() {
-			for _, word := range f.parts(f.expands(strings.ReplaceAll(text, "${PWD}", dir))) {
+			for _, word := range f.parts(f.Expand(strings.ReplaceAll(text, "${PWD}", dir))) {
 				if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(dir)) {
-					f.visit(abs(dir, word), data)
+					f.Visit(abs(dir, word), Data)
 				}
 			}
 		}
@@ -175,8 +175,8 @@ func (f *flow) folders() []string {
 		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
 			continue
 		}
-		if len(dirs) >= maxBases {
-			f.name("what lies in more than %d folders", maxBases)
+		if len(dirs) >= MaxBases {
+			f.Name("what lies in more than %d folders", MaxBases)
 			return dirs
 		}
 		dirs = append(dirs, dir)
@@ -192,7 +192,7 @@ func (f *flow) givesVariables(i int) {
 	if st := &f.Steps[i]; slices.Contains(givers, first(st)) {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
-				f.gives(name, value)
+				f.AddValue(name, value)
 			}
 		}
 	}

@@ -19,46 +19,46 @@ type folderWalk struct {
 	walkedFor time.Duration           // how long that took
 	trees     map[string][]string     // folders that were gone through, and what was found
 	skipped   []string                // folders that are passed over now
-	ignored   func(string, bool) bool // what the build of an image leaves out; nil: nothing
-	ignores   string                  // how that is called
+	Ignored   func(string, bool) bool // what the build of an image leaves out; nil: nothing
+	Ignores   string                  // how that is called
 }
 
-// toolFolders are folders that a tool of the table does not read as its own.
-var toolFolders = []string{".git", "node_modules", ".terraform"}
+// ToolFolders are folders that a tool of the table does not read as its own.
+var ToolFolders = []string{".git", "node_modules", ".terraform"}
 
-// pytestKinds are the files in which pytest looks for tests.
-const pytestKinds = "conftest.py test_*.py *_test.py __init__.py"
+// PytestKinds are the files in which pytest looks for tests.
+const PytestKinds = "conftest.py test_*.py *_test.py __init__.py"
 
 // environments are folders in which pytest looks for no tests.
 var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
 
 // tree goes through all below a folder, in order, until visit says that it is enough,
 // and reports whether it came to the end. Links to folders below are not followed.
-func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
+func (s *Scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
 	all = true
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		s.bindLink(dir)
+		s.BindLink(dir)
 		dir = real
 	}
 	begun := time.Now()
 	defer func() { s.walkedFor += time.Since(begun) }()
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if s.walked++; s.walked > maxWalked || s.walked%256 == 0 && s.walkedFor+time.Since(begun) > walkTime || !s.look() {
+		if s.walked++; s.walked > maxWalked || s.walked%256 == 0 && s.walkedFor+time.Since(begun) > walkTime || !s.Look() {
 			all = false
 			return filepath.SkipAll
 		}
 		s.looks-- // it has a bound of its own
 		if err != nil {
-			if !isAbsent(err) && s.out[path+"/"] == "" {
-				s.out[path+"/"] = unreadable
-				s.name("%s/", path)
+			if !IsAbsent(err) && s.Bound[path+"/"] == "" {
+				s.Bound[path+"/"] = Unreadable
+				s.Name("%s/", path)
 			}
 			return nil
 		}
-		if d.IsDir() && path != dir && s.ignored != nil && s.ignored(path, true) {
+		if d.IsDir() && path != dir && s.Ignored != nil && s.Ignored(path, true) {
 			return filepath.SkipDir
 		}
-		if !every && d.IsDir() && path != dir && (slices.Contains(toolFolders, d.Name()) ||
+		if !every && d.IsDir() && path != dir && (slices.Contains(ToolFolders, d.Name()) ||
 			slices.Contains(s.skipped, d.Name())) {
 			return filepath.SkipDir
 		}
@@ -71,31 +71,33 @@ func (s *scan) tree(dir string, every bool, visit func(path string, d fs.DirEntr
 	return all
 }
 
-// folder binds the files below a folder whose name is like one of the patterns: of many
+// BindFolder binds the files below a folder whose name is like one of the patterns: of many
 // not the content, but what the kernel says of them; or it says that the folder is too large.
 // It leaves out what grows and what is others'.
-func (s *scan) folder(dir string, patterns ...string) []string { return s.below(dir, false, patterns) }
-
-// visitFolder binds a folder and the files below it whose name is like one of the patterns, if it is one.
-func (s *scan) visitFolder(dir string, patterns ...string) []string {
-	if !s.visit(dir, code) {
-		return nil
-	}
-	return s.folder(dir, patterns...)
+func (s *Scan) BindFolder(dir string, patterns ...string) []string {
+	return s.BindTree(dir, false, patterns)
 }
 
-func folderKey(dir string, patterns []string) string {
+// VisitFolder binds a folder and the files below it whose name is like one of the patterns, if it is one.
+func (s *Scan) VisitFolder(dir string, patterns ...string) []string {
+	if !s.Visit(dir, Code) {
+		return nil
+	}
+	return s.BindFolder(dir, patterns...)
+}
+
+func FolderKey(dir string, patterns []string) string {
 	return "folder " + dir + " " + strings.Join(patterns, " ")
 }
 
-// below is folder; every says that nothing is left out.
-func (s *scan) below(dir string, every bool, patterns []string) []string {
-	key := folderKey(dir, patterns)
-	if s.ignored != nil {
-		key += " but " + s.ignores
+// BindTree is folder; every says that nothing is left out.
+func (s *Scan) BindTree(dir string, every bool, patterns []string) []string {
+	key := FolderKey(dir, patterns)
+	if s.Ignored != nil {
+		key += " but " + s.Ignores
 	}
 	again := key + strconv.FormatBool(every)
-	if files, ok := s.trees[again]; ok || s.err != nil {
+	if files, ok := s.trees[again]; ok || s.Err != nil {
 		return files
 	}
 	if s.trees == nil {
@@ -113,12 +115,12 @@ func (s *scan) below(dir string, every bool, patterns []string) []string {
 			s.tooLarge(key, dir, stamps)
 			return nil
 		}
-		s.out[key] = sum
+		s.Bound[key] = sum
 	default:
 		s.treed += len(files)
-		s.out[key] = listHash(files)
+		s.Bound[key] = ListHash(files)
 		for _, path := range files {
-			s.inFolder(path)
+			s.BindListed(path)
 		}
 	}
 	s.trees[again] = files
@@ -126,21 +128,21 @@ func (s *scan) below(dir string, every bool, patterns []string) []string {
 }
 
 // tooLarge names a folder of which neither the content is bound nor what the kernel says of it.
-func (s *scan) tooLarge(key, dir string, stamps *stamping) {
-	s.out[key] = "too large"
+func (s *Scan) tooLarge(key, dir string, stamps *stamping) {
+	s.Bound[key] = "too large"
 	if stamps != nil && stamps.late {
-		s.name("%s/, which is large, and the disk is slow", dir)
+		s.Name("%s/, which is large, and the disk is slow", dir)
 		return
 	}
-	s.name("%s/, which is too large", dir)
+	s.Name("%s/, which is too large", dir)
 }
 
 // filesBelow are the files below a folder and, of a large one, what the kernel says of them. It is
 // not ok if not all were seen.
-func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []string, stamps *stamping, ok bool) {
+func (s *Scan) filesBelow(dir string, every bool, patterns []string) (files []string, stamps *stamping, ok bool) {
 	bytes := int64(0)
 	kinds := kindsOf(patterns)
-	if strings.Join(patterns, " ") == pytestKinds {
+	if strings.Join(patterns, " ") == PytestKinds {
 		s.skipped = environments
 		defer func() { s.skipped = nil }()
 	}
@@ -153,8 +155,8 @@ func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []st
 					return true
 				}
 			}
-			if d.IsDir() || !kinds.like(d.Name()) || !every && strings.HasSuffix(d.Name(), ".log") ||
-				s.ignored != nil && s.ignored(path, false) {
+			if d.IsDir() || !kinds.Like(d.Name()) || !every && strings.HasSuffix(d.Name(), ".log") ||
+				s.Ignored != nil && s.Ignored(path, false) {
 				return true
 			}
 			info, err := d.Info()
@@ -164,7 +166,7 @@ func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []st
 			files = append(files, path)
 			if stamps != nil {
 				stamps.add(path, info, err)
-			} else if len(files) > maxTree || bytes > treeBytes || s.treed+len(files) > 2*maxTree {
+			} else if len(files) > MaxTree || bytes > treeBytes || s.treed+len(files) > 2*MaxTree {
 				stamps = newStamping(s, files)
 			}
 			return true
@@ -177,12 +179,12 @@ func (s *scan) filesBelow(dir string, every bool, patterns []string) (files []st
 
 // elsewhere is the folder to which a link leads that lies in none of those that are
 // gone through: what is there can be read through the link.
-func (s *scan) elsewhere(link string, roots []string) string {
-	info, err := s.stat(link)
+func (s *Scan) elsewhere(link string, roots []string) string {
+	info, err := s.Stat(link)
 	if err != nil || !info.IsDir() {
 		return ""
 	}
-	s.bindLink(link)
+	s.BindLink(link)
 	real, err := filepath.EvalSymlinks(link)
 	if err != nil {
 		return ""
@@ -195,47 +197,47 @@ func (s *scan) elsewhere(link string, roots []string) string {
 	return real
 }
 
-// inFolder binds a file of a folder. It does not count as one that the command names.
-func (s *scan) inFolder(path string) {
-	if s.out[path] != "" || s.err != nil {
+// BindListed binds a file of a folder. It does not count as one that the command names.
+func (s *Scan) BindListed(path string) {
+	if s.Bound[path] != "" || s.Err != nil {
 		return
 	}
-	info, err := s.stat(path) // follows a link
+	info, err := s.Stat(path) // follows a link
 	if err == nil && !info.Mode().IsRegular() {
 		if !info.IsDir() && info.Mode()&fs.ModeSocket == 0 {
-			s.name("%s, which is no file", path)
+			s.Name("%s, which is no file", path)
 		}
 		return
 	}
 	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
-		s.bindLink(path)
+		s.BindLink(path)
 	}
-	s.seen[path] = code
-	s.bindHash(path, code)
+	s.seen[path] = Code
+	s.bindHash(path, Code)
 }
 
-// readsIn binds what patterns match in a folder, unless it is one in which nobody but root
+// BindPlaces binds what patterns match in a folder, unless it is one in which nobody but root
 // can write. What is not there counts when it appears.
-func (s *scan) readsIn(dir string, patterns []string) {
-	if !s.once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > maxPath || strings.ContainsRune(dir, 0) {
+func (s *Scan) BindPlaces(dir string, patterns []string) {
+	if !s.Once("reads in", dir, strings.Join(patterns, " ")) || len(dir) > MaxPath || strings.ContainsRune(dir, 0) {
 		return
 	}
-	info, err := s.stat(dir)
-	if !s.look() || err != nil && isAbsent(err) {
+	info, err := s.Stat(dir)
+	if !s.Look() || err != nil && IsAbsent(err) {
 		return // once it is there, its files change the fingerprint
 	}
 	if err != nil {
-		s.visit(dir, code) // which names it
+		s.Visit(dir, Code) // which names it
 		return
 	}
 	if !info.IsDir() {
-		s.visit(dir, code)
+		s.Visit(dir, Code)
 		return
 	}
-	if id, known := identify(info); known && systemFolder(dir, info, id) {
+	if id, known := Identify(info); known && SystemFolder(dir, info, id) {
 		return
 	}
-	s.bindLink(dir)
+	s.BindLink(dir)
 	var below []string
 	for _, pattern := range patterns {
 		if rest, deep := strings.CutPrefix(pattern, "**"); deep {
@@ -243,11 +245,11 @@ func (s *scan) readsIn(dir string, patterns []string) {
 		} else if at, deep := strings.CutSuffix(pattern, "/**"); deep {
 			s.stampTree(filepath.Join(dir, at), nil)
 		} else if strings.ContainsAny(pattern, "*?[") {
-			for _, file := range s.match(filepath.Join(dir, pattern)) {
-				s.stamp(file)
+			for _, file := range s.Match(filepath.Join(dir, pattern)) {
+				s.Stamp(file)
 			}
 		} else {
-			s.stamp(filepath.Join(dir, pattern))
+			s.Stamp(filepath.Join(dir, pattern))
 		}
 	}
 	if slices.Contains(below, "") {
@@ -260,8 +262,8 @@ func (s *scan) readsIn(dir string, patterns []string) {
 
 // stampTree binds the files below a folder, of which patterns match the name; small ones
 // by their content, others, and all where there are many, by what the kernel says of them.
-func (s *scan) stampTree(dir string, patterns []string) {
-	if !s.isDir(dir) {
+func (s *Scan) stampTree(dir string, patterns []string) {
+	if !s.IsDir(dir) {
 		return
 	}
 	key := "tree " + dir + " " + strings.Join(patterns, " ")
@@ -269,12 +271,12 @@ func (s *scan) stampTree(dir string, patterns []string) {
 	var stamps *stamping
 	wanted := kindsOf(patterns)
 	if !s.tree(dir, true, func(path string, d fs.DirEntry) bool {
-		if !d.IsDir() && wanted.like(d.Name()) {
+		if !d.IsDir() && wanted.Like(d.Name()) {
 			files = append(files, path)
 			if stamps != nil {
 				info, err := d.Info()
 				stamps.add(path, info, err)
-			} else if len(files) > maxTree {
+			} else if len(files) > MaxTree {
 				stamps = newStamping(s, files)
 			}
 		}
@@ -285,7 +287,7 @@ func (s *scan) stampTree(dir string, patterns []string) {
 	}
 	if stamps == nil {
 		for _, file := range files {
-			s.stamp(file)
+			s.Stamp(file)
 		}
 		return
 	}
@@ -294,27 +296,27 @@ func (s *scan) stampTree(dir string, patterns []string) {
 		s.tooLarge(key, dir, stamps)
 		return
 	}
-	s.out[key] = sum
+	s.Bound[key] = sum
 }
 
-// systemFolders are below what only an administrator puts something.
-var systemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/store/", "/Library/", "/System/"}
+// SystemFolders are below what only an administrator puts something.
+var SystemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/nix/store/", "/Library/", "/System/"}
 
-// systemFolder reports whether a folder is root's alone, and where this service is root's,
+// SystemFolder reports whether a folder is root's alone, and where this service is root's,
 // so that the agent may be root as well, whether it is one of the system too.
-func systemFolder(dir string, info fs.FileInfo, id fileID) bool {
+func SystemFolder(dir string, info fs.FileInfo, id fileID) bool {
 	if id.owner != 0 || info.Mode()&0o022 != 0 {
 		return false
 	}
 	return !agentMayWrite(info, id) ||
-		slices.ContainsFunc(systemFolders, func(at string) bool { return strings.HasPrefix(dir+"/", at) })
+		slices.ContainsFunc(SystemFolders, func(at string) bool { return strings.HasPrefix(dir+"/", at) })
 }
 
-// matching binds the files that a pattern matches in a folder.
-func (s *scan) matching(at, pattern string) []string {
+// BindMatching binds the files that a pattern matches in a folder.
+func (s *Scan) BindMatching(at, pattern string) []string {
 	file := filepath.Join(at, pattern)
 	if !strings.ContainsAny(pattern, "*?[") {
-		if s.visit(file, code); s.out[file] == "" {
+		if s.Visit(file, Code); s.Bound[file] == "" {
 			return nil
 		}
 		return []string{file}
@@ -322,30 +324,30 @@ func (s *scan) matching(at, pattern string) []string {
 	return s.like(at, file, pattern)
 }
 
-// matchingAny binds the files in a folder that one of several patterns matches.
-func (s *scan) matchingAny(at string, patterns []string) []string {
+// BindMatchingAny binds the files in a folder that one of several patterns matches.
+func (s *Scan) BindMatchingAny(at string, patterns []string) []string {
 	return s.like(at, at+"/"+strings.Join(patterns, " "), patterns...)
 }
 
 // like binds the files in a folder whose name is like one of the patterns, and the list of them.
-func (s *scan) like(at, pattern string, patterns ...string) (files []string) {
-	names, _ := s.listDir(at)
+func (s *Scan) like(at, pattern string, patterns ...string) (files []string) {
+	names, _ := s.ListDir(at)
 	for _, name := range names {
-		if like(name, patterns) {
+		if Like(name, patterns) {
 			path := filepath.Join(at, name)
-			if s.inFolder(path); s.out[path] != "" {
+			if s.BindListed(path); s.Bound[path] != "" {
 				files = append(files, path)
 			}
 		}
 	}
-	s.out["match "+pattern] = listHash(files)
+	s.Bound["match "+pattern] = ListHash(files)
 	return files
 }
 
-// lies reports whether a folder may have a file of a name, in any case of letters.
-func (s *scan) lies(dir, name string) bool {
+// HasEntry reports whether a folder may have a file of a name, in any case of letters.
+func (s *Scan) HasEntry(dir, name string) bool {
 	if s.folded[dir] == nil {
-		names, ok := s.listDir(dir)
+		names, ok := s.ListDir(dir)
 		if !ok {
 			return true // a look will tell
 		}

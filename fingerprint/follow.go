@@ -16,24 +16,24 @@ import (
 // plain there is not named: a script may do anything. That it was not read is.
 func (r *reader) bindScript(file, dir string) {
 	file = filepath.Clean(file)
-	if r.out[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
+	if r.Bound[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
 		return
 	}
 	r.runsText(file)
-	if !r.once("script", file, dir) {
+	if !r.Once("script", file, dir) {
 		return
 	}
-	text, all := r.contents(file)
+	text, all := r.Contents(file)
 	r.interpreter(file, text, dir)
 	shell, sure := shellScript(file, text)
 	if !shell {
 		if text == "" && !all {
-			r.unread(file, "runs")
+			r.Unread(file, "runs")
 		}
 		return
 	}
-	if !all || r.depth >= maxFollowed {
-		r.unread(file, "runs")
+	if !all || r.depth >= MaxFollowed {
+		r.Unread(file, "runs")
 		return
 	}
 	call := r.call
@@ -49,7 +49,7 @@ func (r *reader) bindScript(file, dir string) {
 
 // executes binds a file and what it runs as a script, and reports whether it is a folder.
 func (r *reader) executes(file, dir string) (folder bool) {
-	if folder = r.visit(file, code); !folder {
+	if folder = r.Visit(file, Code); !folder {
 		r.bindScript(file, dir)
 	}
 	return folder
@@ -100,19 +100,19 @@ func shellScript(file, text string) (is, sure bool) {
 
 // walk binds what a call, or a text that it runs, executes.
 func (r *reader) walk(call approver.ToolCall, in scope) {
-	if call.Command == "" && in.depth > 0 || r.err != nil {
+	if call.Command == "" && in.depth > 0 || r.Err != nil {
 		return
 	}
-	if r.walks++; r.walks > maxWalks {
-		r.name("further recipes and scripts")
+	if r.walks++; r.walks > MaxWalks {
+		r.Name("further recipes and scripts")
 		return
 	}
 	w, err := r.walker.Walk(call)
 	if err != nil {
-		r.fail(err)
+		r.Fail(err)
 		return
 	}
-	inner := &reader{scan: r.scan, callState: r.callState, scope: in, call: call, path: effect.Unknown}
+	inner := &reader{Scan: r.Scan, callState: r.callState, scope: in, call: call, path: effect.Unknown}
 	if v, ok := call.Env["PATH"]; ok {
 		inner.path = v
 	}
@@ -133,11 +133,11 @@ func (r *reader) runs(text, dir string, env map[string]string, in scope) {
 
 // starts binds what a command of settings starts in a folder.
 func (r *reader) starts(command, dir, file string) {
-	if !r.once("starts", command, dir) {
+	if !r.Once("starts", command, dir) {
 		return
 	}
-	if r.depth >= maxFollowed {
-		r.unread(file, "starts")
+	if r.depth >= MaxFollowed {
+		r.Unread(file, "starts")
 		return
 	}
 	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})

@@ -47,7 +47,7 @@ func FuzzBinder(f *testing.F) {
 			t.Errorf("%q: files come with the error %v", command, err)
 		}
 		for path, hash := range files {
-			if hash == unreadable && unbound == nil {
+			if hash == Unreadable && unbound == nil {
 				t.Errorf("%q: %s is unreadable and nothing says so", command, path)
 			}
 		}
@@ -72,20 +72,9 @@ func FuzzMakefile(f *testing.F) {
 			if strings.Contains(line, "\n") || len(line) > len(text) {
 				t.Errorf("%q has the line %q", text, line)
 			}
-			if out := m.expand(line); len(out) > 2*maxText {
+			if out := m.expand(line); len(out) > 2*MaxText {
 				t.Errorf("%q becomes %d bytes", line, len(out))
 			}
-		}
-	})
-}
-
-// What a pattern is made of stays a pattern that can be read, or matches all.
-func FuzzLoose(f *testing.F) {
-	f.Add("@(a|b).sh")
-	f.Add("[!x]*(y(z))+(")
-	f.Fuzz(func(t *testing.T, pattern string) {
-		if out := loose(pattern); strings.IndexByte(out, '(') >= 0 && strings.Contains(out[strings.LastIndexByte(out, '('):], ")") || len(out) > len(pattern)+strings.Count(pattern, "[!") {
-			t.Errorf("%q became %q", pattern, out)
 		}
 	})
 }

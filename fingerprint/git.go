@@ -35,8 +35,8 @@ func (g *gitCall) bind() {
 	if g.unclear {
 		g.unknown(g.c.Step)
 	}
-	g.dirs = append(g.dirs, g.values("GIT_DIR")...)
-	g.dirs = append(g.dirs, g.values("GIT_COMMON_DIR")...)
+	g.dirs = append(g.dirs, g.Values("GIT_DIR")...)
+	g.dirs = append(g.dirs, g.Values("GIT_COMMON_DIR")...)
 	for _, base := range g.bases {
 		g.root = base
 		for _, dir := range g.dirs {
@@ -99,7 +99,7 @@ func (g *gitCall) splitWords(words []string) {
 		case "-c":
 			g.options = append(g.options, option(key, setting))
 		case "--config-env":
-			for _, v := range g.values(setting) {
+			for _, v := range g.Values(setting) {
 				g.options = append(g.options, option(key, v))
 			}
 			g.named("the setting %s of git", effect.Show(key))
@@ -122,31 +122,31 @@ func option(key, value string) content.GitSetting {
 
 // variables reads the settings that the environment gives.
 func (g *gitCall) variables() {
-	for n := 0; n < maxNested && len(g.values("GIT_CONFIG_COUNT")) > 0; n++ {
+	for n := 0; n < MaxNested && len(g.Values("GIT_CONFIG_COUNT")) > 0; n++ {
 		at := strconv.Itoa(n)
-		for _, key := range g.values("GIT_CONFIG_KEY_" + at) {
-			for _, value := range g.values("GIT_CONFIG_VALUE_" + at) {
+		for _, key := range g.Values("GIT_CONFIG_KEY_" + at) {
+			for _, value := range g.Values("GIT_CONFIG_VALUE_" + at) {
 				g.options = append(g.options, option(key, value))
 			}
 		}
 	}
-	for _, count := range g.values("GIT_CONFIG_COUNT") {
-		if n, err := strconv.Atoi(count); err != nil || n > maxNested {
+	for _, count := range g.Values("GIT_CONFIG_COUNT") {
+		if n, err := strconv.Atoi(count); err != nil || n > MaxNested {
 			g.named("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
 		}
 	}
-	if len(g.values("GIT_CONFIG_PARAMETERS")) > 0 {
+	if len(g.Values("GIT_CONFIG_PARAMETERS")) > 0 {
 		g.named("the settings of GIT_CONFIG_PARAMETERS")
 	}
-	for _, dir := range g.values("GIT_EXEC_PATH") {
+	for _, dir := range g.Values("GIT_EXEC_PATH") {
 		g.executables(dir)
 	}
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"} {
-		g.files = append(g.files, g.values(name)...)
+		g.files = append(g.files, g.Values(name)...)
 	}
 	g.files = append(g.files, g.homes()...)
 	for _, name := range []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_ASKPASS"} {
-		for _, value := range g.values(name) {
+		for _, value := range g.Values(name) {
 			g.starts(value, g.call.Dir, name)
 		}
 	}
@@ -154,8 +154,8 @@ func (g *gitCall) variables() {
 
 // executables binds the folder in which git looks for its own programs.
 func (g *gitCall) executables(dir string) {
-	if filepath.IsAbs(g.call.Dir) && effect.IsKnown(dir) && g.visit(abs(g.call.Dir, dir), code) {
-		g.folder(filepath.Clean(abs(g.call.Dir, dir)))
+	if filepath.IsAbs(g.call.Dir) && effect.IsKnown(dir) && g.Visit(abs(g.call.Dir, dir), Code) {
+		g.BindFolder(filepath.Clean(abs(g.call.Dir, dir)))
 	}
 }
 
@@ -168,7 +168,7 @@ func (g *gitCall) editors() {
 		return
 	}
 	for _, name := range []string{"GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "VISUAL", "EDITOR"} {
-		for _, value := range g.values(name) {
+		for _, value := range g.Values(name) {
 			g.starts(value, g.c.Dir, name)
 		}
 	}
@@ -179,17 +179,17 @@ func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
 
 func (g *gitCall) treeIn(at string, depth int) {
 	dir := filepath.Join(at, ".git")
-	if g.visit(dir, code) {
+	if g.Visit(dir, Code) {
 		g.directory(dir)
-	} else if g.out[dir] != "" {
+	} else if g.Bound[dir] != "" {
 		if to := g.gitFile(dir); to != "" {
 			g.directory(to)
 		}
-	} else if info, err := g.stat(filepath.Join(at, "HEAD")); g.look() && err == nil && info.Mode().IsRegular() { // a bare one
+	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() { // a bare one
 		g.directory(at)
 	}
 	for _, name := range []string{".gitmodules", ".gitattributes"} {
-		g.visit(filepath.Join(at, name), code)
+		g.Visit(filepath.Join(at, name), Code)
 	}
 	for _, name := range []string{".husky", ".githooks"} {
 		g.hooks(filepath.Join(at, name))
@@ -199,13 +199,13 @@ func (g *gitCall) treeIn(at string, depth int) {
 
 // gitFile is where a .git that is a file leads: of a linked tree or a submodule.
 func (g *gitCall) gitFile(link string) string {
-	text, ok := g.textOf(link, "names")
+	text, ok := g.TextOf(link, "names")
 	if !ok {
 		return ""
 	}
 	dir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:")
 	if dir = strings.TrimSpace(dir); !ok || dir == "" || strings.Contains(dir, "\n") {
-		g.unread(link, "names")
+		g.Unread(link, "names")
 		return ""
 	}
 	return filepath.Clean(abs(filepath.Dir(link), dir))
@@ -214,17 +214,17 @@ func (g *gitCall) gitFile(link string) string {
 // directory binds the settings and hooks in a .git.
 func (g *gitCall) directory(dir string) {
 	common := dir
-	if file := filepath.Join(dir, "commondir"); !g.visit(file, code) && g.out[file] != "" {
-		text, ok := g.textOf(file, "names")
+	if file := filepath.Join(dir, "commondir"); !g.Visit(file, Code) && g.Bound[file] != "" {
+		text, ok := g.TextOf(file, "names")
 		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
-			g.unread(file, "names")
+			g.Unread(file, "names")
 			return
 		}
 		common = filepath.Clean(abs(dir, text))
 	}
 	g.config(filepath.Join(common, "config"), 0)
 	g.config(filepath.Join(dir, "config.worktree"), 0)
-	g.visit(filepath.Join(common, "info/attributes"), code)
+	g.Visit(filepath.Join(common, "info/attributes"), Code)
 	g.hooks(filepath.Join(common, "hooks"))
 	g.remotes(common)
 	g.todo(dir)
@@ -238,10 +238,10 @@ var (
 
 // hooks binds a folder of hooks, and what those run that the subcommand may start.
 func (g *gitCall) hooks(dir string) {
-	if !g.visit(dir, code) {
+	if !g.Visit(dir, Code) {
 		return
 	}
-	files := g.folder(dir)
+	files := g.BindFolder(dir)
 	if files == nil { // they were found before
 		files = g.inHooks[dir]
 	}

@@ -14,16 +14,16 @@ import (
 // config binds a file of settings, those that it includes, and what they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
-	if g.visit(file, code) || g.out[file] == "" || !g.once("git", file, g.root, g.sub) {
+	if g.Visit(file, Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
 		return
 	}
-	text, ok := g.textOf(file, "names")
+	text, ok := g.TextOf(file, "names")
 	if !ok {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= maxFollowed {
-		g.unread(file, "names")
+	if err != nil || depth >= MaxFollowed {
+		g.Unread(file, "names")
 	}
 	for _, o := range options {
 		g.option(o, filepath.Dir(file), file, depth)
@@ -46,7 +46,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 	switch {
 	case (first == "include" || first == "includeif") && last == "path":
-		if file, ok := g.expanded(value, in, of); ok && depth < maxFollowed {
+		if file, ok := g.expanded(value, in, of); ok && depth < MaxFollowed {
 			g.config(file, depth+1)
 		}
 	case o.Key == "core.hookspath":
@@ -55,7 +55,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 		}
 	case o.Key == "core.attributesfile":
 		if file, ok := g.expanded(value, g.root, of); ok {
-			g.visit(file, code)
+			g.Visit(file, Code)
 		}
 	case first == "alias":
 		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) || strings.EqualFold(o.Key, "alias."+g.sub+".command") {
@@ -86,7 +86,7 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 	case tilde && filepath.IsAbs(home):
 		value = filepath.Join(home, rest)
 	case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
-		g.unread(of, "names")
+		g.Unread(of, "names")
 		return "", false
 	}
 	if !filepath.IsAbs(value) && !filepath.IsAbs(in) {
@@ -138,11 +138,11 @@ func (g *gitCall) starts(command, dir, of string) {
 	case "", "true", "false", "yes", "no", "on", "off", "0", "1", "cat", ":": // no command, or one that does nothing
 		return
 	}
-	if !g.once("git runs", command, dir) {
+	if !g.Once("git runs", command, dir) {
 		return
 	}
-	if g.depth >= maxFollowed {
-		g.unread(of, "runs")
+	if g.depth >= MaxFollowed {
+		g.Unread(of, "runs")
 		return
 	}
 	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})

@@ -20,13 +20,13 @@ import (
 // goes into them runs there.
 func (g *gitCall) submodules(at string, depth int) {
 	list := filepath.Join(at, ".gitmodules")
-	text, ok := g.textOf(list, "names")
-	if !ok || text == "" || !g.once("submodules", at, g.sub) {
+	text, ok := g.TextOf(list, "names")
+	if !ok || text == "" || !g.Once("submodules", at, g.sub) {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= maxFollowed {
-		g.unread(list, "names")
+	if err != nil || depth >= MaxFollowed {
+		g.Unread(list, "names")
 		return
 	}
 	root, found := g.root, 0
@@ -34,14 +34,14 @@ func (g *gitCall) submodules(at string, depth int) {
 		if !strings.HasPrefix(o.Key, "submodule.") || !strings.HasSuffix(o.Key, ".path") {
 			continue
 		}
-		if found++; found > maxNested {
-			g.unread(list, "names")
+		if found++; found > MaxNested {
+			g.Unread(list, "names")
 			break
 		}
 		g.root = filepath.Join(at, o.Value)
 		g.treeIn(g.root, depth+1)
 		for _, name := range slices.Compact([]string{o.Value, o.Quoted}) {
-			if dir := filepath.Join(at, ".git/modules", name); g.isFolder(dir) {
+			if dir := filepath.Join(at, ".git/modules", name); g.NothingBound(dir) {
 				g.directory(dir)
 			}
 		}
@@ -96,7 +96,7 @@ func (g *gitCall) receiver(address string) {
 	}
 	at = filepath.Clean(abs(g.root, at))
 	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
-		if g.isFolder(filepath.Join(dir, "objects")) && g.once("receiver", dir) {
+		if g.NothingBound(filepath.Join(dir, "objects")) && g.Once("receiver", dir) {
 			there := &gitCall{reading: g.reading, sub: "receive-pack", root: dir}
 			there.directory(dir)
 		}
@@ -107,11 +107,11 @@ func (g *gitCall) receiver(address string) {
 func (g *gitCall) remotes(common string) {
 	for _, name := range []string{"remotes", "branches"} {
 		dir := filepath.Join(common, name)
-		if !g.visit(dir, code) {
+		if !g.Visit(dir, Code) {
 			continue
 		}
-		for _, file := range g.folder(dir) {
-			text, _ := g.textOf(file, "names")
+		for _, file := range g.BindFolder(dir) {
+			text, _ := g.TextOf(file, "names")
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
 				if url, ok := strings.CutPrefix(line, "URL:"); ok || name == "branches" {
@@ -129,15 +129,15 @@ func (g *gitCall) remotes(common string) {
 // shorter with each step, and names commits only.
 func (g *gitCall) todo(dir string) {
 	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
-	if g.sub != "rebase" || g.out[file] != "" || g.visit(file, code) || g.out[file] == "" {
+	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, Code) || g.Bound[file] == "" {
 		return
 	}
-	text, ok := g.textOf(file, "runs")
+	text, ok := g.TextOf(file, "runs")
 	if !ok {
 		return
 	}
-	delete(g.out, file)
-	g.namedFiles--
+	delete(g.Bound, file)
+	g.NamedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -146,15 +146,15 @@ func (g *gitCall) todo(dir string) {
 			g.starts(command, g.root, file)
 		}
 	}
-	g.out["exec "+file] = hex.EncodeToString(sum.Sum(nil))
+	g.Bound["exec "+file] = hex.EncodeToString(sum.Sum(nil))
 }
 
 // homes binds the settings of a user that the call itself chooses.
 func (g *gitCall) homes() (files []string) {
-	for _, home := range g.vars["HOME"] {
+	for _, home := range g.Given["HOME"] {
 		files = append(files, home+"/.gitconfig", home+"/.config/git/config")
 	}
-	for _, dir := range g.values("XDG_CONFIG_HOME") {
+	for _, dir := range g.Values("XDG_CONFIG_HOME") {
 		files = append(files, dir+"/git/config")
 	}
 	return files
@@ -195,7 +195,7 @@ func (g *gitCall) words() {
 	if g.sub == "bisect" && len(g.args) > 1 && g.args[0] == "run" {
 		g.starts(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
 	}
-	for _, dir := range g.values("GIT_TEMPLATE_DIR") {
+	for _, dir := range g.Values("GIT_TEMPLATE_DIR") {
 		g.template(dir)
 	}
 }
@@ -209,17 +209,17 @@ func (g *gitCall) template(dir string) {
 		g.named("the template of git in %s", effect.Show(dir))
 		return
 	}
-	if at, ok := g.expanded(dir, g.root, "git"); ok && g.visit(at, code) {
-		g.out["there "+filepath.Clean(at)] = "folder"
-		g.folder(filepath.Clean(at))
+	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, Code) {
+		g.Bound["there "+filepath.Clean(at)] = "folder"
+		g.BindFolder(filepath.Clean(at))
 	}
 }
 
 // attributes binds the files below a tree that say for which names filters run, if there
 // is a filter that is a file of the agent.
 func (g *gitCall) attributes(at string) {
-	if g.filters && slices.Contains(filtering, g.sub) && g.once("attributes", at) {
-		g.folder(at, ".gitattributes")
+	if g.filters && slices.Contains(filtering, g.sub) && g.Once("attributes", at) {
+		g.BindFolder(at, ".gitattributes")
 	}
 }
 

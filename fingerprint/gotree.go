@@ -17,7 +17,7 @@ const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
 func (r *goReader) isGoTree(dir string) bool {
-	return strings.HasPrefix(r.out[folderKey(dir, goFiles)], stampedSum)
+	return strings.HasPrefix(r.Bound[FolderKey(dir, goFiles)], StampedSum)
 }
 
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
@@ -28,8 +28,8 @@ func (r *goReader) goTree(root string) (dirs []string) {
 	}
 	r.goTrees = append(r.goTrees, root)
 	imports := map[string]bool{}
-	for _, file := range r.folder(root, goFiles...) {
-		if r.err != nil || r.isCanceled() {
+	for _, file := range r.BindFolder(root, goFiles...) {
+		if r.Err != nil || r.IsCanceled() {
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") || leftOut(strings.TrimPrefix(file, root)) {
@@ -60,31 +60,31 @@ func leftOut(rest string) bool {
 
 // stampedGo is what a file of Go says whose version is bound.
 func (r *goReader) stampedGo(file string) (says goFile) {
-	info, err := r.stat(file)
+	info, err := r.Stat(file)
 	if err != nil {
 		return says // its version says so
 	}
-	id, known := identify(info)
-	if says, ok := r.goFiles.get(id.version); ok && known {
+	id, known := Identify(info)
+	if says, ok := r.goFiles.get(id.Version); ok && known {
 		return says
 	}
-	f, info, err := open(file)
+	f, info, err := Open(file)
 	if err != nil {
-		r.unread(file, "imports")
+		r.Unread(file, "imports")
 		return says
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	all := len(text) <= maxText
-	says, parsed := parseGo(file, string(text[:min(len(text), maxText)]), all)
-	if now, _ := identify(info); err != nil || !parsed || now.version != id.version {
-		r.unread(file, "imports")
+	text, err := io.ReadAll(io.LimitReader(f, MaxText+1))
+	all := len(text) <= MaxText
+	says, parsed := parseGo(file, string(text[:min(len(text), MaxText)]), all)
+	if now, _ := Identify(info); err != nil || !parsed || now.Version != id.Version {
+		r.Unread(file, "imports")
 		return says
 	}
-	if time.Since(id.changed) < 2*time.Second {
+	if time.Since(id.Changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	r.goFiles.put(id.version, says)
+	r.goFiles.put(id.Version, says)
 	return says
 }
 

@@ -16,9 +16,9 @@ import (
 // A fileID is what the kernel says of a file without its content.
 type fileID struct {
 	place   string // device and inode
-	version string // place, size and times
+	Version string // place, size and times
 	owner   uint32
-	changed time.Time // when content or rights last changed; only the kernel sets it
+	Changed time.Time // when content or rights last changed; only the kernel sets it
 }
 
 // A fileSystem says how far the kernel's word about a file goes.
@@ -30,8 +30,8 @@ const (
 	kernelFiles                   // the kernel's own news, as in /proc: nothing to bind
 )
 
-// open opens a regular file for reading.
-func open(path string) (*os.File, fs.FileInfo, error) {
+// Open opens a regular file for reading.
+func Open(path string) (*os.File, fs.FileInfo, error) {
 	// O_NONBLOCK: the path may become a pipe between the look and the opening.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -58,42 +58,42 @@ type hasher struct {
 
 // hash returns "" for what is not a file to bind.
 func (h *hasher) hash(path string) string {
-	f, info, err := open(path)
+	f, info, err := Open(path)
 	if err != nil {
-		return unreadable
+		return Unreadable
 	}
 	defer f.Close()
 	system := fileSystemOf(f)
 	if system == kernelFiles {
 		return ""
 	}
-	id, known := identify(info)
-	keep := known && system == diskFiles && h.shared.isCacheable(info, id, os.Geteuid())
+	id, known := Identify(info)
+	keep := known && system == diskFiles && h.Shared.isCacheable(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := h.shared.cachedHash(id.version); ok {
+		if sum, ok := h.Shared.cachedHash(id.Version); ok {
 			return sum
 		}
 	}
 	// Within one call a second name of the same file is not read again.
-	if sum, ok := h.sums[id.version]; ok && known && system == diskFiles {
+	if sum, ok := h.sums[id.Version]; ok && known && system == diskFiles {
 		return sum
 	}
 	sum, err := h.read(f, info.Size())
 	if err != nil {
-		return unreadable
+		return Unreadable
 	}
 	if !strings.HasPrefix(sum, whole) {
-		return sum + " " + id.version
+		return sum + " " + id.Version
 	}
-	h.sums[id.version] = sum
+	h.sums[id.Version] = sum
 	if keep {
-		h.shared.cacheHash(id.version, sum)
+		h.Shared.cacheHash(id.Version, sum)
 	}
 	return sum
 }
 
-// unreadable is in the place of a hash that could not be made.
-const unreadable = "unreadable"
+// Unreadable is in the place of a hash that could not be made.
+const Unreadable = "unreadable"
 
 // missing is in the place of a working directory that does not exist.
 const missing = "missing"
@@ -132,18 +132,18 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *shared) isCacheable(info fs.FileInfo, id fileID, euid int) bool {
-	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
+func (b *Shared) isCacheable(info fs.FileInfo, id fileID, euid int) bool {
+	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.Changed) > 2*time.Second
 }
 
-func (b *shared) cachedHash(version string) (string, bool) {
+func (b *Shared) cachedHash(version string) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (b *shared) cacheHash(version, sum string) {
+func (b *Shared) cacheHash(version, sum string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cache == nil || len(b.cache) >= maxCached {
@@ -159,8 +159,8 @@ type cancelReader struct {
 }
 
 func (p cancelReader) Read(b []byte) (int, error) {
-	if p.d.isCanceled() {
-		return 0, errCanceled
+	if p.d.IsCanceled() {
+		return 0, ErrCanceled
 	}
 	return p.Reader.Read(b)
 }

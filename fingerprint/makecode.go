@@ -166,7 +166,7 @@ func (m *makefile) searchPlaces(dir string) []string {
 		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
 			at = filepath.Clean(abs(dir, at))
 			if effect.IsKnown(at) && !slices.Contains(places, at) {
-				if len(places) >= maxBases {
+				if len(places) >= MaxBases {
 					m.short = true
 					return places
 				}

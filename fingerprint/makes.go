@@ -102,7 +102,7 @@ func (f *flow) makes(n int) bool {
 	}
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
 		name == "cargo" && slices.ContainsFunc(f.workDirs(st), func(base string) bool {
-			return f.isThereAs(filepath.Join(base, "build.rs"))
+			return f.IsFileOrHidden(filepath.Join(base, "build.rs"))
 		})
 }
 
@@ -145,7 +145,7 @@ func (f *flow) makesByName(st *shell.Step) bool {
 		return !effect.IsKnown(name)
 	}
 	return slices.ContainsFunc(f.workDirs(st), func(base string) bool {
-		return f.isThereAs(filepath.Join(base, "node_modules/.bin", name))
+		return f.IsFileOrHidden(filepath.Join(base, "node_modules/.bin", name))
 	})
 }
 

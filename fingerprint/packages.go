@@ -23,7 +23,7 @@ func asksFor(words []string, name string) bool {
 			w = strings.TrimPrefix(w, by)
 		}
 		for _, n := range []string{name, strings.TrimPrefix(name, "pre"), strings.TrimPrefix(name, "post")} {
-			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
+			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
 				return true
 			}
 		}
@@ -52,7 +52,7 @@ func (r packageReader) workspaces(file string) {
 	for _, pattern := range patterns {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
-			if !r.visit(manifest, code) && r.out[filepath.Clean(manifest)] != "" {
+			if !r.Visit(manifest, Code) && r.Bound[filepath.Clean(manifest)] != "" {
 				r.runScripts(filepath.Clean(manifest))
 			}
 		}
@@ -62,10 +62,10 @@ func (r packageReader) workspaces(file string) {
 // workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
 // beside it, say that packages lie in.
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
-	text, _ := r.textOf(file, "names")
+	text, _ := r.TextOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
-	r.visit(lerna, code)
-	more, _ := r.textOf(lerna, "names")
+	r.Visit(lerna, Code)
+	more, _ := r.TextOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
 		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
 			var nested struct {
@@ -81,8 +81,8 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 		})
 	}
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
-	r.visit(pnpm, code)
-	text, _ = r.textOf(pnpm, "names")
+	r.Visit(pnpm, Code)
+	text, _ = r.TextOf(pnpm, "names")
 	for _, given := range r.mappings(pnpm, text, "names") {
 		patterns = append(patterns, given["packages"]...)
 	}
@@ -92,12 +92,12 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 // nx binds what the targets of the projects of a workspace of Nx run.
 func (r packageReader) nx() {
 	for _, base := range r.bases {
-		if _, err := r.stat(filepath.Join(base, "nx.json")); !r.look() || err != nil {
+		if _, err := r.Stat(filepath.Join(base, "nx.json")); !r.Look() || err != nil {
 			continue
 		}
-		for _, file := range r.folder(base, "project.json") {
-			text, ok := r.textOf(file, "runs")
-			if !ok || !r.once("nx", file) {
+		for _, file := range r.BindFolder(base, "project.json") {
+			text, ok := r.TextOf(file, "runs")
+			if !ok || !r.Once("nx", file) {
 				continue
 			}
 			dirs, commands := []string{base, filepath.Dir(file)}, []string{}
@@ -125,8 +125,8 @@ func (r packageReader) called(base string) {
 			"-c=" + text}, w) {
 			continue
 		}
-		if r.depth >= maxFollowed {
-			r.unread(r.of, "runs")
+		if r.depth >= MaxFollowed {
+			r.Unread(r.of, "runs")
 			return
 		}
 		env := withPath(r.call.Env, filepath.Join(base, "node_modules/.bin"))
@@ -145,7 +145,7 @@ func (r packageReader) runsByName() {
 		r.called(base)
 		for _, w := range r.c.Argv[1:] {
 			if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
-				r.visit(filepath.Join(base, "node_modules/.bin", w), code)
+				r.Visit(filepath.Join(base, "node_modules/.bin", w), Code)
 			}
 		}
 	}
@@ -155,10 +155,10 @@ func (r packageReader) runsByName() {
 func (r packageReader) bindFile(file string) {
 	switch filepath.Base(file) {
 	case ".pnpmfile.cjs":
-		text, _ := r.textOf(file, "loads")
-		for _, m := range r.found(required, file, text) {
+		text, _ := r.TextOf(file, "loads")
+		for _, m := range r.FindAll(required, file, text) {
 			for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
-				r.visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, code)
+				r.Visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, Code)
 			}
 		}
 	case "package.json":
@@ -174,18 +174,18 @@ var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"
 // command name, and of those that run by themselves.
 func (r packageReader) runScripts(file string) {
 	r.runsScripts(file)
-	if !r.once(append([]string{"package", file}, r.c.Argv...)...) {
+	if !r.Once(append([]string{"package", file}, r.c.Argv...)...) {
 		return
 	}
-	text, ok := r.textOf(file, "runs")
+	text, ok := r.TextOf(file, "runs")
 	if !ok {
 		return
 	}
 	scripts, err := packageScripts(text)
-	if err != nil || r.depth >= maxFollowed && len(scripts) > 0 {
-		r.unread(file, "runs")
+	if err != nil || r.depth >= MaxFollowed && len(scripts) > 0 {
+		r.Unread(file, "runs")
 	}
-	if r.depth >= maxFollowed {
+	if r.depth >= MaxFollowed {
 		return
 	}
 	open := slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) }) // it may be any

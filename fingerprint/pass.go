@@ -20,21 +20,21 @@ type pass struct {
 // programs load by themselves.
 func (p *pass) bind() {
 	for i := range p.Steps {
-		if p.err == nil {
+		if p.Err == nil {
 			p.bindStep(i)
 		}
 	}
 	for i := range p.Effects {
-		if p.err == nil {
+		if p.Err == nil {
 			p.bindEffect(&p.Effects[i])
 		}
 	}
 	for i := range p.Steps {
-		if p.err == nil {
+		if p.Err == nil {
 			p.bindCode(i)
 		}
 	}
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
 	p.notesWrites()
@@ -83,7 +83,7 @@ func (p *pass) bindStep(i int) {
 		for _, base := range bases {
 			for _, word := range st.Argv[1:] {
 				if word != "" && word[0] != '-' {
-					p.bindLink(abs(base, word))
+					p.BindLink(abs(base, word))
 				}
 			}
 		}
@@ -110,7 +110,7 @@ func (p *pass) nameRemote(i int) {
 	if oneOf("docker docker-compose podman podman-compose nerdctl", via) && p.onlyLooks(i) {
 		return
 	}
-	p.name("what %s runs elsewhere: %s", effect.Show(via), strings.Join(strings.Fields(st.Command), " "))
+	p.Name("what %s runs elsewhere: %s", effect.Show(via), strings.Join(strings.Fields(st.Command), " "))
 }
 
 // onlyLooks reports whether a command in a container on this machine only shows the agent

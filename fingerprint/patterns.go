@@ -27,13 +27,13 @@ func kindsOf(patterns []string) kinds {
 	return k
 }
 
-// like is the function of that name, for patterns that are asked often.
-func (k kinds) like(name string) bool {
+// Like is the function of that name, for patterns that are asked often.
+func (k kinds) Like(name string) bool {
 	return len(k.endings)+len(k.others) == 0 || k.endings[strings.ToLower(filepath.Ext(name))] ||
-		len(k.others) > 0 && like(name, k.others)
+		len(k.others) > 0 && Like(name, k.others)
 }
 
-func like(name string, patterns []string) bool {
+func Like(name string, patterns []string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
 		// What is no pattern here may be one for the program.
 		ok, err := filepath.Match(strings.ToLower(p), strings.ToLower(name))
@@ -41,8 +41,8 @@ func like(name string, patterns []string) bool {
 	})
 }
 
-// isPattern reports whether a shell may expand a word on the disk.
-func isPattern(word string) bool {
+// IsPattern reports whether a shell may expand a word on the disk.
+func IsPattern(word string) bool {
 	return strings.ContainsAny(word, "*?[") || closes(word, strings.IndexByte(word, '(')) > 0
 }
 
@@ -62,9 +62,9 @@ func closes(word string, open int) (end int) {
 	return 0
 }
 
-// loose makes a shell's pattern one of package filepath: [!x] is [^x], and an extended
+// Loose makes a shell's pattern one of package filepath: [!x] is [^x], and an extended
 // pattern anything.
-func loose(pattern string) string {
+func Loose(pattern string) string {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	for from := 0; ; {
 		open := strings.IndexByte(pattern[from:], '(')

@@ -18,11 +18,11 @@ func (r *reader) workDirs(st *shell.Step) []string {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
 		dir := filepath.Clean(st.Dir)
 		if dir != filepath.Clean(r.call.Dir) { // cd link
-			r.bindLink(dir)
+			r.BindLink(dir)
 		}
 		return []string{dir}
 	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):
-		return r.match(st.May)
+		return r.Match(st.May)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (r *reader) workDirs(st *shell.Step) []string {
 // bindProgram binds the program of a command, and returns its files.
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
 	if !strings.Contains(name, "/") {
-		if isPattern(name) {
+		if IsPattern(name) {
 			return r.here(name, bases)
 		}
 		if file := r.lookup(st, name); file != "" {
@@ -49,8 +49,8 @@ func (r *reader) here(name string, bases []string) (files []string) {
 	}
 	for _, base := range bases {
 		file := abs(base, name)
-		if isPattern(name) {
-			files = append(files, r.match(file)...)
+		if IsPattern(name) {
+			files = append(files, r.Match(file)...)
 		}
 		files = append(files, file)
 	}
@@ -72,7 +72,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 		list = systemPath
 	case !effect.IsKnown(list):
 		if r.strict {
-			r.name("%s, where PATH is not known", name)
+			r.Name("%s, where PATH is not known", name)
 		}
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
@@ -92,10 +92,10 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 			dir = filepath.Join(st.Dir, dir)
 		}
 		file := filepath.Join(dir, name)
-		if r.visit(file, code); r.out[file] == "" {
+		if r.Visit(file, Code); r.Bound[file] == "" {
 			continue
 		}
-		if info, err := r.stat(file); err == nil && info.Mode()&0o111 != 0 {
+		if info, err := r.Stat(file); err == nil && info.Mode()&0o111 != 0 {
 			return file
 		}
 	}
@@ -117,7 +117,7 @@ func (r *reader) interpreter(file, text, dir string) {
 	if path.Base(words[0]) == "env" {
 		for n, w := range words[1:] {
 			if name, value, given := strings.Cut(w, "="); given && operand(w) {
-				r.gives(name, value)
+				r.AddValue(name, value)
 			} else if operand(w) {
 				if strings.Contains(w, "/") {
 					words = words[n+1:]
@@ -128,13 +128,13 @@ func (r *reader) interpreter(file, text, dir string) {
 			}
 		}
 	}
-	if name := words[0]; !system(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
+	if name := words[0]; !InSystemFolder(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
 		r.executes(abs(dir, name), dir)
 	}
 	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
 		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
 			for _, part := range r.parts(w) {
-				r.visit(abs(dir, part), code)
+				r.Visit(abs(dir, part), Code)
 			}
 		}
 	}
@@ -156,11 +156,11 @@ func (r *reader) interpreterByName(name, dir string) {
 	}
 	for _, at := range filepath.SplitList(list) {
 		file := filepath.Join(abs(dir, at), name)
-		if !filepath.IsAbs(file) || system(file) && r.isThere(file) {
+		if !filepath.IsAbs(file) || InSystemFolder(file) && r.IsProgram(file) {
 			return
 		}
-		if r.isThere(file) {
-			r.visit(file, code)
+		if r.IsProgram(file) {
+			r.Visit(file, Code)
 			r.bindScript(file, dir)
 			return
 		}
@@ -170,7 +170,7 @@ func (r *reader) interpreterByName(name, dir string) {
 // parts are a word and what else it can mean: the parts of --file=x, a:b and
 // user@host, -fx and ~/x.
 func (r *reader) parts(word string) []string {
-	if len(word) > maxPath {
+	if len(word) > MaxPath {
 		return r.longParts(word)
 	}
 	out := []string{word}
@@ -204,11 +204,11 @@ func (r *reader) longParts(word string) []string {
 	var out []string
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
 		part = strings.Trim(part, " \t\n\"'") // of JSON
-		if part == "" || len(part) > maxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
+		if part == "" || len(part) > MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
 			continue
 		}
-		if out = append(out, part); len(out) > maxParts {
-			r.name("the files that a word of %d bytes names", len(word))
+		if out = append(out, part); len(out) > MaxParts {
+			r.Name("the files that a word of %d bytes names", len(word))
 			return out
 		}
 	}

@@ -41,14 +41,14 @@ func (r queryReader) bind(read []string) {
 
 // queryFile reads a file of queries that is bound.
 func (r queryReader) queryFile(file string, bases []string, depth int) {
-	if !r.isQuery(file) || !r.once("query", file) {
+	if !r.isQuery(file) || !r.Once("query", file) {
 		return
 	}
-	if depth >= maxFollowed {
-		r.unread(file, "includes")
+	if depth >= MaxFollowed {
+		r.Unread(file, "includes")
 		return
 	}
-	text, _ := r.textOf(file, "includes")
+	text, _ := r.TextOf(file, "includes")
 	r.query(text, append([]string{filepath.Dir(file)}, bases...), depth+1)
 }
 
@@ -61,8 +61,8 @@ func (r queryReader) query(text string, bases []string, depth int) {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {
-				if r.depth >= maxFollowed {
-					r.unread(r.of, "runs")
+				if r.depth >= MaxFollowed {
+					r.Unread(r.of, "runs")
 					break
 				}
 				r.runs(strings.Join(fields[n+1:], " "), r.call.Dir, nil, scope{strict: r.strict, words: true, of: r.of})
@@ -71,7 +71,7 @@ func (r queryReader) query(text string, bases []string, depth int) {
 			for _, name := range fields[n+1:] {
 				name = strings.Trim(name, `"'()`)
 				for _, base := range bases {
-					if file := abs(base, name); name != "" && !r.visit(file, code) {
+					if file := abs(base, name); name != "" && !r.Visit(file, Code) {
 						r.queryFile(file, bases, depth)
 					}
 				}
@@ -82,5 +82,5 @@ func (r queryReader) query(text string, bases []string, depth int) {
 
 // isQuery reports whether a bound file may be one of queries.
 func (r queryReader) isQuery(file string) bool {
-	return r.out[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
+	return r.Bound[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
 }

@@ -24,7 +24,7 @@ type scope struct {
 // A reader binds what files name while one text is walked. The readers of one kind of file build on
 // it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
 type reader struct {
-	*scan
+	*Scan
 	*callState
 	scope
 	call approver.ToolCall // what is walked
@@ -58,14 +58,14 @@ type reading struct {
 // named names what is not bound, where the text is one of which that is to be said.
 func (r *reader) named(format string, args ...any) {
 	if r.strict {
-		r.name(format, args...)
+		r.Name(format, args...)
 	}
 }
 
 // namedFile is unread where the text is one of which that is to be said.
 func (r *reader) namedFile(file, verb string) {
 	if r.strict {
-		r.unread(file, verb)
+		r.Unread(file, verb)
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *reader) unknown(st *shell.Step) {
 // isCoded notes that a file was bound for a command, if it was; nil is no command.
 func (r *reader) isCoded(c *command, file string) {
 	if c != nil && !c.coded {
-		c.coded = r.out[filepath.Clean(file)] != ""
+		c.coded = r.Bound[filepath.Clean(file)] != ""
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *reader) isCoded(c *command, file string) {
 func (r *reader) upwards(dir string) []string {
 	list := above(dir)
 	for n, at := range list {
-		if _, err := r.stat(filepath.Join(at, ".git")); r.look() && err == nil {
+		if _, err := r.Stat(filepath.Join(at, ".git")); r.Look() && err == nil {
 			return list[:n+1]
 		}
 		if at == filepath.Clean(r.call.Env["HOME"]) {
@@ -102,10 +102,10 @@ func (r *reader) upwards(dir string) []string {
 
 // both returns what a path matches as a pattern, if it can be one, and the path itself.
 func (r *reader) both(file string) []string {
-	if !isPattern(file) {
+	if !IsPattern(file) {
 		return []string{file}
 	}
-	return append(r.match(file), file)
+	return append(r.Match(file), file)
 }
 
 // folderOf is the folder in which a step runs, or that of the call.
@@ -118,8 +118,8 @@ func (r *reader) folderOf(st *shell.Step) string {
 
 // follow is what a bound file says, if files are still followed as deep as that.
 func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
-	if text, ok = r.textOf(file, verb); ok && depth >= maxFollowed {
-		r.unread(file, verb)
+	if text, ok = r.TextOf(file, verb); ok && depth >= MaxFollowed {
+		r.Unread(file, verb)
 		return "", false
 	}
 	return text, ok

@@ -33,7 +33,7 @@ func (y *yamlText) add(part yamlText) {
 }
 
 func yamlNode(n ast.Node, depth int) (y yamlText) {
-	if depth > maxNested {
+	if depth > MaxNested {
 		return yamlText{deep: true}
 	}
 	switch n := n.(type) {
