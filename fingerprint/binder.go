@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 )
 
@@ -22,7 +24,7 @@ const scanTime = 5 * time.Second
 // kept, and only where nobody but root can change the file.
 type Binder struct {
 	walker  Walker
-	shared  Shared
+	shared  disk.Shared
 	goFiles goFileCache
 
 	mu    sync.Mutex
@@ -62,7 +64,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
 	if !b.acquire() {
-		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", MaxScans))
+		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", disk.MaxScans))
 	}
 	type result struct {
 		files   map[string]string
@@ -74,7 +76,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 		var r result
 		defer func() {
 			if p := recover(); p != nil {
-				r = result{Err: fmt.Errorf("the files of the command: %v", p)}
+				r = result{err: fmt.Errorf("the files of the command: %v", p)}
 			}
 			b.release()
 			done <- r
@@ -93,7 +95,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 func (b *Binder) acquire() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.scans >= MaxScans {
+	if b.scans >= disk.MaxScans {
 		return false
 	}
 	b.scans++
@@ -108,7 +110,7 @@ func (b *Binder) release() {
 
 // scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
 func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := NewScan(&b.shared, canceled, call)
+	s := disk.NewScan(&b.shared, canceled, call)
 	s.BindDir()
 	in := scope{strict: true, words: true}
 	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goFiles), scope: in, call: call, path: call.Env["PATH"]}

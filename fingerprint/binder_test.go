@@ -18,6 +18,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 )
 
@@ -132,7 +134,7 @@ func (p *playground) version(name string) string {
 	if err != nil {
 		p.Fatal(err)
 	}
-	id, _ := Identify(info)
+	id, _ := disk.Identify(info)
 	return id.Version
 }
 
@@ -146,7 +148,7 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 		t.Errorf("20 MiB are bound by %q", got)
 	}
 	p.write("huge image", "")
-	if err := os.Truncate(p.path("huge image"), MaxCallBytes+1); err != nil {
+	if err := os.Truncate(p.path("huge image"), disk.MaxCallBytes+1); err != nil {
 		t.Fatal(err)
 	}
 	huge := func() string { return p.of("run 'huge image'")[p.path("huge image")] }
@@ -168,14 +170,14 @@ func TestBinderReadsLargeFiles(t *testing.T) {
 	if f, err = os.OpenFile(p.path("huge image"), os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte("rm -rf ~"), MaxCallBytes/2); err != nil {
+	if _, err := f.WriteAt([]byte("rm -rf ~"), disk.MaxCallBytes/2); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil || huge() == before {
 		t.Errorf("a huge file that was written in the middle has the same hash (%v)", err)
 	}
 	p.write("other", "")
-	if err := os.Truncate(p.path("other"), MaxCallBytes-10<<20); err != nil {
+	if err := os.Truncate(p.path("other"), disk.MaxCallBytes-10<<20); err != nil {
 		t.Fatal(err)
 	}
 	if both := p.of("run large other"); !strings.HasPrefix(both[p.path("large")], "sha256:") || !strings.HasPrefix(both[p.path("other")], "ends:") {
@@ -469,10 +471,10 @@ func TestBinderIsBounded(t *testing.T) {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
-	for i := range MaxFiles + 1 {
+	for i := range disk.MaxFiles + 1 {
 		p.write(fmt.Sprintf("many/%d", i), "")
 	}
-	_, err := p.files(p.call(distinct(MaxFiles+1, "many/%d ")))
+	_, err := p.files(p.call(distinct(disk.MaxFiles+1, "many/%d ")))
 	if why := approver.UnbindableError(""); !errors.As(err, &why) || !strings.HasSuffix(why.Error(), "split it") {
 		t.Errorf("more files than can be bound: %v", err)
 	}
@@ -516,7 +518,7 @@ func TestBinderDoesNotHang(t *testing.T) {
 		if took, err := of(ctx, "bash /net/dead/x.sh"); !errors.Is(err, gone) || took != time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
-		for range MaxScans - 2 {
+		for range disk.MaxScans - 2 {
 			if took, err := of(t.Context(), "bash /net/dead/x.sh"); !errors.Is(err, errSlow) || took != scanTime {
 				t.Fatalf("after %v: %v", took, err)
 			}
@@ -526,7 +528,7 @@ func TestBinderDoesNotHang(t *testing.T) {
 				t.Errorf("%s, with all places taken, after %v: %v", command, took, err)
 			}
 		}
-		if n := looks.Load(); n != MaxScans {
+		if n := looks.Load(); n != disk.MaxScans {
 			t.Errorf("%d goroutines hang", n)
 		}
 		close(dead) // the mount comes back
@@ -548,7 +550,7 @@ func TestBinderGivesUp(t *testing.T) {
 		}
 		return os.Stat(path)
 	}
-	if _, _, err := p.b.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, ErrCanceled) || looks != 1 {
+	if _, _, err := p.b.scan(given, p.call("./x.sh ./y.sh")); !errors.Is(err, disk.ErrCanceled) || looks != 1 {
 		t.Errorf("%d looks, %v", looks, err)
 	}
 }

@@ -2,6 +2,7 @@ package fingerprint
 
 import (
 	"approver.example"
+	"approver.example/fingerprint/disk"
 	"approver.example/reflexcore"
 )
 
@@ -15,18 +16,18 @@ type Walker interface {
 type callState struct {
 	walker    Walker
 	goFiles   *goFileCache
-	walks     int                     // texts that were walked
-	writes    textWrites              // what texts may write
-	imported  map[string]goFile       // what files of Go import
-	goTrees   []string                // folders of Go that are bound without their content
-	scriptsOf map[string][]string     // names of the scripts of a package.json
-	inHooks   map[string][]string     // files of folders of hooks of git
-	searches  map[string]PathContents // what lies in the folders of a PATH
+	walks     int                          // texts that were walked
+	writes    textWrites                   // what texts may write
+	imported  map[string]goFile            // what files of Go import
+	goTrees   []string                     // folders of Go that are bound without their content
+	scriptsOf map[string][]string          // names of the scripts of a package.json
+	inHooks   map[string][]string          // files of folders of hooks of git
+	searches  map[string]disk.PathContents // what lies in the folders of a PATH
 }
 
 func newCallState(walker Walker, cache *goFileCache) *callState {
 	return &callState{
 		walker: walker, goFiles: cache, writes: textWrites{}, imported: map[string]goFile{},
-		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]PathContents{},
+		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]disk.PathContents{},
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -23,7 +25,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, Code) || r.Bound[file] == "" {
+		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
 		r.isCoded(r.c, file)
@@ -32,7 +34,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 			continue
 		}
 		y, err := yamlOf(text)
-		if err != nil || depth >= MaxFollowed || y.deep || len(y.texts) > MaxWords {
+		if err != nil || depth >= disk.MaxFollowed || y.deep || len(y.texts) > disk.MaxWords {
 			r.Unread(file, "names")
 			continue
 		}
@@ -44,7 +46,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 
 // kustomized binds what one value of a kustomization names.
 func (r kustomizeReader) kustomized(dir, value string, depth int) {
-	if strings.Contains(value, "\n") || len(value) > MaxPath {
+	if strings.Contains(value, "\n") || len(value) > disk.MaxPath {
 		return // a patch, in the text itself
 	}
 	if _, after, ok := strings.Cut(value, "="); ok && !strings.Contains(value, "://") { // KEY=file
@@ -58,7 +60,7 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	if value == "" || value == "." || at == dir {
 		return
 	}
-	if !r.Visit(at, Code) {
+	if !r.Visit(at, disk.Code) {
 		r.generator(at, dir)
 		return
 	}
@@ -105,7 +107,7 @@ func (r kustomizeReader) chart(dir string, depth int) {
 	if !r.Once("chart", dir) || !r.IsFileOrHidden(file) {
 		return
 	}
-	if r.Visit(file, Code); depth > MaxFollowed {
+	if r.Visit(file, disk.Code); depth > disk.MaxFollowed {
 		r.Unread(file, "names")
 		return
 	}
@@ -154,7 +156,7 @@ func (r clusterReader) fromFolders() {
 			value = path
 		}
 		for _, base := range r.bases {
-			if at := filepath.Clean(abs(base, value)); r.Visit(at, Code) && len(r.BindTree(at, true, nil)) > 0 {
+			if at := filepath.Clean(abs(base, value)); r.Visit(at, disk.Code) && len(r.BindTree(at, true, nil)) > 0 {
 				r.c.coded = true
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -20,7 +22,7 @@ var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t
 // cSource binds a source and what it includes from beside it, or from one of some folders.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
+	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
 		!slices.Contains(sources, filepath.Ext(file)) {
 		return
 	}
@@ -73,7 +75,7 @@ func (r cReader) bind() {
 			if name, is := strings.CutPrefix(w, "-l"); is && effect.IsKnown(name) {
 				for _, at := range libraries {
 					for _, end := range []string{".a", ".so", ".dylib"} {
-						r.Visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), Code)
+						r.Visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), disk.Code)
 					}
 				}
 			} else if operand(w) && effect.IsKnown(w) && slices.Contains(sources, filepath.Ext(w)) {
@@ -112,7 +114,7 @@ func (r rustReader) bind() {
 // rustSource binds a source and what it takes in.
 func (r rustReader) rustSource(file string, depth int) {
 	file = filepath.Clean(file)
-	if r.Visit(file, Code) || r.Bound[file] == "" || !r.Once("rust", file) {
+	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("rust", file) {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)

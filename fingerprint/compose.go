@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
@@ -57,7 +59,7 @@ func (r composeReader) composed(file string, depth int) {
 		r.composeEnv(file, text)
 		return
 	}
-	if depth >= MaxFollowed {
+	if depth >= disk.MaxFollowed {
 		r.Unread(file, "names")
 		return
 	}
@@ -77,7 +79,7 @@ func (r composeReader) composed(file string, depth int) {
 		r.named("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
-			if !r.Visit(at, Code) && !strings.HasSuffix(name, ".dockerignore") {
+			if !r.Visit(at, disk.Code) && !strings.HasSuffix(name, ".dockerignore") {
 				imageReader(r).dockerfile(filepath.Clean(at))
 			}
 		}
@@ -102,7 +104,7 @@ func (r composeReader) composeFiles(value, dir string) {
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
 			r.named("the compose file %s", effect.Show(part))
-		case !r.Visit(at, Code) && r.Bound[at] != "":
+		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
 			r.isCoded(r.c, at)
 			r.bind(at)
 		}
@@ -111,7 +113,7 @@ func (r composeReader) composeFiles(value, dir string) {
 
 // node goes through a tree of YAML; path are the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
-	if len(path) > MaxNested {
+	if len(path) > disk.MaxNested {
 		c.named("what lies deep in a compose file")
 		return
 	}
@@ -172,10 +174,10 @@ func (c *composing) value(value string, path []string, depth int) {
 		c.words = append(c.words, strings.FieldsFunc(value,
 			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
 	case above == "provider" && key == "type":
-		c.another(value, MaxFollowed)
+		c.another(value, disk.MaxFollowed)
 	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
 		key == "label_file":
-		c.another(value, MaxFollowed)
+		c.another(value, disk.MaxFollowed)
 	}
 }
 
@@ -187,7 +189,7 @@ func (c *composing) another(value string, depth int) {
 		c.named("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
 		c.named("the file %s, which a compose file names", value)
-	case !c.Visit(at, Code) && c.Bound[at] != "" && depth < MaxFollowed && c.Once("compose", at):
+	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
 }
@@ -219,18 +221,18 @@ func (c *composing) mounted() {
 	}
 	for _, m := range c.mounts {
 		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.Scan.Call.Env["HOME"])))
-		if !filepath.IsAbs(at) || Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
+		if !filepath.IsAbs(at) || disk.Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}
 		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
-			c.Bound[FolderKey(at, scriptKinds)] = ListHash(nil)
+			c.Bound[disk.FolderKey(at, scriptKinds)] = disk.ListHash(nil)
 			continue
 		}
 		if !c.executes(at, c.dir) {
 			continue
 		}
 		if info, err := c.Stat(at); err == nil {
-			if id, known := Identify(info); known && SystemFolder(at, info, id) {
+			if id, known := disk.Identify(info); known && disk.SystemFolder(at, info, id) {
 				continue
 			}
 		}
@@ -249,7 +251,7 @@ func (c *composing) mounted() {
 // isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
 func (c *composing) isThereAt(path string) bool {
 	info, err := c.Stat(path)
-	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !IsAbsent(err))
+	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !disk.IsAbsent(err))
 }
 
 // interpolated is a value with its variables, where those are known.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -53,12 +55,12 @@ func (p *pass) bindRead(e *effect.Effect) {
 	if !filepath.IsAbs(e.Target) || !effect.IsKnown(e.Target) {
 		return
 	}
-	as := Data
+	as := disk.Data
 	if slices.ContainsFunc(p.commands, isFed) { // it may be what is executed
-		as = Code
+		as = disk.Code
 	}
 	for _, file := range p.both(e.Target) {
-		if as == Code && p.depth == 0 { // cat a.sh | sh
+		if as == disk.Code && p.depth == 0 { // cat a.sh | sh
 			step := e.Step
 			if step < 0 {
 				step = slices.IndexFunc(p.commands, isFed)
@@ -124,7 +126,7 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 			if !strings.HasPrefix(e.By, "file ") {
 				p.later = append(p.later, executedFile{e.Step, file, dir})
 			}
-			if !p.Visit(file, Code) {
+			if !p.Visit(file, disk.Code) {
 				p.isCoded(p.command(e.Step), file)
 				p.bindScript(file, dir)
 			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
@@ -239,7 +241,7 @@ func (p *pass) foundByFind(i int, target string) bool {
 	}
 	var patterns []string
 	if name != "" {
-		patterns = []string{Loose(name)}
+		patterns = []string{disk.Loose(name)}
 	}
 	p.BindTree(root, true, patterns)
 	return true
@@ -263,7 +265,7 @@ func (f *flow) byFind(i int) bool {
 func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
-		if p.Visit(file, Code) {
+		if p.Visit(file, disk.Code) {
 			p.BindFolder(filepath.Clean(file))
 		}
 		return
@@ -272,7 +274,7 @@ func (p *pass) bindPackage(name, dir string) {
 		local := filepath.Join(at, "node_modules/.bin", name)
 		if info, err := p.Stat(local); p.Look() && err == nil && info.Mode().IsRegular() {
 			p.BindLink(local)
-			p.Visit(local, Code)
+			p.Visit(local, disk.Code)
 			return
 		}
 	}
@@ -283,11 +285,11 @@ func (p *pass) bindPackage(name, dir string) {
 func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {
-		p.Visit(at+".py", Code)
+		p.Visit(at+".py", disk.Code)
 		for up := path.Dir(at); up != dir && strings.HasPrefix(up, dir+"/"); up = path.Dir(up) {
-			p.Visit(up+"/__init__.py", Code)
+			p.Visit(up+"/__init__.py", disk.Code)
 		}
-		if p.Visit(at, Code) {
+		if p.Visit(at, disk.Code) {
 			p.BindFolder(at, "*.py")
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -67,7 +69,7 @@ func (r requirementsReader) bind() {
 			return slices.ContainsFunc(r.bases, func(base string) bool {
 				return slices.ContainsFunc(r.upwards(base), func(at string) bool {
 					return slices.ContainsFunc(strings.Fields(names), func(file string) bool {
-						r.Visit(filepath.Join(at, file), Code)
+						r.Visit(filepath.Join(at, file), disk.Code)
 						return r.Bound[filepath.Join(at, file)] != ""
 					})
 				})
@@ -109,7 +111,7 @@ func (r requirementsReader) required(words []string) {
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if r.Visit(file, Code) || r.Bound[file] == "" {
+		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
 		if text, ok := r.TextOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
@@ -123,7 +125,7 @@ func (r requirementsReader) needsOthers(dir string) bool {
 // requirements binds a file of requirements and those that it names, and names it if it
 // asks for something that no hash pins.
 func (r requirementsReader) requirements(file string, depth int) {
-	if !r.Once("requirements", file) || r.Visit(file, Code) {
+	if !r.Once("requirements", file) || r.Visit(file, disk.Code) {
 		return
 	}
 	text, ok := r.follow(file, "asks for", depth)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore"
@@ -160,7 +162,7 @@ func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 		for _, dir := range f.folders() {
 			for _, word := range f.parts(f.Expand(strings.ReplaceAll(text, "${PWD}", dir))) {
 				if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(dir)) {
-					f.Visit(abs(dir, word), Data)
+					f.Visit(abs(dir, word), disk.Data)
 				}
 			}
 		}
@@ -175,8 +177,8 @@ func (f *flow) folders() []string {
 		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
 			continue
 		}
-		if len(dirs) >= MaxBases {
-			f.Name("what lies in more than %d folders", MaxBases)
+		if len(dirs) >= disk.MaxBases {
+			f.Name("what lies in more than %d folders", disk.MaxBases)
 			return dirs
 		}
 		dirs = append(dirs, dir)

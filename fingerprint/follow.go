@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -32,7 +34,7 @@ func (r *reader) bindScript(file, dir string) {
 		}
 		return
 	}
-	if !all || r.depth >= MaxFollowed {
+	if !all || r.depth >= disk.MaxFollowed {
 		r.Unread(file, "runs")
 		return
 	}
@@ -49,7 +51,7 @@ func (r *reader) bindScript(file, dir string) {
 
 // executes binds a file and what it runs as a script, and reports whether it is a folder.
 func (r *reader) executes(file, dir string) (folder bool) {
-	if folder = r.Visit(file, Code); !folder {
+	if folder = r.Visit(file, disk.Code); !folder {
 		r.bindScript(file, dir)
 	}
 	return folder
@@ -103,7 +105,7 @@ func (r *reader) walk(call approver.ToolCall, in scope) {
 	if call.Command == "" && in.depth > 0 || r.Err != nil {
 		return
 	}
-	if r.walks++; r.walks > MaxWalks {
+	if r.walks++; r.walks > disk.MaxWalks {
 		r.Name("further recipes and scripts")
 		return
 	}
@@ -136,7 +138,7 @@ func (r *reader) starts(command, dir, file string) {
 	if !r.Once("starts", command, dir) {
 		return
 	}
-	if r.depth >= MaxFollowed {
+	if r.depth >= disk.MaxFollowed {
 		r.Unread(file, "starts")
 		return
 	}

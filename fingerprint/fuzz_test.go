@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -47,7 +49,7 @@ func FuzzBinder(f *testing.F) {
 			t.Errorf("%q: files come with the error %v", command, err)
 		}
 		for path, hash := range files {
-			if hash == Unreadable && unbound == nil {
+			if hash == disk.Unreadable && unbound == nil {
 				t.Errorf("%q: %s is unreadable and nothing says so", command, path)
 			}
 		}
@@ -72,7 +74,7 @@ func FuzzMakefile(f *testing.F) {
 			if strings.Contains(line, "\n") || len(line) > len(text) {
 				t.Errorf("%q has the line %q", text, line)
 			}
-			if out := m.expand(line); len(out) > 2*MaxText {
+			if out := m.expand(line); len(out) > 2*disk.MaxText {
 				t.Errorf("%q becomes %d bytes", line, len(out))
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -122,7 +124,7 @@ func option(key, value string) content.GitSetting {
 
 // variables reads the settings that the environment gives.
 func (g *gitCall) variables() {
-	for n := 0; n < MaxNested && len(g.Values("GIT_CONFIG_COUNT")) > 0; n++ {
+	for n := 0; n < disk.MaxNested && len(g.Values("GIT_CONFIG_COUNT")) > 0; n++ {
 		at := strconv.Itoa(n)
 		for _, key := range g.Values("GIT_CONFIG_KEY_" + at) {
 			for _, value := range g.Values("GIT_CONFIG_VALUE_" + at) {
@@ -131,7 +133,7 @@ func (g *gitCall) variables() {
 		}
 	}
 	for _, count := range g.Values("GIT_CONFIG_COUNT") {
-		if n, err := strconv.Atoi(count); err != nil || n > MaxNested {
+		if n, err := strconv.Atoi(count); err != nil || n > disk.MaxNested {
 			g.named("the settings of GIT_CONFIG_COUNT=%s", effect.Show(count))
 		}
 	}
@@ -154,7 +156,7 @@ func (g *gitCall) variables() {
 
 // executables binds the folder in which git looks for its own programs.
 func (g *gitCall) executables(dir string) {
-	if filepath.IsAbs(g.call.Dir) && effect.IsKnown(dir) && g.Visit(abs(g.call.Dir, dir), Code) {
+	if filepath.IsAbs(g.call.Dir) && effect.IsKnown(dir) && g.Visit(abs(g.call.Dir, dir), disk.Code) {
 		g.BindFolder(filepath.Clean(abs(g.call.Dir, dir)))
 	}
 }
@@ -179,7 +181,7 @@ func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
 
 func (g *gitCall) treeIn(at string, depth int) {
 	dir := filepath.Join(at, ".git")
-	if g.Visit(dir, Code) {
+	if g.Visit(dir, disk.Code) {
 		g.directory(dir)
 	} else if g.Bound[dir] != "" {
 		if to := g.gitFile(dir); to != "" {
@@ -189,7 +191,7 @@ func (g *gitCall) treeIn(at string, depth int) {
 		g.directory(at)
 	}
 	for _, name := range []string{".gitmodules", ".gitattributes"} {
-		g.Visit(filepath.Join(at, name), Code)
+		g.Visit(filepath.Join(at, name), disk.Code)
 	}
 	for _, name := range []string{".husky", ".githooks"} {
 		g.hooks(filepath.Join(at, name))
@@ -214,7 +216,7 @@ func (g *gitCall) gitFile(link string) string {
 // directory binds the settings and hooks in a .git.
 func (g *gitCall) directory(dir string) {
 	common := dir
-	if file := filepath.Join(dir, "commondir"); !g.Visit(file, Code) && g.Bound[file] != "" {
+	if file := filepath.Join(dir, "commondir"); !g.Visit(file, disk.Code) && g.Bound[file] != "" {
 		text, ok := g.TextOf(file, "names")
 		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
 			g.Unread(file, "names")
@@ -224,7 +226,7 @@ func (g *gitCall) directory(dir string) {
 	}
 	g.config(filepath.Join(common, "config"), 0)
 	g.config(filepath.Join(dir, "config.worktree"), 0)
-	g.Visit(filepath.Join(common, "info/attributes"), Code)
+	g.Visit(filepath.Join(common, "info/attributes"), disk.Code)
 	g.hooks(filepath.Join(common, "hooks"))
 	g.remotes(common)
 	g.todo(dir)
@@ -238,7 +240,7 @@ var (
 
 // hooks binds a folder of hooks, and what those run that the subcommand may start.
 func (g *gitCall) hooks(dir string) {
-	if !g.Visit(dir, Code) {
+	if !g.Visit(dir, disk.Code) {
 		return
 	}
 	files := g.BindFolder(dir)

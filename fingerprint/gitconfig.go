@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -14,7 +16,7 @@ import (
 // config binds a file of settings, those that it includes, and what they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
-	if g.Visit(file, Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
+	if g.Visit(file, disk.Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
 		return
 	}
 	text, ok := g.TextOf(file, "names")
@@ -22,7 +24,7 @@ func (g *gitCall) config(file string, depth int) {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= MaxFollowed {
+	if err != nil || depth >= disk.MaxFollowed {
 		g.Unread(file, "names")
 	}
 	for _, o := range options {
@@ -46,7 +48,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 	switch {
 	case (first == "include" || first == "includeif") && last == "path":
-		if file, ok := g.expanded(value, in, of); ok && depth < MaxFollowed {
+		if file, ok := g.expanded(value, in, of); ok && depth < disk.MaxFollowed {
 			g.config(file, depth+1)
 		}
 	case o.Key == "core.hookspath":
@@ -55,7 +57,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 		}
 	case o.Key == "core.attributesfile":
 		if file, ok := g.expanded(value, g.root, of); ok {
-			g.Visit(file, Code)
+			g.Visit(file, disk.Code)
 		}
 	case first == "alias":
 		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) || strings.EqualFold(o.Key, "alias."+g.sub+".command") {
@@ -141,7 +143,7 @@ func (g *gitCall) starts(command, dir, of string) {
 	if !g.Once("git runs", command, dir) {
 		return
 	}
-	if g.depth >= MaxFollowed {
+	if g.depth >= disk.MaxFollowed {
 		g.Unread(of, "runs")
 		return
 	}

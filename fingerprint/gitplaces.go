@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore/content"
@@ -25,7 +27,7 @@ func (g *gitCall) submodules(at string, depth int) {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= MaxFollowed {
+	if err != nil || depth >= disk.MaxFollowed {
 		g.Unread(list, "names")
 		return
 	}
@@ -34,7 +36,7 @@ func (g *gitCall) submodules(at string, depth int) {
 		if !strings.HasPrefix(o.Key, "submodule.") || !strings.HasSuffix(o.Key, ".path") {
 			continue
 		}
-		if found++; found > MaxNested {
+		if found++; found > disk.MaxNested {
 			g.Unread(list, "names")
 			break
 		}
@@ -107,7 +109,7 @@ func (g *gitCall) receiver(address string) {
 func (g *gitCall) remotes(common string) {
 	for _, name := range []string{"remotes", "branches"} {
 		dir := filepath.Join(common, name)
-		if !g.Visit(dir, Code) {
+		if !g.Visit(dir, disk.Code) {
 			continue
 		}
 		for _, file := range g.BindFolder(dir) {
@@ -129,7 +131,7 @@ func (g *gitCall) remotes(common string) {
 // shorter with each step, and names commits only.
 func (g *gitCall) todo(dir string) {
 	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
-	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, Code) || g.Bound[file] == "" {
+	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, disk.Code) || g.Bound[file] == "" {
 		return
 	}
 	text, ok := g.TextOf(file, "runs")
@@ -209,7 +211,7 @@ func (g *gitCall) template(dir string) {
 		g.named("the template of git in %s", effect.Show(dir))
 		return
 	}
-	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, Code) {
+	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {
 		g.Bound["there "+filepath.Clean(at)] = "folder"
 		g.BindFolder(filepath.Clean(at))
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -42,17 +44,17 @@ func (r *goReader) bind() {
 			r.c.coded = true
 			continue
 		}
-		if done[dirs[n]] = true; len(done) > MaxTree {
+		if done[dirs[n]] = true; len(done) > disk.MaxTree {
 			r.named("the packages that %s imports", dirs[0])
 			return
 		}
-		if files > MaxTree/2 { // the modules as a whole
+		if files > disk.MaxTree/2 { // the modules as a whole
 			for _, m := range r.modules {
 				if r.BindFolder(m.root, goFiles...) != nil && r.isGoTree(m.root) {
 					dirs = append(dirs, r.goTree(m.root)...)
 				}
 			}
-			files = -MaxTree
+			files = -disk.MaxTree
 		}
 		for _, file := range r.BindMatchingAny(dirs[n], goFiles) {
 			files++
@@ -86,7 +88,7 @@ func (r *goReader) goWords() (dirs, trees []string) {
 					dirs = append(dirs, filepath.Dir(file))
 				}
 			}
-			if strings.HasSuffix(w, ".go") && !r.Visit(abs(base, w), Code) && r.Bound[filepath.Join(base, w)] != "" {
+			if strings.HasSuffix(w, ".go") && !r.Visit(abs(base, w), disk.Code) && r.Bound[filepath.Join(base, w)] != "" {
 				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
 			}
 		}
@@ -113,7 +115,7 @@ func (r *goReader) importedFrom(imports []string) (dirs []string) {
 func (r *goReader) isVendored(vendor string) bool {
 	list := filepath.Join(vendor, "modules.txt")
 	if r.Once("vendored", list) {
-		r.Visit(list, Code)
+		r.Visit(list, disk.Code)
 	}
 	return r.Bound[list] != ""
 }
@@ -141,7 +143,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 	for _, name := range []string{"go.mod", "go.work"} {
 		for _, at := range above(dir) {
 			file := filepath.Join(at, name)
-			if r.Visit(file, Code); r.Bound[file] == "" {
+			if r.Visit(file, disk.Code); r.Bound[file] == "" {
 				continue
 			}
 			text, ok := r.TextOf(file, "names")
@@ -171,7 +173,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 				case words[0] == "use" && len(words) == 2:
 					modules = append(modules, r.usedModule(abs(at, to)))
 				case words[0] == "replace" && len(words) > 3 && (strings.HasPrefix(to, ".") || filepath.IsAbs(to)):
-					r.Visit(filepath.Join(abs(at, to), "go.mod"), Code)
+					r.Visit(filepath.Join(abs(at, to), "go.mod"), disk.Code)
 					modules = append(modules, goModule{filepath.Clean(abs(at, to)), words[1]})
 				}
 			}
@@ -189,7 +191,7 @@ func (r *goReader) goModules(dir string) (modules []goModule) {
 // usedModule is the module of a folder that a go.work uses.
 func (r *goReader) usedModule(root string) goModule {
 	file := filepath.Join(root, "go.mod")
-	r.Visit(file, Code)
+	r.Visit(file, disk.Code)
 	text, _ := r.TextOf(file, "names")
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == "module" {
@@ -211,14 +213,14 @@ func (r *goReader) directives(file string, says goFile) {
 			for _, name := range strings.Fields(names) {
 				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
 				for _, found := range r.both(filepath.Join(dir, name)) {
-					if r.Visit(found, Data) {
+					if r.Visit(found, disk.Data) {
 						r.BindFolder(found)
 					}
 				}
 			}
 		}
 		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && r.generate {
-			if r.depth >= MaxFollowed {
+			if r.depth >= disk.MaxFollowed {
 				r.Unread(file, "generates")
 				return
 			}

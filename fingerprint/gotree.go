@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads what the files of Go say in folders that are too large to be bound by their
@@ -17,7 +19,7 @@ const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
 func (r *goReader) isGoTree(dir string) bool {
-	return strings.HasPrefix(r.Bound[FolderKey(dir, goFiles)], StampedSum)
+	return strings.HasPrefix(r.Bound[disk.FolderKey(dir, goFiles)], disk.StampedSum)
 }
 
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
@@ -64,20 +66,20 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 	if err != nil {
 		return says // its version says so
 	}
-	id, known := Identify(info)
+	id, known := disk.Identify(info)
 	if says, ok := r.goFiles.get(id.Version); ok && known {
 		return says
 	}
-	f, info, err := Open(file)
+	f, info, err := disk.Open(file)
 	if err != nil {
 		r.Unread(file, "imports")
 		return says
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, MaxText+1))
-	all := len(text) <= MaxText
-	says, parsed := parseGo(file, string(text[:min(len(text), MaxText)]), all)
-	if now, _ := Identify(info); err != nil || !parsed || now.Version != id.Version {
+	text, err := io.ReadAll(io.LimitReader(f, disk.MaxText+1))
+	all := len(text) <= disk.MaxText
+	says, parsed := parseGo(file, string(text[:min(len(text), disk.MaxText)]), all)
+	if now, _ := disk.Identify(info); err != nil || !parsed || now.Version != id.Version {
 		r.Unread(file, "imports")
 		return says
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -71,7 +73,7 @@ func (r credentialsReader) bind() {
 
 // kubeconfig binds what a file of clusters and users names and starts.
 func (r credentialsReader) kubeconfig(file string) {
-	if !r.Once("kubeconfig", file) || r.Visit(file, Code) || r.Bound[file] == "" {
+	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
 	}
 	text, ok := r.TextOf(file, "starts")
@@ -89,7 +91,7 @@ func (r credentialsReader) kubeconfig(file string) {
 		}
 		for _, key := range []string{"tokenFile", "client-certificate", "client-key", "certificate-authority"} {
 			for _, value := range given[key] {
-				r.Visit(filepath.Clean(abs(dir, value)), Code)
+				r.Visit(filepath.Clean(abs(dir, value)), disk.Code)
 			}
 		}
 	}
@@ -107,25 +109,25 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 	if !r.Once("aws settings", file) {
 		return
 	}
-	r.Bound["starts by "+file] = ListHash(nil)
+	r.Bound["starts by "+file] = disk.ListHash(nil)
 	if !r.IsFileOrHidden(file) {
 		return
 	}
 	var text string
 	if whole {
-		r.Visit(file, Code)
+		r.Visit(file, disk.Code)
 		text, _ = r.TextOf(file, "starts")
 	} else {
-		f, _, err := Open(file)
+		f, _, err := disk.Open(file)
 		if err != nil {
-			r.Visit(file, Code) // which names it
+			r.Visit(file, disk.Code) // which names it
 			return
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		b := make([]byte, MaxText)
+		b := make([]byte, disk.MaxText)
 		n, _ := io.ReadFull(f, b) // it is mostly shorter
 		text = string(b[:n])
-		if n == MaxText {
+		if n == disk.MaxText {
 			r.namedFile(file, "starts")
 		}
 	}
@@ -135,7 +137,7 @@ func (r credentialsReader) awsSettings(file string, whole bool) {
 		list = append(list, m[1])
 		r.starts(strings.TrimSpace(m[1]), r.call.Dir, file)
 	}
-	r.Bound["starts by "+file] = ListHash(list)
+	r.Bound["starts by "+file] = disk.ListHash(list)
 	for _, m := range r.FindAll(awsPlugins, file, text) {
 		if at := strings.TrimSpace(m[1]); filepath.IsAbs(at) {
 			r.BindPlaces(at, []string{"**/*.py"})
@@ -153,7 +155,7 @@ var (
 
 // terraformSettings binds the providers that settings of Terraform put in the place of others.
 func (r credentialsReader) terraformSettings(file string) {
-	if !r.Once("terraform settings", file) || r.Visit(file, Code) || r.Bound[file] == "" {
+	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
 	}
 	text, _ := r.TextOf(file, "names")
@@ -166,7 +168,7 @@ func (r credentialsReader) terraformSettings(file string) {
 		at := fromHome(r.Expand(m[1]), r.call.Env["HOME"])
 		if !filepath.IsAbs(at) || !effect.IsKnown(at) {
 			r.namedFile(file, "loads")
-		} else if !slices.Contains(SystemFolders, at+"/") {
+		} else if !slices.Contains(disk.SystemFolders, at+"/") {
 			r.BindPlaces(filepath.Clean(at), []string{"**"})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -129,7 +131,7 @@ func (r imageReader) buildContext(base, from string) []string {
 	logs := false // those at the top count only if they are copied by name
 	for _, recipe := range recipes {
 		lists = append(lists, recipe+".dockerignore")
-		if r.Visit(recipe, Code); r.Bound[recipe] != "" {
+		if r.Visit(recipe, disk.Code); r.Bound[recipe] != "" {
 			text, all := r.Contents(recipe)
 			logs = logs || !all || strings.Contains(text, ".log")
 		}
@@ -158,9 +160,9 @@ func (r imageReader) buildContext(base, from string) []string {
 // top, and anywhere.
 func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
-	at, below = slices.Clone(ToolFolders), slices.Clone(ToolFolders)
+	at, below = slices.Clone(disk.ToolFolders), slices.Clone(disk.ToolFolders)
 	for _, list := range lists {
-		if r.Visit(list, Code); r.Bound[list] == "" {
+		if r.Visit(list, disk.Code); r.Bound[list] == "" {
 			continue
 		}
 		any = true

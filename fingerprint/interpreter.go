@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -78,7 +80,7 @@ func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 		}
 		for _, base := range r.bases {
 			root := filepath.Clean(abs(base, dir))
-			if r.Visit(root, Code) && !slices.Contains(roots, root) {
+			if r.Visit(root, disk.Code) && !slices.Contains(roots, root) {
 				roots = append(roots, root)
 				var kinds []string
 				for _, ending := range strings.Fields(r.l.endings) {
@@ -121,11 +123,11 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 
 // candidates binds the file that a name may mean, and reports whether there is one.
 func (r interpreterReader) candidates(file string, depth int) (found bool) {
-	if depth > 2 || !filepath.IsAbs(file) || len(file) > MaxPath {
+	if depth > 2 || !filepath.IsAbs(file) || len(file) > disk.MaxPath {
 		return false
 	}
 	for _, ending := range append([]string{""}, strings.Fields(r.l.endings)...) {
-		if !r.Visit(file+ending, Code) && r.Bound[filepath.Clean(file+ending)] != "" {
+		if !r.Visit(file+ending, disk.Code) && r.Bound[filepath.Clean(file+ending)] != "" {
 			r.bindScript(file+ending, filepath.Dir(file))
 			found = true
 		}
@@ -133,7 +135,7 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 	if info, err := r.Stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
 		return found
 	}
-	if manifest := filepath.Join(file, "package.json"); !r.Visit(manifest, Code) && r.Bound[manifest] != "" {
+	if manifest := filepath.Join(file, "package.json"); !r.Visit(manifest, disk.Code) && r.Bound[manifest] != "" {
 		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
 			found = r.candidates(filepath.Join(file, main), depth+1) || found
 		}
@@ -166,7 +168,7 @@ func (r interpreterReader) shadowed(roots []string) {
 	name := strings.ReplaceAll(st.Argv[n+1], ".", "/")
 	for _, root := range roots {
 		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
-			r.Visit(filepath.Join(root, at+".py"), Code)
+			r.Visit(filepath.Join(root, at+".py"), disk.Code)
 			r.VisitFolder(filepath.Join(root, at), "*.py")
 		}
 	}

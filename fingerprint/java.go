@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -73,7 +75,7 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 			continue
 		}
 		for _, base := range r.bases {
-			if at := abs(base, file); !r.Visit(at, Code) {
+			if at := abs(base, file); !r.Visit(at, disk.Code) {
 				text, _ := r.TextOf(at, "names")
 				words = append(words, r.javaWords(strings.Fields(strings.ReplaceAll(text, `"`, "")), depth+1)...)
 			}
@@ -90,7 +92,7 @@ func (r javaReader) classes(part string) {
 	}
 	for _, base := range r.bases {
 		at := abs(base, strings.TrimSuffix(part, "*"))
-		if clean := filepath.Clean(at); !r.Visit(at, Code) {
+		if clean := filepath.Clean(at); !r.Visit(at, disk.Code) {
 			r.c.coded = r.c.coded || r.Bound[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
 			for _, jar := range r.BindMatching(clean, "*.jar") {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"approver.example/fingerprint/disk"
 )
 
 // A limit is one bound of this package and a disk that is beyond it.
@@ -32,11 +34,11 @@ func writes(name, text string) func(*playground) {
 	return func(p *playground) { p.write(name, text) }
 }
 
-var long = "\n# " + strings.Repeat("x", MaxText) + "\n"
+var long = "\n# " + strings.Repeat("x", disk.MaxText) + "\n"
 
 // runners are scripts that run each other, one more than are followed.
 func runners(p *playground) {
-	for n := range MaxFollowed + 2 {
+	for n := range disk.MaxFollowed + 2 {
 		p.write(fmt.Sprintf("r%d.sh", n), fmt.Sprintf("#!/bin/sh\nbash ./r%d.sh\n", n+1))
 	}
 }
@@ -74,27 +76,27 @@ var limits = []limit{
 	}, "what go.mod names"},
 	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long), "what .git/config names"},
 	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"), "what .git/config names"},
-	{"words of settings", "task x", writes("Taskfile.yml", lines(MaxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
+	{"words of settings", "task x", writes("Taskfile.yml", lines(disk.MaxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
 	{"scripts that run scripts", "bash r0.sh", runners, "what r8.sh runs"},
 	{"settings that name settings", "task x", func(p *playground) {
 		p.write("Taskfile.yml", "./t0.yml")
-		for n := range MaxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			p.write(fmt.Sprintf("t%d.yml", n), fmt.Sprintf("./t%d.yml", n+1))
 		}
 	}, "what t7.yml names"},
 	{"make that runs make", "make -C m0", func(p *playground) {
-		for n := range MaxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			p.write(fmt.Sprintf("m%d/Makefile", n), fmt.Sprintf("all:\n\tmake -C ../m%d\n", n+1))
 		}
 	}, "/Makefile runs"},
 	{"npm that runs npm", "npm run a0", writes("package.json", func() string {
 		text := `{"scripts":{"z":""`
-		for n := range MaxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			text += fmt.Sprintf(`,"a%d":"npm run a%d"`, n, n+1)
 		}
 		return text + `}}`
 	}()), "what package.json runs"},
-	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(MaxWalks+1, "\techo %\n")+"\t./$(X)\n"), "further recipes and scripts"},
+	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(disk.MaxWalks+1, "\techo %\n")+"\t./$(X)\n"), "further recipes and scripts"},
 	{"targets", "make", writes("Makefile", "all: "+lines(maxTargets+1, "t% ")+"z\nz:\n\t./evil.sh\n"), "what Makefile runs"},
 	{"values", "make", writes("Makefile", func() string {
 		text := ""
@@ -103,49 +105,49 @@ var limits = []limit{
 		}
 		return text + "j =\nall:\n\t./$(a)evil.sh\n"
 	}()), "what Makefile runs"},
-	{"values in values", "make", writes("Makefile", lines(MaxNested+2, "V% = $(W%)\nW% = $(V%1)\n")+
+	{"values in values", "make", writes("Makefile", lines(disk.MaxNested+2, "V% = $(W%)\nW% = $(V%1)\n")+
 		func() string {
 			text := ""
-			for n := range MaxNested + 2 {
+			for n := range disk.MaxNested + 2 {
 				text += fmt.Sprintf("A%d = $(A%d)\n", n, n+1)
 			}
 			return text
 		}()+"all:\n\t./$(A0)evil.sh\n"), "what Makefile runs"},
-	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", MaxText/4)+"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
+	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", disk.MaxText/4)+"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
 	{"a script that cannot be parsed", "bash run.sh", writes("run.sh", "if then ((\n./evil.sh\n"), "what run.sh runs"},
 	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`), "what package.json runs"},
 	{"files of a pattern", "bash ./many/*", func(p *playground) {
-		for n := range MaxFiles + 1 {
+		for n := range disk.MaxFiles + 1 {
 			p.write(fmt.Sprintf("many/f%05d", n), "")
 		}
 	}, "names more than 1024"},
 	{"folders below **", "bash **/x.sh", func(p *playground) {
-		for n := range MaxTree + 1 {
+		for n := range disk.MaxTree + 1 {
 			if err := os.MkdirAll(p.path(fmt.Sprintf("d/%d", n)), 0o755); err != nil {
 				p.Fatal(err)
 			}
 		}
 	}, "all folders below"},
-	{"folders that words name", "make " + lines(MaxBases+5, "-C d% "), func(p *playground) {
-		for n := range MaxBases + 5 {
+	{"folders that words name", "make " + lines(disk.MaxBases+5, "-C d% "), func(p *playground) {
+		for n := range disk.MaxBases + 5 {
 			p.write(fmt.Sprintf("d%d/Makefile", n), "all:\n\ttrue\n")
 		}
 	}, "what lies in more than 64 folders"},
 	{"packages", "go run .", func(p *playground) {
 		p.write("go.mod", "module m\n")
 		text := "package main\n"
-		for n := range MaxTree + 1 {
+		for n := range disk.MaxTree + 1 {
 			text += fmt.Sprintf("import _ \"m/p%d\"\n", n)
 		}
 		p.write("main.go", text)
 	}, "the packages that"},
 	{"a program that is huge", "./huge", func(p *playground) {
 		p.write("huge", "")
-		if err := os.Truncate(p.path("huge"), MaxCallBytes+1); err != nil {
+		if err := os.Truncate(p.path("huge"), disk.MaxCallBytes+1); err != nil {
 			p.Fatal(err)
 		}
 	}, "/huge"},
-	{"a long word", "run --files=" + lines(MaxParts+1, "./f%.sh,"), writes("x", ""), "names"},
+	{"a long word", "run --files=" + lines(disk.MaxParts+1, "./f%.sh,"), writes("x", ""), "names"},
 	{"the kernel's files as code", "bash /proc/self/environ /proc/1/cmdline", writes("x", ""), "which the kernel makes up"},
 	{"what the agent has open", "bash /dev/fd/9", writes("x", ""), "/dev/fd/9, which is open"},
 	{"a pipe in a folder", "kubectl apply -f k8s/", func(p *playground) {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -95,7 +97,7 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
 		f := &loadForms[n]
-		if !Like(base, strings.Fields(f.files)) {
+		if !disk.Like(base, strings.Fields(f.files)) {
 			continue
 		}
 		for _, m := range r.FindAll(f.calls, file, text) {
@@ -138,7 +140,7 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 	var name string
 	if m := quoted.FindStringSubmatch(argument); m != nil {
 		name = m[1]
-	} else if Like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
+	} else if disk.Like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
 		name = strings.TrimRight(strings.FieldsFunc(argument+" ",
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
@@ -159,7 +161,7 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
 			for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
 				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
-				if r.Visit(at, Code) {
+				if r.Visit(at, disk.Code) {
 					for _, pattern := range strings.Fields(r.tool.files) {
 						for _, found := range r.BindMatching(at, pattern) {
 							r.bind(found, at, depth+1)
@@ -174,4 +176,6 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 }
 
 // isRuby reports whether a file is a build file of Ruby.
-func isRuby(file string) bool { return Like(filepath.Base(file), strings.Fields(loadForms[0].files)) }
+func isRuby(file string) bool {
+	return disk.Like(filepath.Base(file), strings.Fields(loadForms[0].files))
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -166,7 +168,7 @@ func (m *makefile) searchPlaces(dir string) []string {
 		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
 			at = filepath.Clean(abs(dir, at))
 			if effect.IsKnown(at) && !slices.Contains(places, at) {
-				if len(places) >= MaxBases {
+				if len(places) >= disk.MaxBases {
 					m.short = true
 					return places
 				}

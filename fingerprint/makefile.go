@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -206,7 +208,7 @@ func (m *makefile) expand(text string) string { return m.expanded(text, 0) }
 func (m *makefile) expanded(text string, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		if b.Len() >= MaxText {
+		if b.Len() >= disk.MaxText {
 			m.short = true
 			return b.String() + effect.Unknown
 		}
@@ -257,7 +259,7 @@ func (m *makefile) value(name string, depth int) string {
 	} else if !ok || within { // F := $(F) -g takes what was there before
 		return effect.Unknown
 	}
-	if m.spent++; depth > MaxNested || m.spent > maxValues {
+	if m.spent++; depth > disk.MaxNested || m.spent > maxValues {
 		m.short = true
 		return effect.Unknown
 	}

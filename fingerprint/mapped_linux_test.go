@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"approver.example/fingerprint/disk"
 )
 
 // mapped keeps a file of a playground mapped, so that it can be written to without a call.
@@ -34,7 +36,7 @@ func (p *playground) mapped(name string) []byte {
 // manifests are a folder too large to be read.
 func manifests(t *testing.T) *playground {
 	p := newPlayground(t)
-	for n := range MaxTree + 10 {
+	for n := range disk.MaxTree + 10 {
 		p.write(fmt.Sprintf("many/%d.yaml", n), "kind: Pod # 1\n")
 	}
 	if names := p.unbound("kubectl apply -f many/"); strings.Contains(strings.Join(names, ""), "too large") {
@@ -89,7 +91,7 @@ func TestAMappingThatIsWrittenToAllTheTime(t *testing.T) {
 // A disk that takes too long names the folder: what is in memory may be written to unseen.
 func TestADiskThatIsBusyNamesTheFolder(t *testing.T) {
 	p := manifests(t)
-	p.b.shared.Syncing = MaxSyncs
+	p.b.shared.Syncing = disk.MaxSyncs
 	if names := p.unbound("kubectl apply -f many/"); !strings.Contains(strings.Join(names, ""), "the disk is slow") {
 		t.Errorf("%q", names)
 	}
@@ -104,7 +106,7 @@ func TestAMappedProgramOfPath(t *testing.T) {
 	p := newPlayground(t)
 	p.write(".git/HEAD", "x")
 	p.write("bin/git", "x")
-	p.write("bin/git-x", strings.Repeat("x", OwnedBytes+1))
+	p.write("bin/git-x", strings.Repeat("x", disk.OwnedBytes+1))
 	for _, name := range []string{"bin/git", "bin/git-x"} {
 		if err := os.Chmod(p.path(name), 0o755); err != nil {
 			t.Fatal(err)

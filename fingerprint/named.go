@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads settings of some tools for what they name in ways of their own.
@@ -14,7 +16,7 @@ import (
 func (r settingsReader) namedModules(file, text, dir string) string {
 	name := filepath.Base(file)
 	switch {
-	case Like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
+	case disk.Like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
 		terraformReader{r.reading}.bind(file, text, dir)
 		text = ownFolder.Replace(text)
 	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
@@ -33,7 +35,7 @@ func (r settingsReader) namedModules(file, text, dir string) string {
 			r.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml")
 		}
 		if strings.Contains(text, "<parent>") {
-			r.Visit(filepath.Join(filepath.Dir(dir), "pom.xml"), Code)
+			r.Visit(filepath.Join(filepath.Dir(dir), "pom.xml"), disk.Code)
 		}
 	case name == "Cargo.toml":
 		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {
@@ -57,7 +59,7 @@ func (r settingsReader) members(text, dir string) {
 		for _, name := range []string{"src", "examples", "benches", "tests"} {
 			r.BindFolder(filepath.Join(dir, name), "*.rs", "*.toml")
 		}
-		r.Visit(filepath.Join(dir, "build.rs"), Code)
+		r.Visit(filepath.Join(dir, "build.rs"), disk.Code)
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
 		for _, m := range r.FindAll(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
@@ -81,7 +83,7 @@ var (
 
 // subproject binds the settings of a part of a build, and what they name.
 func (r settingsReader) subproject(dir, name string) {
-	if file := filepath.Join(dir, name); !r.Visit(file, Code) && r.Bound[file] != "" {
+	if file := filepath.Join(dir, name); !r.Visit(file, disk.Code) && r.Bound[file] != "" {
 		r.bind(file, dir, 1)
 	}
 }
@@ -149,7 +151,7 @@ var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_RO
 func (r settingsReader) wholes(file, text string, places []string) {
 	for n := range wholeForms {
 		f := &wholeForms[n]
-		if !Like(filepath.Base(file), strings.Fields(f.files)) {
+		if !disk.Like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
 		for _, m := range r.FindAll(f.values, file, text) {
@@ -176,9 +178,9 @@ func (r settingsReader) whole(f *wholeForm, file, value string, places []string)
 	for _, dir := range places {
 		at := filepath.Clean(abs(dir, value))
 		if info, err := r.Stat(at); !r.Look() || err != nil || !info.IsDir() {
-			r.Visit(at, Code)
+			r.Visit(at, disk.Code)
 			continue
-		} else if id, known := Identify(info); known && SystemFolder(at, info, id) {
+		} else if id, known := disk.Identify(info); known && disk.SystemFolder(at, info, id) {
 			continue
 		}
 		if f.kinds != "-" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore/effect"
@@ -175,7 +177,7 @@ func (f *flow) changesItself(i int, file string) bool {
 	}) {
 		return false
 	}
-	opened, info, err := Open(file)
+	opened, info, err := disk.Open(file)
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -23,7 +25,7 @@ func asksFor(words []string, name string) bool {
 			w = strings.TrimPrefix(w, by)
 		}
 		for _, n := range []string{name, strings.TrimPrefix(name, "pre"), strings.TrimPrefix(name, "post")} {
-			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
+			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && disk.Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
 				return true
 			}
 		}
@@ -52,7 +54,7 @@ func (r packageReader) workspaces(file string) {
 	for _, pattern := range patterns {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
-			if !r.Visit(manifest, Code) && r.Bound[filepath.Clean(manifest)] != "" {
+			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
 				r.runScripts(filepath.Clean(manifest))
 			}
 		}
@@ -64,7 +66,7 @@ func (r packageReader) workspaces(file string) {
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	text, _ := r.TextOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
-	r.Visit(lerna, Code)
+	r.Visit(lerna, disk.Code)
 	more, _ := r.TextOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
 		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
@@ -81,7 +83,7 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 		})
 	}
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
-	r.Visit(pnpm, Code)
+	r.Visit(pnpm, disk.Code)
 	text, _ = r.TextOf(pnpm, "names")
 	for _, given := range r.mappings(pnpm, text, "names") {
 		patterns = append(patterns, given["packages"]...)
@@ -125,7 +127,7 @@ func (r packageReader) called(base string) {
 			"-c=" + text}, w) {
 			continue
 		}
-		if r.depth >= MaxFollowed {
+		if r.depth >= disk.MaxFollowed {
 			r.Unread(r.of, "runs")
 			return
 		}
@@ -145,7 +147,7 @@ func (r packageReader) runsByName() {
 		r.called(base)
 		for _, w := range r.c.Argv[1:] {
 			if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
-				r.Visit(filepath.Join(base, "node_modules/.bin", w), Code)
+				r.Visit(filepath.Join(base, "node_modules/.bin", w), disk.Code)
 			}
 		}
 	}
@@ -158,7 +160,7 @@ func (r packageReader) bindFile(file string) {
 		text, _ := r.TextOf(file, "loads")
 		for _, m := range r.FindAll(required, file, text) {
 			for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
-				r.Visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, Code)
+				r.Visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, disk.Code)
 			}
 		}
 	case "package.json":
@@ -182,10 +184,10 @@ func (r packageReader) runScripts(file string) {
 		return
 	}
 	scripts, err := packageScripts(text)
-	if err != nil || r.depth >= MaxFollowed && len(scripts) > 0 {
+	if err != nil || r.depth >= disk.MaxFollowed && len(scripts) > 0 {
 		r.Unread(file, "runs")
 	}
-	if r.depth >= MaxFollowed {
+	if r.depth >= disk.MaxFollowed {
 		return
 	}
 	open := slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) }) // it may be any

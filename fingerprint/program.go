@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -30,7 +32,7 @@ func (r *reader) workDirs(st *shell.Step) []string {
 // bindProgram binds the program of a command, and returns its files.
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
 	if !strings.Contains(name, "/") {
-		if IsPattern(name) {
+		if disk.IsPattern(name) {
 			return r.here(name, bases)
 		}
 		if file := r.lookup(st, name); file != "" {
@@ -49,7 +51,7 @@ func (r *reader) here(name string, bases []string) (files []string) {
 	}
 	for _, base := range bases {
 		file := abs(base, name)
-		if IsPattern(name) {
+		if disk.IsPattern(name) {
 			files = append(files, r.Match(file)...)
 		}
 		files = append(files, file)
@@ -92,7 +94,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 			dir = filepath.Join(st.Dir, dir)
 		}
 		file := filepath.Join(dir, name)
-		if r.Visit(file, Code); r.Bound[file] == "" {
+		if r.Visit(file, disk.Code); r.Bound[file] == "" {
 			continue
 		}
 		if info, err := r.Stat(file); err == nil && info.Mode()&0o111 != 0 {
@@ -128,13 +130,13 @@ func (r *reader) interpreter(file, text, dir string) {
 			}
 		}
 	}
-	if name := words[0]; !InSystemFolder(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
+	if name := words[0]; !disk.InSystemFolder(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
 		r.executes(abs(dir, name), dir)
 	}
 	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
 		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
 			for _, part := range r.parts(w) {
-				r.Visit(abs(dir, part), Code)
+				r.Visit(abs(dir, part), disk.Code)
 			}
 		}
 	}
@@ -156,11 +158,11 @@ func (r *reader) interpreterByName(name, dir string) {
 	}
 	for _, at := range filepath.SplitList(list) {
 		file := filepath.Join(abs(dir, at), name)
-		if !filepath.IsAbs(file) || InSystemFolder(file) && r.IsProgram(file) {
+		if !filepath.IsAbs(file) || disk.InSystemFolder(file) && r.IsProgram(file) {
 			return
 		}
 		if r.IsProgram(file) {
-			r.Visit(file, Code)
+			r.Visit(file, disk.Code)
 			r.bindScript(file, dir)
 			return
 		}
@@ -170,7 +172,7 @@ func (r *reader) interpreterByName(name, dir string) {
 // parts are a word and what else it can mean: the parts of --file=x, a:b and
 // user@host, -fx and ~/x.
 func (r *reader) parts(word string) []string {
-	if len(word) > MaxPath {
+	if len(word) > disk.MaxPath {
 		return r.longParts(word)
 	}
 	out := []string{word}
@@ -204,10 +206,10 @@ func (r *reader) longParts(word string) []string {
 	var out []string
 	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
 		part = strings.Trim(part, " \t\n\"'") // of JSON
-		if part == "" || len(part) > MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
+		if part == "" || len(part) > disk.MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
 			continue
 		}
-		if out = append(out, part); len(out) > MaxParts {
+		if out = append(out, part); len(out) > disk.MaxParts {
 			r.Name("the files that a word of %d bytes names", len(word))
 			return out
 		}

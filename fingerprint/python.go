@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -43,7 +45,7 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 			continue
 		}
 		switch at := filepath.Join(dir, name); {
-		case Like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
+		case disk.Like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
 			r.BindListed(at)
 		case name == module && r.IsDir(at): // a package, or one without __init__.py
 			r.BindFolder(at, "*.py", "*.so")
@@ -86,7 +88,7 @@ var pythonLibrary = sync.OnceValue(func() map[string]bool {
 
 // isPython reports whether a file of settings names modules of Python.
 func isPython(file string) bool {
-	return Like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
+	return disk.Like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
 }
 
 // pythonName is a name of a module, as settings write it.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -44,7 +46,7 @@ func (r queryReader) queryFile(file string, bases []string, depth int) {
 	if !r.isQuery(file) || !r.Once("query", file) {
 		return
 	}
-	if depth >= MaxFollowed {
+	if depth >= disk.MaxFollowed {
 		r.Unread(file, "includes")
 		return
 	}
@@ -61,7 +63,7 @@ func (r queryReader) query(text string, bases []string, depth int) {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {
-				if r.depth >= MaxFollowed {
+				if r.depth >= disk.MaxFollowed {
 					r.Unread(r.of, "runs")
 					break
 				}
@@ -71,7 +73,7 @@ func (r queryReader) query(text string, bases []string, depth int) {
 			for _, name := range fields[n+1:] {
 				name = strings.Trim(name, `"'()`)
 				for _, base := range bases {
-					if file := abs(base, name); name != "" && !r.Visit(file, Code) {
+					if file := abs(base, name); name != "" && !r.Visit(file, disk.Code) {
 						r.queryFile(file, bases, depth)
 					}
 				}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -24,7 +26,7 @@ type scope struct {
 // A reader binds what files name while one text is walked. The readers of one kind of file build on
 // it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
 type reader struct {
-	*Scan
+	*disk.Scan
 	*callState
 	scope
 	call approver.ToolCall // what is walked
@@ -102,7 +104,7 @@ func (r *reader) upwards(dir string) []string {
 
 // both returns what a path matches as a pattern, if it can be one, and the path itself.
 func (r *reader) both(file string) []string {
-	if !IsPattern(file) {
+	if !disk.IsPattern(file) {
 		return []string{file}
 	}
 	return append(r.Match(file), file)
@@ -118,7 +120,7 @@ func (r *reader) folderOf(st *shell.Step) string {
 
 // follow is what a bound file says, if files are still followed as deep as that.
 func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
-	if text, ok = r.TextOf(file, verb); ok && depth >= MaxFollowed {
+	if text, ok = r.TextOf(file, verb); ok && depth >= disk.MaxFollowed {
 		r.Unread(file, verb)
 		return "", false
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -25,7 +27,7 @@ func (r makeReader) bind() {
 	if r.Bound[filepath.Clean(r.file)] == "" || !r.Once(append([]string{"make", r.file}, argv...)...) {
 		return
 	}
-	if r.depth >= MaxFollowed {
+	if r.depth >= disk.MaxFollowed {
 		r.Unread(r.file, "runs")
 		return
 	}
@@ -71,7 +73,7 @@ func (r makeReader) words() (targets []string) {
 	m.dir, m.carried = dir, r.call.Env
 	m.isFile = func(name string) bool {
 		info, err := r.Stat(abs(dir, name))
-		return !r.Look() || err != nil && !IsAbsent(err) || err == nil && !info.IsDir()
+		return !r.Look() || err != nil && !disk.IsAbsent(err) || err == nil && !info.IsDir()
 	}
 	for n := range argv { // make -I folder
 		if value, is := flagAt(argv, n, "-I --include-dir"); is {
@@ -116,7 +118,7 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 			}
 			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
 				for _, found := range r.included(abs(from, name)) {
-					if !r.Visit(found, Code) {
+					if !r.Visit(found, disk.Code) {
 						r.makefile(filepath.Clean(found), read)
 					}
 				}
@@ -138,7 +140,7 @@ func (r makeReader) included(name string) (files []string) {
 			files = append(files, file)
 		}
 	}
-	list := ListHash(files)
+	list := disk.ListHash(files)
 	if _, ok := r.Bound[key]; ok && (!was || before == list) {
 		r.Bound[key] = list
 	}
@@ -156,7 +158,7 @@ func (r makeReader) settles() {
 		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
 		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
 			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
-		if effect.IsKnown(shell) && !InSystemFolder(shell) {
+		if effect.IsKnown(shell) && !disk.InSystemFolder(shell) {
 			r.computed(shell + " -c :")
 		}
 	}
@@ -226,11 +228,11 @@ func (r makeReader) bindAsked(names string, decides bool) {
 			if decides {
 				r.namedFile(r.file, "asks for")
 			}
-		case IsPattern(name):
+		case disk.IsPattern(name):
 			if decides {
 				r.Match(at)
 			}
-		case r.Visit(at, Code):
+		case r.Visit(at, disk.Code):
 			r.Bound["there "+filepath.Clean(at)] = "folder"
 		}
 	}
@@ -254,7 +256,7 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	clean := filepath.Clean(file)
-	if _, bound := r.Bound[clean]; bound || r.Visit(clean, Code) || r.Bound[clean] == "" {
+	if _, bound := r.Bound[clean]; bound || r.Visit(clean, disk.Code) || r.Bound[clean] == "" {
 		return false
 	}
 	text, all := r.Contents(clean)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file binds what files of settings name, whatever their language, in the folders from
@@ -37,7 +39,7 @@ func (r settingsReader) bind(file, dir string, depth int) {
 	if !ok || text == "" {
 		return
 	}
-	if depth >= MaxFollowed {
+	if depth >= disk.MaxFollowed {
 		r.Unread(file, "names")
 		return
 	}
@@ -51,7 +53,7 @@ func (r settingsReader) bind(file, dir string, depth int) {
 			if n > 0 && !r.liesThere(places[n], word) {
 				continue // in a folder that the file names, of what is not there nothing is known
 			}
-			if looked++; looked > MaxWords {
+			if looked++; looked > disk.MaxWords {
 				r.Unread(file, "names")
 				return
 			}
@@ -59,11 +61,11 @@ func (r settingsReader) bind(file, dir string, depth int) {
 				return
 			}
 			at := r.reference(file, word, places[n], depth)
-			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(ToolFolders, filepath.Base(at)) ||
+			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(disk.ToolFolders, filepath.Base(at)) ||
 				slices.Contains(places, at) {
 				continue
 			}
-			if len(places) >= MaxBases {
+			if len(places) >= disk.MaxBases {
 				r.Unread(file, "names")
 				return
 			}
@@ -88,7 +90,7 @@ func (r settingsReader) places(file, text, dir string) []string {
 		}
 		for _, value := range flagValues(r.c.Step, "-r --require") {
 			for _, ending := range []string{"", ".rb"} {
-				r.Visit(filepath.Clean(abs(dir, value))+ending, Code)
+				r.Visit(filepath.Clean(abs(dir, value))+ending, disk.Code)
 			}
 		}
 	}
@@ -98,7 +100,7 @@ func (r settingsReader) places(file, text, dir string) []string {
 			if slices.Contains(places, at) || !r.IsDir(at) {
 				continue
 			}
-			if len(places) >= MaxBases {
+			if len(places) >= disk.MaxBases {
 				r.Unread(file, "names")
 				break
 			}
@@ -122,7 +124,7 @@ func (r settingsReader) liesThere(dir, word string) bool {
 		return true
 	}
 	_, err := r.Stat(filepath.Join(dir, word))
-	return r.Look() && (err == nil || !IsAbsent(err))
+	return r.Look() && (err == nil || !disk.IsAbsent(err))
 }
 
 // plainly reports whether the files of a tool may name others by words without a dot.
@@ -138,8 +140,8 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 		return ""
 	}
 	if err != nil {
-		if !IsAbsent(err) && byName(word) {
-			r.Visit(at, Code) // which names it
+		if !disk.IsAbsent(err) && byName(word) {
+			r.Visit(at, disk.Code) // which names it
 		}
 		return ""
 	}
@@ -157,7 +159,7 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 		}
 		return clean
 	case info.Mode().IsRegular() && (decides(word, clean, info) || r.tool.plainly() && isPlainText(clean) ||
-		Like(filepath.Base(file), startersOf)):
+		disk.Like(filepath.Base(file), startersOf)):
 		r.BindListed(clean)
 		r.bindScript(clean, dir)
 		presets := strings.Contains(r.tool.programs, "cmake") && filepath.Ext(word) == ".json"
@@ -185,7 +187,7 @@ func isPlainText(file string) bool {
 	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
 		return false
 	}
-	f, _, err := Open(file)
+	f, _, err := disk.Open(file)
 	if err != nil {
 		return true
 	}
@@ -204,7 +206,7 @@ func (r settingsReader) references(text, dir string) (words []string) {
 		if at := strings.LastIndex(word, "%/"); at >= 0 { // %workspace%/x
 			word = word[at+2:]
 		}
-		if word == "" || len(word) > MaxPath || word == "./" || seen[word] ||
+		if word == "" || len(word) > disk.MaxPath || word == "./" || seen[word] ||
 			!strings.ContainsAny(word, "./") && !r.tool.plainly() || len(word) < 2 && !r.tool.plainly() {
 			return
 		}
@@ -240,7 +242,7 @@ func byName(word string) bool {
 
 // isScript reports whether a file is one of an interpreter, or cannot be read for that.
 func isScript(file string) bool {
-	f, _, err := Open(file)
+	f, _, err := disk.Open(file)
 	if err != nil {
 		return true
 	}

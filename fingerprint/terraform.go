@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads what Terraform's files read and load.
@@ -41,7 +43,7 @@ func (r terraformReader) bind(file, text, dir string) {
 			r.namedFile(file, "reads")
 			continue
 		}
-		if at := abs(dir, m[1]); r.Visit(at, Code) && name == "fileset" {
+		if at := abs(dir, m[1]); r.Visit(at, disk.Code) && name == "fileset" {
 			r.BindFolder(filepath.Clean(at))
 		}
 	}
@@ -104,7 +106,7 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 		if !r.Look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
 			continue
 		}
-		if !r.Visit(at, Code) || !info.IsDir() {
+		if !r.Visit(at, disk.Code) || !info.IsDir() {
 			continue
 		}
 		if key == "source" && strings.HasPrefix(m[1], ".") && r.isModule(at) {
@@ -118,7 +120,7 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 func (r terraformReader) isModule(dir string) bool {
 	names, _ := r.ListDir(dir)
 	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
-	return slices.ContainsFunc(names, func(name string) bool { return Like(name, kinds) })
+	return slices.ContainsFunc(names, func(name string) bool { return disk.Like(name, kinds) })
 }
 
 // withoutNotes drops the lines of a text that are nothing but a note.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -53,7 +55,7 @@ func (r toolReader) bind() {
 	r.bindOwn()
 	for _, name := range strings.Fields(t.home) {
 		if home := r.call.Env["HOME"]; filepath.IsAbs(home) {
-			r.Visit(filepath.Join(home, name), Code)
+			r.Visit(filepath.Join(home, name), disk.Code)
 		}
 	}
 	for n, base := range r.bases {
@@ -106,7 +108,7 @@ func (r toolReader) bindFolder(base string) {
 			r.c.coded = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
 		}
 	}
-	if t.kinds == PytestKinds {
+	if t.kinds == disk.PytestKinds {
 		r.pythonNames(strings.Join(flagValues(r.c.Step, "-p"), "\n"), []string{base})
 	}
 	flagged := r.flagged(base)
@@ -140,7 +142,7 @@ func (r toolReader) bindFile(file string) {
 		}
 	case "package":
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
-			settingsReader(r).bind(file, dir, MaxFollowed-1)
+			settingsReader(r).bind(file, dir, disk.MaxFollowed-1)
 		}
 		packageReader{r.reading}.bindFile(file)
 	}
@@ -169,7 +171,7 @@ func (r toolReader) flagged(base string) (files []string) {
 			is = byName(value)
 		}
 		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !r.Visit(file,
-			Code) && r.Bound[file] != "" {
+			disk.Code) && r.Bound[file] != "" {
 			files = append(files, file)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 )
 
@@ -57,7 +59,7 @@ var large = []struct{ command, file string }{
 func largeRepository(t *testing.T) *playground {
 	n := 10_000
 	if testing.Short() {
-		n = MaxTree*4 + 400 // so that a quarter of them is too many
+		n = disk.MaxTree*4 + 400 // so that a quarter of them is too many
 	}
 	p := &playground{T: t, dir: bigRepository(t, n), b: New(engine())}
 	f, err := os.Open(p.dir)
@@ -65,7 +67,7 @@ func largeRepository(t *testing.T) *playground {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if !TimesHold(f) {
+	if !disk.TimesHold(f) {
 		t.Skip("the times of files on this file system are not trusted: all is NOT BOUND here")
 	}
 	return p
@@ -94,7 +96,7 @@ func TestALargeRepositoryIsBound(t *testing.T) {
 
 func stampedIn(files map[string]string) bool {
 	for _, sum := range files {
-		if strings.HasPrefix(sum, StampedSum) {
+		if strings.HasPrefix(sum, disk.StampedSum) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -36,7 +38,7 @@ func (r *reader) loaders() {
 	slices.Sort(names)
 	for _, name := range names {
 		value := r.Scan.Call.Env[name]
-		if len(value) > MaxText {
+		if len(value) > disk.MaxText {
 			r.Name("%s", name)
 			continue
 		}
@@ -68,7 +70,7 @@ func (r *reader) loadedIn(dir, value string) {
 				continue
 			}
 			file := abs(dir, w)
-			if info, err := r.Stat(file); r.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !IsAbsent(err)) && !r.Visit(file, Code) {
+			if info, err := r.Stat(file); r.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !disk.IsAbsent(err)) && !r.Visit(file, disk.Code) {
 				r.bindScript(file, dir)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -22,12 +24,12 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	if st.Shell && slices.Contains(quietly, first(st)) {
 		return bases
 	}
-	known, as := st.Program != "" || st.Shell, Code
+	known, as := st.Program != "" || st.Shell, disk.Code
 	switch {
 	case known && (p.words || p.does(i)):
-		as = Data
+		as = disk.Data
 	case known: // only the folders matter
-		as = Unseen
+		as = disk.Unseen
 	}
 	inner := map[string]bool{}
 	if known && p.commands[i].wrapped {
@@ -76,7 +78,7 @@ func onlyWritten(st *shell.Step, n int) bool {
 
 // bindFiles binds each place that words can lead to, from each folder. A word that names
 // a folder makes that one more to start from: make -C sub.
-func (p *pass) bindFiles(i int, as Level, words, bases []string) []string {
+func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 	absolute := true
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
@@ -100,8 +102,8 @@ func (p *pass) bindFiles(i int, as Level, words, bases []string) []string {
 					continue
 				}
 				if is && !known[folder] {
-					if len(bases) >= MaxBases {
-						p.Name("what lies in more than %d folders", MaxBases)
+					if len(bases) >= disk.MaxBases {
+						p.Name("what lies in more than %d folders", disk.MaxBases)
 						return bases
 					}
 					p.BindLink(folder) // terraform -chdir=link
@@ -136,8 +138,8 @@ func tooHigh(folder, start string, words []string) bool {
 }
 
 // leadsTo visits a path, unless as is unseen, and reports whether it is a folder.
-func (p *pass) leadsTo(file string, as Level) bool {
-	if as != Unseen {
+func (p *pass) leadsTo(file string, as disk.Level) bool {
+	if as != disk.Unseen {
 		return p.Visit(file, as)
 	}
 	if strings.ContainsRune(file, 0) || p.TooLong(file) || !p.Look() {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -21,7 +23,7 @@ type executedFile struct {
 // writtenBefore names what a step executes if another one may write it before, and binds the
 // sources of what is copied.
 func (p *pass) writtenBefore(l executedFile) {
-	if l.step < 0 || l.step >= len(p.Steps) || InSystemFolder(l.file) {
+	if l.step < 0 || l.step >= len(p.Steps) || disk.InSystemFolder(l.file) {
 		return
 	}
 	end := l.step

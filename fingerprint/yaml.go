@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -33,7 +35,7 @@ func (y *yamlText) add(part yamlText) {
 }
 
 func yamlNode(n ast.Node, depth int) (y yamlText) {
-	if depth > MaxNested {
+	if depth > disk.MaxNested {
 		return yamlText{deep: true}
 	}
 	switch n := n.(type) {

@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"crypto/sha256"

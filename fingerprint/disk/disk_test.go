@@ -1,6 +1,6 @@
 //go:build unix
 
-package fingerprint
+package disk
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package fingerprint
+package disk
 
 import (
 	"io/fs"
