@@ -25,7 +25,7 @@ const scanTime = 5 * time.Second
 type Binder struct {
 	walker  Walker
 	shared  disk.Shared
-	goFiles goFileCache
+	goCache goFileCache
 
 	mu    sync.Mutex
 	scans int // running, also those that nobody waits for any more
@@ -113,7 +113,7 @@ func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[str
 	s := disk.NewScan(&b.shared, canceled, call)
 	s.BindDir()
 	in := scope{strict: true, words: true}
-	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goFiles), scope: in, call: call, path: call.Env["PATH"]}
+	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goCache), scope: in, call: call, path: call.Env["PATH"]}
 	r.loaders()
 	r.walk(call, in)
 	if s.Err != nil {

@@ -15,7 +15,7 @@ type Walker interface {
 // text runs have it too.
 type callState struct {
 	walker    Walker
-	goFiles   *goFileCache
+	goCache   *goFileCache
 	walks     int                          // texts that were walked
 	writes    textWrites                   // what texts may write
 	imported  map[string]goFile            // what files of Go import
@@ -27,7 +27,7 @@ type callState struct {
 
 func newCallState(walker Walker, cache *goFileCache) *callState {
 	return &callState{
-		walker: walker, goFiles: cache, writes: textWrites{}, imported: map[string]goFile{},
+		walker: walker, goCache: cache, writes: textWrites{}, imported: map[string]goFile{},
 		scriptsOf: map[string][]string{}, inHooks: map[string][]string{}, searches: map[string]disk.PathContents{},
 	}
 }

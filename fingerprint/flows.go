@@ -223,3 +223,24 @@ func plainText(w *syntax.Word) string {
 	parts(w.Parts)
 	return b.String()
 }
+
+// unknownCode reports whether an effect is code that runs, is no file, and is not known.
+func unknownCode(e *effect.Effect) bool {
+	if e.Bits&(effect.Remote|effect.Later) != 0 {
+		return false
+	}
+	known := e.Bits&effect.Partial == 0 && e.Taint&effect.Network == 0
+	return e.Kind == effect.Opaque || e.Kind == effect.Exec && !known && !strings.ContainsAny(e.Target, "/\x00")
+}
+
+// A pass binds what the commands and effects of one walk execute.
+type pass struct {
+	*flow
+	later []executedFile // files that are executed
+}
+
+// A executedFile is a file that a step executes, which earlier steps may write.
+type executedFile struct {
+	step      int
+	file, dir string
+}

@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -143,4 +144,83 @@ func (r *reader) starts(command, dir, file string) {
 		return
 	}
 	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
+}
+
+// runsText notes that what is walked leads to another text.
+func (r *reader) runsText(unit string) {
+	from := r.unit
+	if r.depth == 0 {
+		from = unitOf(r.on)
+	}
+	if from == "" || checker(unit) {
+		return
+	}
+	if w := r.writes.by(from); !slices.Contains(w.texts, unit) {
+		w.texts = append(w.texts, unit)
+	}
+}
+
+// interpreter binds the program that the first line of a script names, where it is not
+// one of the system's.
+func (r *reader) interpreter(file, text, dir string) {
+	line, ok := strings.CutPrefix(text, "#!")
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return
+	}
+	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(path.Base(w), "python") }) {
+		r.importsBeside("", path.Dir(file), false)
+	}
+	if path.Base(words[0]) == "env" {
+		for n, w := range words[1:] {
+			if name, value, given := strings.Cut(w, "="); given && operand(w) {
+				r.AddValue(name, value)
+			} else if operand(w) {
+				if strings.Contains(w, "/") {
+					words = words[n+1:]
+					break
+				}
+				r.interpreterByName(w, dir)
+				return
+			}
+		}
+	}
+	if name := words[0]; !disk.InSystemFolder(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
+		r.executes(abs(dir, name), dir)
+	}
+	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
+		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
+			for _, part := range r.parts(w) {
+				r.Visit(abs(dir, part), disk.Code)
+			}
+		}
+	}
+}
+
+// interpreterByName binds the program to which PATH leads for the first line of a script,
+// up to the first that is one of the system's.
+func (r *reader) interpreterByName(name, dir string) {
+	list := r.at
+	if list == "" || list == effect.Unknown {
+		list = r.path
+	}
+	if list == effect.Unknown {
+		return // the system's
+	}
+	if !effect.IsKnown(list) {
+		r.named("%s, where PATH is not known", name)
+		list = strings.ReplaceAll(list, effect.Unknown, "")
+	}
+	for _, at := range filepath.SplitList(list) {
+		file := filepath.Join(abs(dir, at), name)
+		if !filepath.IsAbs(file) || disk.InSystemFolder(file) && r.IsProgram(file) {
+			return
+		}
+		if r.IsProgram(file) {
+			r.Visit(file, disk.Code)
+			r.bindScript(file, dir)
+			return
+		}
+	}
 }

@@ -149,3 +149,44 @@ func (g *gitCall) starts(command, dir, of string) {
 	}
 	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})
 }
+
+// pushes are hooks that only a push runs here, and received those of the other side.
+var (
+	pushes   = []string{"pre-push"}
+	received = []string{"pre-receive", "update", "post-receive", "post-update", "proc-receive", "push-to-checkout"}
+)
+
+// hooks binds a folder of hooks, and what those run that the subcommand may start.
+func (g *gitCall) hooks(dir string) {
+	if !g.Visit(dir, disk.Code) {
+		return
+	}
+	files := g.BindFolder(dir)
+	if files == nil { // they were found before
+		files = g.inHooks[dir]
+	}
+	g.inHooks[dir] = files
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) != (g.sub == "receive-pack") ||
+			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) && name != "reference-transaction" {
+			continue
+		}
+		g.bindScript(file, g.root)
+	}
+}
+
+// template binds a folder from which a new repository takes its hooks and settings.
+func (g *gitCall) template(dir string) {
+	if !slices.Contains([]string{"clone", "init", "submodule", "worktree"}, g.sub) || dir == "" {
+		return
+	}
+	if !effect.IsKnown(dir) {
+		g.named("the template of git in %s", effect.Show(dir))
+		return
+	}
+	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {
+		g.Bound["there "+filepath.Clean(at)] = "folder"
+		g.BindFolder(filepath.Clean(at))
+	}
+}

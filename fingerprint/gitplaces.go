@@ -202,21 +202,6 @@ func (g *gitCall) words() {
 	}
 }
 
-// template binds a folder from which a new repository takes its hooks and settings.
-func (g *gitCall) template(dir string) {
-	if !slices.Contains([]string{"clone", "init", "submodule", "worktree"}, g.sub) || dir == "" {
-		return
-	}
-	if !effect.IsKnown(dir) {
-		g.named("the template of git in %s", effect.Show(dir))
-		return
-	}
-	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {
-		g.Bound["there "+filepath.Clean(at)] = "folder"
-		g.BindFolder(filepath.Clean(at))
-	}
-}
-
 // attributes binds the files below a tree that say for which names filters run, if there
 // is a filter that is a file of the agent.
 func (g *gitCall) attributes(at string) {
@@ -227,3 +212,59 @@ func (g *gitCall) attributes(at string) {
 
 // filtering are the subcommands that run filters.
 var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff cherry-pick revert am apply clone rm mv archive")
+
+// tree binds what git reads in a folder that may be the root of a working tree.
+func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
+
+func (g *gitCall) treeIn(at string, depth int) {
+	dir := filepath.Join(at, ".git")
+	if g.Visit(dir, disk.Code) {
+		g.directory(dir)
+	} else if g.Bound[dir] != "" {
+		if to := g.gitFile(dir); to != "" {
+			g.directory(to)
+		}
+	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() { // a bare one
+		g.directory(at)
+	}
+	for _, name := range []string{".gitmodules", ".gitattributes"} {
+		g.Visit(filepath.Join(at, name), disk.Code)
+	}
+	for _, name := range []string{".husky", ".githooks"} {
+		g.hooks(filepath.Join(at, name))
+	}
+	g.submodules(at, depth)
+}
+
+// gitFile is where a .git that is a file leads: of a linked tree or a submodule.
+func (g *gitCall) gitFile(link string) string {
+	text, ok := g.TextOf(link, "names")
+	if !ok {
+		return ""
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:")
+	if dir = strings.TrimSpace(dir); !ok || dir == "" || strings.Contains(dir, "\n") {
+		g.Unread(link, "names")
+		return ""
+	}
+	return filepath.Clean(abs(filepath.Dir(link), dir))
+}
+
+// directory binds the settings and hooks in a .git.
+func (g *gitCall) directory(dir string) {
+	common := dir
+	if file := filepath.Join(dir, "commondir"); !g.Visit(file, disk.Code) && g.Bound[file] != "" {
+		text, ok := g.TextOf(file, "names")
+		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
+			g.Unread(file, "names")
+			return
+		}
+		common = filepath.Clean(abs(dir, text))
+	}
+	g.config(filepath.Join(common, "config"), 0)
+	g.config(filepath.Join(dir, "config.worktree"), 0)
+	g.Visit(filepath.Join(common, "info/attributes"), disk.Code)
+	g.hooks(filepath.Join(common, "hooks"))
+	g.remotes(common)
+	g.todo(dir)
+}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"approver.example/fingerprint/disk"
@@ -13,9 +12,6 @@ import (
 
 // This file reads what the files of Go say in folders that are too large to be bound by their
 // content. What a version of a file says is kept between calls.
-
-// maxGoKept is of how many versions of files of Go a Binder keeps what they say.
-const maxGoKept = 100_000
 
 // isGoTree reports whether the files of Go below a folder are bound without their content.
 func (r *goReader) isGoTree(dir string) bool {
@@ -67,7 +63,7 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 		return says // its version says so
 	}
 	id, known := disk.Identify(info)
-	if says, ok := r.goFiles.get(id.Version); ok && known {
+	if says, ok := r.goCache.get(id.Version); ok && known {
 		return says
 	}
 	f, info, err := disk.Open(file)
@@ -86,28 +82,6 @@ func (r *goReader) stampedGo(file string) (says goFile) {
 	if time.Since(id.Changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	r.goFiles.put(id.Version, says)
+	r.goCache.put(id.Version, says)
 	return says
-}
-
-// A goFileCache knows what files of Go say, for all calls.
-type goFileCache struct {
-	mu    sync.Mutex
-	files map[string]goFile // by version
-}
-
-func (c *goFileCache) get(version string) (goFile, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	says, ok := c.files[version]
-	return says, ok
-}
-
-func (c *goFileCache) put(version string, says goFile) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.files == nil || len(c.files) >= maxGoKept {
-		c.files = map[string]goFile{}
-	}
-	c.files[version] = says
 }

@@ -179,3 +179,10 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 func isRuby(file string) bool {
 	return disk.Like(filepath.Base(file), strings.Fields(loadForms[0].files))
 }
+
+// A settingsReader reads the files of settings of a tool, whatever their language, for the files
+// that they name.
+type settingsReader struct {
+	reading
+	tool *tool
+}

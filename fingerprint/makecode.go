@@ -125,41 +125,6 @@ var (
 	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
 
-// setting is the value of a variable as it is written.
-func (m *makefile) setting(name string) string {
-	if value, ok := m.given[name]; ok {
-		return strings.TrimSpace(value)
-	}
-	return strings.TrimSpace(m.vars[name])
-}
-
-// maxCalled is how long a call of a function of make may be, in bytes.
-const maxCalled = 16 << 10
-
-// called are the texts of a function of make in a text: of $(shell x), "x".
-func (m *makefile) called(text, name string) (list []string) {
-	for _, open := range []string{"$(" + name, "${" + name} {
-		for at := 0; ; {
-			n := strings.Index(text[at:], open)
-			if n < 0 {
-				break
-			}
-			start := at + n + 1
-			at = start + 1
-			near := text[:min(len(text), start+maxCalled)]
-			end := skip(near, start)
-			if m.spent++; end == len(near) && len(near) < len(text) || m.spent > maxValues {
-				m.short = true
-				return list
-			}
-			if body := text[start:end]; len(body) > len(open)-1 && strings.ContainsAny(body[len(open)-1:len(open)], " \t") {
-				list = append(list, strings.TrimSpace(body[len(open)-1:]))
-			}
-		}
-	}
-	return list
-}
-
 // searchPlaces are the folders in which make looks for what rules need.
 func (m *makefile) searchPlaces(dir string) []string {
 	places := []string{dir}
@@ -177,29 +142,6 @@ func (m *makefile) searchPlaces(dir string) []string {
 		}
 	}
 	return places
-}
-
-// listOf is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
-func (m *makefile) listOf(name string, depth int) (list string, is bool) {
-	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
-		var names []string
-		for _, pattern := range strings.Fields(patterns) {
-			names = append(names, m.lists(pattern)...)
-		}
-		return strings.Join(names, " "), true
-	}
-	of, ends, ok := strings.Cut(name, ":")
-	from, to, also := strings.Cut(ends, "=")
-	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
-		return "", false
-	}
-	words := strings.Fields(m.value(of, depth+1))
-	for n, w := range words {
-		if stem, has := strings.CutSuffix(w, from); has {
-			words[n] = stem + to
-		}
-	}
-	return strings.Join(words, " "), true
 }
 
 // needsOnly reports whether each line of a text is "object: sources", with no rule of

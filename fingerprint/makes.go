@@ -33,20 +33,6 @@ const (
 	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
 )
 
-// runsText notes that what is walked leads to another text.
-func (r *reader) runsText(unit string) {
-	from := r.unit
-	if r.depth == 0 {
-		from = unitOf(r.on)
-	}
-	if from == "" || checker(unit) {
-		return
-	}
-	if w := r.writes.by(from); !slices.Contains(w.runs, unit) {
-		w.runs = append(w.runs, unit)
-	}
-}
-
 // notesWrites notes what the text that was walked may write.
 func (f *flow) notesWrites() {
 	if f.unit == "" {

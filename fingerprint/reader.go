@@ -107,7 +107,7 @@ func (r *reader) both(file string) []string {
 	if !disk.IsPattern(file) {
 		return []string{file}
 	}
-	return append(r.Match(file), file)
+	return append(r.BindMatches(file), file)
 }
 
 // folderOf is the folder in which a step runs, or that of the call.
@@ -134,4 +134,52 @@ func (r *reader) mappings(file, text, verb string) []map[string][]string {
 		r.namedFile(file, verb)
 	}
 	return y.maps
+}
+
+// parts are a word and what else it can mean: the parts of --file=x, a:b and
+// user@host, -fx and ~/x.
+func (r *reader) parts(word string) []string {
+	if len(word) > disk.MaxPath {
+		return r.longParts(word)
+	}
+	out := []string{word}
+	if _, file, ok := strings.Cut(word, "file://"); ok {
+		out = append(out, strings.TrimPrefix(file, "localhost"))
+	}
+	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
+		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
+	}
+	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
+		out = append(out, strings.TrimLeft(word, "-"))
+		if word[2] != '-' {
+			out = append(out, word[2:])
+		}
+	}
+	home := r.call.Env["HOME"]
+	for _, w := range out {
+		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
+			out = append(out, home+rest)
+		}
+	}
+	return out
+}
+
+// longParts are the parts of a word that is itself too long for a path, such as a list
+// of files. A text that only looks like one has few parts, or is named.
+func (r *reader) longParts(word string) []string {
+	if strings.Contains(word, "://") {
+		word = strings.ReplaceAll(word, "://", " ")
+	}
+	var out []string
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
+		part = strings.Trim(part, " \t\n\"'") // of JSON
+		if part == "" || len(part) > disk.MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
+			continue
+		}
+		if out = append(out, part); len(out) > disk.MaxParts {
+			r.Name("the files that a word of %d bytes names", len(word))
+			return out
+		}
+	}
+	return out
 }

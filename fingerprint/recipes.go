@@ -82,7 +82,7 @@ func (r makeReader) words() (targets []string) {
 	}
 	m.lists = func(pattern string) (names []string) {
 		bound := maps.Clone(r.Bound)
-		found := r.Match(abs(dir, pattern))
+		found := r.BindMatches(abs(dir, pattern))
 		r.Bound = bound // what a recipe does with them binds them: a list of objects grows
 		for _, at := range found {
 			if !filepath.IsAbs(pattern) {
@@ -230,7 +230,7 @@ func (r makeReader) bindAsked(names string, decides bool) {
 			}
 		case disk.IsPattern(name):
 			if decides {
-				r.Match(at)
+				r.BindMatches(at)
 			}
 		case r.Visit(at, disk.Code):
 			r.Bound["there "+filepath.Clean(at)] = "folder"

@@ -21,13 +21,6 @@ var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js 
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 
-// A settingsReader reads the files of settings of a tool, whatever their language, for the files
-// that they name.
-type settingsReader struct {
-	reading
-	tool *tool
-}
-
 // bind binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
 // (./modules/x) the files of the tool in it.

@@ -16,7 +16,7 @@ type wrote struct {
 	makes bool     // one of its commands may write anything
 	files []string // that its commands write
 	trees []string // folders into which they copy
-	runs  []string // further texts
+	texts []string // to which it leads
 }
 
 // textWrites are what is known of texts, by their names.
@@ -48,7 +48,7 @@ func (t textWrites) says(unit, file string, anything bool) bool {
 			slices.ContainsFunc(w.trees, func(dir string) bool { return strings.HasPrefix(file, dir+"/") }) {
 			return true
 		}
-		for _, next := range w.runs {
+		for _, next := range w.texts {
 			if !slices.Contains(units, next) {
 				units = append(units, next)
 			}

@@ -19,11 +19,11 @@ type yamlText struct {
 
 // yamlOf reads a text of YAML, or of JSON.
 func yamlOf(text string) (y yamlText, err error) {
-	tree, err := parser.ParseBytes([]byte(text), 0)
+	parsed, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		return y, err
 	}
-	for _, doc := range tree.Docs {
+	for _, doc := range parsed.Docs {
 		y.add(yamlNode(doc.Body, 0))
 	}
 	return y, nil

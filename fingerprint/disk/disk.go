@@ -14,8 +14,8 @@ import (
 
 // This file asks the disk, within the limits of one call.
 
-// A disk is what one call may ask of the disk, and has asked.
-type disk struct {
+// An access is what one call may ask of the disk, and has asked.
+type access struct {
 	Shared   *Shared
 	canceled <-chan struct{}      // closed when nobody waits any more
 	looks    int                  // places looked at
@@ -27,14 +27,14 @@ type disk struct {
 // errLooks says that a call leads to too many places.
 var errLooks = approver.UnbindableError(fmt.Sprintf("the command may lead to more than %d files: split it", maxLooks))
 
-func (d *disk) Fail(err error) {
+func (d *access) Fail(err error) {
 	if d.Err == nil {
 		d.Err = err
 	}
 }
 
 // Look counts one look at the disk, and reports whether there may be one.
-func (d *disk) Look() bool {
+func (d *access) Look() bool {
 	if d.looks++; d.looks > maxLooks {
 		d.Fail(errLooks)
 	}
@@ -44,7 +44,7 @@ func (d *disk) Look() bool {
 	return d.Err == nil
 }
 
-func (d *disk) IsCanceled() bool {
+func (d *access) IsCanceled() bool {
 	select {
 	case <-d.canceled:
 		return true
@@ -53,7 +53,7 @@ func (d *disk) IsCanceled() bool {
 	}
 }
 
-func (d *disk) Stat(path string) (fs.FileInfo, error) {
+func (d *access) Stat(path string) (fs.FileInfo, error) {
 	if d.Shared.Stat != nil {
 		return d.Shared.Stat(path)
 	}
@@ -73,18 +73,18 @@ func IsAbsent(err error) bool {
 // ErrCanceled is seen by nobody: the call was answered.
 var ErrCanceled = fs.ErrClosed
 
-func (d *disk) IsDir(path string) bool {
+func (d *access) IsDir(path string) bool {
 	info, err := d.Stat(path)
 	return d.Look() && err == nil && info.IsDir()
 }
 
-func (d *disk) IsFileOrHidden(file string) bool {
+func (d *access) IsFileOrHidden(file string) bool {
 	info, err := d.Stat(file)
 	return d.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !IsAbsent(err))
 }
 
 // IsProgram reports whether a program lies at a path, or nobody can tell.
-func (d *disk) IsProgram(file string) bool {
+func (d *access) IsProgram(file string) bool {
 	info, err := d.Stat(file)
 	return d.Look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !IsAbsent(err))
 }
@@ -98,7 +98,7 @@ const syncTime = 2 * time.Second
 // onDisk writes what is in memory of a device to it, and reports whether that was done. From then
 // on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
 // changes later the times say so.
-func (d *disk) onDisk(path string, device uint64) bool {
+func (d *access) onDisk(path string, device uint64) bool {
 	if _, ok := d.synced[device]; ok {
 		return true
 	}
@@ -169,10 +169,10 @@ func trustedTimes(path string, device uint64) bool {
 			continue
 		}
 		info, err := f.Stat()
-		holds := err == nil && TimesHold(f)
+		hold := err == nil && TimesHold(f)
 		_ = f.Close() // it was only looked at
 		if v, known := appendVersion(nil, info); err == nil && known && v.device == device {
-			return holds
+			return hold
 		}
 	}
 	return false
@@ -183,7 +183,7 @@ const maxFresh = 1024
 
 // stays waits until files that changed a moment ago can do so only with other times, and
 // reports whether they are as they were.
-func (d *disk) stays(fresh []freshFile) bool {
+func (d *access) stays(fresh []freshFile) bool {
 	if len(fresh) > maxFresh {
 		return false
 	}
@@ -231,7 +231,7 @@ func toDisk(path string) bool {
 const writeBackTime = 10 * time.Minute
 
 // versionOf is the version of a file, if the kernel's word about it can be trusted.
-func (d *disk) versionOf(file string, info fs.FileInfo) string {
+func (d *access) versionOf(file string, info fs.FileInfo) string {
 	v, known := appendVersion(nil, info)
 	if !known {
 		return ""
@@ -254,4 +254,22 @@ func (d *disk) versionOf(file string, info fs.FileInfo) string {
 		return ""
 	}
 	return string(v.text)
+}
+
+// Open opens a regular file for reading.
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	// O_NONBLOCK: the path may become a pipe between the look and the opening.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		_ = f.Close() // it was only looked at
+		return nil, nil, err
+	}
+	return f, info, nil
 }

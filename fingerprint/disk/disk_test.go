@@ -75,7 +75,7 @@ func TestBinderKeepsHashesOfSystemFilesOnly(t *testing.T) {
 		{"the agent may be root", 0o755, 0, long, 0, false},
 		{"changed just now", 0o755, 0, time.Now(), 1000, false},
 	} {
-		if got := (&Shared{}).isCacheable(fakeInfo{mode: c.mode}, fileID{owner: c.owner, Changed: c.since}, c.euid); got != c.want {
+		if got := (&Shared{}).isCacheable(fakeInfo{mode: c.mode}, FileID{owner: c.owner, Changed: c.since}, c.euid); got != c.want {
 			t.Errorf("%s: kept: %v", c.name, got)
 		}
 	}
@@ -249,7 +249,7 @@ func TestAFileIsReadOnce(t *testing.T) {
 func TestReadingEndsWhenNobodyWaits(t *testing.T) {
 	given := make(chan struct{})
 	close(given)
-	r := cancelReader{strings.NewReader("x"), &disk{canceled: given}}
+	r := cancelReader{strings.NewReader("x"), &access{canceled: given}}
 	if n, err := io.Copy(io.Discard, r); n != 0 || !errors.Is(err, ErrCanceled) {
 		t.Errorf("%d bytes were read, %v", n, err)
 	}

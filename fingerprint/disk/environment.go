@@ -71,18 +71,3 @@ func (e *environment) VarNames(list string) (names []string) {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
-
-// AddValue notes a value that a text gives a variable.
-func (s *Scan) AddValue(name, value string) {
-	if value == "" || slices.Contains(s.Given[name], value) {
-		return
-	}
-	if len(s.Given[name]) >= MaxNested {
-		s.Name("further values of %s", name)
-		return
-	}
-	if s.Given == nil {
-		s.Given = map[string][]string{}
-	}
-	s.Given[name] = append(s.Given[name], value)
-}

@@ -9,7 +9,7 @@ import (
 )
 
 // Identify knows nothing here, so no hash is ever kept.
-func Identify(fs.FileInfo) (fileID, bool) { return fileID{}, false }
+func Identify(fs.FileInfo) (FileID, bool) { return FileID{}, false }
 
 func fileSystemOf(*os.File) fileSystem { return servedFiles }
 

@@ -7,69 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// This file goes through folders and binds what lies in them.
-
-// A folderWalk is how far the folders of one call were gone through.
-type folderWalk struct {
-	treed     int                     // files bound because they lie in a folder
-	walked    int                     // entries of such folders
-	walkedFor time.Duration           // how long that took
-	trees     map[string][]string     // folders that were gone through, and what was found
-	skipped   []string                // folders that are passed over now
-	Ignored   func(string, bool) bool // what the build of an image leaves out; nil: nothing
-	Ignores   string                  // how that is called
-}
-
-// ToolFolders are folders that a tool of the table does not read as its own.
-var ToolFolders = []string{".git", "node_modules", ".terraform"}
-
-// PytestKinds are the files in which pytest looks for tests.
-const PytestKinds = "conftest.py test_*.py *_test.py __init__.py"
-
-// environments are folders in which pytest looks for no tests.
-var environments = strings.Fields(".venv venv .tox .nox build dist __pycache__ .mypy_cache .pytest_cache .eggs")
-
-// tree goes through all below a folder, in order, until visit says that it is enough,
-// and reports whether it came to the end. Links to folders below are not followed.
-func (s *Scan) tree(dir string, every bool, visit func(path string, d fs.DirEntry) bool) (all bool) {
-	all = true
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		s.BindLink(dir)
-		dir = real
-	}
-	begun := time.Now()
-	defer func() { s.walkedFor += time.Since(begun) }()
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if s.walked++; s.walked > maxWalked || s.walked%256 == 0 && s.walkedFor+time.Since(begun) > walkTime || !s.Look() {
-			all = false
-			return filepath.SkipAll
-		}
-		s.looks-- // it has a bound of its own
-		if err != nil {
-			if !IsAbsent(err) && s.Bound[path+"/"] == "" {
-				s.Bound[path+"/"] = Unreadable
-				s.Name("%s/", path)
-			}
-			return nil
-		}
-		if d.IsDir() && path != dir && s.Ignored != nil && s.Ignored(path, true) {
-			return filepath.SkipDir
-		}
-		if !every && d.IsDir() && path != dir && (slices.Contains(ToolFolders, d.Name()) ||
-			slices.Contains(s.skipped, d.Name())) {
-			return filepath.SkipDir
-		}
-		if !visit(path, d) {
-			all = false
-			return filepath.SkipAll
-		}
-		return nil
-	})
-	return all
-}
+// This file binds what lies in folders.
 
 // BindFolder binds the files below a folder whose name is like one of the patterns: of many
 // not the content, but what the kernel says of them; or it says that the folder is too large.
@@ -245,7 +185,7 @@ func (s *Scan) BindPlaces(dir string, patterns []string) {
 		} else if at, deep := strings.CutSuffix(pattern, "/**"); deep {
 			s.stampTree(filepath.Join(dir, at), nil)
 		} else if strings.ContainsAny(pattern, "*?[") {
-			for _, file := range s.Match(filepath.Join(dir, pattern)) {
+			for _, file := range s.BindMatches(filepath.Join(dir, pattern)) {
 				s.Stamp(file)
 			}
 		} else {
@@ -304,7 +244,7 @@ var SystemFolders = []string{"/usr/", "/lib/", "/lib64/", "/opt/", "/snap/", "/n
 
 // SystemFolder reports whether a folder is root's alone, and where this service is root's,
 // so that the agent may be root as well, whether it is one of the system too.
-func SystemFolder(dir string, info fs.FileInfo, id fileID) bool {
+func SystemFolder(dir string, info fs.FileInfo, id FileID) bool {
 	if id.owner != 0 || info.Mode()&0o022 != 0 {
 		return false
 	}

@@ -12,11 +12,11 @@ import (
 
 // This file finds what patterns match on the disk, and what lies in a folder.
 
-// Match binds what an absolute pattern matches, and returns it: the list itself, so
+// BindMatches binds what an absolute pattern matches, and returns it: the list itself, so
 // that a further match changes it. It matches too much rather than too little: in
 // any case of letters, names with a leading dot too, ** any folders, and for an
 // extended pattern such as @(a|b) anything.
-func (s *Scan) Match(pattern string) []string {
+func (s *Scan) BindMatches(pattern string) []string {
 	found := []string{"/"}
 	for strings.Contains(pattern, "/./") {
 		pattern = strings.ReplaceAll(pattern, "/./", "/")

@@ -7,14 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // This file hashes one file, and keeps the hashes of what cannot change unseen.
 
-// A fileID is what the kernel says of a file without its content.
-type fileID struct {
+// A FileID is what the kernel says of a file without its content.
+type FileID struct {
 	place   string // device and inode
 	Version string // place, size and times
 	owner   uint32
@@ -30,27 +29,9 @@ const (
 	kernelFiles                   // the kernel's own news, as in /proc: nothing to bind
 )
 
-// Open opens a regular file for reading.
-func Open(path string) (*os.File, fs.FileInfo, error) {
-	// O_NONBLOCK: the path may become a pipe between the look and the opening.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrInvalid
-	}
-	if err != nil {
-		_ = f.Close() // it was only looked at
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
 // A hasher hashes the files of one call.
 type hasher struct {
-	*disk
+	*access
 	sums   map[string]string // version → hash, for second names of a file
 	budget int64             // bytes still to be read
 	buffer []byte            // for that
@@ -110,7 +91,7 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 		if h.buffer == nil {
 			h.buffer = make([]byte, 32<<10)
 		}
-		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.disk}, h.buffer)
+		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.access}, h.buffer)
 		h.budget -= n
 		if err != nil || h.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err
@@ -132,7 +113,7 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *Shared) isCacheable(info fs.FileInfo, id fileID, euid int) bool {
+func (b *Shared) isCacheable(info fs.FileInfo, id FileID, euid int) bool {
 	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.Changed) > 2*time.Second
 }
 
@@ -155,7 +136,7 @@ func (b *Shared) cacheHash(version, sum string) {
 // A cancelReader reader reads until nobody waits.
 type cancelReader struct {
 	io.Reader
-	d *disk
+	d *access
 }
 
 func (p cancelReader) Read(b []byte) (int, error) {

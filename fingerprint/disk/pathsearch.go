@@ -11,18 +11,6 @@ import (
 
 // This file knows what lies in the folders of a PATH that an agent can write to.
 
-// A namedFolder is a folder of PATH that an agent can write to.
-type namedFolder struct {
-	Path  string
-	Names []string
-}
-
-// A PathContents is what the folders of a PATH have that an agent can put there.
-type PathContents struct {
-	Before []string      // files with the name of one in a later folder
-	Dirs   []namedFolder // in the order of PATH
-}
-
 // AgentWritable returns what lies in the folders of a PATH that an agent can write to. It asks the
 // kernel for the version of each folder, and lists them again only when one has another.
 func (b *Shared) AgentWritable(s *Scan, dirs []string) PathContents {
@@ -89,7 +77,7 @@ func (s *Scan) shadowing(all []pathFolder) (found PathContents, held bool) {
 		names, ok := s.ListDir(all[n].path)
 		held = held && ok && holds(all[n].path)
 		if all[n].own {
-			found.Dirs = append(found.Dirs, namedFolder{all[n].path, names})
+			found.Dirs = append(found.Dirs, Folder{all[n].path, names})
 		}
 		for _, name := range names {
 			if all[n].own && later[name] {
@@ -106,7 +94,7 @@ func (s *Scan) shadowing(all []pathFolder) (found PathContents, held bool) {
 
 // agentMayWrite reports whether a folder is not root's, or others than root may write to it.
 // Where this service is root's, the agent may be root too.
-func agentMayWrite(info fs.FileInfo, id fileID) bool {
+func agentMayWrite(info fs.FileInfo, id FileID) bool {
 	return id.owner != 0 || info.Mode()&0o022 != 0 || os.Geteuid() == 0
 }
 

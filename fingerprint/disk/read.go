@@ -68,7 +68,7 @@ func (s *Scan) Contents(file string) (text string, all bool) {
 		return "", false
 	}
 	defer f.Close()
-	b, err := io.ReadAll(cancelReader{io.LimitReader(f, MaxText+1), s.disk})
+	b, err := io.ReadAll(cancelReader{io.LimitReader(f, MaxText+1), s.access})
 	s.textBytes += len(b)
 	if err != nil {
 		return "", false

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"approver.example"
 )
@@ -25,7 +26,7 @@ const (
 
 // A Scan is the work for one call: what is bound, and what is not.
 type Scan struct {
-	*disk
+	*access
 	hasher
 	environment
 	omissions
@@ -43,9 +44,9 @@ type Scan struct {
 
 // NewScan begins the work for a call. Once canceled is closed, it ends as soon as it can.
 func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *Scan {
-	d := &disk{Shared: shared, canceled: canceled}
+	d := &access{Shared: shared, canceled: canceled}
 	s := &Scan{
-		disk: d, hasher: hasher{disk: d, sums: map[string]string{}, budget: MaxCallBytes},
+		access: d, hasher: hasher{access: d, sums: map[string]string{}, budget: MaxCallBytes},
 		environment: environment{agent: call.Env, dir: call.Dir}, Call: call, Bound: map[string]string{},
 		seen: map[string]Level{}, visited: map[string]bool{}, listed: map[string][]string{},
 		folded: map[string]map[string]bool{},
@@ -283,4 +284,30 @@ func (s *Scan) ListDir(dir string) (names []string, ok bool) {
 	slices.Sort(names)
 	s.listed[dir] = names
 	return names, true
+}
+
+// AddValue notes a value that a text gives a variable.
+func (s *Scan) AddValue(name, value string) {
+	if value == "" || slices.Contains(s.Given[name], value) {
+		return
+	}
+	if len(s.Given[name]) >= MaxNested {
+		s.Name("further values of %s", name)
+		return
+	}
+	if s.Given == nil {
+		s.Given = map[string][]string{}
+	}
+	s.Given[name] = append(s.Given[name], value)
+}
+
+// A folderWalk is how far the folders of one call were gone through.
+type folderWalk struct {
+	treed     int                     // files bound because they lie in a folder
+	walked    int                     // entries of such folders
+	walkedFor time.Duration           // how long that took
+	trees     map[string][]string     // folders that were gone through, and what was found
+	skipped   []string                // folders that are passed over now
+	Ignored   func(string, bool) bool // what the build of an image leaves out; nil: nothing
+	Ignores   string                  // how that is called
 }
