@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -39,6 +40,25 @@ func oneOf(list, word string) bool {
 		}
 	}
 	return false
+}
+
+// rowsOf finds the rows of a table by each of the words that stand for them; rows without words are
+// those of "".
+func rowsOf[T any](table []T, words func(*T) string) func() map[string][]*T {
+	return sync.OnceValue(func() map[string][]*T {
+		of := map[string][]*T{}
+		for n := range table {
+			row := &table[n]
+			names := strings.Fields(words(row))
+			if len(names) == 0 {
+				names = []string{""}
+			}
+			for _, name := range names {
+				of[name] = append(of[name], row)
+			}
+		}
+		return of
+	})
 }
 
 // letters are those with which a group of flags begins.

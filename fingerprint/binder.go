@@ -57,14 +57,16 @@ func (b *Binder) Of(ctx context.Context, call approver.ToolCall, version string)
 // read counts as "unreadable", so that its becoming readable shows, and so does a
 // folder, with a slash at the end, in which this service may not even look. The
 // errors are those of [Binder.Of].
-func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[string]string, unbound []string, err error) {
+func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[string]string, unbound []string,
+	err error) {
 	if b == nil || b.walker == nil {
 		return nil, nil, errors.New("the files of a command cannot be bound without an engine: use fingerprint.New")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
 	if !b.acquire() {
-		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", disk.MaxScans))
+		return nil, nil, approver.UnbindableError(
+			fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", disk.MaxScans))
 	}
 	type result struct {
 		files   map[string]string

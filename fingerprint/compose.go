@@ -207,7 +207,8 @@ func (c *composing) mount(value string) {
 }
 
 // scriptKinds are files that are code wherever they lie: what else a container gets is data.
-var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war *.conf")
+var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war " +
+	"*.conf")
 
 // mounted binds what containers are given of this disk: files, code in folders, and what their
 // commands name in them. Other files of a folder are data, which they may change.

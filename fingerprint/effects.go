@@ -22,7 +22,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 		p.bindUnknown(e)
 	case e.Kind == effect.Exec:
 		p.bindExecuted(e)
-	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) &&
+		p.isA(e.Step, viewers)) && !p.shown(e):
 		p.bindRead(e)
 	default: // the others run nothing here
 	}
@@ -31,7 +32,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
 func (f *flow) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 && slices.ContainsFunc(f.commands, isFed) {
+	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 &&
+		slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
 	return e.By == "redirection" && slices.ContainsFunc(f.Steps,

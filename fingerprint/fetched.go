@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/fingerprint/disk"
 
@@ -43,15 +42,7 @@ var fetchings = []fetching{
 }
 
 // fetchingsOf are the rows of a program.
-var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
-	of := map[string][]*fetching{}
-	for n := range fetchings {
-		for name := range strings.FieldsSeq(fetchings[n].programs) {
-			of[name] = append(of[name], &fetchings[n])
-		}
-	}
-	return of
-})
+var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.programs })
 
 // A requirementsReader reads by what a command that fetches packages is told which ones.
 type requirementsReader struct{ reading }

@@ -66,7 +66,8 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		switch {
 		case unknownCode(e):
 			f.commands[e.Step].fed = true
-		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0: // else it is mounted somewhere
+		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0:
+			// A recursive one is mounted somewhere.
 			if f.commands[e.Step].written == nil {
 				f.commands[e.Step].written = map[string]bool{}
 			}
@@ -187,7 +188,8 @@ func (f *flow) folders() []string {
 }
 
 // givers are programs whose words give variables to others.
-var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv", "make", "gmake"}
+var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv",
+	"make", "gmake"}
 
 // givesVariables notes the variables that the words of a step give.
 func (f *flow) givesVariables(i int) {

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -88,19 +87,7 @@ var placings = []placing{
 }
 
 // placingsOf are the rows of a program; those of "" are every program's.
-var placingsOf = sync.OnceValue(func() map[string][]*placing {
-	of := map[string][]*placing{}
-	for n := range placings {
-		t := &placings[n]
-		if t.programs == "" {
-			of[""] = append(of[""], t)
-		}
-		for name := range strings.FieldsSeq(t.programs) {
-			of[name] = append(of[name], t)
-		}
-	}
-	return of
-})
+var placingsOf = rowsOf(placings, func(t *placing) string { return t.programs })
 
 // bindPlacings binds what the variables of a step's program name as folders.
 func (r *reader) bindPlacings(name, dir string) {

@@ -62,9 +62,13 @@ func (r *reader) executes(file, dir string) (folder bool) {
 const itself = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
 
 var (
-	ownPath   = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
-	ownPlace  = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself + `|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
-	ownPlaces = regexp.MustCompile(`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?(?:\s*[&12]*>\s*(?:/dev/null|&1))*\s*(?:&&|;)\s*pwd(?:\s+-[PL])?|(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
+	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
+	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself +
+		`|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
+	ownPlaces = regexp.MustCompile(
+		`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?` +
+			`(?:\s*[&12]*>\s*(?:/dev/null|&1))*\s*(?:&&|;)\s*pwd(?:\s+-[PL])?|` +
+			`(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
 )
 
 // besideItself puts the path of a script where the script asks for it: so it finds what

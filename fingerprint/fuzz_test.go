@@ -19,15 +19,19 @@ import (
 // Whatever a command is, it is bound, named or refused, twice the same way.
 func FuzzBinder(f *testing.F) {
 	for _, command := range []string{
-		"cd sub && bash \"my script.sh\" > out.txt", "sudo make -C sub X=$Y deploy", "npm run a -- b", "find . -name 'a*' -exec sh {} +", "for f in *; do . $f; done",
-		"bash @(a|b).sh", "tail a.log | sh", "docker build -f D .", "kubectl apply -k ..", "a=(x y); ${a[@]}", "<(", "go run ./... x.go",
+		"cd sub && bash \"my script.sh\" > out.txt", "sudo make -C sub X=$Y deploy", "npm run a -- b",
+		"find . -name 'a*' -exec sh {} +", "for f in *; do . $f; done",
+		"bash @(a|b).sh", "tail a.log | sh", "docker build -f D .", "kubectl apply -k ..", "a=(x y); ${a[@]}", "<(",
+		"go run ./... x.go",
 	} {
 		f.Add(command)
 	}
 	dir := f.TempDir()
 	for name, text := range map[string]string{
-		"Makefile": "include *.mk\nA=b\nall: x\n\t./$(A).sh $@\n", "package.json": `{"scripts":{"a":"npm run a && ./b.sh"}}`, "b.sh": "#!/bin/sh\n. ./b.sh\nmake\n", "sub/Makefile": "all:\n\t$(MAKE) -C ..\n",
-		"x.mk": "include Makefile\n", "go.mod": "module m\n", "x.go": "package x\nimport _ \"m\"\n", "D": "COPY . .\n", "kustomization.yaml": "- ./sub\n- ../\n",
+		"Makefile": "include *.mk\nA=b\nall: x\n\t./$(A).sh $@\n", "package.json": `{"scripts":{"a":"npm run a && ./b.sh"}}`,
+		"b.sh": "#!/bin/sh\n. ./b.sh\nmake\n", "sub/Makefile": "all:\n\t$(MAKE) -C ..\n",
+		"x.mk": "include Makefile\n", "go.mod": "module m\n", "x.go": "package x\nimport _ \"m\"\n", "D": "COPY . .\n",
+		"kustomization.yaml": "- ./sub\n- ../\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -39,7 +43,8 @@ func FuzzBinder(f *testing.F) {
 	}
 	b := New(engine())
 	f.Fuzz(func(t *testing.T, command string) {
-		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: dir, Env: map[string]string{"HOME": dir, "PATH": dir}}
+		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: dir,
+			Env: map[string]string{"HOME": dir, "PATH": dir}}
 		files, unbound, err := b.Files(t.Context(), call)
 		again, unboundAgain, errAgain := b.Files(t.Context(), call)
 		if (err == nil) != (errAgain == nil) || !maps.Equal(files, again) || !slices.Equal(unbound, unboundAgain) {

@@ -27,10 +27,12 @@ type gitCall struct {
 }
 
 // gitTakes are the flags before the subcommand that take the next word.
-var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--exec-path", "--attr-source"}
+var gitTakes = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
+	"--exec-path", "--attr-source"}
 
 // gitKnown are subcommands that git has itself: PATH is not asked for them.
-var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
+var gitKnown = strings.Fields("add am branch checkout cherry-pick clean clone commit config diff fetch gc init log " +
+	"merge mv pull push rebase reset restore revert rm show stash status switch tag worktree")
 
 // splitWords splits the words of a command.
 func (g *gitCall) splitWords(words []string) {

@@ -33,7 +33,9 @@ func (g *gitCall) config(file string, depth int) {
 }
 
 // gitPrograms are the last parts of settings whose value is a command.
-var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd smtpserver sendmailcmd alternaterefscommand update")
+var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor " +
+	"sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd " +
+	"smtpserver sendmailcmd alternaterefscommand update")
 
 // option binds what one setting names; in is the folder of the file that it stands in.
 func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
@@ -60,7 +62,8 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 			g.Visit(file, disk.Code)
 		}
 	case first == "alias":
-		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) || strings.EqualFold(o.Key, "alias."+g.sub+".command") {
+		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) ||
+			strings.EqualFold(o.Key, "alias."+g.sub+".command") {
 			g.alias(value, of)
 		}
 	case first == "url" || last == "url" || last == "pushurl" || last == "vcs":
@@ -101,7 +104,8 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 // with words of its own.
 func ownFilter(command string) bool {
 	words := strings.Fields(command)
-	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) || languageOf(words[0]) != nil)
+	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) ||
+		languageOf(words[0]) != nil)
 }
 
 // alias walks what an alias means, as one of the shell or as words of git.
@@ -169,7 +173,8 @@ func (g *gitCall) hooks(dir string) {
 	for _, file := range files {
 		name := filepath.Base(file)
 		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) != (g.sub == "receive-pack") ||
-			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) && name != "reference-transaction" {
+			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) &&
+				name != "reference-transaction" {
 			continue
 		}
 		g.bindScript(file, g.root)

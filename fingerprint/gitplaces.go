@@ -165,8 +165,9 @@ func (g *gitCall) homes() (files []string) {
 // commandFlags are flags of subcommands whose value is a command, and templates those
 // whose value is a folder from which hooks are copied.
 const (
-	commandFlags = "--exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --open-files-in-pager"
-	templates    = "--template"
+	commandFlags = "--exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter " +
+		"--commit-filter --parent-filter --tag-name-filter --open-files-in-pager"
+	templates = "--template"
 )
 
 // words binds what the words behind the subcommand say that git runs.
@@ -211,7 +212,8 @@ func (g *gitCall) attributes(at string) {
 }
 
 // filtering are the subcommands that run filters.
-var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff cherry-pick revert am apply clone rm mv archive")
+var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
+	"cherry-pick revert am apply clone rm mv archive")
 
 // tree binds what git reads in a folder that may be the root of a working tree.
 func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
@@ -224,7 +226,8 @@ func (g *gitCall) treeIn(at string, depth int) {
 		if to := g.gitFile(dir); to != "" {
 			g.directory(to)
 		}
-	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() { // a bare one
+	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() {
+		// It is a bare one.
 		g.directory(at)
 	}
 	for _, name := range []string{".gitmodules", ".gitattributes"} {

@@ -12,7 +12,8 @@ import (
 // This file finds the classes that a Java program is made of.
 
 // javaPaths are flags whose value is a list of folders and archives.
-const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a -Xbootclasspath/p"
+const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a " +
+	"-Xbootclasspath/p"
 
 // A javaReader reads the class path of a Java machine.
 type javaReader struct{ reading }

@@ -52,7 +52,8 @@ var limits = []limit{
 	}, "what x.mk runs"},
 	{"text of a script", "bash run.sh", writes("run.sh", "./evil.sh"+long), "what run.sh runs"},
 	{"text of a script without a name", "bash run", writes("run", "./evil.sh"+long), "what run runs"},
-	{"text of package.json", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh"},"x":"`+long[3:len(long)-1]+`"}`), "what package.json runs"},
+	{"text of package.json", "npm test", writes("package.json",
+		`{"scripts":{"test":"./evil.sh"},"x":"`+long[3:len(long)-1]+`"}`), "what package.json runs"},
 	{"text of Taskfile", "task x", writes("Taskfile.yml", "cmds: ./evil.sh"+long), "what Taskfile.yml names"},
 	{"text of go.mod", "go run .", writes("go.mod", "//"+long[2:]+"module m\n"), "what go.mod names"},
 	{"text of a Go file", "go run .", func(p *playground) {
@@ -74,9 +75,12 @@ var limits = []limit{
 		p.write("go.mod", "go 1.26\n")
 		p.write("main.go", "package main\n")
 	}, "what go.mod names"},
-	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long), "what .git/config names"},
-	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"), "what .git/config names"},
-	{"words of settings", "task x", writes("Taskfile.yml", lines(disk.MaxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
+	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long),
+		"what .git/config names"},
+	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"),
+		"what .git/config names"},
+	{"words of settings", "task x", writes("Taskfile.yml", lines(disk.MaxWords+1, "./a% ")+"./evil.sh"),
+		"what Taskfile.yml names"},
 	{"scripts that run scripts", "bash r0.sh", runners, "what r8.sh runs"},
 	{"settings that name settings", "task x", func(p *playground) {
 		p.write("Taskfile.yml", "./t0.yml")
@@ -96,8 +100,10 @@ var limits = []limit{
 		}
 		return text + `}}`
 	}()), "what package.json runs"},
-	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(disk.MaxWalks+1, "\techo %\n")+"\t./$(X)\n"), "further recipes and scripts"},
-	{"targets", "make", writes("Makefile", "all: "+lines(maxTargets+1, "t% ")+"z\nz:\n\t./evil.sh\n"), "what Makefile runs"},
+	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(disk.MaxWalks+1, "\techo %\n")+"\t./$(X)\n"),
+		"further recipes and scripts"},
+	{"targets", "make", writes("Makefile", "all: "+lines(maxTargets+1, "t% ")+"z\nz:\n\t./evil.sh\n"),
+		"what Makefile runs"},
 	{"values", "make", writes("Makefile", func() string {
 		text := ""
 		for _, c := range "abcdefghi" {
@@ -113,9 +119,11 @@ var limits = []limit{
 			}
 			return text
 		}()+"all:\n\t./$(A0)evil.sh\n"), "what Makefile runs"},
-	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", disk.MaxText/4)+"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
+	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", disk.MaxText/4)+
+		"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
 	{"a script that cannot be parsed", "bash run.sh", writes("run.sh", "if then ((\n./evil.sh\n"), "what run.sh runs"},
-	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`), "what package.json runs"},
+	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`),
+		"what package.json runs"},
 	{"files of a pattern", "bash ./many/*", func(p *playground) {
 		for n := range disk.MaxFiles + 1 {
 			p.write(fmt.Sprintf("many/f%05d", n), "")
@@ -148,7 +156,8 @@ var limits = []limit{
 		}
 	}, "/huge"},
 	{"a long word", "run --files=" + lines(disk.MaxParts+1, "./f%.sh,"), writes("x", ""), "names"},
-	{"the kernel's files as code", "bash /proc/self/environ /proc/1/cmdline", writes("x", ""), "which the kernel makes up"},
+	{"the kernel's files as code", "bash /proc/self/environ /proc/1/cmdline", writes("x", ""),
+		"which the kernel makes up"},
 	{"what the agent has open", "bash /dev/fd/9", writes("x", ""), "/dev/fd/9, which is open"},
 	{"a pipe in a folder", "kubectl apply -f k8s/", func(p *playground) {
 		p.write("k8s/a.yaml", "")
@@ -182,23 +191,25 @@ func TestWhatIsBeyondALimitIsNamedOrRefused(t *testing.T) {
 // Odd spellings of what names a script bind it, or it is named.
 func TestWhatNamesAScriptBindsItOrIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ command, file, text string }{
-		"main is no text":        {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"main":false}`},
-		"a script is no text":    {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","x":1}}`},
-		"scripts are null too":   {"npm test", "package.json", `{"scripts":null,"scripts":{"test":"./evil.sh"}}`},
-		"a mark before it":       {"npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
-		"two marks":              {"npm test", "package.json", "\ufeff\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
-		"another case":           {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"Scripts":{"test":"true"}}`},
-		"another case before":    {"npm test", "package.json", `{"SCRIPTS":{"test":"true"},"scripts":{"test":"./evil.sh","Test":"true"}}`},
-		"twice":                  {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","test":"true"}}`},
-		"twice, the other way":   {"npm test", "package.json", `{"scripts":{"test":"true","test":"./evil.sh"}}`},
-		"scripts twice":          {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"scripts":{}}`},
-		"escaped":                {"npm test", "package.json", `{"scr\u0069pts":{"t\u0065st":".\/evil.sh"}}`},
-		"a comment":              {"bun test", "package.json", "{// x\n\"scripts\":{\"test\":\"./evil.sh\"}}"},
-		"a comma":                {"bun run test", "package.json", `{"scripts":{"test":"./evil.sh"},}`},
-		"something behind":       {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"}} {}`},
-		"a list":                 {"npm test", "package.json", `[{"scripts":{"test":"./evil.sh"}}]`},
-		"cut off":                {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"`},
-		"deep":                   {"npm test", "package.json", `{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `,"scripts":{"test":"./evil.sh"}}`},
+		"main is no text":      {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"main":false}`},
+		"a script is no text":  {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","x":1}}`},
+		"scripts are null too": {"npm test", "package.json", `{"scripts":null,"scripts":{"test":"./evil.sh"}}`},
+		"a mark before it":     {"npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
+		"two marks":            {"npm test", "package.json", "\ufeff\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
+		"another case":         {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"Scripts":{"test":"true"}}`},
+		"another case before": {"npm test", "package.json",
+			`{"SCRIPTS":{"test":"true"},"scripts":{"test":"./evil.sh","Test":"true"}}`},
+		"twice":                {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","test":"true"}}`},
+		"twice, the other way": {"npm test", "package.json", `{"scripts":{"test":"true","test":"./evil.sh"}}`},
+		"scripts twice":        {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"scripts":{}}`},
+		"escaped":              {"npm test", "package.json", `{"scr\u0069pts":{"t\u0065st":".\/evil.sh"}}`},
+		"a comment":            {"bun test", "package.json", "{// x\n\"scripts\":{\"test\":\"./evil.sh\"}}"},
+		"a comma":              {"bun run test", "package.json", `{"scripts":{"test":"./evil.sh"},}`},
+		"something behind":     {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"}} {}`},
+		"a list":               {"npm test", "package.json", `[{"scripts":{"test":"./evil.sh"}}]`},
+		"cut off":              {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"`},
+		"deep": {"npm test", "package.json",
+			`{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `,"scripts":{"test":"./evil.sh"}}`},
 		"a name that is unknown": {"npm run $X", "package.json", `{"scripts":{"odd":"./evil.sh"}}`},
 		"the second of two":      {"npm run a && npm run b", "package.json", `{"scripts":{"a":"true","b":"./evil.sh"}}`},
 		"the second target":      {"make a && make b", "Makefile", "S=evil\na:\n\ttrue\nb:\n\t./$(S).sh\n"},
@@ -234,7 +245,8 @@ func TestFoldersBehindLinksAreBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for command, want := range map[string]string{"kubectl apply -f link": "far/evil.yaml", "kubectl apply -f k8s/": "far/evil.yaml", "git push": "hooks/pre-push"} {
+	for command, want := range map[string]string{"kubectl apply -f link": "far/evil.yaml",
+		"kubectl apply -f k8s/": "far/evil.yaml", "git push": "hooks/pre-push"} {
 		if got := p.bound(command); !slices.Contains(got, want) {
 			t.Errorf("%s binds %q", command, got)
 		}
@@ -244,11 +256,15 @@ func TestFoldersBehindLinksAreBound(t *testing.T) {
 // Ordinary projects have nothing that is not bound: a name that is always there would be
 // read by nobody.
 func TestOrdinaryProjectsAreBound(t *testing.T) {
-	p := newPlayground(t, "bin/make", "bin/npm", "bin/go", "bin/terraform", "bin/docker", "bin/kubectl", "bin/pytest", "bin/git")
-	p.write("app/Makefile", "CFLAGS := $(CFLAGS) -O2\nSRC := $(wildcard *.c)\n.PHONY: all test\nall: $(SRC:.c=.o) lib\n\t$(CC) $(CFLAGS) -o app $^\nlib:\n\t@./scripts/build.sh\n%.o: %.c\n\t$(CC) -c $<\n")
-	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
+	p := newPlayground(t, "bin/make", "bin/npm", "bin/go", "bin/terraform", "bin/docker", "bin/kubectl",
+		"bin/pytest", "bin/git")
+	p.write("app/Makefile", "CFLAGS := $(CFLAGS) -O2\nSRC := $(wildcard *.c)\n.PHONY: all test\nall: $(SRC:.c=.o) "+
+		"lib\n\t$(CC) $(CFLAGS) -o app $^\nlib:\n\t@./scripts/build.sh\n%.o: %.c\n\t$(CC) -c $<\n")
+	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do "+
+		"gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
 	p.write("app/scripts/lib.sh", "log() { echo \"$@\" >&2; }\n")
-	p.write("app/package.json", `{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
+	p.write("app/package.json",
+		`{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
 	p.write("app/build.js", "x")
 	p.write("app/package-lock.json", "{"+strings.Repeat(`"x":"./y.js",`, 200_000)+"}")
 	p.write("app/node_modules/.bin/jest", "#!/usr/bin/env node\nrequire('jest')\n")
@@ -256,9 +272,11 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/go.mod", "module example.com/m // x\n\ngo 1.26\n")
 	p.write("app/cmd/x/main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"example.com/m/lib\"\n)\n")
 	p.write("app/lib/lib.go", "package lib\n")
-	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+"module \"m\" { source = \"./modules/m\" }\n")
+	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+
+		"module \"m\" { source = \"./modules/m\" }\n")
 	p.write("app/modules/m/main.tf", "variable \"x\" {}\n")
-	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
+	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    "+
+		"volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
 	p.write("app/.env.prod", "A=b\n")
 	p.write("app/k8s/a.yaml", "kind: Pod\n")
 	p.write("app/.kube/config", "x\n")
@@ -271,8 +289,12 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, commands := range map[string][]string{
-		p.path("app"): {"make", "make -j4 all", "npm test", "npm run build", "go test ./...", "go run ./cmd/x", "go build ./cmd/...", "terraform plan", "docker compose up", "docker compose up -d", "kubectl apply -f k8s/", "pytest", "git push", "git commit -m 'fix it'", "bash scripts/build.sh", "./scripts/build.sh", "git commit -m '" + strings.Repeat("a long text, with a/b: c. ", 300) + "'"},
-		repo:          {"make", "make test", "go test ./...", "go run ./cmd/approver", "go build ./...", "go vet ./fingerprint", "docker build .", "git push", "git commit -am x"},
+		p.path("app"): {"make", "make -j4 all", "npm test", "npm run build", "go test ./...", "go run ./cmd/x",
+			"go build ./cmd/...", "terraform plan", "docker compose up", "docker compose up -d", "kubectl apply -f k8s/",
+			"pytest", "git push", "git commit -m 'fix it'", "bash scripts/build.sh", "./scripts/build.sh",
+			"git commit -m '" + strings.Repeat("a long text, with a/b: c. ", 300) + "'"},
+		repo: {"make", "make test", "go test ./...", "go run ./cmd/approver", "go build ./...", "go vet ./fingerprint",
+			"docker build .", "git push", "git commit -am x"},
 	} {
 		for _, command := range commands {
 			call := p.call(command)
@@ -348,7 +370,8 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 	p.write("main/.git/config", "[core]\n\thooksPath = hk\n")
 	p.write("tree/sub/x", "")
 	p.write("odd/.git", "x: y\n")
-	for _, command := range []string{"cd tree && git push --force origin f", "cd tree/sub && git commit -m x", "git -C tree push"} {
+	for _, command := range []string{"cd tree && git push --force origin f", "cd tree/sub && git commit -m x",
+		"git -C tree push"} {
 		for _, want := range []string{"main/.git/hooks/pre-push", "main/.git/config", "tree/.git", "tree/hk/pre-push"} {
 			if !slices.Contains(p.bound(command), want) {
 				t.Errorf("%s does not bind %s: %q", command, want, p.bound(command))
@@ -376,10 +399,14 @@ func TestAnOptionIsNoName(t *testing.T) {
 	}
 	folder := "what lies in " + p.dir + "/, which cannot be searched"
 	for command, run := range map[string]string{
-		"git push --force origin main": "", "git push -f": "", "terraform destroy -auto-approve": "", "rm -rf x": "", "rm -- -x": "", "make --always-make": "Makefile",
-		"cp --reflink=auto a b": "", "./deploy.sh --force": "deploy.sh", "sh deploy.sh -x": "deploy.sh", "python3 run.py --yes": "run.py",
-		"bash -c './in.sh --now'": "in.sh", "node app.js --inspect": "app.js", "source env.sh -v": "env.sh", "kubectl delete ns prod --now": "", "npm publish --force": "package.json",
-		"docker build -f Other .": "Other", "perl -i x.pl --z": "", "go run main.go -x": "main.go", "git -c a.b=c push --force-with-lease": "",
+		"git push --force origin main": "", "git push -f": "", "terraform destroy -auto-approve": "", "rm -rf x": "",
+		"rm -- -x": "", "make --always-make": "Makefile",
+		"cp --reflink=auto a b": "", "./deploy.sh --force": "deploy.sh", "sh deploy.sh -x": "deploy.sh",
+		"python3 run.py --yes":    "run.py",
+		"bash -c './in.sh --now'": "in.sh", "node app.js --inspect": "app.js", "source env.sh -v": "env.sh",
+		"kubectl delete ns prod --now": "", "npm publish --force": "package.json",
+		"docker build -f Other .": "Other", "perl -i x.pl --z": "", "go run main.go -x": "main.go",
+		"git -c a.b=c push --force-with-lease": "",
 	} {
 		names := p.unbound(command)
 		for _, name := range names {

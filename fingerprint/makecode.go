@@ -16,7 +16,8 @@ import (
 // functions, the shell, and variables that are given to it. What is not followed is named.
 
 // special are the targets of make that change nothing of what runs, or that are followed.
-var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY .DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
+var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY " +
+	".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
 
 // opaqueWords start lines that load or change what this reader does not follow.
 var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
@@ -31,7 +32,8 @@ func (m *makefile) notes(body string) {
 	switch {
 	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
 		m.short = true
-	case slices.Contains(opaqueWords, words[0]), slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
+	case slices.Contains(opaqueWords, words[0]),
+		slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
 		m.short = true
 	case words[0] == "vpath" && len(words) > 2:
 		m.vpaths = append(m.vpaths, strings.Join(words[2:], " "))
@@ -43,7 +45,9 @@ func (m *makefile) notes(body string) {
 			m.exported[name] = true
 		}
 		m.exportAll = m.exportAll || len(words) == 1
-	case words[0] == "set" && len(words) > 1 && !slices.Contains([]string{"positional-arguments", "export", "quiet", "fallback", "allow-duplicate-recipes", "allow-duplicate-variables", "ignore-comments", "dotenv-load", "unstable"}, words[1]):
+	case words[0] == "set" && len(words) > 1 &&
+		!slices.Contains([]string{"positional-arguments", "export", "quiet", "fallback", "allow-duplicate-recipes",
+			"allow-duplicate-variables", "ignore-comments", "dotenv-load", "unstable"}, words[1]):
 		m.short = true // of just: another shell, another folder, other files
 	}
 }
@@ -53,7 +57,8 @@ var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
 // readsMore reports whether a word may be a flag by which make reads further rules.
 func readsMore(word string) bool {
-	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"}, func(f string) bool { return strings.HasPrefix(word, f) })
+	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"},
+		func(f string) bool { return strings.HasPrefix(word, f) })
 }
 
 // isSpecial notes what a target with a dot does to all recipes.
@@ -66,7 +71,8 @@ func (m *makefile) isSpecial(target string) {
 	case ".SECONDEXPANSION":
 		m.short = true
 	}
-	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' && !strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
+	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' &&
+		!strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
 		m.short = true
 	}
 }
@@ -121,8 +127,11 @@ func (m *makefile) locate(need string) string {
 }
 
 var (
-	shellFound = regexp.MustCompile(`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
-	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
+	shellFound = regexp.MustCompile(
+		`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
+	shellFlag = regexp.MustCompile(
+		`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|` +
+			`errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
 
 // searchPlaces are the folders in which make looks for what rules need.
@@ -178,6 +187,7 @@ func (m *makefile) makes(name string) bool {
 	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
 		before, after, _ := strings.Cut(pattern, "%")
 		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
-			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name),
+				before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
 	})
 }

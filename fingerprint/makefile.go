@@ -152,7 +152,8 @@ func (m *makefile) assign(body string, equals int) {
 		name = words[len(words)-1]
 	}
 	value := strings.TrimSpace(body[equals+1:])
-	if before, ok := m.vars[name]; ok && before != value || equals > 0 && (body[equals-1] == '+' || body[equals-1] == '!') {
+	if before, ok := m.vars[name]; ok && before != value || equals > 0 &&
+		(body[equals-1] == '+' || body[equals-1] == '!') {
 		value = effect.Unknown
 	}
 	m.vars[name] = value

@@ -40,11 +40,13 @@ type makefile struct {
 type rule struct{ needs, lines []string }
 
 func newMakefile() *makefile {
-	return &makefile{vars: map[string]string{}, given: map[string]string{}, rules: map[string]*rule{}, exported: map[string]bool{}}
+	return &makefile{vars: map[string]string{}, given: map[string]string{}, rules: map[string]*rule{},
+		exported: map[string]bool{}}
 }
 
 // standard are values that make has by itself.
-var standard = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "c++", "RM": "rm -f", "AR": "ar", "LD": "ld", "AS": "as", "SHELL": "/bin/sh"}
+var standard = map[string]string{"MAKE": "make", "CC": "cc", "CXX": "c++", "RM": "rm -f", "AR": "ar", "LD": "ld",
+	"AS": "as", "SHELL": "/bin/sh"}
 
 // expand replaces variables; what is not known becomes effect.Unknown, and $$ a $.
 func (m *makefile) expand(text string) string { return m.expanded(text, 0) }

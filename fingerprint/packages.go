@@ -25,7 +25,8 @@ func asksFor(words []string, name string) bool {
 			w = strings.TrimPrefix(w, by)
 		}
 		for _, n := range []string{name, strings.TrimPrefix(name, "pre"), strings.TrimPrefix(name, "post")} {
-			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && disk.Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
+			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' &&
+				disk.Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
 				return true
 			}
 		}
@@ -34,16 +35,18 @@ func asksFor(words []string, name string) bool {
 }
 
 // spreads are words by which a command goes into the packages of a workspace.
-var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces", "--filter", "-F", "foreach", "run-many", "affected"}
+var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces",
+	"--filter", "-F", "foreach", "run-many", "affected"}
 
 // workspaces binds the scripts of the packages of a workspace, where a command goes into
 // them.
 func (r packageReader) workspaces(file string) {
 	st := r.c.Step
-	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) && !slices.ContainsFunc(st.Argv[1:], func(w string) bool {
-		name, _, _ := strings.Cut(w, "=")
-		return slices.Contains(spreads, name)
-	}) {
+	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) &&
+		!slices.ContainsFunc(st.Argv[1:], func(w string) bool {
+			name, _, _ := strings.Cut(w, "=")
+			return slices.Contains(spreads, name)
+		}) {
 		return
 	}
 	dir := filepath.Dir(file)
@@ -69,7 +72,8 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 	r.Visit(lerna, disk.Code)
 	more, _ := r.TextOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
-		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
+		// scripts names it
+		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error {
 			var nested struct {
 				Packages []string `json:"packages"`
 			}

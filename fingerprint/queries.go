@@ -14,9 +14,12 @@ import (
 
 // queriers are programs that take queries, with the words by which these include files.
 var queriers = map[string][]string{
-	"psql": {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`}, "mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
-	"sqlite3": {".read", ".import", ".load", ".restore", ".open", ".shell", ".system"}, "sqlite": {".read", ".import", ".load"}, "duckdb": {".read", ".import", ".load", ".open", ".shell", ".system"},
-	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"}, "mongosh": {"load"}, "mongo": {"load"},
+	"psql":  {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`},
+	"mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
+	"sqlite3": {".read", ".import", ".load", ".restore", ".open", ".shell", ".system"},
+	"sqlite":  {".read", ".import", ".load"}, "duckdb": {".read", ".import", ".load", ".open", ".shell", ".system"},
+	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"},
+	"mongosh": {"load"}, "mongo": {"load"},
 }
 
 // A queryReader reads the files of queries of one command.
@@ -84,5 +87,6 @@ func (r queryReader) query(text string, bases []string, depth int) {
 
 // isQuery reports whether a bound file may be one of queries.
 func (r queryReader) isQuery(file string) bool {
-	return r.Bound[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
+	return r.Bound[filepath.Clean(file)] != "" &&
+		!slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
 }

@@ -116,7 +116,8 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 				r.named("what is included by the line: include %s", names)
 				continue
 			}
-			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
+			// of make, and of just
+			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) {
 				for _, found := range r.included(abs(from, name)) {
 					if !r.Visit(found, disk.Code) {
 						r.makefile(filepath.Clean(found), read)
@@ -311,4 +312,6 @@ func (r makeReader) sourcesOf(need string) {
 }
 
 // loading are variables whose value is code, or says where it lies.
-var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
+var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH " +
+	"PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR " +
+	"GIT_EXEC_PATH")

@@ -17,7 +17,8 @@ import (
 
 // decidingEndings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs " +
+	".java " +
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
 

@@ -19,7 +19,8 @@ func (f *flow) onlyLooks(i int) bool {
 	if slices.Contains(viewers, name) {
 		return true
 	}
-	if !slices.Contains(shells, name) || !f.commands[i].wrapped || len(f.Steps[i].Argv) != 3 || f.Steps[i].Argv[1] != "-c" {
+	if !slices.Contains(shells, name) || !f.commands[i].wrapped || len(f.Steps[i].Argv) != 3 ||
+		f.Steps[i].Argv[1] != "-c" {
 		return false
 	}
 	within := map[int]bool{i: true}

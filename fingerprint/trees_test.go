@@ -206,7 +206,8 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 	p.write("src/d001/asset.txt", "v1")
 	p.write("src/d001/testdata/broken.go", "pack age")
 	before, unbound, err := p.b.Files(t.Context(), p.call("go build ./..."))
-	if err != nil || len(unbound) > 0 || before[filepath.Join(other, "z.go")] == "" || before[p.path("src/d001/asset.txt")] == "" {
+	if err != nil || len(unbound) > 0 || before[filepath.Join(other, "z.go")] == "" ||
+		before[p.path("src/d001/asset.txt")] == "" {
 		t.Errorf("%v is not bound, %v", unbound, err)
 	}
 	time.Sleep(2100 * time.Millisecond) // what a file says is kept from here on
@@ -219,7 +220,8 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 		t.Errorf("go run .: %q", names)
 	}
 	p.write("src/d001/f9.go", "pack age")
-	if names := p.unbound("go build ./..."); len(names) != 1 || !strings.Contains(names[0], "what src/d001/f9.go imports") {
+	if names := p.unbound("go build ./..."); len(names) != 1 ||
+		!strings.Contains(names[0], "what src/d001/f9.go imports") {
 		t.Errorf("a file that cannot be read: %q", names)
 	}
 }

@@ -70,7 +70,8 @@ func (r *reader) loadedIn(dir, value string) {
 				continue
 			}
 			file := abs(dir, w)
-			if info, err := r.Stat(file); r.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !disk.IsAbsent(err)) && !r.Visit(file, disk.Code) {
+			if info, err := r.Stat(file); r.Look() &&
+				(err == nil && info.Mode().IsRegular() || err != nil && !disk.IsAbsent(err)) && !r.Visit(file, disk.Code) {
 				r.bindScript(file, dir)
 			}
 		}

@@ -48,7 +48,8 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	if len(bases) == 0 && !known && slices.ContainsFunc(words, operand) {
 		p.unknown(st)
 	}
-	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 && !strings.Contains(st.Argv[1], "/") {
+	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 &&
+		!strings.Contains(st.Argv[1], "/") {
 		p.lookup(st, st.Argv[1])
 	}
 	if !known { // a wrapper, perhaps

@@ -66,5 +66,6 @@ func checker(program string) bool {
 // checkers only look: what they run beside that is the project's tests.
 const checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
 	"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
-	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest cypress " +
+	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest " +
+	"cypress " +
 	"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"

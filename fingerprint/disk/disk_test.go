@@ -75,7 +75,8 @@ func TestBinderKeepsHashesOfSystemFilesOnly(t *testing.T) {
 		{"the agent may be root", 0o755, 0, long, 0, false},
 		{"changed just now", 0o755, 0, time.Now(), 1000, false},
 	} {
-		if got := (&Shared{}).isCacheable(fakeInfo{mode: c.mode}, FileID{owner: c.owner, Changed: c.since}, c.euid); got != c.want {
+		if got := (&Shared{}).isCacheable(fakeInfo{mode: c.mode}, FileID{owner: c.owner, Changed: c.since},
+			c.euid); got != c.want {
 			t.Errorf("%s: kept: %v", c.name, got)
 		}
 	}
@@ -89,7 +90,8 @@ func TestWhatIsTooLargeHasAName(t *testing.T) {
 	}
 	s := fresh()
 	s.treed = 2 * MaxTree
-	if s.BindFolder(p.path("m")); len(s.Unbound) != 0 || !strings.HasPrefix(s.Bound[FolderKey(p.path("m"), nil)], StampedSum) {
+	if s.BindFolder(p.path("m")); len(s.Unbound) != 0 ||
+		!strings.HasPrefix(s.Bound[FolderKey(p.path("m"), nil)], StampedSum) {
 		t.Skipf("this file system keeps no times: %q", s.Unbound)
 	}
 	for name, set := range map[string]func(*Scan){
@@ -149,7 +151,8 @@ func TestBoundsOfAllTextsTogether(t *testing.T) {
 	p.write("Makefile", "all:\n\t./evil.sh\n")
 	for name, set := range map[string]func(*Scan){
 		"texts": func(s *Scan) { s.texts = maxTexts }, "bytes": func(s *Scan) { s.textBytes = maxTextBytes + 1 },
-		"another file": func(s *Scan) { s.Bound[p.path("Makefile")] = whole + "00" }, "unreadable": func(s *Scan) { s.Bound[p.path("Makefile")] = Unreadable },
+		"another file": func(s *Scan) { s.Bound[p.path("Makefile")] = whole + "00" },
+		"unreadable":   func(s *Scan) { s.Bound[p.path("Makefile")] = Unreadable },
 		"gone": func(s *Scan) {
 			s.Bound[p.path("gone")] = whole + "00"
 			_, _ = s.TextOf(p.path("gone"), "runs")
@@ -219,7 +222,9 @@ func FuzzLoose(f *testing.F) {
 	f.Add("@(a|b).sh")
 	f.Add("[!x]*(y(z))+(")
 	f.Fuzz(func(t *testing.T, pattern string) {
-		if out := Loose(pattern); strings.IndexByte(out, '(') >= 0 && strings.Contains(out[strings.LastIndexByte(out, '('):], ")") || len(out) > len(pattern)+strings.Count(pattern, "[!") {
+		if out := Loose(pattern); strings.IndexByte(out, '(') >= 0 &&
+			strings.Contains(out[strings.LastIndexByte(out, '('):], ")") ||
+			len(out) > len(pattern)+strings.Count(pattern, "[!") {
 			t.Errorf("%q became %q", pattern, out)
 		}
 	})

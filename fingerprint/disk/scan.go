@@ -147,7 +147,8 @@ func standardStream(path string) bool {
 // ownProcess reports whether a path means something else to each process: here
 // it would lead to this service's own input, not to the agent's.
 func ownProcess(path string) bool {
-	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd", "/proc/thread-self/fd"} {
+	for _, p := range []string{"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd",
+		"/proc/thread-self/fd"} {
 		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}
@@ -229,7 +230,8 @@ func (s *Scan) bindHash(path string, as Level) {
 
 // BindLink binds where the links of a path lead, and not what is there.
 func (s *Scan) BindLink(path string) {
-	if len(path) > MaxPath || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || !s.Look() {
+	if len(path) > MaxPath || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "/proc/") ||
+		strings.HasPrefix(path, "/dev/") || !s.Look() {
 		return
 	}
 	s.looks += strings.Count(path, "/")
