@@ -92,8 +92,10 @@ type ruleDoc struct {
 
 func docOf(lib *configs.Library, r *reflexcore.Rule, disabled bool) ruleDoc {
 	return ruleDoc{
-		ID: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable, Reason: r.Reason, Cure: r.Cure,
-		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow, When: r.When, Pattern: r.Pattern,
+		ID: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
+		Appealable: r.Appealable, Reason: r.Reason, Cure: r.Cure,
+		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow,
+		When: r.When, Pattern: r.Pattern,
 		Match: examplesOf(r.Match), Pass: examplesOf(r.Pass), Steps: lib.Steps(r.ID),
 	}
 }
@@ -143,7 +145,8 @@ func (c rulesListCmd) Run() error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, d := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()), d.Confidence, d.Layer, d.state())
+		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()),
+			d.Confidence, d.Layer, d.state())
 	}
 	fmt.Fprintf(w, "%s\n", words.Count(uint64(len(all)), "rule"))
 	return w.Flush()
@@ -321,7 +324,8 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 			}
 			failed++
 			if c.JSON {
-				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
+				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID,
+					"example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
 					return err
 				}
 				continue
@@ -332,7 +336,8 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		err = term.PrintJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
-		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(examples), "example"), failed)
+		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"),
+			words.Count(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
 		return term.ErrSaid

@@ -72,7 +72,8 @@ func (c rulesLintCmd) Run() error {
 		}
 	}
 	if !c.JSON {
-		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
+		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"),
+			words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
 	}
 	if len(problems.Problems)+len(remarks) > 0 {
 		return term.ErrSaid
