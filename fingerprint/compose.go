@@ -221,7 +221,7 @@ func (c *composing) mounted() {
 		}
 	}
 	for _, m := range c.mounts {
-		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.Scan.Call.Env["HOME"])))
+		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.ToolCall.Env["HOME"])))
 		if !filepath.IsAbs(at) || disk.Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}

@@ -115,7 +115,7 @@ func (r *reader) bindPlacing(t *placing, v, value, dir string) {
 	}
 	for part := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
-		part = fromHome(part, r.Scan.Call.Env["HOME"])
+		part = fromHome(part, r.ToolCall.Env["HOME"])
 		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.IsDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}

@@ -95,7 +95,7 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 func (r *reader) wantedNames(name string) []string {
 	names := strings.Fields(starts[name])
 	for _, v := range programVars {
-		if _, here := r.Scan.Call.Env[v]; !here && len(r.Given[v]) == 0 && !r.Compares {
+		if _, here := r.ToolCall.Env[v]; !here && len(r.Given[v]) == 0 && !r.Compares {
 			continue
 		}
 		for _, value := range r.Values(v) {

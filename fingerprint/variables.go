@@ -28,8 +28,8 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 // loaders binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
 func (r *reader) loaders() {
-	names := make([]string, 0, len(r.Scan.Call.Env))
-	for name := range r.Scan.Call.Env {
+	names := make([]string, 0, len(r.ToolCall.Env))
+	for name := range r.ToolCall.Env {
 		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
 			comparedOnly) {
 			names = append(names, name)
@@ -37,7 +37,7 @@ func (r *reader) loaders() {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		value := r.Scan.Call.Env[name]
+		value := r.ToolCall.Env[name]
 		if len(value) > disk.MaxText {
 			r.Name("%s", name)
 			continue
@@ -50,7 +50,7 @@ func (r *reader) loaders() {
 }
 
 // loaded binds the files that a value names.
-func (r *reader) loaded(value string) { r.loadedIn(r.Scan.Call.Dir, value) }
+func (r *reader) loaded(value string) { r.loadedIn(r.ToolCall.Dir, value) }
 
 // loadedIn is loaded for a folder in which the value is used.
 func (r *reader) loadedIn(dir, value string) {
@@ -64,7 +64,7 @@ func (r *reader) loadedIn(dir, value string) {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
 			w, ok := strings.CutPrefix(word, flag)
 			if rest, home := strings.CutPrefix(w, "~"); home {
-				w = r.Scan.Call.Env["HOME"] + rest
+				w = r.ToolCall.Env["HOME"] + rest
 			}
 			if !ok || w == "" || w[0] == '-' || !effect.IsKnown(w) || !filepath.IsAbs(w) && !filepath.IsAbs(dir) {
 				continue

@@ -26,6 +26,7 @@ func (s *Scan) VisitFolder(dir string, patterns ...string) []string {
 	return s.BindFolder(dir, patterns...)
 }
 
+// FolderKey is the name under which the files of a folder are bound that are like some patterns.
 func FolderKey(dir string, patterns []string) string {
 	return "folder " + dir + " " + strings.Join(patterns, " ")
 }

@@ -76,6 +76,7 @@ func (s *Scan) segment(dir, seg string) (found []string) {
 	return found
 }
 
+// ListHash is the hash of a list of paths.
 func ListHash(list []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(list, "\x00")))
 	return hex.EncodeToString(sum[:])

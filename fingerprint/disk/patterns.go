@@ -33,6 +33,7 @@ func (k kinds) Like(name string) bool {
 		len(k.others) > 0 && Like(name, k.others)
 }
 
+// Like reports whether a name is like one of some patterns, in any case of letters; none match all.
 func Like(name string, patterns []string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
 		// What is no pattern here may be one for the program.

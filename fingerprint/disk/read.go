@@ -47,7 +47,7 @@ func (s *Scan) FindAll(what *regexp.Regexp, file, text string) [][]string {
 // Unread names what is not bound because a file is not read, or not followed further.
 func (s *Scan) Unread(file, verb string) {
 	file = filepath.Clean(file)
-	if rest, ok := strings.CutPrefix(file, filepath.Clean(s.Call.Dir)+"/"); ok {
+	if rest, ok := strings.CutPrefix(file, filepath.Clean(s.ToolCall.Dir)+"/"); ok {
 		file = rest
 	}
 	s.Name("what %s %s", file, verb)

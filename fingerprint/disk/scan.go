@@ -18,6 +18,7 @@ import (
 // A Level says what a file is to the call. A higher one includes those below it.
 type Level uint8
 
+// Levels of files.
 const (
 	Unseen Level = iota
 	Data         // it is named: its content is bound as far as it can be
@@ -31,7 +32,7 @@ type Scan struct {
 	environment
 	omissions
 	folderWalk
-	Call       approver.ToolCall
+	ToolCall   approver.ToolCall
 	Bound      map[string]string          // what is bound → its hash
 	seen       map[string]Level           // places looked at
 	NamedFiles int                        // files bound because the command names them
@@ -47,7 +48,7 @@ func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *
 	d := &access{Shared: shared, canceled: canceled}
 	s := &Scan{
 		access: d, hasher: hasher{access: d, sums: map[string]string{}, budget: MaxCallBytes},
-		environment: environment{agent: call.Env, dir: call.Dir}, Call: call, Bound: map[string]string{},
+		environment: environment{agent: call.Env, dir: call.Dir}, ToolCall: call, Bound: map[string]string{},
 		seen: map[string]Level{}, visited: map[string]bool{}, listed: map[string][]string{},
 		folded: map[string]map[string]bool{},
 	}
@@ -60,12 +61,12 @@ func NewScan(shared *Shared, canceled <-chan struct{}, call approver.ToolCall) *
 // BindDir binds where the working directory leads now: as a symbolic link it
 // could lead elsewhere by the time the command runs.
 func (s *Scan) BindDir() {
-	if s.Call.Dir == "" {
+	if s.ToolCall.Dir == "" {
 		s.Bound["dir"] = missing
 		return
 	}
 	s.Bound["dir"] = Unreadable
-	real, err := filepath.EvalSymlinks(s.Call.Dir)
+	real, err := filepath.EvalSymlinks(s.ToolCall.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // nothing is there; if that changes, this does
 		s.Bound["dir"] = missing
 		return
@@ -77,7 +78,7 @@ func (s *Scan) BindDir() {
 			return
 		}
 	}
-	s.Name("%s", s.Call.Dir)
+	s.Name("%s", s.ToolCall.Dir)
 }
 
 // Visit binds what lies at an absolute path, if it is a regular file, and reports
@@ -134,7 +135,7 @@ func (s *Scan) TooLong(path string) bool {
 
 // substitution reports whether a path is that of <(command), which the walk follows.
 func (s *Scan) substitution(path string) bool {
-	return path == "/dev/fd/63" && !strings.Contains(s.Call.Command, "fd/63")
+	return path == "/dev/fd/63" && !strings.Contains(s.ToolCall.Command, "fd/63")
 }
 
 // standardStream reports whether a path is one of the three streams: what comes through
@@ -159,8 +160,8 @@ func ownProcess(path string) bool {
 func (s *Scan) bind(path string, as Level) (folder bool) {
 	// Links that mean each process's own directories mean the agent's here.
 	for _, p := range []string{"/proc/self/", "/proc/thread-self/"} {
-		if rest, ok := strings.CutPrefix(path+"/", p+"cwd/"); ok && filepath.IsAbs(s.Call.Dir) {
-			path = filepath.Join(s.Call.Dir, rest)
+		if rest, ok := strings.CutPrefix(path+"/", p+"cwd/"); ok && filepath.IsAbs(s.ToolCall.Dir) {
+			path = filepath.Join(s.ToolCall.Dir, rest)
 		}
 	}
 	before := s.seen[path]
