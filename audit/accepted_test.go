@@ -105,10 +105,13 @@ func later(t *testing.T) map[string]func(ls [][]byte) [][]byte {
 		"a forged line with the seq before the part":     put(15, 19, forgedLine(4, genesis(), record)),
 		"a forged line with the signature's seq":         put(15, 19, forgedLine(8, genesis(), record)),
 		"the edited line again, elsewhere":               func(ls [][]byte) [][]byte { return put(15, 19, ls[4])(ls) },
-		"the part again, elsewhere":                      func(ls [][]byte) [][]byte { return put(15, 19, slices.Clone(ls[4:at(ls, 8)+1])...)(ls) },
-		"a line before the part":                         word(3),
-		"the line right before the part":                 word(4),
-		"one more line of the part":                      word(7),
+		"the part again, elsewhere": func(ls [][]byte) [][]byte {
+			return put(15, 19,
+				slices.Clone(ls[4:at(ls, 8)+1])...)(ls)
+		},
+		"a line before the part":         word(3),
+		"the line right before the part": word(4),
+		"one more line of the part":      word(7),
 		"one more byte in the edited line": func(ls [][]byte) [][]byte {
 			ls[4] = bytes.Replace(ls[4], []byte("note X"), []byte("note Y"), 1)
 			return ls
@@ -117,17 +120,27 @@ func later(t *testing.T) map[string]func(ls [][]byte) [][]byte {
 			ls[4] = bytes.Replace(ls[4], []byte("note X"), []byte("note 4"), 1)
 			return word(7)(ls)
 		},
-		"a line put into the part":         func(ls [][]byte) [][]byte { return slices.Insert(ls, 5, []byte("\n")) },
-		"the part's signature":             func(ls [][]byte) [][]byte { ls[7] = bytes.Replace(ls[7], []byte("time"), []byte("tame"), 1); return ls },
-		"the part's signature removed":     func(ls [][]byte) [][]byte { return slices.Delete(ls, 7, 8) },
-		"a line right behind the part":     word(9),
-		"a line far behind the part":       word(22),
-		"two lines far behind":             func(ls [][]byte) [][]byte { return word(22)(word(13)(ls)) },
-		"a line removed behind the part":   put(15, 16),
-		"two lines swapped behind it":      func(ls [][]byte) [][]byte { i := at(ls, 15); ls[i], ls[i+1] = ls[i+1], ls[i]; return ls },
-		"a line behind the alarm":          func(ls [][]byte) [][]byte { return word(linkOf(t, ls[len(ls)-2]).seq)(ls) },
-		"a whole signed stretch removed":   func(ls [][]byte) [][]byte { c := checkpoints(ls); return put(c[3], c[4])(ls) },
-		"an alarm that names it, unsigned": chained(func(ls [][]byte) string { return `{"v":1,"event":"alarm","alarm":"loss",` + part(ls) + `}` }),
+		"a line put into the part": func(ls [][]byte) [][]byte { return slices.Insert(ls, 5, []byte("\n")) },
+		"the part's signature": func(ls [][]byte) [][]byte {
+			ls[7] = bytes.Replace(ls[7], []byte("time"),
+				[]byte("tame"), 1)
+			return ls
+		},
+		"the part's signature removed":   func(ls [][]byte) [][]byte { return slices.Delete(ls, 7, 8) },
+		"a line right behind the part":   word(9),
+		"a line far behind the part":     word(22),
+		"two lines far behind":           func(ls [][]byte) [][]byte { return word(22)(word(13)(ls)) },
+		"a line removed behind the part": put(15, 16),
+		"two lines swapped behind it": func(ls [][]byte) [][]byte {
+			i := at(ls, 15)
+			ls[i], ls[i+1] = ls[i+1],
+				ls[i]
+			return ls
+		},
+		"a line behind the alarm":        func(ls [][]byte) [][]byte { return word(linkOf(t, ls[len(ls)-2]).seq)(ls) },
+		"a whole signed stretch removed": func(ls [][]byte) [][]byte { c := checkpoints(ls); return put(c[3], c[4])(ls) },
+		"an alarm that names it, unsigned": chained(
+			func(ls [][]byte) string { return `{"v":1,"event":"alarm","alarm":"loss",` + part(ls) + `}` }),
 		"an alarm and a freeze in its text": chained(func(ls [][]byte) string {
 			return `{"v":1,"event":"alarm","alarm":"loss","note":"the log is broken at audit.jsonl:15: seq 15: it was changed",` + part(ls) + `}`
 		}),
@@ -161,7 +174,8 @@ func TestAnAcceptedBreakCoversNothingElse(t *testing.T) {
 			}
 			writeFile(t, path, bytes.Join(changed, nil))
 			var b *BreakError
-			if r, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) || r.Losses.Count == 0 && at(changed, 9) > 0 && name != "the alarm" && name != "the alarm's field" {
+			if r, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) || r.Losses.Count == 0 &&
+				at(changed, 9) > 0 && name != "the alarm" && name != "the alarm's field" {
 				t.Errorf("verify: %v, %+v", err, r.Losses)
 			}
 			// In a full file, too, where verify is all that looks.

@@ -100,7 +100,8 @@ func (a *activeFile) readAnew(path string, now stamp, end Head) error {
 	}
 	if s.seq != end.Seq || s.hash.String() != end.Hash || s.good != a.kept || s.breakText() != a.broken ||
 		!slices.Equal(s.flaws.brokenParts(), a.parts) {
-		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path, s.seq, end.Seq)
+		return fmt.Errorf("%w: %s was edited: it is sound up to seq %d, and %d were written", ErrChanged, path,
+			s.seq, end.Seq)
 	}
 	a.seen, a.unread = now, false
 	return nil

@@ -21,7 +21,8 @@ func TestShowSaysItOnce(t *testing.T) {
 	if err := p.flush(); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); strings.Count(text, "why one") != 2 || strings.Count(text, "why two") != 1 || strings.Count(text, "    as the record before says\n") != 1 {
+	if text := out.String(); strings.Count(text, "why one") != 2 || strings.Count(text, "why two") != 1 ||
+		strings.Count(text, "    as the record before says\n") != 1 {
 		t.Error(text)
 	}
 }

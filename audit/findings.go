@@ -35,7 +35,8 @@ func (r *redactor) findings(chain []approver.Finding) []LineFinding {
 	var out []LineFinding
 	for _, f := range chain {
 		l := LineFinding{
-			By: r.mask(f.By, findingLimit), Tier: new(f.Tier), Rule: r.mask(f.Rule, findingLimit), Decision: f.Decision, Score: f.Score, Shadow: f.Shadow,
+			By: r.mask(f.By, findingLimit), Tier: new(f.Tier), Rule: r.mask(f.Rule, findingLimit), Decision: f.Decision,
+			Score: f.Score, Shadow: f.Shadow,
 			US: f.Took.Microseconds(), Note: r.mask(f.Note, findingLimit),
 		}
 		if !math.IsNaN(f.Confidence) && !math.IsInf(f.Confidence, 0) { // JSON has neither
@@ -56,8 +57,9 @@ func (f LineFinding) Text() string {
 		_ = sev.UnmarshalText([]byte(f.Severity)) // anything else is the stricter one
 	}
 	whole := approver.Finding{
-		By: f.By, Rule: f.Rule, Decision: f.Decision, Severity: sev, Confidence: f.Confidence, Score: f.Score, Shadow: f.Shadow,
-		Took: time.Duration(f.US) * time.Microsecond, Note: f.Note,
+		By: f.By, Rule: f.Rule, Decision: f.Decision, Severity: sev, Confidence: f.Confidence, Score: f.Score,
+		Shadow: f.Shadow,
+		Took:   time.Duration(f.US) * time.Microsecond, Note: f.Note,
 	}
 	if f.Tier == nil { // what is not known is not claimed
 		return display.OneLine(whole.Text())

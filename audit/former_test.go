@@ -148,8 +148,9 @@ func TestReportsThatFitSeveralCalls(t *testing.T) {
 		report        string // empty is the first
 		left          bool   // of the second
 	}{
-		"cut":    {first: "a && " + long + "1", second: "b && " + long + "2", report: "c && " + long + "3"},
-		"secret": {first: "API_TOKEN=sk-live-0123456789abcdef0123 a && b", second: "API_TOKEN=sk-live-9876543210abcdef3210 a && b", left: true},
+		"cut": {first: "a && " + long + "1", second: "b && " + long + "2", report: "c && " + long + "3"},
+		"secret": {first: "API_TOKEN=sk-live-0123456789abcdef0123 a && b",
+			second: "API_TOKEN=sk-live-9876543210abcdef3210 a && b", left: true},
 	} {
 		o, _ := options(t)
 		l := open(t, o)

@@ -89,9 +89,11 @@ func TestFullFilesBesideAnAcceptedBreak(t *testing.T) {
 	}
 	for name, attack := range map[string]func(t *testing.T, full []string){
 		"one in the middle removed": remove(1), "two in the middle removed": remove(1, 2), "the newest removed": remove(-1),
-		"the oldest removed": remove(0), "the two oldest removed": remove(0, 1), "two swapped": swap(1, 2), "first and last swapped": swap(0, -1),
-		"the newest cut by a line": cut(-1, 1), "the newest cut by five": cut(-1, 5), "one in the middle cut": cut(1, 1), "the one with the break cut": cut(0, 1),
-		"one over another": func(t *testing.T, f []string) { writeFile(t, f[1], readFile(t, f[2])) },
+		"the oldest removed": remove(0), "the two oldest removed": remove(0, 1), "two swapped": swap(1, 2),
+		"first and last swapped":   swap(0, -1),
+		"the newest cut by a line": cut(-1, 1), "the newest cut by five": cut(-1, 5), "one in the middle cut": cut(1, 1),
+		"the one with the break cut": cut(0, 1),
+		"one over another":           func(t *testing.T, f []string) { writeFile(t, f[1], readFile(t, f[2])) },
 		"the newest emptied": func(t *testing.T, f []string) {
 			writeFile(t, f[len(f)-1], nil)
 		},
@@ -160,7 +162,8 @@ func TestABreakInTheFirstLineOfAFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, err := Verify(t.Context(), []string{o.Dir}, keys, &head); err != nil || len(r.Broken) != 1 || r.Losses.Count != 1 {
+		if r, err := Verify(t.Context(), []string{o.Dir}, keys, &head); err != nil || len(r.Broken) != 1 ||
+			r.Losses.Count != 1 {
 			t.Errorf("others before it: %v: verify: %v, %+v", behind, err, r)
 		}
 	}

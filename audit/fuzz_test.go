@@ -29,7 +29,8 @@ func FuzzReadLink(f *testing.F) {
 			Seq        uint64
 			Prev, Hash string
 		}
-		if err := json.Unmarshal(line, &m); err != nil || m.Seq != l.seq || m.Prev != l.prev.String() || m.Hash != l.hash.String() || l.seq == 0 {
+		if err := json.Unmarshal(line, &m); err != nil || m.Seq != l.seq || m.Prev != l.prev.String() ||
+			m.Hash != l.hash.String() || l.seq == 0 {
 			t.Errorf("%q: read as %+v, JSON says %+v, %v", line, l, m, err)
 		}
 		changed := bytes.Clone(line)
@@ -49,7 +50,8 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command, args, note string, decision uint8) {
 		r := newRedactor(asIs)
 		line := r.lineOf(approver.Record{
-			Event: approver.EventVerdict, Note: note, Call: approver.ToolCall{Tool: note, Command: command, Args: json.RawMessage(args), Dir: command},
+			Event: approver.EventVerdict, Note: note,
+			Call:    approver.ToolCall{Tool: note, Command: command, Args: json.RawMessage(args), Dir: command},
 			Verdict: approver.Verdict{Decision: approver.Decision(decision), Reason: note, Args: json.RawMessage(args)},
 		}, "host", testTime)
 		body, err := encode(line)
@@ -118,7 +120,8 @@ func FuzzResume(f *testing.F) {
 		}
 		again, more := resume()
 		if again.queue.end != first.queue.end || again.active.kept != first.active.kept || len(more) > len(alarms) {
-			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.kept, more, first.queue.end, first.active.kept)
+			t.Errorf("the second start ends at %v %d with %v, the first at %v %d", again.queue.end, again.active.kept, more,
+				first.queue.end, first.active.kept)
 		}
 	})
 }

@@ -18,20 +18,22 @@ func TestNoSeverityWithoutAFinding(t *testing.T) {
 		verdict *LineVerdict
 		want    bool
 	}{
-		"a freeze":           {deny("freeze", "frozen"), false},
-		"asking failed":      {deny("gate", ""), false},
-		"nobody there":       {deny("people", ""), false},
-		"the zero verdict":   {&LineVerdict{Severity: "CATASTROPHIC"}, false},
-		"the evaluator":      {deny("evaluator", "block"), false},
-		"a bad answer":       {deny("evaluator", ""), false},
-		"a rule":             {deny("reflex", "rm-root"), true},
-		"the policy":         {deny("policy", "no-prod"), true},
-		"a classifier":       {deny("classifier", "injection"), true},
-		"people were asked":  {&LineVerdict{Decision: approver.Ask, By: "policy", Severity: "CATASTROPHIC"}, true},
-		"the evaluator asks": {&LineVerdict{Decision: approver.Ask, By: "evaluator", Rule: "escalate", Severity: "CATASTROPHIC"}, true},
-		"a request's event":  {nil, true},
+		"a freeze":          {deny("freeze", "frozen"), false},
+		"asking failed":     {deny("gate", ""), false},
+		"nobody there":      {deny("people", ""), false},
+		"the zero verdict":  {&LineVerdict{Severity: "CATASTROPHIC"}, false},
+		"the evaluator":     {deny("evaluator", "block"), false},
+		"a bad answer":      {deny("evaluator", ""), false},
+		"a rule":            {deny("reflex", "rm-root"), true},
+		"the policy":        {deny("policy", "no-prod"), true},
+		"a classifier":      {deny("classifier", "injection"), true},
+		"people were asked": {&LineVerdict{Decision: approver.Ask, By: "policy", Severity: "CATASTROPHIC"}, true},
+		"the evaluator asks": {&LineVerdict{Decision: approver.Ask, By: "evaluator", Rule: "escalate",
+			Severity: "CATASTROPHIC"}, true},
+		"a request's event": {nil, true},
 	} {
-		l := Line{Event: approver.EventVerdict, Decision: Blocked, Severity: "CATASTROPHIC", Summary: "ls", Verdict: tt.verdict}
+		l := Line{Event: approver.EventVerdict, Decision: Blocked, Severity: "CATASTROPHIC", Summary: "ls",
+			Verdict: tt.verdict}
 		if got := l.Human(); strings.Contains(got, "CATASTROPHIC") != tt.want || !strings.Contains(got, "ls") {
 			t.Errorf("%s: %s", name, got)
 		}

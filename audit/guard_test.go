@@ -46,19 +46,39 @@ var assaults = map[string]assault{
 	"removed":                func(t *testing.T, _, active string, _ []byte) { try(t, os.Remove(active)) },
 	"moved, as by logrotate": func(t *testing.T, _, active string, _ []byte) { try(t, os.Rename(active, active+".1")) },
 	"cut to nothing":         func(t *testing.T, _, active string, _ []byte) { try(t, os.Truncate(active, 0)) },
-	"cut in half":            func(t *testing.T, _, active string, b []byte) { try(t, os.Truncate(active, int64(len(b)/2))) },
-	"one byte cut off":       func(t *testing.T, _, active string, b []byte) { try(t, os.Truncate(active, int64(len(b)-1))) },
-	"the last line cut off":  func(t *testing.T, _, active string, b []byte) { cutLines(t, active, b, 1) },
+	"cut in half": func(t *testing.T, _, active string,
+		b []byte) {
+		try(t, os.Truncate(active, int64(len(b)/2)))
+	},
+	"one byte cut off": func(t *testing.T, _, active string,
+		b []byte) {
+		try(t, os.Truncate(active, int64(len(b)-1)))
+	},
+	"the last line cut off": func(t *testing.T, _, active string, b []byte) { cutLines(t, active, b, 1) },
 	"a link to nothing": func(t *testing.T, _, active string, _ []byte) {
 		try(t, os.Remove(active), os.Symlink("/dev/null", active))
 	},
 	"a link to itself, moved": func(t *testing.T, dir, active string, _ []byte) {
 		try(t, os.Rename(active, dir+"/x"), os.Symlink("x", active))
 	},
-	"a dangling link":  func(t *testing.T, _, active string, _ []byte) { try(t, os.Remove(active), os.Symlink("gone", active)) },
-	"a folder":         func(t *testing.T, _, active string, _ []byte) { try(t, os.Remove(active), os.Mkdir(active, 0o700)) },
-	"an empty file":    func(t *testing.T, _, active string, _ []byte) { try(t, os.Remove(active)); writeFile(t, active, nil) },
-	"the same, copied": func(t *testing.T, _, active string, b []byte) { try(t, os.Remove(active)); writeFile(t, active, b) },
+	"a dangling link": func(t *testing.T, _, active string,
+		_ []byte) {
+		try(t, os.Remove(active), os.Symlink("gone", active))
+	},
+	"a folder": func(t *testing.T, _, active string,
+		_ []byte) {
+		try(t, os.Remove(active), os.Mkdir(active, 0o700))
+	},
+	"an empty file": func(t *testing.T, _, active string,
+		_ []byte) {
+		try(t, os.Remove(active))
+		writeFile(t, active, nil)
+	},
+	"the same, copied": func(t *testing.T, _, active string,
+		b []byte) {
+		try(t, os.Remove(active))
+		writeFile(t, active, b)
+	},
 	"an older copy": func(t *testing.T, _, active string, b []byte) {
 		try(t, os.Remove(active))
 		writeFile(t, active, withLines(b, func(l [][]byte) [][]byte { return l[:3] }))
@@ -88,10 +108,16 @@ var assaults = map[string]assault{
 	"a line appended": func(t *testing.T, _, active string, b []byte) {
 		writeFile(t, active, append(b, `{"v":1,"event":"approved"}`+"\n"...))
 	},
-	"a sound line appended": func(t *testing.T, _, active string, b []byte) { writeFile(t, active, append(b, next(t, b, "test")...)) },
-	"the folder removed":    func(t *testing.T, dir, _ string, _ []byte) { try(t, os.RemoveAll(dir)) },
-	"the folder moved":      func(t *testing.T, dir, _ string, _ []byte) { try(t, os.Rename(dir, dir+".old")) },
-	"an empty folder":       func(t *testing.T, dir, _ string, _ []byte) { try(t, os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700)) },
+	"a sound line appended": func(t *testing.T, _, active string,
+		b []byte) {
+		writeFile(t, active, append(b, next(t, b, "test")...))
+	},
+	"the folder removed": func(t *testing.T, dir, _ string, _ []byte) { try(t, os.RemoveAll(dir)) },
+	"the folder moved":   func(t *testing.T, dir, _ string, _ []byte) { try(t, os.Rename(dir, dir+".old")) },
+	"an empty folder": func(t *testing.T, dir, _ string,
+		_ []byte) {
+		try(t, os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700))
+	},
 	"a copy of the folder": func(t *testing.T, dir, active string, b []byte) {
 		try(t, os.Rename(dir, dir+".old"), os.Mkdir(dir, 0o700))
 		writeFile(t, active, b)
@@ -149,7 +175,8 @@ func TestALogThatIsChangedUnderTheDaemon(t *testing.T) {
 			time.Sleep(2 * headEvery) // the store has the head, and the file's time is another
 			active := filepath.Join(o.Dir, activeName)
 			attack(t, o.Dir, active, readFile(t, active))
-			if hash, err := l.Record(t.Context(), approver.Record{Event: approver.EventReleased}); !errors.Is(err, ErrFailed) || hash != "" {
+			if hash, err := l.Record(t.Context(), approver.Record{Event: approver.EventReleased}); !errors.Is(err, ErrFailed) ||
+				hash != "" {
 				t.Fatalf("a release after it: %q, %v", hash, err)
 			}
 			if info, err := os.Lstat(active); err == nil && !info.Mode().IsRegular() {
@@ -215,10 +242,13 @@ func TestHonestTouchesAreNoChange(t *testing.T) {
 		"name and back": func(t *testing.T, _, active string, _ []byte) {
 			try(t, os.Rename(active, active+"x"), os.Rename(active+"x", active))
 		},
-		"a copy":        func(t *testing.T, _, active string, b []byte) { writeFile(t, active+".copy", b) },
-		"read":          func(t *testing.T, _, active string, _ []byte) { readFile(t, active) },
-		"opened":        func(t *testing.T, _, active string, _ []byte) { overwrite(t, active, 0, nil) },
-		"the same line": func(t *testing.T, _, active string, b []byte) { overwrite(t, active, 0, b[:bytes.IndexByte(b, '\n')]) },
+		"a copy": func(t *testing.T, _, active string, b []byte) { writeFile(t, active+".copy", b) },
+		"read":   func(t *testing.T, _, active string, _ []byte) { readFile(t, active) },
+		"opened": func(t *testing.T, _, active string, _ []byte) { overwrite(t, active, 0, nil) },
+		"the same line": func(t *testing.T, _, active string,
+			b []byte) {
+			overwrite(t, active, 0, b[:bytes.IndexByte(b, '\n')])
+		},
 		"folder and back": func(t *testing.T, dir, _ string, _ []byte) {
 			try(t, os.Rename(dir, dir+"x"), os.Rename(dir+"x", dir))
 		},

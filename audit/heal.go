@@ -64,14 +64,16 @@ func (l *Log) repair(failed time.Time, cause error) error {
 	}
 	if l.healing.lost != "" {
 		if err := l.o.stopCalls(l.closing, l.healing.lost); err != nil {
-			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.lost, "error", err)
+			l.o.Log.Error("the audit was changed, and not everything could be stopped: it stays closed", "what", l.healing.lost,
+				"error", err)
 			return err
 		}
 	}
 	l.mu.Lock()
 	missing := l.missing
 	l.mu.Unlock()
-	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s", time.Since(failed).Round(time.Millisecond), lacking(missing))
+	outage := fmt.Sprintf("nothing could be recorded for %s, and every call was denied%s",
+		time.Since(failed).Round(time.Millisecond), lacking(missing))
 	last := alarm{kind: outageAlarm, text: fmt.Sprintf("%s: %v", outage, cause)}
 	if l.healing.changed { // then that is of the same cause
 		last = alarm{kind: lossAlarm, text: outage}

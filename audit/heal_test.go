@@ -88,7 +88,8 @@ func TestFullDiskHealsItself(t *testing.T) {
 				}
 				for time.Since(start) < 2*time.Minute {
 					before := time.Now()
-					if hash, err := l.Record(t.Context(), note("lost too")); !errors.Is(err, ErrFailed) || hash != "" || time.Since(before) > 0 {
+					if hash, err := l.Record(t.Context(), note("lost too")); !errors.Is(err, ErrFailed) || hash != "" ||
+						time.Since(before) > 0 {
 						t.Fatalf("after %v: Record = %q, %v, after %v", time.Since(start), hash, err, time.Since(before))
 					}
 					if !errors.Is(l.Err(), cause) || l.Head() != head {
@@ -107,7 +108,8 @@ func TestFullDiskHealsItself(t *testing.T) {
 				time.Sleep(healMost)
 				synctest.Wait()
 				record(t, l, note("again"))
-				if a := l.Alarms(); len(a) != 1 || !strings.Contains(a[0], "nothing could be recorded for 2m1s, and every call was denied (241 of them are not in the audit): ") {
+				if a := l.Alarms(); len(a) != 1 || !strings.Contains(a[0],
+					"nothing could be recorded for 2m1s, and every call was denied (241 of them are not in the audit): ") {
 					t.Errorf("alarms %q", a)
 				}
 				closeLog(t, l)
@@ -120,7 +122,8 @@ func TestFullDiskHealsItself(t *testing.T) {
 			if got := kinds(t, o); !slices.Equal(got, []string{"before", outageAlarm, "again"}) {
 				t.Errorf("records %q", got)
 			}
-			if out := said.String(); strings.Count(out, "\n") != 2 || !strings.Contains(out, "every call is denied until") || !strings.Contains(out, "works again") {
+			if out := said.String(); strings.Count(out, "\n") != 2 || !strings.Contains(out, "every call is denied until") ||
+				!strings.Contains(out, "works again") {
 				t.Errorf("said:\n%s", out)
 			}
 		})
@@ -165,7 +168,8 @@ func TestWhatWasRefusedDoesNotComeBack(t *testing.T) {
 					closeLog(t, l)
 				})
 				mustVerify(t, o, keys, nil)
-				want := slices.Concat(slices.Repeat([]string{"before"}, first), []string{outageAlarm}, slices.Repeat([]string{"again"}, 4))
+				want := slices.Concat(slices.Repeat([]string{"before"}, first), []string{outageAlarm},
+					slices.Repeat([]string{"again"}, 4))
 				if got := kinds(t, o); !slices.Equal(got, want) {
 					t.Errorf("%d before: records %q", first, got)
 				}

@@ -46,7 +46,8 @@ func (m *memory) Get(_ context.Context, key string) ([]byte, approver.Rev, error
 	return r.value, r.rev, nil
 }
 
-func (m *memory) PutBefore(ctx context.Context, _ time.Time, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (m *memory) PutBefore(ctx context.Context, _ time.Time, key string, value []byte, prev, next approver.Rev, due,
+	keep time.Time) error {
 	return m.Put(ctx, key, value, prev, next, due, keep)
 }
 

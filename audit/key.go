@@ -151,7 +151,8 @@ func loadKey(path string) (Key, error) {
 		return Key{}, fmt.Errorf("audit key: %w", err)
 	}
 	if mode := info.Mode(); runtime.GOOS != "windows" && (!mode.IsRegular() || mode.Perm()&0o077 != 0) {
-		return Key{}, fmt.Errorf("audit key: %s has mode %v: it must be a file that only its owner can read (chmod 600)", path, mode)
+		return Key{}, fmt.Errorf("audit key: %s has mode %v: it must be a file that only its owner can read (chmod 600)",
+			path, mode)
 	}
 	b, err := readSmall(path)
 	if err != nil {

@@ -166,7 +166,8 @@ func TestKeyMasksItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret := fmt.Sprintf("%x", []byte(key.private.Seed()))
-	for _, s := range []string{fmt.Sprint(key), fmt.Sprintf("%+v", key), fmt.Sprintf("%#v", key), fmt.Sprintf("%x", key), string(b)} {
+	for _, s := range []string{fmt.Sprint(key), fmt.Sprintf("%+v", key), fmt.Sprintf("%#v", key), fmt.Sprintf("%x", key),
+		string(b)} {
 		if !strings.Contains(s, "audit key") || strings.Contains(s, secret) {
 			t.Errorf("the key shows as %q", s)
 		}

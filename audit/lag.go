@@ -16,7 +16,8 @@ const MaxLag = 10 * time.Second
 // taken are the events that are recorded after the store has taken what they tell
 // of. Others are recorded while the store is away, too.
 var taken = []approver.Event{
-	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted, approver.EventGrantUsed,
+	approver.EventPosted, approver.EventApproved, approver.EventReleased, approver.EventRepeated, approver.EventGranted,
+	approver.EventGrantUsed,
 	approver.EventParked, approver.EventFrozen, approver.EventAcked,
 }
 

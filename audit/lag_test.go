@@ -49,8 +49,9 @@ func TestAStoreThatIsReplacedUnderOurHands(t *testing.T) {
 // count, such as a call that passes, never waits.
 func TestAStarvedHeadIsNoOlderStore(t *testing.T) {
 	for name, event := range map[string]approver.Event{
-		"released": approver.EventReleased, "approved": approver.EventApproved, "posted": approver.EventPosted, "repeated": approver.EventRepeated,
-		"granted": approver.EventGranted, "used": approver.EventGrantUsed, "parked": approver.EventParked,
+		"released": approver.EventReleased, "approved": approver.EventApproved, "posted": approver.EventPosted,
+		"repeated": approver.EventRepeated,
+		"granted":  approver.EventGranted, "used": approver.EventGrantUsed, "parked": approver.EventParked,
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := options(t)
@@ -115,7 +116,8 @@ func TestAWaitForTheHeadEnds(t *testing.T) {
 		time.Sleep(maxUnheard + time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := l.Record(ctx, approver.Record{Event: approver.EventReleased}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := l.Record(ctx, approver.Record{Event: approver.EventReleased}); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("a caller that went away: %v", err)
 		}
 		time.AfterFunc(time.Second, func() { _ = l.Close(context.Background()) })
@@ -133,7 +135,9 @@ func TestAClockThatJumpsBack(t *testing.T) {
 	l := open(t, o)
 	now := time.Now()
 	for n, at := range []time.Duration{0, time.Second, -time.Hour, -time.Hour + time.Second, -6 * time.Hour} {
-		if _, err := l.Record(t.Context(), approver.Record{Event: approver.EventPosted, Request: string(rune('a' + n)), At: now.Add(at)}); err != nil {
+		if _,
+			err := l.Record(t.Context(), approver.Record{Event: approver.EventPosted, Request: string(rune('a' + n)),
+			At: now.Add(at)}); err != nil {
 			t.Fatal(err)
 		}
 	}

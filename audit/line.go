@@ -43,18 +43,19 @@ type Line struct {
 	Reason       string          `json:"reason,omitempty"` // what the agent is told
 	EventType    approver.Event  `json:"eventType"`        // Event again
 	Tool         string          `json:"tool,omitempty"`
-	Severity     string          `json:"severity,omitempty"`      // of a call that was stopped or put before people
-	Reasons      []string        `json:"reasons,omitempty"`       // category, stage and rule, cause
-	Target       string          `json:"target,omitempty"`        // the first path, or the first URL
-	ArgsHash     string          `json:"argsHash,omitempty"`      // SHA-256 of the arguments, see canonical
-	Summary      string          `json:"summary,omitempty"`       // the call on one line, or why there is none
-	RequireToken *bool           `json:"requireToken,omitempty"`  // of a request: its severity demands that the code is typed
-	Approved     *bool           `json:"approved,omitempty"`      // where a request was answered
-	Input        string          `json:"decisionInput,omitempty"` // how a person answered: tap, code, text; never the code
-	SessionID    string          `json:"session_id,omitempty"`
-	CWD          string          `json:"cwd,omitempty"`
-	User         string          `json:"user,omitempty"` // the account behind PeerUID
-	Hostname     string          `json:"hostname,omitempty"`
+	Severity     string          `json:"severity,omitempty"` // of a call that was stopped or put before people
+	Reasons      []string        `json:"reasons,omitempty"`  // category, stage and rule, cause
+	Target       string          `json:"target,omitempty"`   // the first path, or the first URL
+	ArgsHash     string          `json:"argsHash,omitempty"` // SHA-256 of the arguments, see canonical
+	Summary      string          `json:"summary,omitempty"`  // the call on one line, or why there is none
+	// of a request: its severity demands that the code is typed
+	RequireToken *bool  `json:"requireToken,omitempty"`
+	Approved     *bool  `json:"approved,omitempty"`      // where a request was answered
+	Input        string `json:"decisionInput,omitempty"` // how a person answered: tap, code, text; never the code
+	SessionID    string `json:"session_id,omitempty"`
+	CWD          string `json:"cwd,omitempty"`
+	User         string `json:"user,omitempty"` // the account behind PeerUID
+	Hostname     string `json:"hostname,omitempty"`
 
 	Request     string               `json:"request,omitempty"`
 	Call        string               `json:"call,omitempty"` // the courier's call id
@@ -113,7 +114,8 @@ type LineVerdict struct {
 	Args         json.RawMessage           `json:"args,omitempty"`     // what runs instead
 	ArgsHash     string                    `json:"argsHash,omitempty"` // SHA-256 of them, see canonical
 	Shadow       []string                  `json:"shadow,omitempty"`   // rules that matched and are not enforced
-	Allowed      []string                  `json:"allowed,omitempty"`  // rules whose finding was dropped, and by which exception
+	// rules whose finding was dropped, and by which exception
+	Allowed []string `json:"allowed,omitempty"`
 }
 
 // A LineResolution is an approver.Resolution in a Line.
@@ -177,7 +179,8 @@ func (r *redactor) lineOf(rec approver.Record, host string, now time.Time) Line 
 		V: version, Event: approver.Event(r.id(string(rec.Event))), EventType: approver.Event(r.id(string(rec.Event))),
 		Timestamp: rec.At.UTC().Truncate(time.Microsecond), DecisionTime: ms, DecisionMS: ms, TookMS: ms,
 		Decision: decisionOf(rec), Hostname: host, Note: r.mask(rec.Note, textLimit),
-		Alarm: alarmKind(rec), Request: r.id(rec.Request), Once: r.id(rec.Once), Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
+		Alarm: alarmKind(rec), Request: r.id(rec.Request), Once: r.id(rec.Once),
+		Fingerprint: approver.Fingerprint(r.id(string(rec.Fingerprint))),
 	}
 	if c.Tool != "" || c.Command != "" || c.ID != "" {
 		l.Module, l.Method, l.Tool = c.Module(), r.mask(c.Tool, wordLimit), r.mask(c.Tool, wordLimit)
@@ -238,7 +241,8 @@ func decisionOf(rec approver.Record) string {
 		}
 	case approver.EventAppealed, approver.EventAsked, approver.EventPosted, approver.EventParked:
 		return Pending
-	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased, approver.EventRepeated:
+	case approver.EventApproved, approver.EventGranted, approver.EventGrantUsed, approver.EventReleased,
+		approver.EventRepeated:
 		if rec.Resolution.Approve {
 			return Approved
 		}
@@ -247,8 +251,10 @@ func decisionOf(rec approver.Record) string {
 			return Rejected
 		}
 	case approver.EventExpired, approver.EventWithdrawn:
-	case approver.EventRefused, approver.EventAcked, approver.EventNotRun, approver.EventRan, approver.EventResult, approver.EventAlarm, approver.EventStarted, approver.EventStopped,
-		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused, approver.EventPolicy, approver.EventRemoved,
+	case approver.EventRefused, approver.EventAcked, approver.EventNotRun, approver.EventRan, approver.EventResult,
+		approver.EventAlarm, approver.EventStarted, approver.EventStopped,
+		approver.EventRevoked, approver.EventGrantExpired, approver.EventFrozen, approver.EventUnfrozen, approver.EventPaused,
+		approver.EventPolicy, approver.EventRemoved,
 		approver.EventObserving, approver.EventEnforcing:
 		return ""
 	}
@@ -261,7 +267,8 @@ func answered(rec approver.Record) bool {
 }
 
 var ends = []approver.Event{
-	approver.EventApproved, approver.EventGranted, approver.EventReleased, approver.EventDenied, approver.EventExpired, approver.EventWithdrawn,
+	approver.EventApproved, approver.EventGranted, approver.EventReleased, approver.EventDenied, approver.EventExpired,
+	approver.EventWithdrawn,
 }
 
 func reasonsOf(l Line) (reasons []string) {
@@ -307,10 +314,12 @@ func ruleName(v *LineVerdict) string {
 
 func (r *redactor) verdict(v approver.Verdict) *LineVerdict {
 	l := &LineVerdict{
-		Decision: v.Decision, By: r.mask(v.By, wordLimit), Rule: r.mask(v.Rule, wordLimit), Category: r.mask(v.Category, wordLimit),
-		Reason: r.mask(v.Reason, textLimit), Detail: r.mask(v.Detail, textLimit),
-		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.irreversibility(v.Irreversible), Chain: r.findings(v.Chain),
-		Args: r.args(v.Args), ArgsHash: argsHash(v.Args),
+		Decision: v.Decision, By: r.mask(v.By, wordLimit), Rule: r.mask(v.Rule, wordLimit),
+		Category: r.mask(v.Category, wordLimit),
+		Reason:   r.mask(v.Reason, textLimit), Detail: r.mask(v.Detail, textLimit),
+		Appealable: v.Appealable, Appeal: r.id(v.Appeal.Of), Irreversible: r.irreversibility(v.Irreversible),
+		Chain: r.findings(v.Chain),
+		Args:  r.args(v.Args), ArgsHash: argsHash(v.Args),
 	}
 	if !math.IsNaN(v.Confidence) && !math.IsInf(v.Confidence, 0) { // JSON has neither
 		l.Confidence = v.Confidence
@@ -335,13 +344,15 @@ const namesLimit = 50
 
 func (r *redactor) resolution(res approver.Resolution) *LineResolution {
 	l := &LineResolution{
-		Approve: res.Approve, Cause: res.Cause, Conversation: r.mask(res.Conversation, wordLimit), Method: methodName(res.Method),
+		Approve: res.Approve, Cause: res.Cause, Conversation: r.mask(res.Conversation, wordLimit),
+		Method: methodName(res.Method),
 	}
 	if res.Person != (approver.Person{}) {
 		l.Person = &approver.Person{ID: r.mask(res.Person.ID, wordLimit), Name: r.mask(res.Person.Name, wordLimit)}
 	}
 	if res.Identity != (approver.Identity{}) {
-		l.Identity = &approver.Identity{Channel: r.mask(res.Identity.Channel, wordLimit), ID: r.mask(res.Identity.ID, wordLimit)}
+		l.Identity = &approver.Identity{Channel: r.mask(res.Identity.Channel, wordLimit),
+			ID: r.mask(res.Identity.ID, wordLimit)}
 	}
 	if !res.At.IsZero() {
 		at := res.At.UTC()

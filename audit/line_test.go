@@ -86,7 +86,8 @@ func TestLineHasEverything(t *testing.T) {
 		},
 		Resolution: approver.Resolution{
 			Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "anna", Name: "Anna"},
-			Identity: approver.Identity{Channel: "telegram", ID: "10042"}, Conversation: "-100", Method: approver.ByTap, At: testTime,
+			Identity: approver.Identity{Channel: "telegram", ID: "10042"}, Conversation: "-100", Method: approver.ByTap,
+			At: testTime,
 		},
 		Took: 1500 * time.Microsecond, Note: "a note",
 	}
@@ -96,7 +97,8 @@ func TestLineHasEverything(t *testing.T) {
 	}
 	want := `{"v":1,"event":"released","timestamp":"2026-03-01T12:00:00Z","module":"Shell","method":"Bash",` +
 		`"args":{"command":"rm -rf build"},"decision":"APPROVED","decisionTime":1.5,"decision_time_ms":1.5,"reason":"needs a person","eventType":"released",` +
-		`"tool":"Bash","severity":"HIGH","reasons":["delete","policy/rm","person"],"target":"build","argsHash":"` + hashOf(call.Args) + `",` +
+		`"tool":"Bash","severity":"HIGH","reasons":["delete","policy/rm","person"],"target":"build","argsHash":"` +
+		hashOf(call.Args) + `",` +
 		`"summary":"rm -rf build","requireToken":false,"approved":true,"decisionInput":"tap","session_id":"s-1","cwd":"/home/u/project","user":"4000000000","hostname":"host.test",` +
 		`"request":"req-1","call":"0123456789abcdef0123456789abcdef","agent":"claude","peer_uid":4000000000,"session":"s-1",` +
 		`"dir":"/home/u/project","command":"rm -rf build","fingerprint":"` + strings.Repeat("ab", 32) + `",` +
@@ -132,14 +134,21 @@ func TestLineSaysIfACodeIsNeeded(t *testing.T) {
 	}{
 		{rec: approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Ask}}},
 		{rec: approver.Record{Event: approver.EventVerdict, Request: "r"}},
-		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask}}, need: "true"},
-		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask, Severity: 99}}, need: "true"},
-		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}}, need: "false"},
-		{rec: approver.Record{Event: approver.EventReleased, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask}, Reply: approver.Reply{Code: code},
-			Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson, Method: approver.ByCode}}, need: "true", input: "code"},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask}},
+			need: "true"},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r",
+			Verdict: approver.Verdict{Decision: approver.Ask, Severity: 99}}, need: "true"},
+		{rec: approver.Record{Event: approver.EventAsked, Request: "r",
+			Verdict: approver.Verdict{Decision: approver.Ask, Severity: approver.High}}, need: "false"},
+		{rec: approver.Record{Event: approver.EventReleased, Request: "r", Verdict: approver.Verdict{Decision: approver.Ask},
+			Reply:      approver.Reply{Code: code},
+			Resolution: approver.Resolution{Approve: true, Cause: approver.ByPerson, Method: approver.ByCode}}, need: "true",
+			input: "code"},
 		{rec: approver.Record{Event: approver.EventExpired, Resolution: approver.Resolution{Cause: approver.TimedOut}}},
-		{rec: approver.Record{Call: approver.ToolCall{Tool: "Write", Paths: []string{"a", "b"}, URLs: []string{"http://x"}}}, target: "a"},
-		{rec: approver.Record{Call: approver.ToolCall{Tool: "Fetch", URLs: []string{"http://x", "http://y"}}}, target: "http://x"},
+		{rec: approver.Record{Call: approver.ToolCall{Tool: "Write", Paths: []string{"a", "b"}, URLs: []string{"http://x"}}},
+			target: "a"},
+		{rec: approver.Record{Call: approver.ToolCall{Tool: "Fetch", URLs: []string{"http://x", "http://y"}}},
+			target: "http://x"},
 	} {
 		l := lineFor(tt.rec)
 		need := ""
@@ -162,14 +171,16 @@ func TestLineOfARefusedReply(t *testing.T) {
 	}
 	l := lineFor(approver.Record{
 		Event: approver.EventRefused, Outcome: approver.OutcomeLocked,
-		Reply: approver.Reply{Channel: "slack", Conversation: "C1", Sender: "U1", Name: "Eve", Approve: true, Method: approver.ByCode, Code: code},
+		Reply: approver.Reply{Channel: "slack", Conversation: "C1", Sender: "U1", Name: "Eve", Approve: true,
+			Method: approver.ByCode, Code: code},
 	})
 	got, err := encode(l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `"reply":{"channel":"slack","conversation":"C1","sender":"U1","name":"Eve","approve":true,"method":"code"},"outcome":"locked"`
-	if !strings.Contains(string(got), want) || strings.Contains(string(got), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
+	if !strings.Contains(string(got), want) ||
+		strings.Contains(string(got), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
 		t.Errorf("%s", got)
 	}
 	for k := range approver.OutcomeRecorded + 1 {
@@ -184,10 +195,11 @@ func TestLineOfARefusedReply(t *testing.T) {
 
 func TestOddValuesStayJSON(t *testing.T) {
 	for name, rec := range map[string]approver.Record{
-		"not a number":     {Event: approver.EventVerdict, Verdict: approver.Verdict{Confidence: math.NaN()}},
-		"infinite":         {Event: approver.EventVerdict, Verdict: approver.Verdict{Confidence: math.Inf(1)}},
-		"bad UTF-8":        {Event: approver.EventVerdict, Note: "a\xffb", Call: approver.ToolCall{Tool: "\xc3\x28"}},
-		"args no JSON":     {Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "x", Args: json.RawMessage(`{"a":`)}},
+		"not a number": {Event: approver.EventVerdict, Verdict: approver.Verdict{Confidence: math.NaN()}},
+		"infinite":     {Event: approver.EventVerdict, Verdict: approver.Verdict{Confidence: math.Inf(1)}},
+		"bad UTF-8":    {Event: approver.EventVerdict, Note: "a\xffb", Call: approver.ToolCall{Tool: "\xc3\x28"}},
+		"args no JSON": {Event: approver.EventVerdict,
+			Call: approver.ToolCall{Tool: "x", Args: json.RawMessage(`{"a":`)}},
 		"two values":       {Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "x", Args: json.RawMessage(`1 2`)}},
 		"control and bidi": {Event: approver.EventVerdict, Note: "\x00\x1b[2J\u202e\n"},
 	} {
@@ -210,7 +222,8 @@ func TestLongTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it computes in one goroutine: the race detector, which runs the short tests, has nothing to find")
 	}
-	for name, c := range map[string]string{"a": "a", "control": "\x01", "bad UTF-8": "\xff", "quote": `"`, "words": "a b "} {
+	for name, c := range map[string]string{"a": "a", "control": "\x01", "bad UTF-8": "\xff", "quote": `"`,
+		"words": "a b "} {
 		for _, size := range []int{20_000, 100_000, 500_000} {
 			s := strings.Repeat(c, size/len(c))
 			args, err := json.Marshal(map[string]string{"command": s})
@@ -232,10 +245,12 @@ func TestLongTexts(t *testing.T) {
 			if err != nil || len(b)+sealLength > MaxLine {
 				t.Errorf("%s × %d: a line of %d bytes, %v", name, size, len(b), err)
 			}
-			if !strings.Contains(l.Command, "bytes hidden") && !strings.Contains(l.Command, "bytes not shown") && len(l.Command) < size {
+			if !strings.Contains(l.Command, "bytes hidden") && !strings.Contains(l.Command, "bytes not shown") &&
+				len(l.Command) < size {
 				t.Errorf("%s × %d: the command was cut to %d bytes without a word", name, size, len(l.Command))
 			}
-			if !strings.Contains(l.Summary, "bytes more)") && !strings.Contains(l.Summary, "bytes not shown") || len(l.Summary) > summaryLimit+100 {
+			if !strings.Contains(l.Summary, "bytes more)") && !strings.Contains(l.Summary, "bytes not shown") ||
+				len(l.Summary) > summaryLimit+100 {
 				t.Errorf("%s × %d: summary %q", name, size, l.Summary)
 			}
 			if l.ArgsHash != hashOf(args) {
@@ -246,7 +261,8 @@ func TestLongTexts(t *testing.T) {
 }
 
 func TestParseLineRefuses(t *testing.T) {
-	for _, s := range []string{"", "null", "[]", `{"v":2,"event":"verdict"}`, `{"v":1}`, `{"checkpoint":{},"v":1,"event":"x"}`, `{"v":"1"}`} {
+	for _, s := range []string{"", "null", "[]", `{"v":2,"event":"verdict"}`, `{"v":1}`,
+		`{"checkpoint":{},"v":1,"event":"x"}`, `{"v":"1"}`} {
 		if l, err := ParseLine([]byte(s)); err == nil {
 			t.Errorf("%s was read as %+v", s, l)
 		}
@@ -301,7 +317,8 @@ func TestArgsAreRedacted(t *testing.T) {
 			t.Errorf("args(%s) = %s, want %s", in, got, want)
 		}
 	}
-	if got := string(r.args(json.RawMessage(`"` + strings.Repeat("x", maxRedact) + `"`))); !strings.Contains(got, "bytes not shown, sha256") {
+	if got := string(r.args(json.RawMessage(`"` + strings.Repeat("x", maxRedact) + `"`))); !strings.Contains(got,
+		"bytes not shown, sha256") {
 		t.Errorf("huge arguments: %.100s", got)
 	}
 }
@@ -323,15 +340,18 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	o, _ := options(t)
 	l := open(t, o)
 	for _, e := range []approver.Event{
-		approver.EventVerdict, approver.EventAsked, approver.EventApproved, approver.EventRefused, approver.EventAlarm, approver.Event(code.Reveal()),
+		approver.EventVerdict, approver.EventAsked, approver.EventApproved, approver.EventRefused, approver.EventAlarm,
+		approver.Event(code.Reveal()),
 	} {
 		record(t, l, approver.Record{
 			Event: e, Request: code.Reveal(), Once: code.Reveal(), Note: s, Fingerprint: approver.Fingerprint(code.Reveal()),
 			Call: approver.ToolCall{
-				ID: code.Reveal(), Agent: s, Session: s, Tool: s, Command: s, Args: args, Dir: s, Paths: []string{s}, URLs: []string{s},
+				ID: code.Reveal(), Agent: s, Session: s, Tool: s, Command: s, Args: args, Dir: s, Paths: []string{s},
+				URLs:    []string{s},
 				Claimed: s, Env: map[string]string{"A": s}, Raw: args,
 			},
-			Verdict: approver.Verdict{By: s, Rule: s, Reason: s, Detail: s, Category: s, Args: args, Where: approver.Position{File: s}},
+			Verdict: approver.Verdict{By: s, Rule: s, Reason: s, Detail: s, Category: s, Args: args,
+				Where: approver.Position{File: s}},
 			Resolution: approver.Resolution{
 				Person: approver.Person{ID: s, Name: s}, Identity: approver.Identity{Channel: s, ID: s}, Conversation: s,
 			},
@@ -377,7 +397,8 @@ func TestHugeTextsAreNotShown(t *testing.T) {
 		return s
 	})
 	s := strings.Repeat("secret ", maxRedact/7+1)
-	if got := r.mask(s, commandLimit); strings.Contains(got, "secret") || !strings.Contains(got, fmt.Sprintf("%d bytes not shown", len(s))) {
+	if got := r.mask(s, commandLimit); strings.Contains(got, "secret") ||
+		!strings.Contains(got, fmt.Sprintf("%d bytes not shown", len(s))) {
 		t.Errorf("%.200s", got)
 	}
 }
@@ -417,7 +438,8 @@ func TestASecretInAnArgumentOfJSONIsNotKept(t *testing.T) {
 	const key = "Zq6xWvK7pLm53Tr9Bn2Yc"
 	r := newRedactor(display.Mask)
 	for _, config := range []string{
-		`{"auth": {"token": "` + key + `"}}`, `[{"name": "API_KEY", "value": "` + key + `"}]`, `{"x": "{\"password\": \"` + key + `\"}"}`, `["--token", "` + key + `"]`,
+		`{"auth": {"token": "` + key + `"}}`, `[{"name": "API_KEY", "value": "` + key + `"}]`,
+		`{"x": "{\"password\": \"` + key + `\"}"}`, `["--token", "` + key + `"]`,
 	} {
 		args, err := json.Marshal(map[string]string{"config": config, "q": "delete"})
 		if err != nil {

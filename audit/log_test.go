@@ -182,7 +182,8 @@ func TestRecordEndsWithContext(t *testing.T) {
 	armed.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if hash, err := l.Record(ctx, approver.Record{Event: approver.EventStarted}); !errors.Is(err, context.DeadlineExceeded) || hash != "" {
+	if hash, err := l.Record(ctx, approver.Record{Event: approver.EventStarted}); !errors.Is(err,
+		context.DeadlineExceeded) || hash != "" {
 		t.Errorf("Record on a disk that hangs = %q, %v", hash, err)
 	}
 	if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {

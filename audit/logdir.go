@@ -213,7 +213,8 @@ func setAside(path string, offset int64, seq uint64) (note string, err error) {
 		return "", err
 	}
 	return fmt.Sprintf("the last %d bytes of the log were no sound lines (a crash in the middle of a write, or an edit): "+
-		"they are kept in %s, sha256 %x; the chain goes on behind seq %d", size, filepath.Base(side.Name()), sum.Sum(nil), seq), nil
+		"they are kept in %s, sha256 %x; the chain goes on behind seq %d", size, filepath.Base(side.Name()),
+		sum.Sum(nil), seq), nil
 }
 
 // formerID is the id in the last sound line of the log; empty if there is none.

@@ -30,13 +30,17 @@ func TestABreakThatAnAlarmNames(t *testing.T) {
 	}{
 		"a word":         {edit: word(3)},
 		"the first line": {edit: word(0)},
-		"a checkpoint":   {edit: func(ls [][]byte) [][]byte { ls[6] = bytes.Replace(ls[6], []byte("time"), []byte("tame"), 1); return ls }},
-		"no JSON":        {edit: func(ls [][]byte) [][]byte { ls[3] = append([]byte("x"), ls[3]...); return ls }},
-		"cut in two":     {edit: func(ls [][]byte) [][]byte { ls[3][20] = '\n'; return ls }},
-		"an empty line":  {edit: func(ls [][]byte) [][]byte { ls[3] = append([]byte("\n"), ls[3]...); return ls }},
-		"one is gone":    {edit: func(ls [][]byte) [][]byte { return append(ls[:3:3], ls[4:]...) }},
-		"two are gone":   {edit: func(ls [][]byte) [][]byte { return append(ls[:3:3], ls[5:]...) }},
-		"one is twice":   {edit: func(ls [][]byte) [][]byte { return append(ls[:4:4], ls[3:]...) }},
+		"a checkpoint": {edit: func(ls [][]byte) [][]byte {
+			ls[6] = bytes.Replace(ls[6], []byte("time"), []byte("tame"),
+				1)
+			return ls
+		}},
+		"no JSON":       {edit: func(ls [][]byte) [][]byte { ls[3] = append([]byte("x"), ls[3]...); return ls }},
+		"cut in two":    {edit: func(ls [][]byte) [][]byte { ls[3][20] = '\n'; return ls }},
+		"an empty line": {edit: func(ls [][]byte) [][]byte { ls[3] = append([]byte("\n"), ls[3]...); return ls }},
+		"one is gone":   {edit: func(ls [][]byte) [][]byte { return append(ls[:3:3], ls[4:]...) }},
+		"two are gone":  {edit: func(ls [][]byte) [][]byte { return append(ls[:3:3], ls[5:]...) }},
+		"one is twice":  {edit: func(ls [][]byte) [][]byte { return append(ls[:4:4], ls[3:]...) }},
 		"two changed places": {edit: func(ls [][]byte) [][]byte {
 			ls[3], ls[4] = ls[4], ls[3]
 			return ls
@@ -87,7 +91,8 @@ func TestABreakThatAnAlarmNames(t *testing.T) {
 			if err := os.WriteFile(path, again, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) || b.Seq <= accepted || r.Losses.Count == 0 {
+			if r, err := Verify(t.Context(), []string{o.Dir}, keys, nil); !errors.As(err, &b) || b.Seq <= accepted ||
+				r.Losses.Count == 0 {
 				t.Errorf("a later edit: %v, %d alarms", err, r.Losses.Count)
 			}
 			said := bytes.LastIndex(text, []byte(brokenAt)) // and an alarm that names it without a signature
@@ -167,7 +172,8 @@ func TestANewKeyHasTheOwnerOfTheOld(t *testing.T) {
 		if _, err := RotateKey(path); err != nil {
 			t.Fatal(err)
 		}
-		for name, mode := range map[string]os.FileMode{path: 0o600, path + ".pub": map[bool]os.FileMode{false: 0o640, true: 0o644}[again]} {
+		for name, mode := range map[string]os.FileMode{path: 0o600,
+			path + ".pub": map[bool]os.FileMode{false: 0o640, true: 0o644}[again]} {
 			info, err := os.Stat(name)
 			if err != nil {
 				t.Fatal(err)
@@ -182,7 +188,8 @@ func TestANewKeyHasTheOwnerOfTheOld(t *testing.T) {
 // The calls of one card can be joined by argsHash, however their arguments are spelled.
 func TestOneHashForOneCall(t *testing.T) {
 	for _, same := range [][]string{
-		{`{"command":"cd x && git push >log <<EOF"}`, `{"command":"cd x \u0026\u0026 git push \u003elog \u003c\u003cEOF"}`, "{ \"command\" :\n\t\"cd x && git push >log <<EOF\"}"},
+		{`{"command":"cd x && git push >log <<EOF"}`, `{"command":"cd x \u0026\u0026 git push \u003elog \u003c\u003cEOF"}`,
+			"{ \"command\" :\n\t\"cd x && git push >log <<EOF\"}"},
 		{`{"a":1}`, ` { "a" : 1 } `}, {`no JSON`}, {``},
 	} {
 		for _, s := range same {

@@ -60,7 +60,8 @@ func build(o Options, lock *os.File) *Log {
 		queue:   queue{key: o.Key, log: o.ID, every: o.CheckpointEvery, wake: make(chan struct{}, 1)},
 		active:  activeFile{dir: dir, key: o.Key, sync: o.sync, begun: make(chan struct{}, 1)},
 		head:    headKeeper{kv: o.KV, log: o.ID, controls: o.Controls, has: dir.hasLine},
-		closing: make(chan struct{}), writing: make(chan struct{}), heading: make(chan struct{}), retaining: make(chan struct{}),
+		closing: make(chan struct{}), writing: make(chan struct{}), heading: make(chan struct{}),
+		retaining: make(chan struct{}),
 	}
 }
 
@@ -110,7 +111,8 @@ func (l *Log) begin(ctx context.Context) (alarms []alarm, err error) {
 	if known != nil && len(alarms) == 0 {
 		l.head.stored = known.Seq
 	}
-	if known != nil && known.Closed && l.healing.lost == "" && known.Seq == l.durable.Seq { // else it stays until that was judged, see Accept
+	// A head that was closed in another way stays until somebody judged it, see Accept.
+	if known != nil && known.Closed && l.healing.lost == "" && known.Seq == l.durable.Seq {
 		if err := l.head.reopen(ctx, head); err != nil {
 			return nil, err
 		}

@@ -82,7 +82,8 @@ func (o *Opening) compare(dir logDir, volatile bool) (unheard []counted, err err
 		o.Older = fmt.Sprintf("it had taken the line %d", stored)
 	}
 	if o.Older != "" {
-		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq, o.Seq, o.Older)
+		o.Older = fmt.Sprintf("the store is older than the audit: it knows %d lines and the audit has %d; %s", o.Head.Seq,
+			o.Seq, o.Older)
 	}
 	return unheard, err
 }

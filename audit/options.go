@@ -117,7 +117,8 @@ func (o *Options) complete() error {
 	case o.Key.private == nil:
 		return errors.New("audit log: no signing key is given: LoadOrCreateKey makes one")
 	case len(o.ID) > maxID || strings.ContainsFunc(o.ID, func(c rune) bool { return !idChar(c) }):
-		return fmt.Errorf("audit log: the id %q must have at most %d letters, digits, dots, dashes and underscores", o.ID, maxID)
+		return fmt.Errorf("audit log: the id %q must have at most %d letters, digits, dots, dashes and underscores",
+			o.ID, maxID)
 	case o.CheckpointEvery < 1 || o.CheckpointEvery > MaxCheckpointEvery:
 		return fmt.Errorf("audit log: a checkpoint every %d lines: must be 1 to %d", o.CheckpointEvery, MaxCheckpointEvery)
 	case o.CheckpointAfter < 0 || o.MaxSize < 0 || o.Keep.Age < 0 || o.Keep.Size < 0:

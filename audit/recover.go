@@ -55,7 +55,8 @@ func (l *Log) resume(known *Head, ours bool) (alarms []alarm, err error) {
 	}
 	alarms = append(alarms, aside...)
 	if s.keyID != "" && s.keyID != l.o.Key.ID() {
-		alarms = append(alarms, alarm{kind: keyAlarm, text: fmt.Sprintf("the signing key is %s now; before it was %s", l.o.Key.ID(), s.keyID)})
+		alarms = append(alarms, alarm{kind: keyAlarm, text: fmt.Sprintf("the signing key is %s now; before it was "+
+			"%s", l.o.Key.ID(), s.keyID)})
 	}
 	if text := s.compare(known); text != "" {
 		loss("%s", text)

@@ -59,7 +59,8 @@ func TestRecoverTornTail(t *testing.T) {
 			writeFile(t, filepath.Join(o.Dir, activeName), tt.file)
 			l := open(t, o)
 			alarms := l.Alarms()
-			if len(alarms) != 1 || !strings.Contains(alarms[0], fmt.Sprintf("the last %d bytes of the log were no sound lines", len(tt.torn))) {
+			if len(alarms) != 1 || !strings.Contains(alarms[0],
+				fmt.Sprintf("the last %d bytes of the log were no sound lines", len(tt.torn))) {
 				t.Fatalf("alarms %q", alarms)
 			}
 			record(t, l, approver.Record{Event: approver.EventVerdict, Note: "after"})
@@ -108,16 +109,18 @@ func TestRecoverLeavesTampering(t *testing.T) {
 		want string
 		line int
 	}{
-		"a line is missing":            {join(ls[0], ls[1], ls[2], ls[4], ls[5]), "does not follow", 4},
-		"a line is there twice":        {join(ls[0], ls[1], ls[2], ls[2], ls[3]), "does not follow", 4},
-		"edited before the checkpoint": {join(bytes.Replace(ls[0], []byte("note"), []byte("nose"), 1), ls[1], ls[2]), "was changed", 1},
+		"a line is missing":     {join(ls[0], ls[1], ls[2], ls[4], ls[5]), "does not follow", 4},
+		"a line is there twice": {join(ls[0], ls[1], ls[2], ls[2], ls[3]), "does not follow", 4},
+		"edited before the checkpoint": {join(bytes.Replace(ls[0], []byte("note"), []byte("nose"), 1), ls[1], ls[2]),
+			"was changed", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := o
 			o.Dir = t.TempDir()
 			writeFile(t, filepath.Join(o.Dir, activeName), tt.file)
 			l := open(t, o)
-			if a := l.Alarms(); len(a) != 1 || !strings.Contains(a[0], "the log is broken at audit.jsonl:") || !strings.Contains(a[0], tt.want) {
+			if a := l.Alarms(); len(a) != 1 || !strings.Contains(a[0], "the log is broken at audit.jsonl:") ||
+				!strings.Contains(a[0], tt.want) {
 				t.Errorf("alarms %q", a)
 			}
 			write(t, l, 2)
@@ -495,11 +498,13 @@ func TestHalfALineOfAKilledWriteIsNoLoss(t *testing.T) {
 		head   Head
 		losses uint64
 	}{
-		"half a line":                     {`{"seq":7,"ti`, end(6), 0},
-		"the store is behind":             {`{"seq":7,"ti`, end(3), 0},
-		"whole lines that are not sound":  {"{}\n{}", end(6), 1},
-		"the store knows the torn line":   {`{"seq":7,"ti`, Head{Log: o.ID, Seq: 7, Hash: strings.Repeat("a", hashLength)}, 2},
-		"the store knows what was before": {`{"seq":7,"ti`, Head{Log: o.ID, Seq: 6, Hash: strings.Repeat("a", hashLength)}, 1},
+		"half a line":                    {`{"seq":7,"ti`, end(6), 0},
+		"the store is behind":            {`{"seq":7,"ti`, end(3), 0},
+		"whole lines that are not sound": {"{}\n{}", end(6), 1},
+		"the store knows the torn line": {`{"seq":7,"ti`,
+			Head{Log: o.ID, Seq: 7, Hash: strings.Repeat("a", hashLength)}, 2},
+		"the store knows what was before": {`{"seq":7,"ti`,
+			Head{Log: o.ID, Seq: 6, Hash: strings.Repeat("a", hashLength)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := o

@@ -45,13 +45,15 @@ func carry(ctx context.Context, o Options) error {
 	}
 	if o.Renamed != nil {
 		if err := o.Renamed(ctx, former); err != nil {
-			return fmt.Errorf("the audit's id was %s and is %s now, and what the store knows of it could not be carried over: %w", former, o.ID, err)
+			return fmt.Errorf("the audit's id was %s and is %s now, and what the store knows of it could not be carried over: "+
+				"%w", former, o.ID, err)
 		}
 	}
 	keeper := headKeeper{kv: o.KV, log: o.ID, rev: rev}
 	if err := keeper.write(ctx, head); err != nil {
 		return err
 	}
-	o.Log.Warn("the audit has another id now: what the store knows of it was carried over; set audit.id where the host's name changes", "was", former, "is", o.ID)
+	o.Log.Warn("the audit has another id now: what the store knows of it was carried over; set audit.id where the "+
+		"host's name changes", "was", former, "is", o.ID)
 	return nil
 }

@@ -36,7 +36,8 @@ func TestALogWithAnotherID(t *testing.T) {
 				continue // it changes its name, and is started again
 			}
 			try(t, err)
-			if found := l.Opened(); found.Lost+found.Older != "" || found.Renamed || found.Head == nil && i > 0 || len(l.Alarms()) > 0 {
+			if found := l.Opened(); found.Lost+found.Older != "" || found.Renamed || found.Head == nil && i > 0 ||
+				len(l.Alarms()) > 0 {
 				t.Errorf("life %d as %s: %+v, %q", i, id, found, l.Alarms())
 			}
 			l.Accept()
@@ -59,15 +60,19 @@ func TestANewIDHidesNothing(t *testing.T) {
 		carried bool
 		doubt   bool
 	}{
-		"nothing was done":    {id: "new", carried: true},
-		"lines appended":      {id: "new", carried: true, doubt: true, act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "test") }},
-		"lines with the name": {id: "new", doubt: false, act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "new") }},
-		"an old store":        {id: "new", carried: true, doubt: true, act: func(_ *testing.T, _ Options, kv, old *memory) { kv.records = old.records }},
-		"a name of another":   {id: "other", doubt: true},
+		"nothing was done": {id: "new", carried: true},
+		"lines appended": {id: "new", carried: true, doubt: true,
+			act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "test") }},
+		"lines with the name": {id: "new", doubt: false,
+			act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "new") }},
+		"an old store": {id: "new", carried: true, doubt: true,
+			act: func(_ *testing.T, _ Options, kv, old *memory) { kv.records = old.records }},
+		"a name of another": {id: "other", doubt: true},
 		"lines of another": {id: "test", doubt: true, act: func(t *testing.T, o Options, _, _ *memory) {
 			appendSound(t, o, "other")
 		}},
-		"lines of nobody": {id: "test", doubt: true, act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "nobody") }},
+		"lines of nobody": {id: "test", doubt: true,
+			act: func(t *testing.T, o Options, _, _ *memory) { appendSound(t, o, "nobody") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := options(t)

@@ -14,7 +14,8 @@ import (
 )
 
 // edits are in place, and change no size.
-var edits = []string{"two lines swapped", "a word edited", "edited, and the time set back", "a line overwritten with zeros", "a chain computed anew"}
+var edits = []string{"two lines swapped", "a word edited", "edited, and the time set back",
+	"a line overwritten with zeros", "a chain computed anew"}
 
 // touches have the file read anew, and then not again for a second.
 var touches = map[string]assault{
@@ -65,7 +66,9 @@ func TestAnEditBehindATouchIsNoticed(t *testing.T) {
 							time.Sleep(50 * time.Millisecond)
 							_, err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased})
 						case "rotation": // before the second is over
-							_, err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased, Note: string(bytes.Repeat([]byte("x"), 900))})
+							_,
+								err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased,
+								Note: string(bytes.Repeat([]byte("x"), 900))})
 						}
 					}
 					if !errors.Is(err, ErrFailed) || !errors.Is(l.Err(), ErrChanged) {
@@ -106,7 +109,9 @@ func TestAnEditWhileTheDiskIsBusyIsNoticed(t *testing.T) {
 					case act.Load(), how == "record":
 						_, err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased})
 					case how == "rotation":
-						_, err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased, Note: string(bytes.Repeat([]byte("x"), 900))})
+						_,
+							err = l.Record(t.Context(), approver.Record{Event: approver.EventReleased,
+							Note: string(bytes.Repeat([]byte("x"), 900))})
 					default:
 						time.Sleep(50 * time.Millisecond)
 						err = l.Err()

@@ -166,9 +166,11 @@ func (s *scan) compare(known *Head) string {
 	case s.watched != "" && s.watched != known.Hash:
 		return rewritten(known.Seq)
 	case known.Closed && s.seq > known.Seq && !s.signed: // with a signature the store is the older one
-		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d that no signature vouches for", known.Seq, s.seq)
+		return fmt.Sprintf("the log stopped in order at seq %d and has lines up to %d that no signature vouches for",
+			known.Seq, s.seq)
 	case known.First != 0 && s.first > known.First && s.first <= known.Seq:
-		return fmt.Sprintf("the file begins with the line %d, and the store knows that it began with %d: its beginning is gone", s.first, known.First)
+		return fmt.Sprintf("the file begins with the line %d, and the store knows that it began with %d: its beginning is "+
+			"gone", s.first, known.First)
 	}
 	return ""
 }

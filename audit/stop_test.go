@@ -25,20 +25,22 @@ func TestAStopInOrderWithoutTheStore(t *testing.T) {
 		volatile bool
 		older    bool
 	}{
-		"the store stops first":                          {event: approver.EventReleased, away: true},
-		"the store stops first, and fails over":          {event: approver.EventReleased, away: true, volatile: true},
-		"a fail-over":                                    {event: approver.EventReleased, back: time.Second, volatile: true},
-		"a fail-over, a freeze":                          {event: approver.EventFrozen, back: time.Second, volatile: true},
-		"a fail-over, a pass":                            {event: approver.EventVerdict, back: time.Second, volatile: true},
-		"a store that never loses, a release":            {event: approver.EventReleased, back: time.Second, older: true},
-		"a store that never loses, a freeze":             {event: approver.EventFrozen, back: time.Second, older: true},
-		"a store that never loses, a pass":               {event: approver.EventVerdict, back: time.Second, older: true},
-		"a store that never loses, another policy":       {event: approver.EventPolicy, back: time.Second, older: true},
-		"more than a fail-over takes along":              {event: approver.EventReleased, back: time.Minute, volatile: true, older: true},
-		"more than a fail-over takes along, passes only": {event: approver.EventVerdict, back: time.Minute, volatile: true, older: true},
-		"all is well":                                    {event: approver.EventReleased},
-		"all is well, fails over":                        {event: approver.EventReleased, volatile: true},
-		"nothing is known, volatile":                     {event: approver.EventVerdict, away: true, volatile: true},
+		"the store stops first":                    {event: approver.EventReleased, away: true},
+		"the store stops first, and fails over":    {event: approver.EventReleased, away: true, volatile: true},
+		"a fail-over":                              {event: approver.EventReleased, back: time.Second, volatile: true},
+		"a fail-over, a freeze":                    {event: approver.EventFrozen, back: time.Second, volatile: true},
+		"a fail-over, a pass":                      {event: approver.EventVerdict, back: time.Second, volatile: true},
+		"a store that never loses, a release":      {event: approver.EventReleased, back: time.Second, older: true},
+		"a store that never loses, a freeze":       {event: approver.EventFrozen, back: time.Second, older: true},
+		"a store that never loses, a pass":         {event: approver.EventVerdict, back: time.Second, older: true},
+		"a store that never loses, another policy": {event: approver.EventPolicy, back: time.Second, older: true},
+		"more than a fail-over takes along": {event: approver.EventReleased, back: time.Minute, volatile: true,
+			older: true},
+		"more than a fail-over takes along, passes only": {event: approver.EventVerdict, back: time.Minute, volatile: true,
+			older: true},
+		"all is well":                {event: approver.EventReleased},
+		"all is well, fails over":    {event: approver.EventReleased, volatile: true},
+		"nothing is known, volatile": {event: approver.EventVerdict, away: true, volatile: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _ := options(t)
@@ -74,7 +76,8 @@ func TestAStopInOrderWithoutTheStore(t *testing.T) {
 				kv.mu.Unlock()
 				l = open(t, o)
 				defer l.Close(t.Context())
-				if found := l.Opened(); strings.Contains(found.Older, "stopped in order") != tt.older || (found.Older != "") != tt.older {
+				if found := l.Opened(); strings.Contains(found.Older, "stopped in order") != tt.older ||
+					(found.Older != "") != tt.older {
 					t.Errorf("older: %q", found.Older)
 				}
 			})
@@ -93,22 +96,29 @@ func TestWhatAStopTells(t *testing.T) {
 		volatile bool
 		forgot   bool
 	}{
-		"the version before, a release":       {events: []approver.Event{approver.EventReleased}, forgot: true},
-		"the version before, a pass":          {events: []approver.Event{approver.EventVerdict}},
-		"the version before, a fail-over":     {events: []approver.Event{approver.EventReleased}, took: MaxLag, volatile: true},
-		"the version before, more":            {events: []approver.Event{approver.EventReleased}, took: MaxLag + 1, volatile: true, forgot: true},
-		"told, a release":                     {events: []approver.Event{approver.EventReleased}, heard: &yes, forgot: true},
-		"told, a pass":                        {events: []approver.Event{approver.EventVerdict}, heard: &yes, forgot: true},
-		"told, the start":                     {events: []approver.Event{approver.EventStarted}, heard: &yes, forgot: true},
-		"told, nothing before":                {heard: &yes},
-		"told, another life before":           {events: []approver.Event{approver.EventReleased, approver.EventStarted}, heard: &yes, forgot: true},
-		"told, a fail-over":                   {events: []approver.Event{approver.EventReleased}, heard: &yes, took: MaxLag, volatile: true},
-		"told, more":                          {events: []approver.Event{approver.EventVerdict}, heard: &yes, took: MaxLag + 1, volatile: true, forgot: true},
-		"not told":                            {events: []approver.Event{approver.EventReleased}, heard: &no},
-		"not told, long ago":                  {events: []approver.Event{approver.EventReleased}, heard: &no, took: time.Hour, volatile: true},
-		"the version before, nothing":         {},
-		"the version before, another life":    {events: []approver.Event{approver.EventReleased, approver.EventStarted}},
-		"the version before, killed and back": {events: []approver.Event{approver.EventReleased, approver.EventStarted, approver.EventPosted}, forgot: true},
+		"the version before, a release": {events: []approver.Event{approver.EventReleased}, forgot: true},
+		"the version before, a pass":    {events: []approver.Event{approver.EventVerdict}},
+		"the version before, a fail-over": {events: []approver.Event{approver.EventReleased}, took: MaxLag,
+			volatile: true},
+		"the version before, more": {events: []approver.Event{approver.EventReleased}, took: MaxLag + 1,
+			volatile: true, forgot: true},
+		"told, a release":      {events: []approver.Event{approver.EventReleased}, heard: &yes, forgot: true},
+		"told, a pass":         {events: []approver.Event{approver.EventVerdict}, heard: &yes, forgot: true},
+		"told, the start":      {events: []approver.Event{approver.EventStarted}, heard: &yes, forgot: true},
+		"told, nothing before": {heard: &yes},
+		"told, another life before": {events: []approver.Event{approver.EventReleased, approver.EventStarted},
+			heard: &yes, forgot: true},
+		"told, a fail-over": {events: []approver.Event{approver.EventReleased}, heard: &yes, took: MaxLag,
+			volatile: true},
+		"told, more": {events: []approver.Event{approver.EventVerdict}, heard: &yes,
+			took: MaxLag + 1, volatile: true, forgot: true},
+		"not told": {events: []approver.Event{approver.EventReleased}, heard: &no},
+		"not told, long ago": {events: []approver.Event{approver.EventReleased}, heard: &no, took: time.Hour,
+			volatile: true},
+		"the version before, nothing":      {},
+		"the version before, another life": {events: []approver.Event{approver.EventReleased, approver.EventStarted}},
+		"the version before, killed and back": {events: []approver.Event{approver.EventReleased, approver.EventStarted,
+			approver.EventPosted}, forgot: true},
 	} {
 		var l life
 		for _, e := range tt.events {
@@ -116,7 +126,8 @@ func TestWhatAStopTells(t *testing.T) {
 				t.Errorf("%s: %s is a stop", name, e)
 			}
 		}
-		if got := l.forgot(Line{Event: approver.EventStopped, Heard: tt.heard, Timestamp: at.Add(tt.took)}, tt.volatile); got != tt.forgot {
+		if got := l.forgot(Line{Event: approver.EventStopped, Heard: tt.heard, Timestamp: at.Add(tt.took)},
+			tt.volatile); got != tt.forgot {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -36,20 +36,23 @@ func TestMarksAreShownOnce(t *testing.T) {
 		{long + "\u202e\u202e\u202e\u202e", long + "⟨U+202E⟩… (36 bytes more)"},
 		{strings.Repeat("y", 201), strings.Repeat("y", 200) + "… (1 bytes more)"},
 	} {
-		l := lineFor(approver.Record{Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "Bash", Command: test.command}, Verdict: approver.Verdict{
-			Decision: approver.Pass, By: "reflex", Chain: []approver.Finding{{By: "reflex", Note: test.command}},
-		}})
+		l := lineFor(approver.Record{Event: approver.EventVerdict,
+			Call: approver.ToolCall{Tool: "Bash", Command: test.command}, Verdict: approver.Verdict{
+				Decision: approver.Pass, By: "reflex", Chain: []approver.Finding{{By: "reflex", Note: test.command}},
+			}})
 		if got := Summary(l.Summary); got != test.want {
 			t.Errorf("%q: %s, want %s", test.command, got, test.want)
 		}
 		if !strings.Contains(l.Human(), " · "+test.want) {
 			t.Errorf("%q: %s", test.command, l.Human())
 		}
-		if len(test.command) < 100 && !strings.Contains(l.Whole(), ": "+test.want) && !strings.Contains(test.command, "\xff") {
+		if len(test.command) < 100 && !strings.Contains(l.Whole(), ": "+test.want) &&
+			!strings.Contains(test.command, "\xff") {
 			t.Errorf("%q: the chain is\n%s", test.command, l.Whole())
 		}
 		l.Severity = "HIGH"
-		if got := l.Human(); len(test.want) < 60 && !strings.Contains(got, "🟠 HIGH · "+test.want+" ") && !strings.HasSuffix(strings.Split(got, " · reflex")[0], test.want) {
+		if got := l.Human(); len(test.want) < 60 && !strings.Contains(got, "🟠 HIGH · "+test.want+" ") &&
+			!strings.HasSuffix(strings.Split(got, " · reflex")[0], test.want) {
 			t.Errorf("%q: %s", test.command, got)
 		}
 	}
@@ -57,11 +60,13 @@ func TestMarksAreShownOnce(t *testing.T) {
 
 // What is too long to be searched for secrets is named by its length, once.
 func TestSummaryOfWhatIsNotShown(t *testing.T) {
-	l := lineFor(approver.Record{Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "Bash", Command: strings.Repeat("z", maxRedact+1)}})
+	l := lineFor(approver.Record{Event: approver.EventVerdict,
+		Call: approver.ToolCall{Tool: "Bash", Command: strings.Repeat("z", maxRedact+1)}})
 	if got := Summary(l.Summary); got != l.Summary || !strings.HasPrefix(got, "‹131073 bytes not shown, sha256 ") {
 		t.Errorf("%s, then %s", l.Summary, got)
 	}
-	imitated := lineFor(approver.Record{Event: approver.EventVerdict, Call: approver.ToolCall{Tool: "Bash", Command: l.Summary}})
+	imitated := lineFor(approver.Record{Event: approver.EventVerdict,
+		Call: approver.ToolCall{Tool: "Bash", Command: l.Summary}})
 	if got := Summary(imitated.Summary); strings.ContainsAny(got, "‹›") {
 		t.Error(got)
 	}
@@ -70,9 +75,11 @@ func TestSummaryOfWhatIsNotShown(t *testing.T) {
 // A finding says of which tier it is. One that was recorded before tiers were claims
 // none: until then each was shown as of tier 0.
 func TestFindingsSayTheirTier(t *testing.T) {
-	rec := approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Pass, By: "reflex", Chain: []approver.Finding{
-		{By: "reflex", Decision: approver.Pass}, {By: "heuristics", Tier: 1, Decision: approver.Warn}, {By: "evaluator", Tier: 2, Decision: approver.Ask, Severity: approver.High},
-	}}}
+	rec := approver.Record{Event: approver.EventVerdict,
+		Verdict: approver.Verdict{Decision: approver.Pass, By: "reflex", Chain: []approver.Finding{
+			{By: "reflex", Decision: approver.Pass}, {By: "heuristics", Tier: 1, Decision: approver.Warn},
+			{By: "evaluator", Tier: 2, Decision: approver.Ask, Severity: approver.High},
+		}}}
 	for from, want := range map[bool][]string{
 		true:  {"T0 reflex pass", "T1 heuristics warn", "T2 evaluator ask HIGH"},
 		false: {"  reflex pass", "  heuristics warn", "  evaluator ask HIGH"},

@@ -61,7 +61,8 @@ func TestTailLast(t *testing.T) {
 	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
 	}
-	for _, tt := range []struct{ n, want int }{{-1, 20}, {0, 0}, {1, 1}, {2, 2}, {7, 7}, {19, 19}, {20, 20}, {21, 20}, {1 << 40, 20}} {
+	for _, tt := range []struct{ n, want int }{{-1, 20}, {0, 0}, {1, 1}, {2, 2}, {7, 7}, {19, 19}, {20, 20}, {21, 20},
+		{1 << 40, 20}} {
 		var out bytes.Buffer
 		if err := Tail(t.Context(), o.Dir, tt.n, false, &out, JSONL); err != nil {
 			t.Fatal(err)
@@ -151,13 +152,15 @@ func TestTailPassesOverBrokenLines(t *testing.T) {
 	newLog(t, o, 3)
 	path := filepath.Join(o.Dir, activeName)
 	content := readFile(t, path)
-	writeFile(t, path, slices.Concat([]byte("broken\n"), bytes.Repeat([]byte("x"), 2*MaxLine), []byte("\n"), content, []byte(`{"half`)))
+	writeFile(t, path, slices.Concat([]byte("broken\n"), bytes.Repeat([]byte("x"), 2*MaxLine), []byte("\n"), content,
+		[]byte(`{"half`)))
 	var out bytes.Buffer
 	if err := Tail(t.Context(), o.Dir, -1, false, &out, Human); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(got) != 5 || !strings.HasPrefix(got[0], "# audit.jsonl, byte 0: ") || !strings.HasPrefix(got[1], "# audit.jsonl, byte 7: ") ||
+	if len(got) != 5 || !strings.HasPrefix(got[0], "# audit.jsonl, byte 0: ") ||
+		!strings.HasPrefix(got[1], "# audit.jsonl, byte 7: ") ||
 		!strings.Contains(got[4], "note 3") {
 		t.Errorf("%.2000q", got)
 	}
@@ -181,20 +184,28 @@ func TestHuman(t *testing.T) {
 		rec  approver.Record
 		want string
 	}{
-		{base, "2026-03-01 12:00:00 ✓ APPROVED (released) 🟠 HIGH · git push --force · claude · by Anna (telegram 10042) in -100 by tap · after 12.3s · policy/force-push"},
+		{base, "2026-03-01 12:00:00 ✓ APPROVED (released) 🟠 HIGH · git push --force · claude · by Anna (telegram " +
+			"10042) in -100 by tap · after 12.3s · policy/force-push"},
 		{with(func(r *approver.Record) {
-			r.Event, r.Resolution, r.Verdict.Severity = approver.EventExpired, approver.Resolution{Cause: approver.TimedOut}, approver.Catastrophic
-		}), "2026-03-01 12:00:00 ✗ BLOCKED  (expired) 🔴 CATASTROPHIC · git push --force · claude · timeout · after 12.3s · policy/force-push"},
-		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: shell("ls"), Verdict: approver.Verdict{Decision: approver.Allow, By: "reflex"}, Took: 45 * time.Microsecond},
+			r.Event, r.Resolution, r.Verdict.Severity = approver.EventExpired, approver.Resolution{Cause: approver.TimedOut},
+				approver.Catastrophic
+		}), "2026-03-01 12:00:00 ✗ BLOCKED  (expired) 🔴 CATASTROPHIC · git push --force · claude · timeout · " +
+			"after 12.3s · policy/force-push"},
+		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: shell("ls"),
+			Verdict: approver.Verdict{Decision: approver.Allow, By: "reflex"}, Took: 45 * time.Microsecond},
 			"2026-03-01 12:00:00 ✓ ALLOWED  · ls · claude · after 45µs · reflex"},
-		{approver.Record{Event: approver.EventAlarm, At: testTime, Note: "went around the gate"}, "2026-03-01 12:00:00 ‼ ALARM    · went around the gate"},
-		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"}, Verdict: approver.Verdict{
-			By: "agents", Rule: "payload", Severity: approver.High, Detail: "it is not\nJSON"}},
+		{approver.Record{Event: approver.EventAlarm, At: testTime, Note: "went around the gate"},
+			"2026-03-01 12:00:00 ‼ ALARM    · went around the gate"},
+		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"},
+			Verdict: approver.Verdict{
+				By: "agents", Rule: "payload", Severity: approver.High, Detail: "it is not\nJSON"}},
 			"2026-03-01 12:00:00 ✗ BLOCKED  🟠 HIGH · it is not ⏎ JSON · codex · agents/payload"},
-		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"}, Verdict: approver.Verdict{By: "agents"}},
+		{approver.Record{Event: approver.EventVerdict, At: testTime, Call: approver.ToolCall{ID: "c", Agent: "codex"},
+			Verdict: approver.Verdict{By: "agents"}},
 			"2026-03-01 12:00:00 ✗ BLOCKED  · codex · agents"},
 		{approver.Record{Event: approver.EventStarted, At: testTime}, "2026-03-01 12:00:00 - STARTED "},
-		{approver.Record{Event: approver.EventRefused, At: testTime, Outcome: approver.OutcomeLocked, Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "Eve", Conversation: "C1"}},
+		{approver.Record{Event: approver.EventRefused, At: testTime, Outcome: approver.OutcomeLocked,
+			Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "Eve", Conversation: "C1"}},
 			"2026-03-01 12:00:00 - REFUSED  · by Eve (slack U1) in C1 · locked"},
 	} {
 		if got := lineFor(tt.rec).Human(); got != tt.want {
@@ -225,7 +236,8 @@ func TestExport(t *testing.T) {
 	o.MaxSize = 3000
 	l := open(t, o)
 	for i := range 24 {
-		record(t, l, approver.Record{Event: approver.EventVerdict, At: testTime.Add(time.Duration(i) * time.Hour), Note: fmt.Sprintf("note %d", i)})
+		record(t, l, approver.Record{Event: approver.EventVerdict, At: testTime.Add(time.Duration(i) * time.Hour),
+			Note: fmt.Sprintf("note %d", i)})
 	}
 	closeLog(t, l)
 	at := func(h int) time.Time { return testTime.Add(time.Duration(h) * time.Hour) }
@@ -272,14 +284,16 @@ func TestExportCSV(t *testing.T) {
 	o, _ := options(t)
 	l := open(t, o)
 	record(t, l, approver.Record{
-		Event: approver.EventReleased, At: testTime, Call: shell(`=HYPERLINK("http://x") "a", b`), Took: time.Second, Note: "-1\nline",
+		Event: approver.EventReleased, At: testTime, Call: shell(`=HYPERLINK("http://x") "a", b`), Took: time.Second,
+		Note:    "-1\nline",
 		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, Reason: "why"},
 		Resolution: approver.Resolution{
 			Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "anna"},
 			Identity: approver.Identity{Channel: "web", ID: "7"}, Method: approver.ByCode,
 		},
 	})
-	record(t, l, approver.Record{Event: approver.EventRefused, Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "@Eve"}})
+	record(t, l, approver.Record{Event: approver.EventRefused,
+		Reply: approver.Reply{Channel: "slack", Sender: "U1", Name: "@Eve"}})
 	closeLog(t, l)
 	var out bytes.Buffer
 	if err := Export(t.Context(), o.Dir, time.Time{}, time.Time{}, CSV, &out); err != nil {

@@ -19,7 +19,8 @@ const outlives = 3 * time.Second
 // that any more: an agent that gave up, or a store that took all of a call's time, must
 // not keep a denial out of the audit.
 var stops = []approver.Event{
-	approver.EventDenied, approver.EventExpired, approver.EventWithdrawn, approver.EventRefused, approver.EventRan, approver.EventResult,
+	approver.EventDenied, approver.EventExpired, approver.EventWithdrawn, approver.EventRefused, approver.EventRan,
+	approver.EventResult,
 	approver.EventAlarm, approver.EventFrozen,
 }
 

@@ -101,7 +101,8 @@ func TestADenialDoesNotWaitForEver(t *testing.T) {
 
 // The alarm of an outage says how many denied calls have no record.
 func TestAnOutageSaysHowManyCallsItLacks(t *testing.T) {
-	for calls, want := range map[int]string{0: "denied: ", 1: "denied (1 of them is not in the audit): ", 7: "denied (7 of them are not in the audit): "} {
+	for calls, want := range map[int]string{0: "denied: ", 1: "denied (1 of them is not in the audit): ",
+		7: "denied (7 of them are not in the audit): "} {
 		o, _ := options(t)
 		synctest.Test(t, func(t *testing.T) {
 			d := &disk{}

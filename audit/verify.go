@@ -103,7 +103,8 @@ type Alarm struct {
 
 // noLoss are the alarms that do not say that something of the log is gone.
 var noLoss = []string{
-	keyAlarm, outageAlarm, tornAlarm, otherAlarm, string(approver.AlarmStore), string(approver.AlarmAudit), string(approver.AlarmHooks),
+	keyAlarm, outageAlarm, tornAlarm, otherAlarm, string(approver.AlarmStore), string(approver.AlarmAudit),
+	string(approver.AlarmHooks),
 }
 
 // alarmOf reads an alarm. What cannot be told counts as a loss.
@@ -114,7 +115,8 @@ func alarmOf(line []byte) Alarm {
 	case err != nil:
 		a.What = "an alarm that cannot be read"
 	case l.Alarm == callAlarm, l.Alarm == "" && l.Agent+l.Tool != "":
-		said := slices.DeleteFunc([]string{display.OneLine(l.Agent), Summary(l.Summary), a.What}, func(s string) bool { return s == "" })
+		said := slices.DeleteFunc([]string{display.OneLine(l.Agent), Summary(l.Summary), a.What},
+			func(s string) bool { return s == "" })
 		a.Kind, a.What = callAlarm, strings.Join(said, ": ")
 	case slices.Contains(noLoss, l.Alarm):
 		a.Kind = l.Alarm
@@ -258,7 +260,8 @@ func (v *verifier) follows(s segment, name string) *BreakError {
 	case v.Files == 0 && s.first > 1 && s.first-1 > v.claimed:
 		return &BreakError{
 			File: name, Seq: s.first, Kind: CutHead,
-			Why: fmt.Sprintf("the log starts here: the lines 1 to %d are missing (name the place of archived files too)", s.first-1),
+			Why: fmt.Sprintf("the log starts here: the lines 1 to %d are missing (name the place of archived files too)",
+				s.first-1),
 		}
 	case v.Files == 0:
 		return nil
@@ -343,7 +346,8 @@ func (v *verifier) signed(l link, line []byte) *BreakError {
 	case err != nil:
 		return v.broken(BadLine, l.seq, "%v", err)
 	case c.Seq != v.at.seq || c.Hash != v.at.hash.String():
-		return v.broken(BadSignature, l.seq, "the checkpoint vouches for another line before it (the lines from %d were changed)", v.Signed+1)
+		return v.broken(BadSignature, l.seq, "the checkpoint vouches for another line before it (the lines from %d were "+
+			"changed)", v.Signed+1)
 	}
 	v.since = 0
 	v.confirm()
@@ -401,7 +405,8 @@ func (v *verifier) begins() *BreakError {
 		v.Removed.To == v.First-1 && v.Removed.Hash != v.before.String():
 		return &BreakError{
 			File: v.name, Seq: v.First, Kind: CutHead,
-			Why: fmt.Sprintf("the lines 1 to %d are missing, and no signed line of the log says that retention removed them", v.First-1),
+			Why: fmt.Sprintf("the lines 1 to %d are missing, and no signed line of the log says that retention removed them",
+				v.First-1),
 		}
 	}
 	return nil

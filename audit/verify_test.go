@@ -141,7 +141,8 @@ func TestEveryLineCounts(t *testing.T) {
 				t.Errorf("%s of %s is named %v", what, name, b)
 			}
 
-			b = check(name, join(slices.Insert(slices.Clone(lines), i, lines[i])...), fmt.Sprintf("doubling of line %d", i+1), Duplicate)
+			b = check(name, join(slices.Insert(slices.Clone(lines), i, lines[i])...),
+				fmt.Sprintf("doubling of line %d", i+1), Duplicate)
 			if b.File != name || b.Line != i+2 {
 				t.Errorf("doubling of line %d of %s is named %v", i+1, name, b)
 			}
@@ -384,7 +385,8 @@ func TestVerifyTellsAlarmsApart(t *testing.T) {
 	l := open(t, o)
 	ran := shell("rm -rf build")
 	record(t, l, approver.Record{Event: approver.EventAlarm, Call: ran, Note: "it ran although\nit was denied"})
-	for _, a := range []alarm{{keyAlarm, "a key", Part{}}, {outageAlarm, "an outage", Part{}}, {lossAlarm, "a loss", Part{}}, {"", "of an older version", Part{}}, {"news", "of a newer version", Part{}}} {
+	for _, a := range []alarm{{keyAlarm, "a key", Part{}}, {outageAlarm, "an outage", Part{}},
+		{lossAlarm, "a loss", Part{}}, {"", "of an older version", Part{}}, {"news", "of a newer version", Part{}}} {
 		if err := l.alarm(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}

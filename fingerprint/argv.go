@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -39,6 +40,25 @@ func oneOf(list, word string) bool {
 		}
 	}
 	return false
+}
+
+// rowsOf finds the rows of a table by each of the words that stand for them; rows without words are
+// those of "".
+func rowsOf[T any](table []T, words func(*T) string) func() map[string][]*T {
+	return sync.OnceValue(func() map[string][]*T {
+		of := map[string][]*T{}
+		for n := range table {
+			row := &table[n]
+			names := strings.Fields(words(row))
+			if len(names) == 0 {
+				names = []string{""}
+			}
+			for _, name := range names {
+				of[name] = append(of[name], row)
+			}
+		}
+		return of
+	})
 }
 
 // letters are those with which a group of flags begins.
@@ -105,16 +125,6 @@ func within(dir, root string) bool {
 	return dir == root || strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 }
 
-// system reports whether a program is in a folder of the system.
-func system(file string) bool {
-	for _, at := range []string{"/usr/bin/", "/bin/", "/usr/sbin/", "/sbin/"} {
-		if strings.HasPrefix(file, at) && path.Clean(file) == file {
-			return true
-		}
-	}
-	return false
-}
-
 // shells are those whose text the walk reads.
 var shells = strings.Fields("sh bash dash ash ksh zsh")
 
@@ -131,84 +141,6 @@ func fromHome(file, home string) string {
 
 // systemPath is where a shell looks if nothing says where.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// kinds are patterns of names, of which most are an ending.
-type kinds struct {
-	endings map[string]bool
-	others  []string
-}
-
-func kindsOf(patterns []string) kinds {
-	k := kinds{endings: map[string]bool{}}
-	for _, p := range patterns {
-		if end, ok := strings.CutPrefix(p, "*"); ok && strings.LastIndexByte(end, '.') == 0 && !strings.ContainsAny(end,
-			"*?[\\") {
-			k.endings[strings.ToLower(end)] = true
-		} else {
-			k.others = append(k.others, p)
-		}
-	}
-	return k
-}
-
-// like is the function of that name, for patterns that are asked often.
-func (k kinds) like(name string) bool {
-	return len(k.endings)+len(k.others) == 0 || k.endings[strings.ToLower(filepath.Ext(name))] ||
-		len(k.others) > 0 && like(name, k.others)
-}
-
-func like(name string, patterns []string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
-		// What is no pattern here may be one for the program.
-		ok, err := filepath.Match(strings.ToLower(p), strings.ToLower(name))
-		return ok || err != nil
-	})
-}
-
-// isPattern reports whether a shell may expand a word on the disk.
-func isPattern(word string) bool {
-	return strings.ContainsAny(word, "*?[") || closes(word, strings.IndexByte(word, '(')) > 0
-}
-
-// closes returns where the group ends that begins at open, or 0: then "(" is a letter
-// as any other, as in the name of a folder.
-func closes(word string, open int) (end int) {
-	for i, depth := max(open, 0), 0; open >= 0 && i < len(word); i++ {
-		switch word[i] {
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
-}
-
-// loose makes a shell's pattern one of package filepath: [!x] is [^x], and an extended
-// pattern anything.
-func loose(pattern string) string {
-	pattern = strings.ReplaceAll(pattern, "[!", "[^")
-	for from := 0; ; {
-		open := strings.IndexByte(pattern[from:], '(')
-		if open < 0 {
-			return pattern
-		}
-		open += from
-		end := closes(pattern, open)
-		if end == 0 {
-			from = open + 1
-			continue
-		}
-		start := open
-		if start > 0 && strings.IndexByte("?*+@!", pattern[start-1]) >= 0 {
-			start--
-		}
-		pattern = pattern[:start] + "*" + pattern[end:]
-		from = start
-	}
-}
 
 var (
 	objects = []string{".o", ".lo", ".obj", ".d"}

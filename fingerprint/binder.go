@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example"
 )
@@ -20,8 +23,11 @@ const scanTime = 5 * time.Second
 // by its first and last MiB, its size and its times. Between calls only hashes of system files are
 // kept, and only where nobody but root can change the file.
 type Binder struct {
-	walker Walker
-	shared
+	walker  Walker
+	shared  disk.Shared
+	goCache goFileCache
+
+	mu    sync.Mutex
 	scans int // running, also those that nobody waits for any more
 }
 
@@ -51,14 +57,16 @@ func (b *Binder) Of(ctx context.Context, call approver.ToolCall, version string)
 // read counts as "unreadable", so that its becoming readable shows, and so does a
 // folder, with a slash at the end, in which this service may not even look. The
 // errors are those of [Binder.Of].
-func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[string]string, unbound []string, err error) {
+func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[string]string, unbound []string,
+	err error) {
 	if b == nil || b.walker == nil {
 		return nil, nil, errors.New("the files of a command cannot be bound without an engine: use fingerprint.New")
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTime, errSlow)
 	defer cancel()
 	if !b.acquire() {
-		return nil, nil, approver.UnbindableError(fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", maxScans))
+		return nil, nil, approver.UnbindableError(
+			fmt.Sprintf("the files of %d other commands are still being read: some may be on a mount that hangs", disk.MaxScans))
 	}
 	type result struct {
 		files   map[string]string
@@ -89,7 +97,7 @@ func (b *Binder) Files(ctx context.Context, call approver.ToolCall) (files map[s
 func (b *Binder) acquire() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.scans >= maxScans {
+	if b.scans >= disk.MaxScans {
 		return false
 	}
 	b.scans++
@@ -104,14 +112,15 @@ func (b *Binder) release() {
 
 // scan is Files without a limit of time. Once canceled is closed, it ends as soon as it can.
 func (b *Binder) scan(canceled <-chan struct{}, call approver.ToolCall) (map[string]string, []string, error) {
-	s := newScan(&b.shared, b.walker, canceled, call)
-	s.bindDir()
+	s := disk.NewScan(&b.shared, canceled, call)
+	s.BindDir()
 	in := scope{strict: true, words: true}
-	(&reader{scan: s, scope: in, call: call, path: call.Env["PATH"]}).loaders()
-	s.walk(call, in)
-	if s.err != nil {
-		return nil, nil, s.err
+	r := &reader{Scan: s, callState: newCallState(b.walker, &b.goCache), scope: in, call: call, path: call.Env["PATH"]}
+	r.loaders()
+	r.walk(call, in)
+	if s.Err != nil {
+		return nil, nil, s.Err
 	}
-	slices.Sort(s.unbound)
-	return s.out, slices.Compact(s.unbound), nil
+	slices.Sort(s.Unbound)
+	return s.Bound, slices.Compact(s.Unbound), nil
 }

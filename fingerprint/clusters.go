@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -18,22 +20,22 @@ type kustomizeReader struct{ reading }
 
 // bind binds the kustomizations of a folder and all that they name.
 func (r kustomizeReader) bind(dir string, depth int) {
-	if !r.once("kustomize", dir) {
+	if !r.Once("kustomize", dir) {
 		return
 	}
 	for name := range strings.FieldsSeq(kustomization) {
 		file := filepath.Join(dir, name)
-		if r.visit(file, code) || r.out[file] == "" {
+		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
 		r.isCoded(r.c, file)
-		text, ok := r.textOf(file, "names")
+		text, ok := r.TextOf(file, "names")
 		if !ok {
 			continue
 		}
 		y, err := yamlOf(text)
-		if err != nil || depth >= maxFollowed || y.deep || len(y.texts) > maxWords {
-			r.unread(file, "names")
+		if err != nil || depth >= disk.MaxFollowed || y.deep || len(y.texts) > disk.MaxWords {
+			r.Unread(file, "names")
 			continue
 		}
 		for _, w := range y.texts {
@@ -44,7 +46,7 @@ func (r kustomizeReader) bind(dir string, depth int) {
 
 // kustomized binds what one value of a kustomization names.
 func (r kustomizeReader) kustomized(dir, value string, depth int) {
-	if strings.Contains(value, "\n") || len(value) > maxPath {
+	if strings.Contains(value, "\n") || len(value) > disk.MaxPath {
 		return // a patch, in the text itself
 	}
 	if _, after, ok := strings.Cut(value, "="); ok && !strings.Contains(value, "://") { // KEY=file
@@ -58,17 +60,17 @@ func (r kustomizeReader) kustomized(dir, value string, depth int) {
 	if value == "" || value == "." || at == dir {
 		return
 	}
-	if !r.visit(at, code) {
+	if !r.Visit(at, disk.Code) {
 		r.generator(at, dir)
 		return
 	}
 	for name := range strings.FieldsSeq(kustomization) {
-		if _, err := r.stat(filepath.Join(at, name)); r.look() && err == nil {
+		if _, err := r.Stat(filepath.Join(at, name)); r.Look() && err == nil {
 			r.bind(at, depth+1)
 			return
 		}
 	}
-	r.folder(at) // charts, openapi, and what else is given as a folder
+	r.BindFolder(at) // charts, openapi, and what else is given as a folder
 }
 
 // functionPath finds the programs of generators and transformers, and functionImage what else
@@ -80,19 +82,19 @@ var (
 
 // generator binds the programs that a file of a kustomization runs.
 func (r kustomizeReader) generator(file, dir string) {
-	if r.out[file] == "" || !r.once("generator", file) {
+	if r.Bound[file] == "" || !r.Once("generator", file) {
 		return
 	}
-	text, ok := r.textOf(file, "runs")
+	text, ok := r.TextOf(file, "runs")
 	if !ok || !strings.Contains(text, "config.kubernetes.io/function") {
 		return
 	}
-	for _, m := range r.found(functionPath, file, text) {
+	for _, m := range r.FindAll(functionPath, file, text) {
 		for _, from := range []string{dir, filepath.Dir(file)} {
 			r.executes(filepath.Clean(abs(from, m[1])), from)
 		}
 	}
-	for _, m := range r.found(functionImage, file, text) {
+	for _, m := range r.FindAll(functionImage, file, text) {
 		if !pinned(m[1]) {
 			r.named("the image %s, which is not pinned by a digest", m[1])
 		}
@@ -102,16 +104,16 @@ func (r kustomizeReader) generator(file, dir string) {
 // chart binds the charts that a chart takes from other folders here.
 func (r kustomizeReader) chart(dir string, depth int) {
 	file := filepath.Join(dir, "Chart.yaml")
-	if !r.once("chart", dir) || !r.isThereAs(file) {
+	if !r.Once("chart", dir) || !r.IsFileOrHidden(file) {
 		return
 	}
-	if r.visit(file, code); depth > maxFollowed {
-		r.unread(file, "names")
+	if r.Visit(file, disk.Code); depth > disk.MaxFollowed {
+		r.Unread(file, "names")
 		return
 	}
-	text, _ := r.textOf(file, "names")
+	text, _ := r.TextOf(file, "names")
 	settingsReader{reading: r.reading}.wholes(file, text, []string{dir})
-	for _, m := range r.found(chartFolder, file, text) {
+	for _, m := range r.FindAll(chartFolder, file, text) {
 		r.chart(filepath.Clean(abs(dir, m[1])), depth+1)
 	}
 }
@@ -154,7 +156,7 @@ func (r clusterReader) fromFolders() {
 			value = path
 		}
 		for _, base := range r.bases {
-			if at := filepath.Clean(abs(base, value)); r.visit(at, code) && len(r.below(at, true, nil)) > 0 {
+			if at := filepath.Clean(abs(base, value)); r.Visit(at, disk.Code) && len(r.BindTree(at, true, nil)) > 0 {
 				r.c.coded = true
 			}
 		}

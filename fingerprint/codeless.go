@@ -133,7 +133,7 @@ func (r reading) loadsBy() {
 	switch language := loadedBy[r.name]; language {
 	case "":
 	case "java":
-		for _, value := range append(r.values("CLASSPATH"), r.values("JAVA_TOOL_OPTIONS")...) {
+		for _, value := range append(r.Values("CLASSPATH"), r.Values("JAVA_TOOL_OPTIONS")...) {
 			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" :=", r) }) {
 				javaReader{r}.classes(part)
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -20,7 +22,7 @@ var quotedInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:include|import)[ \t
 // cSource binds a source and what it includes from beside it, or from one of some folders.
 func (r cReader) cSource(file string, dirs []string, depth int) {
 	file = filepath.Clean(file)
-	if r.visit(file, code) || r.out[file] == "" || !r.once("c source", file, strings.Join(dirs, ":")) ||
+	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("c source", file, strings.Join(dirs, ":")) ||
 		!slices.Contains(sources, filepath.Ext(file)) {
 		return
 	}
@@ -28,7 +30,7 @@ func (r cReader) cSource(file string, dirs []string, depth int) {
 	if !ok {
 		return
 	}
-	for _, m := range r.found(quotedInclude, file, text) {
+	for _, m := range r.FindAll(quotedInclude, file, text) {
 		for _, dir := range append([]string{filepath.Dir(file)}, dirs...) {
 			if at := filepath.Clean(abs(dir, m[1])); filepath.IsAbs(at) && !strings.HasPrefix(at, "/usr/") {
 				r.cSource(at, dirs, depth+1)
@@ -73,7 +75,7 @@ func (r cReader) bind() {
 			if name, is := strings.CutPrefix(w, "-l"); is && effect.IsKnown(name) {
 				for _, at := range libraries {
 					for _, end := range []string{".a", ".so", ".dylib"} {
-						r.visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), code)
+						r.Visit(filepath.Join(at, "lib"+strings.TrimPrefix(name, "=")+end), disk.Code)
 					}
 				}
 			} else if operand(w) && effect.IsKnown(w) && slices.Contains(sources, filepath.Ext(w)) {
@@ -104,7 +106,7 @@ func (r rustReader) bind() {
 			if _, at, is := strings.Cut(value, "="); is {
 				value = at
 			}
-			r.visitFolder(filepath.Clean(abs(base, value)), "*.rlib", "*.rmeta", "*.so", "*.a", "*.dylib")
+			r.VisitFolder(filepath.Clean(abs(base, value)), "*.rlib", "*.rmeta", "*.so", "*.a", "*.dylib")
 		}
 	}
 }
@@ -112,7 +114,7 @@ func (r rustReader) bind() {
 // rustSource binds a source and what it takes in.
 func (r rustReader) rustSource(file string, depth int) {
 	file = filepath.Clean(file)
-	if r.visit(file, code) || r.out[file] == "" || !r.once("rust", file) {
+	if r.Visit(file, disk.Code) || r.Bound[file] == "" || !r.Once("rust", file) {
 		return
 	}
 	text, ok := r.follow(file, "includes", depth)
@@ -121,10 +123,10 @@ func (r rustReader) rustSource(file string, depth int) {
 	}
 	dir := filepath.Dir(file)
 	beside := strings.TrimSuffix(file, ".rs")
-	for _, m := range r.found(rustModule, file, text) {
+	for _, m := range r.FindAll(rustModule, file, text) {
 		if m[2] == "{" { // a module in it may lie in a folder of its name
-			r.folder(filepath.Join(dir, m[1]), "*.rs")
-			r.folder(filepath.Join(beside, m[1]), "*.rs")
+			r.BindFolder(filepath.Join(dir, m[1]), "*.rs")
+			r.BindFolder(filepath.Join(beside, m[1]), "*.rs")
 			continue
 		}
 		for _, at := range []string{dir, beside} {
@@ -132,9 +134,9 @@ func (r rustReader) rustSource(file string, depth int) {
 			r.rustSource(filepath.Join(at, m[1], "mod.rs"), depth+1)
 		}
 	}
-	for _, m := range append(r.found(rustPath, file, text), r.found(rustInclude, file, text)...) {
+	for _, m := range append(r.FindAll(rustPath, file, text), r.FindAll(rustInclude, file, text)...) {
 		if m[1] == "" {
-			r.unread(file, "includes")
+			r.Unread(file, "includes")
 			continue
 		}
 		r.rustSource(abs(dir, m[1]), depth+1)

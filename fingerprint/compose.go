@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
@@ -41,7 +43,7 @@ type mount struct{ source, target string }
 // the images.
 func (r composeReader) bind(file string) {
 	words := r.c.Argv[1:]
-	if r.once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
+	if r.Once("compose", file) && slices.ContainsFunc(words, func(w string) bool {
 		return slices.Contains(composeStarts, w) || !effect.IsKnown(w)
 	}) {
 		r.composed(file, 0)
@@ -49,7 +51,7 @@ func (r composeReader) bind(file string) {
 }
 
 func (r composeReader) composed(file string, depth int) {
-	text, ok := r.textOf(file, "names")
+	text, ok := r.TextOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
@@ -57,13 +59,13 @@ func (r composeReader) composed(file string, depth int) {
 		r.composeEnv(file, text)
 		return
 	}
-	if depth >= maxFollowed {
-		r.unread(file, "names")
+	if depth >= disk.MaxFollowed {
+		r.Unread(file, "names")
 		return
 	}
 	tree, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
-		r.unread(file, "names")
+		r.Unread(file, "names")
 		return
 	}
 	c := &composing{composeReader: r, dir: filepath.Dir(file), files: []string{"Dockerfile", ".dockerignore"}}
@@ -77,7 +79,7 @@ func (r composeReader) composed(file string, depth int) {
 		r.named("what the build of an image copies from %s", context)
 		for _, name := range c.files {
 			at := abs(abs(c.dir, context), name)
-			if !r.visit(at, code) && !strings.HasSuffix(name, ".dockerignore") {
+			if !r.Visit(at, disk.Code) && !strings.HasSuffix(name, ".dockerignore") {
 				imageReader(r).dockerfile(filepath.Clean(at))
 			}
 		}
@@ -96,13 +98,13 @@ func (r composeReader) composeEnv(file, text string) {
 
 // composeFiles reads the compose files of a value of COMPOSE_FILE.
 func (r composeReader) composeFiles(value, dir string) {
-	for part := range strings.FieldsFuncSeq(r.expands(value),
+	for part := range strings.FieldsFuncSeq(r.Expand(value),
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' }) {
 		at := filepath.Clean(abs(dir, part))
 		switch {
 		case !effect.IsKnown(part) || !filepath.IsAbs(at):
 			r.named("the compose file %s", effect.Show(part))
-		case !r.visit(at, code) && r.out[at] != "":
+		case !r.Visit(at, disk.Code) && r.Bound[at] != "":
 			r.isCoded(r.c, at)
 			r.bind(at)
 		}
@@ -111,7 +113,7 @@ func (r composeReader) composeFiles(value, dir string) {
 
 // node goes through a tree of YAML; path are the keys above.
 func (c *composing) node(n ast.Node, path []string, depth int) {
-	if len(path) > maxNested {
+	if len(path) > disk.MaxNested {
 		c.named("what lies deep in a compose file")
 		return
 	}
@@ -172,10 +174,10 @@ func (c *composing) value(value string, path []string, depth int) {
 		c.words = append(c.words, strings.FieldsFunc(value,
 			func(r rune) bool { return strings.ContainsRune(" \t\n;&|'\"=()", r) })...)
 	case above == "provider" && key == "type":
-		c.another(value, maxFollowed)
+		c.another(value, disk.MaxFollowed)
 	case key == "env_file", above == "env_file" && key == "path", key == "file", above == "develop",
 		key == "label_file":
-		c.another(value, maxFollowed)
+		c.another(value, disk.MaxFollowed)
 	}
 }
 
@@ -187,7 +189,7 @@ func (c *composing) another(value string, depth int) {
 		c.named("what lies at %s", value)
 	case !effect.IsKnown(at) || !filepath.IsAbs(at):
 		c.named("the file %s, which a compose file names", value)
-	case !c.visit(at, code) && c.out[at] != "" && depth < maxFollowed && c.once("compose", at):
+	case !c.Visit(at, disk.Code) && c.Bound[at] != "" && depth < disk.MaxFollowed && c.Once("compose", at):
 		c.composed(at, depth+1)
 	}
 }
@@ -205,7 +207,8 @@ func (c *composing) mount(value string) {
 }
 
 // scriptKinds are files that are code wherever they lie: what else a container gets is data.
-var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war *.conf")
+var scriptKinds = strings.Fields("*.sh *.bash *.py *.rb *.pl *.php *.js *.cjs *.mjs *.ts *.lua *.sql *.jar *.war " +
+	"*.conf")
 
 // mounted binds what containers are given of this disk: files, code in folders, and what their
 // commands name in them. Other files of a folder are data, which they may change.
@@ -218,23 +221,23 @@ func (c *composing) mounted() {
 		}
 	}
 	for _, m := range c.mounts {
-		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.scan.call.Env["HOME"])))
-		if !filepath.IsAbs(at) || like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
+		at := filepath.Clean(abs(c.dir, fromHome(m.source, c.ToolCall.Env["HOME"])))
+		if !filepath.IsAbs(at) || disk.Like(filepath.Base(at), []string{"*.db", "*.sqlite*", "*.log"}) {
 			continue
 		}
 		if !c.isThereAt(at) { // Docker makes a folder, in which is no code
-			c.out[folderKey(at, scriptKinds)] = listHash(nil)
+			c.Bound[disk.FolderKey(at, scriptKinds)] = disk.ListHash(nil)
 			continue
 		}
 		if !c.executes(at, c.dir) {
 			continue
 		}
-		if info, err := c.stat(at); err == nil {
-			if id, known := identify(info); known && systemFolder(at, info, id) {
+		if info, err := c.Stat(at); err == nil {
+			if id, known := disk.Identify(info); known && disk.SystemFolder(at, info, id) {
 				continue
 			}
 		}
-		c.folder(at, scriptKinds...)
+		c.BindFolder(at, scriptKinds...)
 		for _, word := range c.words {
 			for _, work := range append([]string{"/"}, c.work...) {
 				rest, in := strings.CutPrefix(filepath.Join("/", abs(work, word))+"/", filepath.Clean(m.target)+"/")
@@ -248,15 +251,15 @@ func (c *composing) mounted() {
 
 // isThereAt reports whether a file or a folder lies at a path; a socket or a device is none.
 func (c *composing) isThereAt(path string) bool {
-	info, err := c.stat(path)
-	return c.look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !isAbsent(err))
+	info, err := c.Stat(path)
+	return c.Look() && (err == nil && (info.IsDir() || info.Mode().IsRegular()) || err != nil && !disk.IsAbsent(err))
 }
 
 // interpolated is a value with its variables, where those are known.
 func (c *composing) interpolated(value string) string {
 	return interpolation.ReplaceAllStringFunc(value, func(v string) string {
 		name, fallback, has := strings.Cut(strings.Trim(v, "${}"), ":-")
-		if values := c.values(name); len(values) == 1 && effect.IsKnown(values[0]) {
+		if values := c.Values(name); len(values) == 1 && effect.IsKnown(values[0]) {
 			return values[0]
 		} else if has && len(values) == 0 {
 			return fallback

@@ -18,11 +18,14 @@ func TestAFolderThatIsCopiedCountsAsAWhole(t *testing.T) {
 		free                                       bool // it is left out
 	}{
 		{swapped: "pk/node_modules/x.js"}, {swapped: "pk/.terraform/x"}, {swapped: ".terraform/x"}, {swapped: ".git/x"},
-		{swapped: "pk/.git/hooks/x"}, {swapped: "pk/a.log"}, {swapped: "node_modules/x.js"}, {swapped: "pk/node_modules/a.log"},
+		{swapped: "pk/.git/hooks/x"}, {swapped: "pk/a.log"}, {swapped: "node_modules/x.js"},
+		{swapped: "pk/node_modules/a.log"},
 		{swapped: "x.log", dockerfile: "FROM a@sha256:01\nCOPY x.log /x\n"},
-		{swapped: "node_modules/x", ignore: "# node_modules .git\n"}, {swapped: "node_modules/x", ignore: "sub/node_modules2\n"},
+		{swapped: "node_modules/x", ignore: "# node_modules .git\n"},
+		{swapped: "node_modules/x", ignore: "sub/node_modules2\n"},
 		{swapped: "node_modules/x", ignore: "node_modules\n!node_modules/x\n"},
-		{swapped: "node_modules/x", ignore: "node_modules\n!**/x\n"}, {swapped: "node_modules/x", ignore: "node_modules\n!.\n"},
+		{swapped: "node_modules/x", ignore: "node_modules\n!**/x\n"},
+		{swapped: "node_modules/x", ignore: "node_modules\n!.\n"},
 		{swapped: "node_modules/x", ignore: "a/node_modules\n"}, {swapped: "node_modules/x", ignore: "node_modules/y\n"},
 		{swapped: "pk/node_modules/x", ignore: "node_modules\n"}, {swapped: ".git/x", ignore: ".gitignore\n"},
 		{swapped: "node_modules/x", ignore: "node_modules\n", list: "Dockerfile.dockerignore"},
@@ -34,7 +37,8 @@ func TestAFolderThatIsCopiedCountsAsAWhole(t *testing.T) {
 		{swapped: ".git/x", ignore: "**/.git/\n", free: true},
 		{swapped: "app.log", free: true},
 		{swapped: "fn/node_modules/a.js", command: "terraform apply"}, {swapped: "fn/a.log", command: "terraform apply"},
-		{swapped: "fn/.terraform/a", command: "tofu apply"}, {swapped: "fn/x/.git/a", command: "terraform apply -auto-approve"},
+		{swapped: "fn/.terraform/a", command: "tofu apply"},
+		{swapped: "fn/x/.git/a", command: "terraform apply -auto-approve"},
 	} {
 		p := newPlayground(t, c.swapped, "d/D", "pk/x", "pk/Dockerfile", ".terraform.lock.hcl")
 		if c.command == "" {

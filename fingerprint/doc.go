@@ -43,13 +43,13 @@
 //
 //   - binder.go: [Binder], the limits of time, and where the work for one call begins;
 //   - pass.go, words.go, effects.go, codeless.go, written.go: what the commands and effects of one walk bind;
-//   - flows.go, makes.go, ownfiles.go: where the data of a walk goes, and what its commands write;
+//   - shown.go, flows.go, makes.go, ownfiles.go: where the data of a walk goes, and what its commands write;
 //   - tools.go, with its table in tooltable.go: which files a program reads without being told;
-//   - a reader for each kind of file: git.go, golang.go, recipes.go, packages.go, compose.go, images.go, clusters.go,
-//     terraform.go, interpreter.go, java.go, compilers.go, queries.go, fetched.go, identities.go and, for settings of
-//     any language, refers.go;
-//   - reader.go, program.go, follow.go: what all readers know. follow.go is the one place that leads back to the
-//     top: a text that a file runs is walked as the call itself is;
-//   - scan.go, read.go, folderwalk.go, trees.go, glob.go: what is bound of the disk, once for each call;
-//   - disk.go, hash.go, environment.go, limits.go: what one call may ask, and what it has asked.
+//   - a reader for each kind of file: git.go (gitplaces.go, gitconfig.go, gitcall.go), golang.go (gotree.go,
+//     gomodule.go, gofile.go), recipes.go (makefile.go, makecode.go, makevalues.go), packages.go (manifest.go),
+//     compose.go, images.go, clusters.go, terraform.go, interpreter.go, java.go, compilers.go, queries.go, fetched.go,
+//     identities.go and, for settings of any language, refers.go (named.go, loads.go);
+//   - program.go, follow.go, reader.go, callstate.go: what all readers know. follow.go is the one place that leads
+//     back to the top: a text that a file runs is walked as the call itself is;
+//   - package disk: what is bound of the disk, once for each call.
 package fingerprint

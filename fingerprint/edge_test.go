@@ -20,14 +20,15 @@ import (
 func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 	p := newPlayground(t, "x.sh", "Makefile", "bin/tool", "k8s/a.yaml")
 	closed := ""
-	p.b.stat = func(path string) (fs.FileInfo, error) {
+	p.b.shared.Stat = func(path string) (fs.FileInfo, error) {
 		if strings.HasPrefix(path, p.path(closed)) {
 			return nil, fs.ErrPermission
 		}
 		return os.Stat(path)
 	}
 	for _, c := range []struct{ command, closed string }{
-		{"bash x.sh", "x.sh"}, {"./x.sh", "x.sh"}, {"tool", "bin/tool"}, {"make", "Makefile"}, {"kubectl apply -f k8s/a.yaml", "k8s/a.yaml"}, {"kubectl get pods", ".kube/config"},
+		{"bash x.sh", "x.sh"}, {"./x.sh", "x.sh"}, {"tool", "bin/tool"}, {"make", "Makefile"},
+		{"kubectl apply -f k8s/a.yaml", "k8s/a.yaml"}, {"kubectl get pods", ".kube/config"},
 	} {
 		closed = c.closed
 		if got := p.unbound(c.command); !slices.Contains(got, p.path(closed)) {
@@ -39,7 +40,8 @@ func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 // The environment makes programs load files: these are bound as well.
 func TestFilesThatTheEnvironmentLoads(t *testing.T) {
 	for name, value := range map[string]string{
-		"LD_PRELOAD": "%/x.so", "BASH_ENV": "%/x.so", "NODE_OPTIONS": "--max-old-space-size=9 --require ./x.so", "RUBYOPT": "-r./x.so", "JAVA_TOOL_OPTIONS": "-javaagent:%/x.so", "KUBECONFIG": "/nowhere:%/x.so",
+		"LD_PRELOAD": "%/x.so", "BASH_ENV": "%/x.so", "NODE_OPTIONS": "--max-old-space-size=9 --require ./x.so",
+		"RUBYOPT": "-r./x.so", "JAVA_TOOL_OPTIONS": "-javaagent:%/x.so", "KUBECONFIG": "/nowhere:%/x.so",
 		"PYTHONSTARTUP": "~/x.so", "GIT_SSH_COMMAND": "'%/x.so' -v", "PERL5OPT": "-Mx x.so", "MAKEFILES": "x.so",
 	} {
 		p := newPlayground(t, "x.so")
@@ -67,7 +69,9 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 		for _, name := range names {
 			p.write(name, "v1")
 		}
-		bound, err := p.b.Of(t.Context(), p.call("terraform apply; kubectl apply -f k8s; for f in *.sh; do bash $f; done; make; npm publish"), "rules")
+		bound,
+			err := p.b.Of(t.Context(), p.call("terraform apply; kubectl apply -f k8s; for f in *.sh; do bash $f; done; make; "+
+			"npm publish"), "rules")
 		if err != nil || first != "" && !bound.Fingerprint.Equal(first) {
 			t.Errorf("%v, then %v, %v", first, bound, err)
 		}
@@ -78,7 +82,8 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 // The story: the card shows cd link && rm -rf build. Between card and run the link leads
 // to another folder. Where links of folders lead is bound too.
 func TestWhereFoldersLeadIsBound(t *testing.T) {
-	for _, command := range []string{"cd link && rm -rf build", "terraform -chdir=link destroy", "rm -rf link/build", "find link/ -delete", "git -C link clean -fdx"} {
+	for _, command := range []string{"cd link && rm -rf build", "terraform -chdir=link destroy", "rm -rf link/build",
+		"find link/ -delete", "git -C link clean -fdx"} {
 		p := newPlayground(t, "a/build/x", "b/build/x")
 		var before map[string]string
 		for _, to := range []string{"a", "b"} {
@@ -99,7 +104,8 @@ func TestWhereFoldersLeadIsBound(t *testing.T) {
 func TestNothingIsBoundWithoutAWalk(t *testing.T) {
 	call := newPlayground(t, "x.sh").call("./x.sh")
 	broken := errors.New("broken")
-	for name, b := range map[string]*Binder{"none": nil, "no engine": New(nil), "a nil engine": New((*reflexcore.Engine)(nil)), "an error": New(walker{broken}), "a panic": New(walker{nil})} {
+	for name, b := range map[string]*Binder{"none": nil, "no engine": New(nil),
+		"a nil engine": New((*reflexcore.Engine)(nil)), "an error": New(walker{broken}), "a panic": New(walker{nil})} {
 		if bound, err := b.Of(t.Context(), call, "rules"); err == nil || bound.Fingerprint != "" {
 			t.Errorf("%s: %v, %v", name, bound, err)
 		}
@@ -119,7 +125,8 @@ func (w walker) Walk(approver.ToolCall) (reflexcore.Walk, error) {
 func TestWhatRunsLaterIsNotBound(t *testing.T) {
 	p := newPlayground(t, "deploy.sh")
 	call := p.call("")
-	call.Tool, call.Args = "Write", []byte(`{"file_path":"`+p.path("new.sh")+`","content":"#!/bin/sh\n./deploy.sh\nssh prod ./x\n$X\n"}`)
+	call.Tool, call.Args = "Write", []byte(`{"file_path":"`+p.path("new.sh")+
+		`","content":"#!/bin/sh\n./deploy.sh\nssh prod ./x\n$X\n"}`)
 	files, unbound, err := p.b.Files(t.Context(), call)
 	if err != nil || len(files) != 1 || unbound != nil {
 		t.Errorf("%v, %q, %v", slices.Sorted(maps.Keys(files)), unbound, err)
@@ -154,7 +161,8 @@ func TestAFolderMayHaveAParenthesisInItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	bind := func() map[string]string {
-		files, _, err := p.b.Files(t.Context(), approver.ToolCall{Tool: "Bash", Command: "bash <(curl -s https://x.example/i) && ./y.sh", Dir: dir})
+		files, _, err := p.b.Files(t.Context(),
+			approver.ToolCall{Tool: "Bash", Command: "bash <(curl -s https://x.example/i) && ./y.sh", Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,17 +175,13 @@ func TestAFolderMayHaveAParenthesisInItsName(t *testing.T) {
 	if after := bind(); !maps.Equal(before, after) {
 		t.Errorf("%v became %v", before, after)
 	}
-	for pattern, want := range map[string]string{"a(b": "a(b", "a(b|c)d": "a*d", "@(a|(b))": "*", "(a(b": "(a(b", "((a)": "(*", "[!a](": "[^a]("} {
-		if got := loose(pattern); got != want {
-			t.Errorf("%s: %s, want %s", pattern, got, want)
-		}
-	}
 }
 
 // An image may copy the repository that it is built from. What decides of that is bound:
 // where it stands, its settings and its hooks.
 func TestARepositoryThatAnImageCopiesIsBound(t *testing.T) {
-	for _, file := range []string{".git/HEAD", ".git/refs/heads/main", ".git/config", ".git/packed-refs", ".git/index", ".git/hooks/post-checkout"} {
+	for _, file := range []string{".git/HEAD", ".git/refs/heads/main", ".git/config", ".git/packed-refs", ".git/index",
+		".git/hooks/post-checkout"} {
 		p := newPlayground(t, "bin/docker")
 		p.write("app/Dockerfile", "FROM scratch\nCOPY . .\n")
 		p.write("app/.git/HEAD", "ref: refs/heads/main\n")

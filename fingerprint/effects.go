@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -20,7 +22,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 		p.bindUnknown(e)
 	case e.Kind == effect.Exec:
 		p.bindExecuted(e)
-	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) && p.isA(e.Step, viewers)) && !p.shown(e):
+	case e.Kind == effect.Read && (p.words || p.isGiven(e) || p.captured && e.Step >= 0 && e.Step < len(p.Steps) &&
+		p.isA(e.Step, viewers)) && !p.shown(e):
 		p.bindRead(e)
 	default: // the others run nothing here
 	}
@@ -29,7 +32,8 @@ func (p *pass) bindEffect(e *effect.Effect) {
 // isGiven reports whether what a script reads is given to a shell, or to a tool that does
 // what it says.
 func (f *flow) isGiven(e *effect.Effect) bool {
-	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 && slices.ContainsFunc(f.commands, isFed) {
+	if e.Step >= 0 && e.Step < len(f.Steps) && (f.commands[e.Step].fed || f.does(e.Step)) || e.Step < 0 &&
+		slices.ContainsFunc(f.commands, isFed) {
 		return true
 	}
 	return e.By == "redirection" && slices.ContainsFunc(f.Steps,
@@ -53,19 +57,19 @@ func (p *pass) bindRead(e *effect.Effect) {
 	if !filepath.IsAbs(e.Target) || !effect.IsKnown(e.Target) {
 		return
 	}
-	as := data
+	as := disk.Data
 	if slices.ContainsFunc(p.commands, isFed) { // it may be what is executed
-		as = code
+		as = disk.Code
 	}
 	for _, file := range p.both(e.Target) {
-		if as == code && p.depth == 0 { // cat a.sh | sh
+		if as == disk.Code && p.depth == 0 { // cat a.sh | sh
 			step := e.Step
 			if step < 0 {
 				step = slices.IndexFunc(p.commands, isFed)
 			}
 			p.later = append(p.later, executedFile{step, file, ""})
 		}
-		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.visit(file, as) {
+		if !p.changesItself(e.Step, file) && !p.isPlanned(e.Step, file) && !p.Visit(file, as) {
 			p.isCoded(p.command(e.Step), file)
 		}
 	}
@@ -124,7 +128,7 @@ func (p *pass) bindExecuted(e *effect.Effect) {
 			if !strings.HasPrefix(e.By, "file ") {
 				p.later = append(p.later, executedFile{e.Step, file, dir})
 			}
-			if !p.visit(file, code) {
+			if !p.Visit(file, disk.Code) {
 				p.isCoded(p.command(e.Step), file)
 				p.bindScript(file, dir)
 			} else if c := p.command(e.Step); e.By != "" && len(p.folderRun(file)) > 0 && c != nil {
@@ -141,7 +145,7 @@ func (r *reader) madeOf(file string) {
 		return
 	}
 	name, err := filepath.Rel(r.made.dir, filepath.Clean(file))
-	if err != nil || r.made.rules[name] == nil || !r.once("made of", file) {
+	if err != nil || r.made.rules[name] == nil || !r.Once("made of", file) {
 		return
 	}
 	for _, need := range r.made.rules[name].needs {
@@ -154,7 +158,7 @@ func (r *reader) madeOf(file string) {
 
 // folderRun binds a folder that a program runs as it is, as python does.
 func (p *pass) folderRun(dir string) []string {
-	return p.folder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
+	return p.BindFolder(dir, "*.py", "*.js", "*.mjs", "*.cjs", "package.json")
 }
 
 // may reports whether another effect says in which folders a path may lie of which the
@@ -173,7 +177,7 @@ func (p *pass) bindUnknown(e *effect.Effect) {
 	if e.Kind == effect.Opaque && (e.Target == "syntax error" || e.Target == "unknown "+
 		"syntax" || strings.HasPrefix(e.Target, "too complex")) {
 		if p.of != "" && (p.sure || p.strict || strings.HasPrefix(e.Target, "too complex")) {
-			p.unread(p.of, "runs")
+			p.Unread(p.of, "runs")
 		} else {
 			p.named("a part of the command that cannot be read")
 		}
@@ -239,9 +243,9 @@ func (p *pass) foundByFind(i int, target string) bool {
 	}
 	var patterns []string
 	if name != "" {
-		patterns = []string{loose(name)}
+		patterns = []string{disk.Loose(name)}
 	}
-	p.below(root, true, patterns)
+	p.BindTree(root, true, patterns)
 	return true
 }
 
@@ -263,16 +267,16 @@ func (f *flow) byFind(i int) bool {
 func (p *pass) bindPackage(name, dir string) {
 	file := abs(dir, name)
 	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") {
-		if p.visit(file, code) {
-			p.folder(filepath.Clean(file))
+		if p.Visit(file, disk.Code) {
+			p.BindFolder(filepath.Clean(file))
 		}
 		return
 	}
 	for _, at := range above(dir) {
 		local := filepath.Join(at, "node_modules/.bin", name)
-		if info, err := p.stat(local); p.look() && err == nil && info.Mode().IsRegular() {
-			p.bindLink(local)
-			p.visit(local, code)
+		if info, err := p.Stat(local); p.Look() && err == nil && info.Mode().IsRegular() {
+			p.BindLink(local)
+			p.Visit(local, disk.Code)
 			return
 		}
 	}
@@ -283,15 +287,15 @@ func (p *pass) bindPackage(name, dir string) {
 func (p *pass) bindModule(name, dir string) {
 	at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 	if effect.IsKnown(at) && filepath.IsAbs(at) {
-		p.visit(at+".py", code)
+		p.Visit(at+".py", disk.Code)
 		for up := path.Dir(at); up != dir && strings.HasPrefix(up, dir+"/"); up = path.Dir(up) {
-			p.visit(up+"/__init__.py", code)
+			p.Visit(up+"/__init__.py", disk.Code)
 		}
-		if p.visit(at, code) {
-			p.folder(at, "*.py")
+		if p.Visit(at, disk.Code) {
+			p.BindFolder(at, "*.py")
 			return
 		}
-		if p.out[at+".py"] != "" {
+		if p.Bound[at+".py"] != "" {
 			return
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example/reflexcore/effect"
 )
@@ -41,15 +42,7 @@ var fetchings = []fetching{
 }
 
 // fetchingsOf are the rows of a program.
-var fetchingsOf = sync.OnceValue(func() map[string][]*fetching {
-	of := map[string][]*fetching{}
-	for n := range fetchings {
-		for name := range strings.FieldsSeq(fetchings[n].programs) {
-			of[name] = append(of[name], &fetchings[n])
-		}
-	}
-	return of
-})
+var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.programs })
 
 // A requirementsReader reads by what a command that fetches packages is told which ones.
 type requirementsReader struct{ reading }
@@ -67,8 +60,8 @@ func (r requirementsReader) bind() {
 			return slices.ContainsFunc(r.bases, func(base string) bool {
 				return slices.ContainsFunc(r.upwards(base), func(at string) bool {
 					return slices.ContainsFunc(strings.Fields(names), func(file string) bool {
-						r.visit(filepath.Join(at, file), code)
-						return r.out[filepath.Join(at, file)] != ""
+						r.Visit(filepath.Join(at, file), disk.Code)
+						return r.Bound[filepath.Join(at, file)] != ""
 					})
 				})
 			})
@@ -109,10 +102,10 @@ func (r requirementsReader) required(words []string) {
 func (r requirementsReader) needsOthers(dir string) bool {
 	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
 		file := filepath.Join(dir, name)
-		if r.visit(file, code) || r.out[file] == "" {
+		if r.Visit(file, disk.Code) || r.Bound[file] == "" {
 			continue
 		}
-		if text, ok := r.textOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
+		if text, ok := r.TextOf(file, "asks for"); !ok || strings.Contains(text, "requires") || strings.Contains(text,
 			"dependencies") {
 			return true
 		}
@@ -123,7 +116,7 @@ func (r requirementsReader) needsOthers(dir string) bool {
 // requirements binds a file of requirements and those that it names, and names it if it
 // asks for something that no hash pins.
 func (r requirementsReader) requirements(file string, depth int) {
-	if !r.once("requirements", file) || r.visit(file, code) {
+	if !r.Once("requirements", file) || r.Visit(file, disk.Code) {
 		return
 	}
 	text, ok := r.follow(file, "asks for", depth)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore"
@@ -64,7 +66,8 @@ func newFlow(r *reader, w reflexcore.Walk) *flow {
 		switch {
 		case unknownCode(e):
 			f.commands[e.Step].fed = true
-		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0: // else it is mounted somewhere
+		case e.Kind == effect.Write && effect.IsKnown(e.Target) && e.Bits&effect.Recursive == 0:
+			// A recursive one is mounted somewhere.
 			if f.commands[e.Step].written == nil {
 				f.commands[e.Step].written = map[string]bool{}
 			}
@@ -153,14 +156,14 @@ func (f *flow) assigned(list []*syntax.Assign, exported bool) {
 			continue
 		}
 		text := strings.ReplaceAll(plainText(a.Value), "${"+a.Name.Value+"}", "") // A="$A x"
-		f.gives(a.Name.Value, f.expands(text))
+		f.AddValue(a.Name.Value, f.Expand(text))
 		if !f.words || !exported {
 			continue
 		}
 		for _, dir := range f.folders() {
-			for _, word := range f.parts(f.expands(strings.ReplaceAll(text, "${PWD}", dir))) {
+			for _, word := range f.parts(f.Expand(strings.ReplaceAll(text, "${PWD}", dir))) {
 				if effect.IsKnown(word) && word != "" && (filepath.IsAbs(word) || filepath.IsAbs(dir)) {
-					f.visit(abs(dir, word), data)
+					f.Visit(abs(dir, word), disk.Data)
 				}
 			}
 		}
@@ -175,8 +178,8 @@ func (f *flow) folders() []string {
 		if !filepath.IsAbs(dir) || !effect.IsKnown(dir) || slices.Contains(dirs, dir) {
 			continue
 		}
-		if len(dirs) >= maxBases {
-			f.name("what lies in more than %d folders", maxBases)
+		if len(dirs) >= disk.MaxBases {
+			f.Name("what lies in more than %d folders", disk.MaxBases)
 			return dirs
 		}
 		dirs = append(dirs, dir)
@@ -185,14 +188,15 @@ func (f *flow) folders() []string {
 }
 
 // givers are programs whose words give variables to others.
-var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv", "make", "gmake"}
+var givers = []string{"env", "sudo", "doas", "export", "declare", "typeset", "local", "readonly", "cross-env", "dotenv",
+	"make", "gmake"}
 
 // givesVariables notes the variables that the words of a step give.
 func (f *flow) givesVariables(i int) {
 	if st := &f.Steps[i]; slices.Contains(givers, first(st)) {
 		for _, w := range st.Argv[1:] {
 			if name, value, ok := strings.Cut(w, "="); ok && operand(w) && !strings.ContainsAny(name, "/ ") {
-				f.gives(name, value)
+				f.AddValue(name, value)
 			}
 		}
 	}
@@ -220,4 +224,25 @@ func plainText(w *syntax.Word) string {
 	}
 	parts(w.Parts)
 	return b.String()
+}
+
+// unknownCode reports whether an effect is code that runs, is no file, and is not known.
+func unknownCode(e *effect.Effect) bool {
+	if e.Bits&(effect.Remote|effect.Later) != 0 {
+		return false
+	}
+	known := e.Bits&effect.Partial == 0 && e.Taint&effect.Network == 0
+	return e.Kind == effect.Opaque || e.Kind == effect.Exec && !known && !strings.ContainsAny(e.Target, "/\x00")
+}
+
+// A pass binds what the commands and effects of one walk execute.
+type pass struct {
+	*flow
+	later []executedFile // files that are executed
+}
+
+// A executedFile is a file that a step executes, which earlier steps may write.
+type executedFile struct {
+	step      int
+	file, dir string
 }

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"approver.example/reflexcore/effect"
 )
@@ -88,52 +87,40 @@ var placings = []placing{
 }
 
 // placingsOf are the rows of a program; those of "" are every program's.
-var placingsOf = sync.OnceValue(func() map[string][]*placing {
-	of := map[string][]*placing{}
-	for n := range placings {
-		t := &placings[n]
-		if t.programs == "" {
-			of[""] = append(of[""], t)
-		}
-		for name := range strings.FieldsSeq(t.programs) {
-			of[name] = append(of[name], t)
-		}
-	}
-	return of
-})
+var placingsOf = rowsOf(placings, func(t *placing) string { return t.programs })
 
 // bindPlacings binds what the variables of a step's program name as folders.
 func (r *reader) bindPlacings(name, dir string) {
 	byProgram := placingsOf()
 	for _, t := range slices.Concat(byProgram[""], byProgram[name]) {
 		any := false
-		for _, v := range r.namesOf(t.vars) {
-			for _, value := range r.values(v) {
+		for _, v := range r.VarNames(t.vars) {
+			for _, value := range r.Values(v) {
 				any = true
 				r.bindPlacing(t, v, value, dir)
 			}
 		}
 		if home := r.call.Env["HOME"]; !any && t.home != "" && filepath.IsAbs(home) {
-			r.readsIn(filepath.Join(home, t.home), strings.Fields(t.files))
+			r.BindPlaces(filepath.Join(home, t.home), strings.Fields(t.files))
 		}
 	}
 }
 
 // bindPlacing binds what is read in the folders of one value.
 func (r *reader) bindPlacing(t *placing, v, value, dir string) {
-	value = r.expands(value)
+	value = r.Expand(value)
 	if !effect.IsKnown(value) {
 		r.named("what lies in %s=%s", v, effect.Show(value))
 		return
 	}
 	for part := range strings.FieldsFuncSeq(value,
 		func(r rune) bool { return r == ':' || r == ';' || r == ',' || r == '\n' }) {
-		part = fromHome(part, r.scan.call.Env["HOME"])
-		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.isDir(abs(dir, part)) {
+		part = fromHome(part, r.ToolCall.Env["HOME"])
+		if strings.HasSuffix(t.vars, "*") && !strings.Contains(part, "/") && !r.IsDir(abs(dir, part)) {
 			continue // it is a setting of another kind
 		}
 		if at := abs(dir, part); filepath.IsAbs(at) && effect.IsKnown(at) {
-			r.readsIn(filepath.Clean(at), strings.Fields(t.files))
+			r.BindPlaces(filepath.Clean(at), strings.Fields(t.files))
 		} else {
 			r.named("what lies in %s=%s", v, part)
 		}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"approver.example/fingerprint/disk"
 )
 
 // carriers are variables that name what programs read: a program, the variable, what is there
@@ -131,7 +133,7 @@ func TestFoldersOfVariablesThatAreNotKnownAreNamed(t *testing.T) {
 			t.Errorf("%s: %s is not named: %q", command, want, names)
 		}
 	}
-	for n := range maxTree + 1 {
+	for n := range disk.MaxTree + 1 {
 		p.write(fmt.Sprintf("big/%d.so", n), "")
 	}
 	files, names, err := p.b.Files(t.Context(), p.call("LD_LIBRARY_PATH=big rm x"))

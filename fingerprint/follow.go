@@ -1,10 +1,13 @@
 package fingerprint
 
 import (
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example"
 	"approver.example/reflexcore/effect"
@@ -16,24 +19,24 @@ import (
 // plain there is not named: a script may do anything. That it was not read is.
 func (r *reader) bindScript(file, dir string) {
 	file = filepath.Clean(file)
-	if r.out[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
+	if r.Bound[file] == "" || strings.HasPrefix(file, "/usr/") || strings.HasPrefix(file, "/bin/") {
 		return
 	}
 	r.runsText(file)
-	if !r.once("script", file, dir) {
+	if !r.Once("script", file, dir) {
 		return
 	}
-	text, all := r.contents(file)
+	text, all := r.Contents(file)
 	r.interpreter(file, text, dir)
 	shell, sure := shellScript(file, text)
 	if !shell {
 		if text == "" && !all {
-			r.unread(file, "runs")
+			r.Unread(file, "runs")
 		}
 		return
 	}
-	if !all || r.depth >= maxFollowed {
-		r.unread(file, "runs")
+	if !all || r.depth >= disk.MaxFollowed {
+		r.Unread(file, "runs")
 		return
 	}
 	call := r.call
@@ -49,7 +52,7 @@ func (r *reader) bindScript(file, dir string) {
 
 // executes binds a file and what it runs as a script, and reports whether it is a folder.
 func (r *reader) executes(file, dir string) (folder bool) {
-	if folder = r.visit(file, code); !folder {
+	if folder = r.Visit(file, disk.Code); !folder {
 		r.bindScript(file, dir)
 	}
 	return folder
@@ -59,9 +62,13 @@ func (r *reader) executes(file, dir string) (folder bool) {
 const itself = `(?:\$0|\$\{0\}|\$BASH_SOURCE|\$\{BASH_SOURCE(?:\[0\])?\}|\$\{BASH_SOURCE(?:\[0\])?:-\$0\})`
 
 var (
-	ownPath   = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
-	ownPlace  = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself + `|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
-	ownPlaces = regexp.MustCompile(`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?(?:\s*[&12]*>\s*(?:/dev/null|&1))*\s*(?:&&|;)\s*pwd(?:\s+-[PL])?|(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
+	ownPath  = regexp.MustCompile(`\$\(\s*(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?` + itself + `"?\s*\)`)
+	ownPlace = regexp.MustCompile(`\$\(\s*dirname(?:\s+--)?\s+"?(?:` + itself +
+		`|\x00)"?\s*\)|\$\{0%/\*\}|\$\{BASH_SOURCE(?:\[0\])?%/\*\}`)
+	ownPlaces = regexp.MustCompile(
+		`\$\(\s*(?:CDPATH=\S*\s+)?(?:cd(?:\s+-[PLe]+)?(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?` +
+			`(?:\s*[&12]*>\s*(?:/dev/null|&1))*\s*(?:&&|;)\s*pwd(?:\s+-[PL])?|` +
+			`(?:readlink\s+-[efmn]+|realpath)(?:\s+--)?\s+"?(\x01[^"$()\x00\s]*)"?)\s*\)`)
 )
 
 // besideItself puts the path of a script where the script asks for it: so it finds what
@@ -99,24 +106,24 @@ func shellScript(file, text string) (is, sure bool) {
 }
 
 // walk binds what a call, or a text that it runs, executes.
-func (s *scan) walk(call approver.ToolCall, in scope) {
-	if call.Command == "" && in.depth > 0 || s.err != nil {
+func (r *reader) walk(call approver.ToolCall, in scope) {
+	if call.Command == "" && in.depth > 0 || r.Err != nil {
 		return
 	}
-	if s.walks++; s.walks > maxWalks {
-		s.name("further recipes and scripts")
+	if r.walks++; r.walks > disk.MaxWalks {
+		r.Name("further recipes and scripts")
 		return
 	}
-	w, err := s.walker.Walk(call)
+	w, err := r.walker.Walk(call)
 	if err != nil {
-		s.fail(err)
+		r.Fail(err)
 		return
 	}
-	r := &reader{scan: s, scope: in, call: call, path: effect.Unknown}
+	inner := &reader{Scan: r.Scan, callState: r.callState, scope: in, call: call, path: effect.Unknown}
 	if v, ok := call.Env["PATH"]; ok {
-		r.path = v
+		inner.path = v
 	}
-	(&pass{flow: newFlow(r, w)}).bind()
+	(&pass{flow: newFlow(inner, w)}).bind()
 }
 
 // runs walks a text that runs in a folder, one level deeper; env is nil where it has the variables
@@ -133,12 +140,91 @@ func (r *reader) runs(text, dir string, env map[string]string, in scope) {
 
 // starts binds what a command of settings starts in a folder.
 func (r *reader) starts(command, dir, file string) {
-	if !r.once("starts", command, dir) {
+	if !r.Once("starts", command, dir) {
 		return
 	}
-	if r.depth >= maxFollowed {
-		r.unread(file, "starts")
+	if r.depth >= disk.MaxFollowed {
+		r.Unread(file, "starts")
 		return
 	}
 	r.runs(command, dir, nil, scope{strict: r.strict, words: true, of: file, sure: true})
+}
+
+// runsText notes that what is walked leads to another text.
+func (r *reader) runsText(unit string) {
+	from := r.unit
+	if r.depth == 0 {
+		from = unitOf(r.on)
+	}
+	if from == "" || checker(unit) {
+		return
+	}
+	if w := r.writes.by(from); !slices.Contains(w.texts, unit) {
+		w.texts = append(w.texts, unit)
+	}
+}
+
+// interpreter binds the program that the first line of a script names, where it is not
+// one of the system's.
+func (r *reader) interpreter(file, text, dir string) {
+	line, ok := strings.CutPrefix(text, "#!")
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return
+	}
+	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(path.Base(w), "python") }) {
+		r.importsBeside("", path.Dir(file), false)
+	}
+	if path.Base(words[0]) == "env" {
+		for n, w := range words[1:] {
+			if name, value, given := strings.Cut(w, "="); given && operand(w) {
+				r.AddValue(name, value)
+			} else if operand(w) {
+				if strings.Contains(w, "/") {
+					words = words[n+1:]
+					break
+				}
+				r.interpreterByName(w, dir)
+				return
+			}
+		}
+	}
+	if name := words[0]; !disk.InSystemFolder(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
+		r.executes(abs(dir, name), dir)
+	}
+	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
+		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
+			for _, part := range r.parts(w) {
+				r.Visit(abs(dir, part), disk.Code)
+			}
+		}
+	}
+}
+
+// interpreterByName binds the program to which PATH leads for the first line of a script,
+// up to the first that is one of the system's.
+func (r *reader) interpreterByName(name, dir string) {
+	list := r.at
+	if list == "" || list == effect.Unknown {
+		list = r.path
+	}
+	if list == effect.Unknown {
+		return // the system's
+	}
+	if !effect.IsKnown(list) {
+		r.named("%s, where PATH is not known", name)
+		list = strings.ReplaceAll(list, effect.Unknown, "")
+	}
+	for _, at := range filepath.SplitList(list) {
+		file := filepath.Join(abs(dir, at), name)
+		if !filepath.IsAbs(file) || disk.InSystemFolder(file) && r.IsProgram(file) {
+			return
+		}
+		if r.IsProgram(file) {
+			r.Visit(file, disk.Code)
+			r.bindScript(file, dir)
+			return
+		}
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -17,15 +19,19 @@ import (
 // Whatever a command is, it is bound, named or refused, twice the same way.
 func FuzzBinder(f *testing.F) {
 	for _, command := range []string{
-		"cd sub && bash \"my script.sh\" > out.txt", "sudo make -C sub X=$Y deploy", "npm run a -- b", "find . -name 'a*' -exec sh {} +", "for f in *; do . $f; done",
-		"bash @(a|b).sh", "tail a.log | sh", "docker build -f D .", "kubectl apply -k ..", "a=(x y); ${a[@]}", "<(", "go run ./... x.go",
+		"cd sub && bash \"my script.sh\" > out.txt", "sudo make -C sub X=$Y deploy", "npm run a -- b",
+		"find . -name 'a*' -exec sh {} +", "for f in *; do . $f; done",
+		"bash @(a|b).sh", "tail a.log | sh", "docker build -f D .", "kubectl apply -k ..", "a=(x y); ${a[@]}", "<(",
+		"go run ./... x.go",
 	} {
 		f.Add(command)
 	}
 	dir := f.TempDir()
 	for name, text := range map[string]string{
-		"Makefile": "include *.mk\nA=b\nall: x\n\t./$(A).sh $@\n", "package.json": `{"scripts":{"a":"npm run a && ./b.sh"}}`, "b.sh": "#!/bin/sh\n. ./b.sh\nmake\n", "sub/Makefile": "all:\n\t$(MAKE) -C ..\n",
-		"x.mk": "include Makefile\n", "go.mod": "module m\n", "x.go": "package x\nimport _ \"m\"\n", "D": "COPY . .\n", "kustomization.yaml": "- ./sub\n- ../\n",
+		"Makefile": "include *.mk\nA=b\nall: x\n\t./$(A).sh $@\n", "package.json": `{"scripts":{"a":"npm run a && ./b.sh"}}`,
+		"b.sh": "#!/bin/sh\n. ./b.sh\nmake\n", "sub/Makefile": "all:\n\t$(MAKE) -C ..\n",
+		"x.mk": "include Makefile\n", "go.mod": "module m\n", "x.go": "package x\nimport _ \"m\"\n", "D": "COPY . .\n",
+		"kustomization.yaml": "- ./sub\n- ../\n",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -37,7 +43,8 @@ func FuzzBinder(f *testing.F) {
 	}
 	b := New(engine())
 	f.Fuzz(func(t *testing.T, command string) {
-		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: dir, Env: map[string]string{"HOME": dir, "PATH": dir}}
+		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: command, Dir: dir,
+			Env: map[string]string{"HOME": dir, "PATH": dir}}
 		files, unbound, err := b.Files(t.Context(), call)
 		again, unboundAgain, errAgain := b.Files(t.Context(), call)
 		if (err == nil) != (errAgain == nil) || !maps.Equal(files, again) || !slices.Equal(unbound, unboundAgain) {
@@ -47,7 +54,7 @@ func FuzzBinder(f *testing.F) {
 			t.Errorf("%q: files come with the error %v", command, err)
 		}
 		for path, hash := range files {
-			if hash == unreadable && unbound == nil {
+			if hash == disk.Unreadable && unbound == nil {
 				t.Errorf("%q: %s is unreadable and nothing says so", command, path)
 			}
 		}
@@ -72,20 +79,9 @@ func FuzzMakefile(f *testing.F) {
 			if strings.Contains(line, "\n") || len(line) > len(text) {
 				t.Errorf("%q has the line %q", text, line)
 			}
-			if out := m.expand(line); len(out) > 2*maxText {
+			if out := m.expand(line); len(out) > 2*disk.MaxText {
 				t.Errorf("%q becomes %d bytes", line, len(out))
 			}
-		}
-	})
-}
-
-// What a pattern is made of stays a pattern that can be read, or matches all.
-func FuzzLoose(f *testing.F) {
-	f.Add("@(a|b).sh")
-	f.Add("[!x]*(y(z))+(")
-	f.Fuzz(func(t *testing.T, pattern string) {
-		if out := loose(pattern); strings.IndexByte(out, '(') >= 0 && strings.Contains(out[strings.LastIndexByte(out, '('):], ")") || len(out) > len(pattern)+strings.Count(pattern, "[!") {
-			t.Errorf("%q became %q", pattern, out)
 		}
 	})
 }

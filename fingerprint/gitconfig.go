@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 )
@@ -14,16 +16,16 @@ import (
 // config binds a file of settings, those that it includes, and what they name.
 func (g *gitCall) config(file string, depth int) {
 	file = filepath.Clean(file)
-	if g.visit(file, code) || g.out[file] == "" || !g.once("git", file, g.root, g.sub) {
+	if g.Visit(file, disk.Code) || g.Bound[file] == "" || !g.Once("git", file, g.root, g.sub) {
 		return
 	}
-	text, ok := g.textOf(file, "names")
+	text, ok := g.TextOf(file, "names")
 	if !ok {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= maxFollowed {
-		g.unread(file, "names")
+	if err != nil || depth >= disk.MaxFollowed {
+		g.Unread(file, "names")
 	}
 	for _, o := range options {
 		g.option(o, filepath.Dir(file), file, depth)
@@ -31,7 +33,9 @@ func (g *gitCall) config(file string, depth int) {
 }
 
 // gitPrograms are the last parts of settings whose value is a command.
-var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd smtpserver sendmailcmd alternaterefscommand update")
+var gitPrograms = strings.Fields("clean smudge process command textconv external driver helper program cmd fsmonitor " +
+	"sshcommand editor pager askpass gitproxy uploadpack receivepack packobjectshook difffilter tocmd cccmd headercmd " +
+	"smtpserver sendmailcmd alternaterefscommand update")
 
 // option binds what one setting names; in is the folder of the file that it stands in.
 func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
@@ -46,7 +50,7 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 	}
 	switch {
 	case (first == "include" || first == "includeif") && last == "path":
-		if file, ok := g.expanded(value, in, of); ok && depth < maxFollowed {
+		if file, ok := g.expanded(value, in, of); ok && depth < disk.MaxFollowed {
 			g.config(file, depth+1)
 		}
 	case o.Key == "core.hookspath":
@@ -55,10 +59,11 @@ func (g *gitCall) option(o content.GitSetting, in, of string, depth int) {
 		}
 	case o.Key == "core.attributesfile":
 		if file, ok := g.expanded(value, g.root, of); ok {
-			g.visit(file, code)
+			g.Visit(file, disk.Code)
 		}
 	case first == "alias":
-		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) || strings.EqualFold(o.Key, "alias."+g.sub+".command") {
+		if strings.EqualFold(strings.TrimPrefix(o.Key, "alias."), g.sub) ||
+			strings.EqualFold(o.Key, "alias."+g.sub+".command") {
 			g.alias(value, of)
 		}
 	case first == "url" || last == "url" || last == "pushurl" || last == "vcs":
@@ -86,7 +91,7 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 	case tilde && filepath.IsAbs(home):
 		value = filepath.Join(home, rest)
 	case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
-		g.unread(of, "names")
+		g.Unread(of, "names")
 		return "", false
 	}
 	if !filepath.IsAbs(value) && !filepath.IsAbs(in) {
@@ -99,7 +104,8 @@ func (g *gitCall) expanded(value, in, of string) (file string, ok bool) {
 // with words of its own.
 func ownFilter(command string) bool {
 	words := strings.Fields(command)
-	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) || languageOf(words[0]) != nil)
+	return len(words) > 0 && (strings.Contains(command, "/") || slices.Contains(shells, words[0]) ||
+		languageOf(words[0]) != nil)
 }
 
 // alias walks what an alias means, as one of the shell or as words of git.
@@ -138,12 +144,54 @@ func (g *gitCall) starts(command, dir, of string) {
 	case "", "true", "false", "yes", "no", "on", "off", "0", "1", "cat", ":": // no command, or one that does nothing
 		return
 	}
-	if !g.once("git runs", command, dir) {
+	if !g.Once("git runs", command, dir) {
 		return
 	}
-	if g.depth >= maxFollowed {
-		g.unread(of, "runs")
+	if g.depth >= disk.MaxFollowed {
+		g.Unread(of, "runs")
 		return
 	}
 	g.runs(command, dir, nil, scope{strict: g.strict, words: true, of: of})
+}
+
+// pushes are hooks that only a push runs here, and received those of the other side.
+var (
+	pushes   = []string{"pre-push"}
+	received = []string{"pre-receive", "update", "post-receive", "post-update", "proc-receive", "push-to-checkout"}
+)
+
+// hooks binds a folder of hooks, and what those run that the subcommand may start.
+func (g *gitCall) hooks(dir string) {
+	if !g.Visit(dir, disk.Code) {
+		return
+	}
+	files := g.BindFolder(dir)
+	if files == nil { // they were found before
+		files = g.inHooks[dir]
+	}
+	g.inHooks[dir] = files
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasSuffix(name, ".sample") || slices.Contains(received, name) != (g.sub == "receive-pack") ||
+			slices.Contains(pushes, name) != (g.sub == "push") && slices.Contains(gitKnown, g.sub) &&
+				name != "reference-transaction" {
+			continue
+		}
+		g.bindScript(file, g.root)
+	}
+}
+
+// template binds a folder from which a new repository takes its hooks and settings.
+func (g *gitCall) template(dir string) {
+	if !slices.Contains([]string{"clone", "init", "submodule", "worktree"}, g.sub) || dir == "" {
+		return
+	}
+	if !effect.IsKnown(dir) {
+		g.named("the template of git in %s", effect.Show(dir))
+		return
+	}
+	if at, ok := g.expanded(dir, g.root, "git"); ok && g.Visit(at, disk.Code) {
+		g.Bound["there "+filepath.Clean(at)] = "folder"
+		g.BindFolder(filepath.Clean(at))
+	}
 }

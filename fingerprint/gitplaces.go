@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore/content"
@@ -20,13 +22,13 @@ import (
 // goes into them runs there.
 func (g *gitCall) submodules(at string, depth int) {
 	list := filepath.Join(at, ".gitmodules")
-	text, ok := g.textOf(list, "names")
-	if !ok || text == "" || !g.once("submodules", at, g.sub) {
+	text, ok := g.TextOf(list, "names")
+	if !ok || text == "" || !g.Once("submodules", at, g.sub) {
 		return
 	}
 	options, err := content.GitSettings(text)
-	if err != nil || depth >= maxFollowed {
-		g.unread(list, "names")
+	if err != nil || depth >= disk.MaxFollowed {
+		g.Unread(list, "names")
 		return
 	}
 	root, found := g.root, 0
@@ -34,14 +36,14 @@ func (g *gitCall) submodules(at string, depth int) {
 		if !strings.HasPrefix(o.Key, "submodule.") || !strings.HasSuffix(o.Key, ".path") {
 			continue
 		}
-		if found++; found > maxNested {
-			g.unread(list, "names")
+		if found++; found > disk.MaxNested {
+			g.Unread(list, "names")
 			break
 		}
 		g.root = filepath.Join(at, o.Value)
 		g.treeIn(g.root, depth+1)
 		for _, name := range slices.Compact([]string{o.Value, o.Quoted}) {
-			if dir := filepath.Join(at, ".git/modules", name); g.isFolder(dir) {
+			if dir := filepath.Join(at, ".git/modules", name); g.NothingBound(dir) {
 				g.directory(dir)
 			}
 		}
@@ -96,7 +98,7 @@ func (g *gitCall) receiver(address string) {
 	}
 	at = filepath.Clean(abs(g.root, at))
 	for _, dir := range []string{at, at + ".git", filepath.Join(at, ".git"), filepath.Join(at+".git", ".git")} {
-		if g.isFolder(filepath.Join(dir, "objects")) && g.once("receiver", dir) {
+		if g.NothingBound(filepath.Join(dir, "objects")) && g.Once("receiver", dir) {
 			there := &gitCall{reading: g.reading, sub: "receive-pack", root: dir}
 			there.directory(dir)
 		}
@@ -107,11 +109,11 @@ func (g *gitCall) receiver(address string) {
 func (g *gitCall) remotes(common string) {
 	for _, name := range []string{"remotes", "branches"} {
 		dir := filepath.Join(common, name)
-		if !g.visit(dir, code) {
+		if !g.Visit(dir, disk.Code) {
 			continue
 		}
-		for _, file := range g.folder(dir) {
-			text, _ := g.textOf(file, "names")
+		for _, file := range g.BindFolder(dir) {
+			text, _ := g.TextOf(file, "names")
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)
 				if url, ok := strings.CutPrefix(line, "URL:"); ok || name == "branches" {
@@ -129,15 +131,15 @@ func (g *gitCall) remotes(common string) {
 // shorter with each step, and names commits only.
 func (g *gitCall) todo(dir string) {
 	file := filepath.Join(dir, "rebase-merge/git-rebase-todo")
-	if g.sub != "rebase" || g.out[file] != "" || g.visit(file, code) || g.out[file] == "" {
+	if g.sub != "rebase" || g.Bound[file] != "" || g.Visit(file, disk.Code) || g.Bound[file] == "" {
 		return
 	}
-	text, ok := g.textOf(file, "runs")
+	text, ok := g.TextOf(file, "runs")
 	if !ok {
 		return
 	}
-	delete(g.out, file)
-	g.namedFiles--
+	delete(g.Bound, file)
+	g.NamedFiles--
 	sum := sha256.New()
 	for line := range strings.Lines(text) {
 		verb, command, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -146,15 +148,15 @@ func (g *gitCall) todo(dir string) {
 			g.starts(command, g.root, file)
 		}
 	}
-	g.out["exec "+file] = hex.EncodeToString(sum.Sum(nil))
+	g.Bound["exec "+file] = hex.EncodeToString(sum.Sum(nil))
 }
 
 // homes binds the settings of a user that the call itself chooses.
 func (g *gitCall) homes() (files []string) {
-	for _, home := range g.vars["HOME"] {
+	for _, home := range g.Given["HOME"] {
 		files = append(files, home+"/.gitconfig", home+"/.config/git/config")
 	}
-	for _, dir := range g.values("XDG_CONFIG_HOME") {
+	for _, dir := range g.Values("XDG_CONFIG_HOME") {
 		files = append(files, dir+"/git/config")
 	}
 	return files
@@ -163,8 +165,9 @@ func (g *gitCall) homes() (files []string) {
 // commandFlags are flags of subcommands whose value is a command, and templates those
 // whose value is a folder from which hooks are copied.
 const (
-	commandFlags = "--exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter --open-files-in-pager"
-	templates    = "--template"
+	commandFlags = "--exec --extcmd --upload-pack --receive-pack --tree-filter --index-filter --msg-filter --env-filter " +
+		"--commit-filter --parent-filter --tag-name-filter --open-files-in-pager"
+	templates = "--template"
 )
 
 // words binds what the words behind the subcommand say that git runs.
@@ -195,33 +198,76 @@ func (g *gitCall) words() {
 	if g.sub == "bisect" && len(g.args) > 1 && g.args[0] == "run" {
 		g.starts(shellText(append([]string{"command"}, g.args[1:]...)), g.root, "git bisect run")
 	}
-	for _, dir := range g.values("GIT_TEMPLATE_DIR") {
+	for _, dir := range g.Values("GIT_TEMPLATE_DIR") {
 		g.template(dir)
-	}
-}
-
-// template binds a folder from which a new repository takes its hooks and settings.
-func (g *gitCall) template(dir string) {
-	if !slices.Contains([]string{"clone", "init", "submodule", "worktree"}, g.sub) || dir == "" {
-		return
-	}
-	if !effect.IsKnown(dir) {
-		g.named("the template of git in %s", effect.Show(dir))
-		return
-	}
-	if at, ok := g.expanded(dir, g.root, "git"); ok && g.visit(at, code) {
-		g.out["there "+filepath.Clean(at)] = "folder"
-		g.folder(filepath.Clean(at))
 	}
 }
 
 // attributes binds the files below a tree that say for which names filters run, if there
 // is a filter that is a file of the agent.
 func (g *gitCall) attributes(at string) {
-	if g.filters && slices.Contains(filtering, g.sub) && g.once("attributes", at) {
-		g.folder(at, ".gitattributes")
+	if g.filters && slices.Contains(filtering, g.sub) && g.Once("attributes", at) {
+		g.BindFolder(at, ".gitattributes")
 	}
 }
 
 // filtering are the subcommands that run filters.
-var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff cherry-pick revert am apply clone rm mv archive")
+var filtering = strings.Fields("add commit checkout switch restore reset merge rebase pull stash status diff " +
+	"cherry-pick revert am apply clone rm mv archive")
+
+// tree binds what git reads in a folder that may be the root of a working tree.
+func (g *gitCall) tree(at string) { g.treeIn(at, 0) }
+
+func (g *gitCall) treeIn(at string, depth int) {
+	dir := filepath.Join(at, ".git")
+	if g.Visit(dir, disk.Code) {
+		g.directory(dir)
+	} else if g.Bound[dir] != "" {
+		if to := g.gitFile(dir); to != "" {
+			g.directory(to)
+		}
+	} else if info, err := g.Stat(filepath.Join(at, "HEAD")); g.Look() && err == nil && info.Mode().IsRegular() {
+		// It is a bare one.
+		g.directory(at)
+	}
+	for _, name := range []string{".gitmodules", ".gitattributes"} {
+		g.Visit(filepath.Join(at, name), disk.Code)
+	}
+	for _, name := range []string{".husky", ".githooks"} {
+		g.hooks(filepath.Join(at, name))
+	}
+	g.submodules(at, depth)
+}
+
+// gitFile is where a .git that is a file leads: of a linked tree or a submodule.
+func (g *gitCall) gitFile(link string) string {
+	text, ok := g.TextOf(link, "names")
+	if !ok {
+		return ""
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:")
+	if dir = strings.TrimSpace(dir); !ok || dir == "" || strings.Contains(dir, "\n") {
+		g.Unread(link, "names")
+		return ""
+	}
+	return filepath.Clean(abs(filepath.Dir(link), dir))
+}
+
+// directory binds the settings and hooks in a .git.
+func (g *gitCall) directory(dir string) {
+	common := dir
+	if file := filepath.Join(dir, "commondir"); !g.Visit(file, disk.Code) && g.Bound[file] != "" {
+		text, ok := g.TextOf(file, "names")
+		if text = strings.TrimSpace(text); !ok || text == "" || strings.Contains(text, "\n") {
+			g.Unread(file, "names")
+			return
+		}
+		common = filepath.Clean(abs(dir, text))
+	}
+	g.config(filepath.Join(common, "config"), 0)
+	g.config(filepath.Join(dir, "config.worktree"), 0)
+	g.Visit(filepath.Join(common, "info/attributes"), disk.Code)
+	g.hooks(filepath.Join(common, "hooks"))
+	g.remotes(common)
+	g.todo(dir)
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // This file reads what a file of Go says of others.
@@ -45,4 +46,29 @@ func parseGo(file, text string, all bool) (says goFile, ok bool) {
 func notImport(d ast.Decl) bool {
 	g, ok := d.(*ast.GenDecl)
 	return !ok || g.Tok != token.IMPORT
+}
+
+// maxGoKept is of how many versions of files of Go a Binder keeps what they say.
+const maxGoKept = 100_000
+
+// A goFileCache knows what files of Go say, for all calls.
+type goFileCache struct {
+	mu    sync.Mutex
+	files map[string]goFile // by version
+}
+
+func (c *goFileCache) get(version string) (goFile, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	says, ok := c.files[version]
+	return says, ok
+}
+
+func (c *goFileCache) put(version string, says goFile) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files == nil || len(c.files) >= maxGoKept {
+		c.files = map[string]goFile{}
+	}
+	c.files[version] = says
 }

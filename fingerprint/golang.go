@@ -3,24 +3,14 @@ package fingerprint
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example/reflexcore/effect"
 )
 
 // This file finds the packages of a Go module that a command builds.
-
-// goFiles are the files of a package.
-var goFiles = []string{"*.go", "*.s", "*.S", "*.c", "*.cc", "*.cpp", "*.cxx", "*.m", "*.h", "*.hh", "*.hpp", "*.f",
-	"*.syso", "*.swig"}
-
-// A goReader reads the packages that a command of Go builds.
-type goReader struct {
-	reading
-	modules  []goModule // from which it may import
-	generate bool       // the command runs go:generate
-}
 
 // bind binds the packages that the words of a command name, "." if none does, and
 // those of the same module that they import.
@@ -37,24 +27,24 @@ func (r *goReader) bind() {
 		dirs = append(dirs, r.goTree(tree)...)
 	}
 	done, files := map[string]bool{}, 0
-	for n := 0; n < len(dirs) && r.err == nil; n++ { // grows
+	for n := 0; n < len(dirs) && r.Err == nil; n++ { // grows
 		if done[dirs[n]] || slices.ContainsFunc(r.goTrees, func(at string) bool { return within(dirs[n], at) }) {
 			r.c.coded = true
 			continue
 		}
-		if done[dirs[n]] = true; len(done) > maxTree {
+		if done[dirs[n]] = true; len(done) > disk.MaxTree {
 			r.named("the packages that %s imports", dirs[0])
 			return
 		}
-		if files > maxTree/2 { // the modules as a whole
+		if files > disk.MaxTree/2 { // the modules as a whole
 			for _, m := range r.modules {
-				if r.folder(m.root, goFiles...) != nil && r.isGoTree(m.root) {
+				if r.BindFolder(m.root, goFiles...) != nil && r.isGoTree(m.root) {
 					dirs = append(dirs, r.goTree(m.root)...)
 				}
 			}
-			files = -maxTree
+			files = -disk.MaxTree
 		}
-		for _, file := range r.matchingAny(dirs[n], goFiles) {
+		for _, file := range r.BindMatchingAny(dirs[n], goFiles) {
 			files++
 			r.c.coded = true
 			if !strings.HasSuffix(file, ".go") {
@@ -77,7 +67,7 @@ func (r *goReader) goWords() (dirs, trees []string) {
 		for _, w := range r.c.Argv[1:] {
 			if rest, ok := strings.CutSuffix(w, "..."); ok && strings.HasPrefix(w, ".") {
 				at := filepath.Clean(filepath.Join(base, rest))
-				files := r.folder(at, goFiles...)
+				files := r.BindFolder(at, goFiles...)
 				if r.isGoTree(at) {
 					trees = append(trees, at)
 					continue
@@ -86,7 +76,7 @@ func (r *goReader) goWords() (dirs, trees []string) {
 					dirs = append(dirs, filepath.Dir(file))
 				}
 			}
-			if strings.HasSuffix(w, ".go") && !r.visit(abs(base, w), code) && r.out[filepath.Join(base, w)] != "" {
+			if strings.HasSuffix(w, ".go") && !r.Visit(abs(base, w), disk.Code) && r.Bound[filepath.Join(base, w)] != "" {
 				dirs = append(dirs, filepath.Dir(filepath.Join(base, w)))
 			}
 		}
@@ -94,34 +84,10 @@ func (r *goReader) goWords() (dirs, trees []string) {
 	return dirs, trees
 }
 
-// importedFrom are the folders on this disk of which packages are imported.
-func (r *goReader) importedFrom(imports []string) (dirs []string) {
-	for _, path := range imports {
-		for _, m := range r.modules {
-			if rest, ok := strings.CutPrefix(path+"/", m.path+"/"); ok {
-				dirs = append(dirs, filepath.Join(m.root, rest))
-			}
-			if vendor := filepath.Join(m.root, "vendor"); r.isVendored(vendor) && strings.Contains(path, ".") {
-				dirs = append(dirs, filepath.Join(vendor, path))
-			}
-		}
-	}
-	return dirs
-}
-
-// isVendored reports whether the packages of other modules lie in a folder, and binds its list.
-func (r *goReader) isVendored(vendor string) bool {
-	list := filepath.Join(vendor, "modules.txt")
-	if r.once("vendored", list) {
-		r.visit(list, code)
-	}
-	return r.out[list] != ""
-}
-
 // overlays names the lists of files that are put in the place of others.
 func (r *goReader) overlays() {
 	argv := r.c.Argv[1:]
-	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(r.values("GOFLAGS"), " "))) {
+	for n, w := range slices.Concat(argv, strings.Fields(strings.Join(r.Values("GOFLAGS"), " "))) {
 		value, is := flagValue(w, "-overlay --overlay")
 		if is && value == "" && n+1 < len(argv) {
 			value = argv[n+1]
@@ -132,110 +98,15 @@ func (r *goReader) overlays() {
 	}
 }
 
-// A goModule is a module on this disk.
-type goModule struct{ root, path string }
-
-// goModules are the module in which a folder lies, and those of other folders that its
-// go.mod, or a go.work above it, put in the place of others.
-func (r *goReader) goModules(dir string) (modules []goModule) {
-	for _, name := range []string{"go.mod", "go.work"} {
-		for _, at := range above(dir) {
-			file := filepath.Join(at, name)
-			if r.visit(file, code); r.out[file] == "" {
-				continue
-			}
-			text, ok := r.textOf(file, "names")
-			own := goModule{root: at}
-			block := ""
-			for line := range strings.Lines(text) {
-				line, _, _ = strings.Cut(line, "//")
-				words := strings.Fields(line)
-				switch {
-				case len(words) == 0:
-					continue
-				case len(words) == 2 && words[1] == "(":
-					block = words[0]
-					continue
-				case words[0] == ")":
-					block = ""
-					continue
-				case block != "":
-					words = append([]string{block}, words...)
-				}
-				for n := range words {
-					words[n] = strings.Trim(words[n], "\"`")
-				}
-				switch to := words[len(words)-1]; {
-				case words[0] == "module" && len(words) == 2:
-					own.path = to
-				case words[0] == "use" && len(words) == 2:
-					modules = append(modules, r.usedModule(abs(at, to)))
-				case words[0] == "replace" && len(words) > 3 && (strings.HasPrefix(to, ".") || filepath.IsAbs(to)):
-					r.visit(filepath.Join(abs(at, to), "go.mod"), code)
-					modules = append(modules, goModule{filepath.Clean(abs(at, to)), words[1]})
-				}
-			}
-			if own.path != "" {
-				modules = append(modules, own)
-			} else if ok && name == "go.mod" {
-				r.unread(file, "names")
-			}
-			break
-		}
-	}
-	return slices.DeleteFunc(modules, func(m goModule) bool { return m.path == "" })
-}
-
-// usedModule is the module of a folder that a go.work uses.
-func (r *goReader) usedModule(root string) goModule {
-	file := filepath.Join(root, "go.mod")
-	r.visit(file, code)
-	text, _ := r.textOf(file, "names")
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) >= 2 && words[0] == "module" {
-			return goModule{filepath.Clean(root), strings.Trim(words[1], "\"`")}
-		}
-	}
-	return goModule{}
-}
-
-// directives binds what the lines of a file that begin with //go: name: files that are
-// put into the program, and commands of go generate.
-func (r *goReader) directives(file string, says goFile) {
-	if len(says.lines) == 0 || !r.once("go", file, strconv.FormatBool(r.generate)) {
-		return
-	}
-	dir := filepath.Dir(file)
-	for _, line := range says.lines {
-		if names, ok := strings.CutPrefix(line, "//go:embed "); ok {
-			for _, name := range strings.Fields(names) {
-				name = strings.TrimPrefix(strings.Trim(name, "\"`"), "all:")
-				for _, found := range r.both(filepath.Join(dir, name)) {
-					if r.visit(found, data) {
-						r.folder(found)
-					}
-				}
-			}
-		}
-		if command, ok := strings.CutPrefix(line, "//go:generate "); ok && r.generate {
-			if r.depth >= maxFollowed {
-				r.unread(file, "generates")
-				return
-			}
-			r.runs(strings.TrimSpace(command), dir, nil, scope{strict: r.strict, words: true, of: file})
-		}
-	}
-}
-
 // importsOf are what a file of Go imports, as far as it can be read.
 func (r *goReader) importsOf(file string) (says goFile) {
 	if says, ok := r.imported[file]; ok {
 		return says
 	}
-	text, all := r.contents(file)
+	text, all := r.Contents(file)
 	says, ok := parseGo(file, text, all)
 	if !ok {
-		r.unread(file, "imports")
+		r.Unread(file, "imports")
 	}
 	r.imported[file] = says
 	return says

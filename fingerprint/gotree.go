@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads what the files of Go say in folders that are too large to be bound by their
 // content. What a version of a file says is kept between calls.
 
-// maxGoKept is of how many versions of files of Go a Binder keeps what they say.
-const maxGoKept = 100_000
-
 // isGoTree reports whether the files of Go below a folder are bound without their content.
-func (s *scan) isGoTree(dir string) bool {
-	return strings.HasPrefix(s.out[folderKey(dir, goFiles)], stampedSum)
+func (r *goReader) isGoTree(dir string) bool {
+	return strings.HasPrefix(r.Bound[disk.FolderKey(dir, goFiles)], disk.StampedSum)
 }
 
 // goTree binds what the files of Go below such a folder name, and returns the folders beyond
@@ -27,8 +26,8 @@ func (r *goReader) goTree(root string) (dirs []string) {
 	}
 	r.goTrees = append(r.goTrees, root)
 	imports := map[string]bool{}
-	for _, file := range r.folder(root, goFiles...) {
-		if r.err != nil || r.isCanceled() {
+	for _, file := range r.BindFolder(root, goFiles...) {
+		if r.Err != nil || r.IsCanceled() {
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") || leftOut(strings.TrimPrefix(file, root)) {
@@ -59,38 +58,30 @@ func leftOut(rest string) bool {
 
 // stampedGo is what a file of Go says whose version is bound.
 func (r *goReader) stampedGo(file string) (says goFile) {
-	info, err := r.stat(file)
+	info, err := r.Stat(file)
 	if err != nil {
 		return says // its version says so
 	}
-	id, known := identify(info)
-	r.shared.mu.Lock()
-	says, ok := r.shared.goFiles[id.version]
-	r.shared.mu.Unlock()
-	if ok && known {
+	id, known := disk.Identify(info)
+	if says, ok := r.goCache.get(id.Version); ok && known {
 		return says
 	}
-	f, info, err := open(file)
+	f, info, err := disk.Open(file)
 	if err != nil {
-		r.unread(file, "imports")
+		r.Unread(file, "imports")
 		return says
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	all := len(text) <= maxText
-	says, parsed := parseGo(file, string(text[:min(len(text), maxText)]), all)
-	if now, _ := identify(info); err != nil || !parsed || now.version != id.version {
-		r.unread(file, "imports")
+	text, err := io.ReadAll(io.LimitReader(f, disk.MaxText+1))
+	all := len(text) <= disk.MaxText
+	says, parsed := parseGo(file, string(text[:min(len(text), disk.MaxText)]), all)
+	if now, _ := disk.Identify(info); err != nil || !parsed || now.Version != id.Version {
+		r.Unread(file, "imports")
 		return says
 	}
-	if time.Since(id.changed) < 2*time.Second {
+	if time.Since(id.Changed) < 2*time.Second {
 		return says // it may change again with the same times
 	}
-	r.shared.mu.Lock()
-	defer r.shared.mu.Unlock()
-	if r.shared.goFiles == nil || len(r.shared.goFiles) >= maxGoKept {
-		r.shared.goFiles = map[string]goFile{}
-	}
-	r.shared.goFiles[id.version] = says
+	r.goCache.put(id.Version, says)
 	return says
 }

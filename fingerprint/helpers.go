@@ -55,30 +55,27 @@ func (r *reader) helpers(st *shell.Step) {
 		return
 	}
 	list, key := r.searchFolders(st)
-	if !r.once("helpers", key, name) {
+	if !r.Once("helpers", key, name) {
 		return
 	}
 	at, ok := r.searches[key]
 	if !ok {
-		at = r.shared.owned(r.scan, list)
-		if r.searches == nil {
-			r.searches = map[string]pathContents{}
-		}
+		at = r.Shared.AgentWritable(r.Scan, list)
 		r.searches[key] = at
 	}
-	if r.once("helpers", key) {
-		for _, file := range at.before {
-			r.stamp(file)
+	if r.Once("helpers", key) {
+		for _, file := range at.Before {
+			r.Stamp(file)
 		}
 	}
-	if len(at.dirs) == 0 {
+	if len(at.Dirs) == 0 {
 		return
 	}
 	wanted := r.wantedNames(name)
-	for _, dir := range at.dirs {
-		for _, has := range dir.names {
+	for _, dir := range at.Dirs {
+		for _, has := range dir.Names {
 			if strings.HasPrefix(has, name+"-") || slices.Contains(wanted, has) {
-				r.stamp(path.Join(dir.path, has))
+				r.Stamp(path.Join(dir.Path, has))
 			}
 		}
 	}
@@ -98,10 +95,10 @@ var programVars = strings.Fields("CC CXX LD AR AS RUSTC RUSTC_WRAPPER RUSTC_WORK
 func (r *reader) wantedNames(name string) []string {
 	names := strings.Fields(starts[name])
 	for _, v := range programVars {
-		if _, here := r.scan.call.Env[v]; !here && len(r.vars[v]) == 0 && !r.compares {
+		if _, here := r.ToolCall.Env[v]; !here && len(r.Given[v]) == 0 && !r.Compares {
 			continue
 		}
-		for _, value := range r.values(v) {
+		for _, value := range r.Values(v) {
 			for _, w := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n|;&'\"", r) }) {
 				if !strings.ContainsAny(w, "/\x00") && operand(w) {
 					names = append(names, w)

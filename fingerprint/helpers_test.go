@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 // started are programs that others start through PATH: what runs, what the makers of a
@@ -120,36 +119,5 @@ func TestPlainProgramsStartNothing(t *testing.T) {
 		if after, err := p.files(call); err != nil || !maps.Equal(before, after) {
 			t.Errorf("%s: a new ssh counts: %v", command, err)
 		}
-	}
-}
-
-// The lists of folders that did not change for a while are kept, until one changes.
-func TestListsOfPATHAreKept(t *testing.T) {
-	t.Parallel()
-	p := newPlayground(t, "own/ssh", "own/x", "sys/ssh", "sys/x.y")
-	own := func(list ...string) pathContents {
-		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-		return p.b.owned(s, list)
-	}
-	dirs := []string{p.path("own"), p.path("sys")}
-	if got := own(dirs...); len(got.before) != 1 || len(p.b.searches) != 0 {
-		t.Errorf("of folders that are new: %v, kept: %v", got, p.b.searches)
-	}
-	time.Sleep(2100 * time.Millisecond)
-	for range 2 {
-		if got := own(dirs...); len(got.before) != 1 || len(p.b.searches) != 1 {
-			t.Errorf("of folders that are old: %v, kept: %v", got, p.b.searches)
-		}
-	}
-	if got := own(dirs[1], dirs[0]); len(got.before) != 1 || got.before[0] != p.path("sys/ssh") {
-		t.Errorf("in the other order: %v", got)
-	}
-	p.write("own/x.y", "v1")
-	if got := own(dirs...); len(got.before) != 2 {
-		t.Errorf("of a folder that changed: %v", got)
-	}
-	time.Sleep(2100 * time.Millisecond) // it may be kept again, as another version
-	if got := own(dirs...); len(got.before) != 2 {
-		t.Errorf("of a folder that changed a while ago: %v", got)
 	}
 }

@@ -15,28 +15,44 @@ import (
 
 // project is what an ordinary project has.
 var project = map[string]string{
-	"Makefile":        "CC = gcc\nOBJ = main.o\n-include *.d\nall: $(OBJ)\n\t$(CC) -o app $(OBJ)\n%.o: %.c\n\t$(CC) -MMD -c $<\ntest: all\n\t./scripts/test.sh\ndeploy:\n\t./scripts/deploy.sh\n",
-	"main.c":          "int main() {}\n",
-	"main.d":          "main.o: main.c\n",
-	"scripts/test.sh": "#!/usr/bin/env bash\nset -e\ncd \"$(dirname \"$0\")/..\"\ngo test ./...\n", "scripts/deploy.sh": "#!/bin/sh\nkubectl apply -f k8s/\n",
+	"Makefile": "CC = gcc\nOBJ = main.o\n-include *.d\nall: $(OBJ)\n\t$(CC) -o app $(OBJ)\n%.o: %.c\n\t$(CC) " +
+		"-MMD -c $<\ntest: all\n\t./scripts/test.sh\ndeploy:\n\t./scripts/deploy.sh\n",
+	"main.c":                "int main() {}\n",
+	"main.d":                "main.o: main.c\n",
+	"scripts/test.sh":       "#!/usr/bin/env bash\nset -e\ncd \"$(dirname \"$0\")/..\"\ngo test ./...\n",
+	"scripts/deploy.sh":     "#!/bin/sh\nkubectl apply -f k8s/\n",
 	"package.json":          `{"scripts":{"test":"jest --ci","build":"tsc && node build.js","lint":"eslint .","ci":"npm-run-all lint test","prebuild":"npm run lint"}}`,
 	"package-lock.json":     `{"lockfileVersion":3}`,
 	"build.js":              "x",
 	"node_modules/.bin/tsc": "#!/usr/bin/env node\nx\n", "node_modules/.bin/jest": "#!/usr/bin/env node\nx\n",
-	"node_modules/dotenv/package.json": `{"main":"lib/main.js"}`, "node_modules/dotenv/lib/main.js": "x", "node_modules/dotenv/config.js": "x",
-	"go.mod": "module example.com/m\n\ngo 1.26\n", "main.go": "package main\n\nimport _ \"example.com/m/lib\"\n", "lib/lib.go": "package lib\n",
+	"node_modules/dotenv/package.json": `{"main":"lib/main.js"}`, "node_modules/dotenv/lib/main.js": "x",
+	"node_modules/dotenv/config.js": "x",
+	"go.mod":                        "module example.com/m\n\ngo 1.26\n",
+	"main.go":                       "package main\n\nimport _ \"example.com/m/lib\"\n", "lib/lib.go": "package lib\n",
 	"Cargo.toml": "[package]\nname = \"x\"\n", "Cargo.lock": "x", "src/main.rs": "fn main() {}\n",
-	"main.tf": "resource \"x\" \"y\" { user_data = file(\"${path.module}/init.sh\") }\n", "init.sh": "#!/bin/sh\n", ".terraform.lock.hcl": "x",
-	"compose.yaml": "services:\n  web:\n    image: nginx@sha256:0123456789\n    env_file: .env\n    volumes: [\"./data:/data\"]\n", ".env": "A=b\n",
-	"Dockerfile": "FROM x@sha256:0123456789\nCOPY . .\n", ".dockerignore": "node_modules\n.git\ntarget\n", "k8s/a.yaml": "kind: Pod\n", "chart/Chart.yaml": "name: x\n", "values.yaml": "a: b\n",
-	"site.yml": "- hosts: all\n", "hosts": "x\n", "manage.py": "x\n", "app.py": "x\n", "a.rb": "x\n", "conftest.py": "x\n", "tests/test_x.py": "def test_x(): pass\n", "pyproject.toml": "[project]\n",
-	".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@x.example:a/b.git\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n",
-	".git/hooks/pre-commit.sample": "#!/bin/sh\n", ".git/hooks/pre-commit": "#!/bin/sh\nexec ./scripts/lint.sh\n", "scripts/lint.sh": "#!/bin/sh\ngo vet ./...\n", ".husky/pre-push": "make lint\n",
-	"build.gradle": "x\n", "settings.gradle": "include ':app'\n", "app/build.gradle": "x\n", "gradlew": "#!/bin/sh\n", "pom.xml": "<project/>", "mvnw": "#!/bin/sh\n",
-	"m.sql": "select 1;\n", "out/Main.class": "x", "app.jar": "x", "Rakefile": "task :x\n", "Gemfile": "x\n", "justfile": "test:\n\ttrue\n", "tox.ini": "[tox]\n", "x.pl": "x\n",
-	"dev.yaml": "services:\n  a:\n    image: a@sha256:01\n    command: sh /app/run\n    volumes: [\"./scripts:/app\", \"./pg:/pg\"]\n",
+	"main.tf": "resource \"x\" \"y\" { user_data = file(\"${path.module}/init.sh\") }\n", "init.sh": "#!/bin/sh\n",
+	".terraform.lock.hcl": "x",
+	"compose.yaml": "services:\n  web:\n    image: nginx@sha256:0123456789\n    env_file: .env\n    volumes: " +
+		"[\"./data:/data\"]\n", ".env": "A=b\n",
+	"Dockerfile": "FROM x@sha256:0123456789\nCOPY . .\n", ".dockerignore": "node_modules\n.git\ntarget\n",
+	"k8s/a.yaml": "kind: Pod\n", "chart/Chart.yaml": "name: x\n", "values.yaml": "a: b\n",
+	"site.yml": "- hosts: all\n", "hosts": "x\n", "manage.py": "x\n", "app.py": "x\n", "a.rb": "x\n", "conftest.py": "x\n",
+	"tests/test_x.py": "def test_x(): pass\n", "pyproject.toml": "[project]\n",
+	".git/HEAD": "ref: refs/heads/main\n",
+	".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = " +
+		"git@x.example:a/b.git\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n",
+	".git/hooks/pre-commit.sample": "#!/bin/sh\n", ".git/hooks/pre-commit": "#!/bin/sh\nexec ./scripts/lint.sh\n",
+	"scripts/lint.sh": "#!/bin/sh\ngo vet ./...\n", ".husky/pre-push": "make lint\n",
+	"build.gradle": "x\n", "settings.gradle": "include ':app'\n", "app/build.gradle": "x\n", "gradlew": "#!/bin/sh\n",
+	"pom.xml": "<project/>", "mvnw": "#!/bin/sh\n",
+	"m.sql": "select 1;\n", "out/Main.class": "x", "app.jar": "x", "Rakefile": "task :x\n", "Gemfile": "x\n",
+	"justfile": "test:\n\ttrue\n", "tox.ini": "[tox]\n", "x.pl": "x\n",
+	"dev.yaml": "services:\n  a:\n    image: a@sha256:01\n    command: sh /app/run\n    volumes: [\"./scripts:/app\", " +
+		"\"./pg:/pg\"]\n",
 	"vpath.mk": "VPATH = lib\nall: lib.go\n\tcat $<\n", "kc": "users:\n- user:\n    exec:\n      command: true\n",
-	"CMakeLists.txt": "list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake ${CMAKE_BINARY_DIR})\ninclude(GNUInstallDirs)\n", "cmake-build/CMakeCache.txt": "x\n", "Taskfile.yml": "x: y\n", "alembic.ini": "x\n", "schema.rb": "x\n",
+	"CMakeLists.txt": "list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake " +
+		"${CMAKE_BINARY_DIR})\ninclude(GNUInstallDirs)\n", "cmake-build/CMakeCache.txt": "x\n", "Taskfile.yml": "x: y\n",
+	"alembic.ini": "x\n", "schema.rb": "x\n",
 }
 
 // Honest repeats: what an agent runs again and again, and what changes from one time to

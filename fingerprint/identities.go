@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -26,8 +28,8 @@ func (r credentialsReader) bind() {
 	home := r.call.Env["HOME"]
 	files := func(standard, vars, flags string) (list []string) {
 		for v := range strings.FieldsSeq(vars) {
-			for _, value := range r.values(v) {
-				if value = r.expands(value); !effect.IsKnown(value) {
+			for _, value := range r.Values(v) {
+				if value = r.Expand(value); !effect.IsKnown(value) {
 					r.named("what %s=%s says", v, effect.Show(value))
 				}
 				list = append(list, filepath.SplitList(value)...)
@@ -64,17 +66,17 @@ func (r credentialsReader) bind() {
 	if oneOf(terraforms, r.name) {
 		each(files(".terraformrc .tofurc", "TF_CLI_CONFIG_FILE TERRAFORM_CONFIG", "--nothing"), r.terraformSettings)
 		if filepath.IsAbs(home) {
-			r.readsIn(filepath.Join(home, ".terraform.d"), []string{"plugins/**"})
+			r.BindPlaces(filepath.Join(home, ".terraform.d"), []string{"plugins/**"})
 		}
 	}
 }
 
 // kubeconfig binds what a file of clusters and users names and starts.
 func (r credentialsReader) kubeconfig(file string) {
-	if !r.once("kubeconfig", file) || r.visit(file, code) || r.out[file] == "" {
+	if !r.Once("kubeconfig", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
 	}
-	text, ok := r.textOf(file, "starts")
+	text, ok := r.TextOf(file, "starts")
 	if !ok {
 		return
 	}
@@ -89,7 +91,7 @@ func (r credentialsReader) kubeconfig(file string) {
 		}
 		for _, key := range []string{"tokenFile", "client-certificate", "client-key", "certificate-authority"} {
 			for _, value := range given[key] {
-				r.visit(filepath.Clean(abs(dir, value)), code)
+				r.Visit(filepath.Clean(abs(dir, value)), disk.Code)
 			}
 		}
 	}
@@ -104,41 +106,41 @@ var (
 // awsSettings binds what a file of settings of AWS starts, and, where it says where something
 // happens, the file itself: credentials change by themselves.
 func (r credentialsReader) awsSettings(file string, whole bool) {
-	if !r.once("aws settings", file) {
+	if !r.Once("aws settings", file) {
 		return
 	}
-	r.out["starts by "+file] = listHash(nil)
-	if !r.isThereAs(file) {
+	r.Bound["starts by "+file] = disk.ListHash(nil)
+	if !r.IsFileOrHidden(file) {
 		return
 	}
 	var text string
 	if whole {
-		r.visit(file, code)
-		text, _ = r.textOf(file, "starts")
+		r.Visit(file, disk.Code)
+		text, _ = r.TextOf(file, "starts")
 	} else {
-		f, _, err := open(file)
+		f, _, err := disk.Open(file)
 		if err != nil {
-			r.visit(file, code) // which names it
+			r.Visit(file, disk.Code) // which names it
 			return
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		b := make([]byte, maxText)
+		b := make([]byte, disk.MaxText)
 		n, _ := io.ReadFull(f, b) // it is mostly shorter
 		text = string(b[:n])
-		if n == maxText {
+		if n == disk.MaxText {
 			r.namedFile(file, "starts")
 		}
 	}
-	started := append(r.found(awsProcess, file, text), r.found(awsAlias, file, text)...)
+	started := append(r.FindAll(awsProcess, file, text), r.FindAll(awsAlias, file, text)...)
 	var list []string
 	for _, m := range started {
 		list = append(list, m[1])
 		r.starts(strings.TrimSpace(m[1]), r.call.Dir, file)
 	}
-	r.out["starts by "+file] = listHash(list)
-	for _, m := range r.found(awsPlugins, file, text) {
+	r.Bound["starts by "+file] = disk.ListHash(list)
+	for _, m := range r.FindAll(awsPlugins, file, text) {
 		if at := strings.TrimSpace(m[1]); filepath.IsAbs(at) {
-			r.readsIn(at, []string{"**/*.py"})
+			r.BindPlaces(at, []string{"**/*.py"})
 		} else {
 			r.namedFile(file, "loads")
 		}
@@ -153,21 +155,21 @@ var (
 
 // terraformSettings binds the providers that settings of Terraform put in the place of others.
 func (r credentialsReader) terraformSettings(file string) {
-	if !r.once("terraform settings", file) || r.visit(file, code) || r.out[file] == "" {
+	if !r.Once("terraform settings", file) || r.Visit(file, disk.Code) || r.Bound[file] == "" {
 		return
 	}
-	text, _ := r.textOf(file, "names")
+	text, _ := r.TextOf(file, "names")
 	text = withoutNotes(text)
 	var found [][]string
-	for _, m := range r.found(overrides, file, text) {
-		found = append(found, r.found(overridden, file, m[1])...)
+	for _, m := range r.FindAll(overrides, file, text) {
+		found = append(found, r.FindAll(overridden, file, m[1])...)
 	}
-	for _, m := range append(found, r.found(providerPath, file, text)...) {
-		at := fromHome(r.expands(m[1]), r.call.Env["HOME"])
+	for _, m := range append(found, r.FindAll(providerPath, file, text)...) {
+		at := fromHome(r.Expand(m[1]), r.call.Env["HOME"])
 		if !filepath.IsAbs(at) || !effect.IsKnown(at) {
 			r.namedFile(file, "loads")
-		} else if !slices.Contains(systemFolders, at+"/") {
-			r.readsIn(filepath.Clean(at), []string{"**"})
+		} else if !slices.Contains(disk.SystemFolders, at+"/") {
+			r.BindPlaces(filepath.Clean(at), []string{"**"})
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -41,10 +43,10 @@ var dockerFrom = regexp.MustCompile(`(?:--from=|[,=]from=)([^\s,]+)`)
 // dockerfile names the images that a Dockerfile begins with, or copies from, if they are
 // not pinned, and what it fetches from elsewhere.
 func (r imageReader) dockerfile(file string) {
-	if !r.once("dockerfile", file) {
+	if !r.Once("dockerfile", file) {
 		return
 	}
-	text, ok := r.textOf(file, "names")
+	text, ok := r.TextOf(file, "names")
 	if !ok {
 		return
 	}
@@ -129,8 +131,8 @@ func (r imageReader) buildContext(base, from string) []string {
 	logs := false // those at the top count only if they are copied by name
 	for _, recipe := range recipes {
 		lists = append(lists, recipe+".dockerignore")
-		if r.visit(recipe, code); r.out[recipe] != "" {
-			text, all := r.contents(recipe)
+		if r.Visit(recipe, disk.Code); r.Bound[recipe] != "" {
+			text, all := r.Contents(recipe)
 			logs = logs || !all || strings.Contains(text, ".log")
 		}
 	}
@@ -142,29 +144,29 @@ func (r imageReader) buildContext(base, from string) []string {
 	if real, err := filepath.EvalSymlinks(base); err == nil {
 		root = real
 	}
-	r.ignores = strings.Join(at, " ") + ":" + strings.Join(below, " ")
-	r.ignored = func(path string, folder bool) bool {
+	r.Ignores = strings.Join(at, " ") + ":" + strings.Join(below, " ")
+	r.Ignored = func(path string, folder bool) bool {
 		name, top := filepath.Base(path), filepath.Dir(path) == root
 		if folder {
 			return slices.Contains(below, name) || top && slices.Contains(at, name)
 		}
 		return top && !logs && strings.HasSuffix(name, ".log")
 	}
-	defer func() { r.ignored, r.ignores = nil, "" }()
-	return r.below(base, true, []string{"*"})
+	defer func() { r.Ignored, r.Ignores = nil, "" }()
+	return r.BindTree(base, true, []string{"*"})
 }
 
 // leftOut are the folders of tools that all lists that are there leave out by their name: at the
 // top, and anywhere.
 func (r imageReader) leftOut(lists []string) (at, below []string) {
 	any := false
-	at, below = slices.Clone(toolFolders), slices.Clone(toolFolders)
+	at, below = slices.Clone(disk.ToolFolders), slices.Clone(disk.ToolFolders)
 	for _, list := range lists {
-		if r.visit(list, code); r.out[list] == "" {
+		if r.Visit(list, disk.Code); r.Bound[list] == "" {
 			continue
 		}
 		any = true
-		text, ok := r.textOf(list, "names")
+		text, ok := r.TextOf(list, "names")
 		if !ok {
 			return nil, nil
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -44,13 +46,13 @@ func (r interpreterReader) bind() (needs bool) {
 // returns the folders.
 func (r interpreterReader) loadsVariables(modules, dirs []string) (roots []string) {
 	for _, name := range strings.Fields(r.l.options) {
-		for _, value := range r.values(name) {
+		for _, value := range r.Values(name) {
 			more := r.l.starts(strings.Fields(value))
 			modules, dirs = append(modules, more.modules...), append(dirs, more.dirs...)
 		}
 	}
 	for _, name := range strings.Fields(r.l.paths) {
-		for _, value := range r.values(name) {
+		for _, value := range r.Values(name) {
 			for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' }) {
 				part, _, _ = strings.Cut(part, "?") // LUA_PATH=./?.lua
 				dirs = append(dirs, part)
@@ -78,13 +80,13 @@ func (r interpreterReader) moduleRoots(dirs []string) (roots []string) {
 		}
 		for _, base := range r.bases {
 			root := filepath.Clean(abs(base, dir))
-			if r.visit(root, code) && !slices.Contains(roots, root) {
+			if r.Visit(root, disk.Code) && !slices.Contains(roots, root) {
 				roots = append(roots, root)
 				var kinds []string
 				for _, ending := range strings.Fields(r.l.endings) {
 					kinds = append(kinds, "*"+ending)
 				}
-				r.folder(root, kinds...)
+				r.BindFolder(root, kinds...)
 			}
 		}
 	}
@@ -121,19 +123,19 @@ func (r interpreterReader) loadsModule(name string, roots []string) bool {
 
 // candidates binds the file that a name may mean, and reports whether there is one.
 func (r interpreterReader) candidates(file string, depth int) (found bool) {
-	if depth > 2 || !filepath.IsAbs(file) || len(file) > maxPath {
+	if depth > 2 || !filepath.IsAbs(file) || len(file) > disk.MaxPath {
 		return false
 	}
 	for _, ending := range append([]string{""}, strings.Fields(r.l.endings)...) {
-		if !r.visit(file+ending, code) && r.out[filepath.Clean(file+ending)] != "" {
+		if !r.Visit(file+ending, disk.Code) && r.Bound[filepath.Clean(file+ending)] != "" {
 			r.bindScript(file+ending, filepath.Dir(file))
 			found = true
 		}
 	}
-	if info, err := r.stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
+	if info, err := r.Stat(file); err != nil || !info.IsDir() || !strings.HasPrefix(r.l.programs, "node") {
 		return found
 	}
-	if manifest := filepath.Join(file, "package.json"); !r.visit(manifest, code) && r.out[manifest] != "" {
+	if manifest := filepath.Join(file, "package.json"); !r.Visit(manifest, disk.Code) && r.Bound[manifest] != "" {
 		if main := r.packageMain(manifest); main != "" && path.Clean(main) != "." {
 			found = r.candidates(filepath.Join(file, main), depth+1) || found
 		}
@@ -143,14 +145,14 @@ func (r interpreterReader) candidates(file string, depth int) (found bool) {
 
 // packageMain is the file that a package.json names as its own.
 func (r interpreterReader) packageMain(manifest string) (main string) {
-	text, _ := r.textOf(manifest, "names")
+	text, _ := r.TextOf(manifest, "names")
 	if members([]byte(strings.TrimPrefix(text, "\ufeff")), func(key string, value json.RawMessage) error {
 		if key == "main" && json.Unmarshal(value, &main) != nil { // npm takes main: false
 			main = ""
 		}
 		return nil
 	}) != nil && text != "" {
-		r.unread(manifest, "names")
+		r.Unread(manifest, "names")
 	}
 	return main
 }
@@ -166,8 +168,8 @@ func (r interpreterReader) shadowed(roots []string) {
 	name := strings.ReplaceAll(st.Argv[n+1], ".", "/")
 	for _, root := range roots {
 		for at := name; at != "." && at != "/" && at != ""; at = path.Dir(at) {
-			r.visit(filepath.Join(root, at+".py"), code)
-			r.visitFolder(filepath.Join(root, at), "*.py")
+			r.Visit(filepath.Join(root, at+".py"), disk.Code)
+			r.VisitFolder(filepath.Join(root, at), "*.py")
 		}
 	}
 }
@@ -182,15 +184,15 @@ func (r interpreterReader) pythonBeside(main string, inline bool) {
 	for _, base := range r.bases {
 		if main == "" || inline || slices.Contains(standardInput, main) {
 			r.importsBeside("", base, false)
-		} else if script := filepath.Clean(abs(base, main)); r.out[script] != "" {
+		} else if script := filepath.Clean(abs(base, main)); r.Bound[script] != "" {
 			r.importsBeside("", path.Dir(script), false)
 		}
 	}
 	if program := st.Argv[0]; strings.Contains(program, "/") && effect.IsKnown(program) {
 		for _, base := range r.bases {
 			venv := filepath.Dir(filepath.Dir(filepath.Clean(abs(base, program))))
-			if _, err := r.stat(filepath.Join(venv, "pyvenv.cfg")); r.look() && err == nil {
-				r.readsIn(venv, strings.Fields(sitePackages))
+			if _, err := r.Stat(filepath.Join(venv, "pyvenv.cfg")); r.Look() && err == nil {
+				r.BindPlaces(venv, strings.Fields(sitePackages))
 			}
 		}
 	}

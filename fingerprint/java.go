@@ -4,13 +4,16 @@ import (
 	"path/filepath"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
 // This file finds the classes that a Java program is made of.
 
 // javaPaths are flags whose value is a list of folders and archives.
-const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a -Xbootclasspath/p"
+const javaPaths = "-cp -classpath --class-path -p --module-path --patch-module -Xbootclasspath -Xbootclasspath/a " +
+	"-Xbootclasspath/p"
 
 // A javaReader reads the class path of a Java machine.
 type javaReader struct{ reading }
@@ -20,11 +23,11 @@ type javaReader struct{ reading }
 func (r javaReader) bind() (needs bool) {
 	words := r.javaWords(r.c.Argv[1:], 0)
 	for _, name := range []string{"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"} {
-		for _, value := range r.values(name) {
+		for _, value := range r.Values(name) {
 			words = append(r.javaWords(strings.Fields(value), 0), words...)
 		}
 	}
-	classes := r.values("CLASSPATH")
+	classes := r.Values("CLASSPATH")
 	for n := 0; n < len(words); n++ {
 		w := words[n]
 		next := func() string {
@@ -73,8 +76,8 @@ func (r javaReader) javaWords(argv []string, depth int) (words []string) {
 			continue
 		}
 		for _, base := range r.bases {
-			if at := abs(base, file); !r.visit(at, code) {
-				text, _ := r.textOf(at, "names")
+			if at := abs(base, file); !r.Visit(at, disk.Code) {
+				text, _ := r.TextOf(at, "names")
 				words = append(words, r.javaWords(strings.Fields(strings.ReplaceAll(text, `"`, "")), depth+1)...)
 			}
 		}
@@ -90,13 +93,13 @@ func (r javaReader) classes(part string) {
 	}
 	for _, base := range r.bases {
 		at := abs(base, strings.TrimSuffix(part, "*"))
-		if clean := filepath.Clean(at); !r.visit(at, code) {
-			r.c.coded = r.c.coded || r.out[clean] != ""
+		if clean := filepath.Clean(at); !r.Visit(at, disk.Code) {
+			r.c.coded = r.c.coded || r.Bound[clean] != ""
 		} else if strings.HasSuffix(part, "*") {
-			for _, jar := range r.matching(clean, "*.jar") {
-				r.c.coded = r.c.coded || r.out[jar] != ""
+			for _, jar := range r.BindMatching(clean, "*.jar") {
+				r.c.coded = r.c.coded || r.Bound[jar] != ""
 			}
-		} else if len(r.folder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
+		} else if len(r.BindFolder(clean, "*.class", "*.jar", "*.properties", "*.xml", "*.groovy", "*.clj")) > 0 {
 			r.c.coded = true
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"approver.example/fingerprint/disk"
 )
 
 // A limit is one bound of this package and a disk that is beyond it.
@@ -32,11 +34,11 @@ func writes(name, text string) func(*playground) {
 	return func(p *playground) { p.write(name, text) }
 }
 
-var long = "\n# " + strings.Repeat("x", maxText) + "\n"
+var long = "\n# " + strings.Repeat("x", disk.MaxText) + "\n"
 
 // runners are scripts that run each other, one more than are followed.
 func runners(p *playground) {
-	for n := range maxFollowed + 2 {
+	for n := range disk.MaxFollowed + 2 {
 		p.write(fmt.Sprintf("r%d.sh", n), fmt.Sprintf("#!/bin/sh\nbash ./r%d.sh\n", n+1))
 	}
 }
@@ -50,7 +52,8 @@ var limits = []limit{
 	}, "what x.mk runs"},
 	{"text of a script", "bash run.sh", writes("run.sh", "./evil.sh"+long), "what run.sh runs"},
 	{"text of a script without a name", "bash run", writes("run", "./evil.sh"+long), "what run runs"},
-	{"text of package.json", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh"},"x":"`+long[3:len(long)-1]+`"}`), "what package.json runs"},
+	{"text of package.json", "npm test", writes("package.json",
+		`{"scripts":{"test":"./evil.sh"},"x":"`+long[3:len(long)-1]+`"}`), "what package.json runs"},
 	{"text of Taskfile", "task x", writes("Taskfile.yml", "cmds: ./evil.sh"+long), "what Taskfile.yml names"},
 	{"text of go.mod", "go run .", writes("go.mod", "//"+long[2:]+"module m\n"), "what go.mod names"},
 	{"text of a Go file", "go run .", func(p *playground) {
@@ -72,30 +75,35 @@ var limits = []limit{
 		p.write("go.mod", "go 1.26\n")
 		p.write("main.go", "package main\n")
 	}, "what go.mod names"},
-	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long), "what .git/config names"},
-	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"), "what .git/config names"},
-	{"words of settings", "task x", writes("Taskfile.yml", lines(maxWords+1, "./a% ")+"./evil.sh"), "what Taskfile.yml names"},
+	{"text of the settings of git", "git push", writes(".git/config", "[core]\nhooksPath = h"+long),
+		"what .git/config names"},
+	{"hooks by an odd name", "git push", writes(".git/config", "[core]\nhooksPath = \"h\\x\"\n"),
+		"what .git/config names"},
+	{"words of settings", "task x", writes("Taskfile.yml", lines(disk.MaxWords+1, "./a% ")+"./evil.sh"),
+		"what Taskfile.yml names"},
 	{"scripts that run scripts", "bash r0.sh", runners, "what r8.sh runs"},
 	{"settings that name settings", "task x", func(p *playground) {
 		p.write("Taskfile.yml", "./t0.yml")
-		for n := range maxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			p.write(fmt.Sprintf("t%d.yml", n), fmt.Sprintf("./t%d.yml", n+1))
 		}
 	}, "what t7.yml names"},
 	{"make that runs make", "make -C m0", func(p *playground) {
-		for n := range maxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			p.write(fmt.Sprintf("m%d/Makefile", n), fmt.Sprintf("all:\n\tmake -C ../m%d\n", n+1))
 		}
 	}, "/Makefile runs"},
 	{"npm that runs npm", "npm run a0", writes("package.json", func() string {
 		text := `{"scripts":{"z":""`
-		for n := range maxFollowed + 2 {
+		for n := range disk.MaxFollowed + 2 {
 			text += fmt.Sprintf(`,"a%d":"npm run a%d"`, n, n+1)
 		}
 		return text + `}}`
 	}()), "what package.json runs"},
-	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(maxWalks+1, "\techo %\n")+"\t./$(X)\n"), "further recipes and scripts"},
-	{"targets", "make", writes("Makefile", "all: "+lines(maxTargets+1, "t% ")+"z\nz:\n\t./evil.sh\n"), "what Makefile runs"},
+	{"lines of recipes", "make", writes("Makefile", "all:\n"+lines(disk.MaxWalks+1, "\techo %\n")+"\t./$(X)\n"),
+		"further recipes and scripts"},
+	{"targets", "make", writes("Makefile", "all: "+lines(maxTargets+1, "t% ")+"z\nz:\n\t./evil.sh\n"),
+		"what Makefile runs"},
 	{"values", "make", writes("Makefile", func() string {
 		text := ""
 		for _, c := range "abcdefghi" {
@@ -103,50 +111,53 @@ var limits = []limit{
 		}
 		return text + "j =\nall:\n\t./$(a)evil.sh\n"
 	}()), "what Makefile runs"},
-	{"values in values", "make", writes("Makefile", lines(maxNested+2, "V% = $(W%)\nW% = $(V%1)\n")+
+	{"values in values", "make", writes("Makefile", lines(disk.MaxNested+2, "V% = $(W%)\nW% = $(V%1)\n")+
 		func() string {
 			text := ""
-			for n := range maxNested + 2 {
+			for n := range disk.MaxNested + 2 {
 				text += fmt.Sprintf("A%d = $(A%d)\n", n, n+1)
 			}
 			return text
 		}()+"all:\n\t./$(A0)evil.sh\n"), "what Makefile runs"},
-	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", maxText/4)+"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
+	{"length of a value", "make", writes("Makefile", "A = "+strings.Repeat("x", disk.MaxText/4)+
+		"\nall:\n\techo $(A)$(A)$(A)$(A)$(A); ./evil.sh\n"), "what Makefile runs"},
 	{"a script that cannot be parsed", "bash run.sh", writes("run.sh", "if then ((\n./evil.sh\n"), "what run.sh runs"},
-	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`), "what package.json runs"},
+	{"a package.json that cannot be parsed", "npm test", writes("package.json", `{"scripts":{"test":"./evil.sh",}}`),
+		"what package.json runs"},
 	{"files of a pattern", "bash ./many/*", func(p *playground) {
-		for n := range maxFiles + 1 {
+		for n := range disk.MaxFiles + 1 {
 			p.write(fmt.Sprintf("many/f%05d", n), "")
 		}
 	}, "names more than 1024"},
 	{"folders below **", "bash **/x.sh", func(p *playground) {
-		for n := range maxTree + 1 {
+		for n := range disk.MaxTree + 1 {
 			if err := os.MkdirAll(p.path(fmt.Sprintf("d/%d", n)), 0o755); err != nil {
 				p.Fatal(err)
 			}
 		}
 	}, "all folders below"},
-	{"folders that words name", "make " + lines(maxBases+5, "-C d% "), func(p *playground) {
-		for n := range maxBases + 5 {
+	{"folders that words name", "make " + lines(disk.MaxBases+5, "-C d% "), func(p *playground) {
+		for n := range disk.MaxBases + 5 {
 			p.write(fmt.Sprintf("d%d/Makefile", n), "all:\n\ttrue\n")
 		}
 	}, "what lies in more than 64 folders"},
 	{"packages", "go run .", func(p *playground) {
 		p.write("go.mod", "module m\n")
 		text := "package main\n"
-		for n := range maxTree + 1 {
+		for n := range disk.MaxTree + 1 {
 			text += fmt.Sprintf("import _ \"m/p%d\"\n", n)
 		}
 		p.write("main.go", text)
 	}, "the packages that"},
 	{"a program that is huge", "./huge", func(p *playground) {
 		p.write("huge", "")
-		if err := os.Truncate(p.path("huge"), maxCallBytes+1); err != nil {
+		if err := os.Truncate(p.path("huge"), disk.MaxCallBytes+1); err != nil {
 			p.Fatal(err)
 		}
 	}, "/huge"},
-	{"a long word", "run --files=" + lines(maxParts+1, "./f%.sh,"), writes("x", ""), "names"},
-	{"the kernel's files as code", "bash /proc/self/environ /proc/1/cmdline", writes("x", ""), "which the kernel makes up"},
+	{"a long word", "run --files=" + lines(disk.MaxParts+1, "./f%.sh,"), writes("x", ""), "names"},
+	{"the kernel's files as code", "bash /proc/self/environ /proc/1/cmdline", writes("x", ""),
+		"which the kernel makes up"},
 	{"what the agent has open", "bash /dev/fd/9", writes("x", ""), "/dev/fd/9, which is open"},
 	{"a pipe in a folder", "kubectl apply -f k8s/", func(p *playground) {
 		p.write("k8s/a.yaml", "")
@@ -177,67 +188,28 @@ func TestWhatIsBeyondALimitIsNamedOrRefused(t *testing.T) {
 	}
 }
 
-// The bounds on all texts together, and on what is open at once, are too far away to
-// write so much: they are driven from their edge.
-func TestBoundsOfAllTextsTogether(t *testing.T) {
-	p := newPlayground(t)
-	p.write("Makefile", "all:\n\t./evil.sh\n")
-	for name, set := range map[string]func(*scan){
-		"texts": func(s *scan) { s.texts = maxTexts }, "bytes": func(s *scan) { s.textBytes = maxTextBytes + 1 },
-		"another file": func(s *scan) { s.out[p.path("Makefile")] = whole + "00" }, "unreadable": func(s *scan) { s.out[p.path("Makefile")] = unreadable },
-		"gone": func(s *scan) {
-			s.out[p.path("gone")] = whole + "00"
-			_, _ = s.textOf(p.path("gone"), "runs")
-		},
-	} {
-		s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-		s.bindHash(p.path("Makefile"), code)
-		set(s)
-		text, ok := s.textOf(p.path("Makefile"), "runs")
-		if name != "gone" && (ok || text != "" || !slices.Contains(s.unbound, "what Makefile runs")) || len(s.unbound) == 0 {
-			t.Errorf("%s: %q, %v, and %q is not bound", name, text, ok, s.unbound)
-		}
-	}
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-	s.walked = maxWalked
-	if s.folder(p.dir); len(s.unbound) != 1 {
-		t.Errorf("a folder beyond the entries of all: %q", s.unbound)
-	}
-	for range 2 * maxNames {
-		s.name("x")
-	}
-	if len(s.unbound) != maxNames+1 || s.unbound[maxNames] != "more that is not listed" {
-		t.Errorf("%d names", len(s.unbound))
-	}
-	deep := strings.Repeat("/"+strings.Repeat("d", 250), 17)
-	for path, want := range map[string]int{deep: 1, "/" + strings.Repeat("m", maxPath): 0, deep[:maxPath-200]: 0} {
-		s = newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-		if s.visit(path, code); len(s.unbound) != want {
-			t.Errorf("a path of %d bytes: %q", len(path), s.unbound)
-		}
-	}
-}
-
 // Odd spellings of what names a script bind it, or it is named.
 func TestWhatNamesAScriptBindsItOrIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ command, file, text string }{
-		"main is no text":        {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"main":false}`},
-		"a script is no text":    {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","x":1}}`},
-		"scripts are null too":   {"npm test", "package.json", `{"scripts":null,"scripts":{"test":"./evil.sh"}}`},
-		"a mark before it":       {"npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
-		"two marks":              {"npm test", "package.json", "\ufeff\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
-		"another case":           {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"Scripts":{"test":"true"}}`},
-		"another case before":    {"npm test", "package.json", `{"SCRIPTS":{"test":"true"},"scripts":{"test":"./evil.sh","Test":"true"}}`},
-		"twice":                  {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","test":"true"}}`},
-		"twice, the other way":   {"npm test", "package.json", `{"scripts":{"test":"true","test":"./evil.sh"}}`},
-		"scripts twice":          {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"scripts":{}}`},
-		"escaped":                {"npm test", "package.json", `{"scr\u0069pts":{"t\u0065st":".\/evil.sh"}}`},
-		"a comment":              {"bun test", "package.json", "{// x\n\"scripts\":{\"test\":\"./evil.sh\"}}"},
-		"a comma":                {"bun run test", "package.json", `{"scripts":{"test":"./evil.sh"},}`},
-		"something behind":       {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"}} {}`},
-		"a list":                 {"npm test", "package.json", `[{"scripts":{"test":"./evil.sh"}}]`},
-		"cut off":                {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"`},
-		"deep":                   {"npm test", "package.json", `{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `,"scripts":{"test":"./evil.sh"}}`},
+		"main is no text":      {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"main":false}`},
+		"a script is no text":  {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","x":1}}`},
+		"scripts are null too": {"npm test", "package.json", `{"scripts":null,"scripts":{"test":"./evil.sh"}}`},
+		"a mark before it":     {"npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
+		"two marks":            {"npm test", "package.json", "\ufeff\ufeff" + `{"scripts":{"test":"./evil.sh"}}`},
+		"another case":         {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"Scripts":{"test":"true"}}`},
+		"another case before": {"npm test", "package.json",
+			`{"SCRIPTS":{"test":"true"},"scripts":{"test":"./evil.sh","Test":"true"}}`},
+		"twice":                {"npm test", "package.json", `{"scripts":{"test":"./evil.sh","test":"true"}}`},
+		"twice, the other way": {"npm test", "package.json", `{"scripts":{"test":"true","test":"./evil.sh"}}`},
+		"scripts twice":        {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"},"scripts":{}}`},
+		"escaped":              {"npm test", "package.json", `{"scr\u0069pts":{"t\u0065st":".\/evil.sh"}}`},
+		"a comment":            {"bun test", "package.json", "{// x\n\"scripts\":{\"test\":\"./evil.sh\"}}"},
+		"a comma":              {"bun run test", "package.json", `{"scripts":{"test":"./evil.sh"},}`},
+		"something behind":     {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"}} {}`},
+		"a list":               {"npm test", "package.json", `[{"scripts":{"test":"./evil.sh"}}]`},
+		"cut off":              {"npm test", "package.json", `{"scripts":{"test":"./evil.sh"`},
+		"deep": {"npm test", "package.json",
+			`{"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `,"scripts":{"test":"./evil.sh"}}`},
 		"a name that is unknown": {"npm run $X", "package.json", `{"scripts":{"odd":"./evil.sh"}}`},
 		"the second of two":      {"npm run a && npm run b", "package.json", `{"scripts":{"a":"true","b":"./evil.sh"}}`},
 		"the second target":      {"make a && make b", "Makefile", "S=evil\na:\n\ttrue\nb:\n\t./$(S).sh\n"},
@@ -273,7 +245,8 @@ func TestFoldersBehindLinksAreBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for command, want := range map[string]string{"kubectl apply -f link": "far/evil.yaml", "kubectl apply -f k8s/": "far/evil.yaml", "git push": "hooks/pre-push"} {
+	for command, want := range map[string]string{"kubectl apply -f link": "far/evil.yaml",
+		"kubectl apply -f k8s/": "far/evil.yaml", "git push": "hooks/pre-push"} {
 		if got := p.bound(command); !slices.Contains(got, want) {
 			t.Errorf("%s binds %q", command, got)
 		}
@@ -283,11 +256,15 @@ func TestFoldersBehindLinksAreBound(t *testing.T) {
 // Ordinary projects have nothing that is not bound: a name that is always there would be
 // read by nobody.
 func TestOrdinaryProjectsAreBound(t *testing.T) {
-	p := newPlayground(t, "bin/make", "bin/npm", "bin/go", "bin/terraform", "bin/docker", "bin/kubectl", "bin/pytest", "bin/git")
-	p.write("app/Makefile", "CFLAGS := $(CFLAGS) -O2\nSRC := $(wildcard *.c)\n.PHONY: all test\nall: $(SRC:.c=.o) lib\n\t$(CC) $(CFLAGS) -o app $^\nlib:\n\t@./scripts/build.sh\n%.o: %.c\n\t$(CC) -c $<\n")
-	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
+	p := newPlayground(t, "bin/make", "bin/npm", "bin/go", "bin/terraform", "bin/docker", "bin/kubectl",
+		"bin/pytest", "bin/git")
+	p.write("app/Makefile", "CFLAGS := $(CFLAGS) -O2\nSRC := $(wildcard *.c)\n.PHONY: all test\nall: $(SRC:.c=.o) "+
+		"lib\n\t$(CC) $(CFLAGS) -o app $^\nlib:\n\t@./scripts/build.sh\n%.o: %.c\n\t$(CC) -c $<\n")
+	p.write("app/scripts/build.sh", "#!/usr/bin/env bash\nset -euo pipefail\ncd \"$(dirname \"$0\")\"\nfor f in *.c; do "+
+		"gcc -c \"$f\" || exit 1; done\n. ./lib.sh\n")
 	p.write("app/scripts/lib.sh", "log() { echo \"$@\" >&2; }\n")
-	p.write("app/package.json", `{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
+	p.write("app/package.json",
+		`{"name":"x","main":"index.js","scripts":{"test":"jest --ci","build":"tsc && node build.js"},"jest":{}}`)
 	p.write("app/build.js", "x")
 	p.write("app/package-lock.json", "{"+strings.Repeat(`"x":"./y.js",`, 200_000)+"}")
 	p.write("app/node_modules/.bin/jest", "#!/usr/bin/env node\nrequire('jest')\n")
@@ -295,9 +272,11 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 	p.write("app/go.mod", "module example.com/m // x\n\ngo 1.26\n")
 	p.write("app/cmd/x/main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"example.com/m/lib\"\n)\n")
 	p.write("app/lib/lib.go", "package lib\n")
-	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+"module \"m\" { source = \"./modules/m\" }\n")
+	p.write("app/main.tf", lines(3000, "resource \"aws_vpc\" \"v%\" { id = aws_subnet.s%.id\n }\n")+
+		"module \"m\" { source = \"./modules/m\" }\n")
 	p.write("app/modules/m/main.tf", "variable \"x\" {}\n")
-	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
+	p.write("app/compose.yaml", "services:\n  web:\n    image: nginx:1.27@sha256:0123\n    env_file: .env.prod\n    "+
+		"volumes: [\"./data:/data\", \"/var/run/docker.sock:/var/run/docker.sock\"]\n")
 	p.write("app/.env.prod", "A=b\n")
 	p.write("app/k8s/a.yaml", "kind: Pod\n")
 	p.write("app/.kube/config", "x\n")
@@ -310,8 +289,12 @@ func TestOrdinaryProjectsAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, commands := range map[string][]string{
-		p.path("app"): {"make", "make -j4 all", "npm test", "npm run build", "go test ./...", "go run ./cmd/x", "go build ./cmd/...", "terraform plan", "docker compose up", "docker compose up -d", "kubectl apply -f k8s/", "pytest", "git push", "git commit -m 'fix it'", "bash scripts/build.sh", "./scripts/build.sh", "git commit -m '" + strings.Repeat("a long text, with a/b: c. ", 300) + "'"},
-		repo:          {"make", "make test", "go test ./...", "go run ./cmd/approver", "go build ./...", "go vet ./fingerprint", "docker build .", "git push", "git commit -am x"},
+		p.path("app"): {"make", "make -j4 all", "npm test", "npm run build", "go test ./...", "go run ./cmd/x",
+			"go build ./cmd/...", "terraform plan", "docker compose up", "docker compose up -d", "kubectl apply -f k8s/",
+			"pytest", "git push", "git commit -m 'fix it'", "bash scripts/build.sh", "./scripts/build.sh",
+			"git commit -m '" + strings.Repeat("a long text, with a/b: c. ", 300) + "'"},
+		repo: {"make", "make test", "go test ./...", "go run ./cmd/approver", "go build ./...", "go vet ./fingerprint",
+			"docker build .", "git push", "git commit -am x"},
 	} {
 		for _, command := range commands {
 			call := p.call(command)
@@ -387,7 +370,8 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 	p.write("main/.git/config", "[core]\n\thooksPath = hk\n")
 	p.write("tree/sub/x", "")
 	p.write("odd/.git", "x: y\n")
-	for _, command := range []string{"cd tree && git push --force origin f", "cd tree/sub && git commit -m x", "git -C tree push"} {
+	for _, command := range []string{"cd tree && git push --force origin f", "cd tree/sub && git commit -m x",
+		"git -C tree push"} {
 		for _, want := range []string{"main/.git/hooks/pre-push", "main/.git/config", "tree/.git", "tree/hk/pre-push"} {
 			if !slices.Contains(p.bound(command), want) {
 				t.Errorf("%s does not bind %s: %q", command, want, p.bound(command))
@@ -407,7 +391,7 @@ func TestLinkedTreesOfGitAreBound(t *testing.T) {
 // something is always said.
 func TestAnOptionIsNoName(t *testing.T) {
 	p := newPlayground(t)
-	p.b.stat = func(path string) (fs.FileInfo, error) {
+	p.b.shared.Stat = func(path string) (fs.FileInfo, error) {
 		if strings.HasPrefix(path, p.dir+"/") {
 			return nil, fs.ErrPermission
 		}
@@ -415,10 +399,14 @@ func TestAnOptionIsNoName(t *testing.T) {
 	}
 	folder := "what lies in " + p.dir + "/, which cannot be searched"
 	for command, run := range map[string]string{
-		"git push --force origin main": "", "git push -f": "", "terraform destroy -auto-approve": "", "rm -rf x": "", "rm -- -x": "", "make --always-make": "Makefile",
-		"cp --reflink=auto a b": "", "./deploy.sh --force": "deploy.sh", "sh deploy.sh -x": "deploy.sh", "python3 run.py --yes": "run.py",
-		"bash -c './in.sh --now'": "in.sh", "node app.js --inspect": "app.js", "source env.sh -v": "env.sh", "kubectl delete ns prod --now": "", "npm publish --force": "package.json",
-		"docker build -f Other .": "Other", "perl -i x.pl --z": "", "go run main.go -x": "main.go", "git -c a.b=c push --force-with-lease": "",
+		"git push --force origin main": "", "git push -f": "", "terraform destroy -auto-approve": "", "rm -rf x": "",
+		"rm -- -x": "", "make --always-make": "Makefile",
+		"cp --reflink=auto a b": "", "./deploy.sh --force": "deploy.sh", "sh deploy.sh -x": "deploy.sh",
+		"python3 run.py --yes":    "run.py",
+		"bash -c './in.sh --now'": "in.sh", "node app.js --inspect": "app.js", "source env.sh -v": "env.sh",
+		"kubectl delete ns prod --now": "", "npm publish --force": "package.json",
+		"docker build -f Other .": "Other", "perl -i x.pl --z": "", "go run main.go -x": "main.go",
+		"git -c a.b=c push --force-with-lease": "",
 	} {
 		names := p.unbound(command)
 		for _, name := range names {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -95,14 +97,14 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 	base := filepath.Base(file)
 	for n := range loadForms {
 		f := &loadForms[n]
-		if !like(base, strings.Fields(f.files)) {
+		if !disk.Like(base, strings.Fields(f.files)) {
 			continue
 		}
-		for _, m := range r.found(f.calls, file, text) {
+		for _, m := range r.FindAll(f.calls, file, text) {
 			r.loadsOne(f, file, m[1], places, depth)
 		}
 		if f.requires != nil {
-			for _, m := range r.found(f.requires, file, text) {
+			for _, m := range r.FindAll(f.requires, file, text) {
 				r.loadsName(f, m[1], append(places, filepath.Join(places[0], "lib")), depth)
 			}
 		}
@@ -123,7 +125,7 @@ func (r settingsReader) loadsOf(file, text string, places []string, depth int) {
 // searchPaths names a file that changes where plain names are looked for, if that is not plain:
 // the folders that it names are looked in.
 func (r settingsReader) searchPaths(f *loadForm, file, text string) {
-	for _, m := range r.found(f.paths, file, text) {
+	for _, m := range r.FindAll(f.paths, file, text) {
 		argument := f.own.Replace(m[1])
 		if !strings.ContainsAny(argument, `"'`) && !strings.Contains(argument, "__file__") &&
 			!strings.Contains(argument, "__dir__") && !strings.Contains(argument, "__FILE__") {
@@ -138,7 +140,7 @@ func (r settingsReader) loadsOne(f *loadForm, file, argument string, places []st
 	var name string
 	if m := quoted.FindStringSubmatch(argument); m != nil {
 		name = m[1]
-	} else if like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
+	} else if disk.Like(filepath.Base(file), []string{"CMakeLists.txt", "*.cmake", "*.ninja"}) {
 		name = strings.TrimRight(strings.FieldsFunc(argument+" ",
 			func(r rune) bool { return r == ' ' || r == ')' || r == '\t' })[0], ")")
 	}
@@ -159,13 +161,13 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 		for _, place := range append([]string{""}, strings.Fields(f.places)...) {
 			for _, ending := range append([]string{""}, strings.Fields(f.endings)...) {
 				at := filepath.Clean(abs(filepath.Join(dir, place), name) + ending)
-				if r.visit(at, code) {
+				if r.Visit(at, disk.Code) {
 					for _, pattern := range strings.Fields(r.tool.files) {
-						for _, found := range r.matching(at, pattern) {
+						for _, found := range r.BindMatching(at, pattern) {
 							r.bind(found, at, depth+1)
 						}
 					}
-				} else if r.out[at] != "" {
+				} else if r.Bound[at] != "" {
 					r.bind(at, filepath.Dir(at), depth+1)
 				}
 			}
@@ -174,4 +176,13 @@ func (r settingsReader) loadsName(f *loadForm, name string, places []string, dep
 }
 
 // isRuby reports whether a file is a build file of Ruby.
-func isRuby(file string) bool { return like(filepath.Base(file), strings.Fields(loadForms[0].files)) }
+func isRuby(file string) bool {
+	return disk.Like(filepath.Base(file), strings.Fields(loadForms[0].files))
+}
+
+// A settingsReader reads the files of settings of a tool, whatever their language, for the files
+// that they name.
+type settingsReader struct {
+	reading
+	tool *tool
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -14,7 +16,8 @@ import (
 // functions, the shell, and variables that are given to it. What is not followed is named.
 
 // special are the targets of make that change nothing of what runs, or that are followed.
-var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY .DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
+var special = strings.Fields(".PHONY .SUFFIXES .DEFAULT .PRECIOUS .INTERMEDIATE .NOTINTERMEDIATE .SECONDARY " +
+	".DELETE_ON_ERROR .IGNORE .LOW_RESOLUTION_TIME .SILENT .EXPORT_ALL_VARIABLES .NOTPARALLEL .ONESHELL .POSIX")
 
 // opaqueWords start lines that load or change what this reader does not follow.
 var opaqueWords = strings.Fields("load -load .include .-include .sinclude .import .if .for .MAKE mod mod?")
@@ -29,7 +32,8 @@ func (m *makefile) notes(body string) {
 	switch {
 	case strings.Contains(body, "MAKEFLAGS") && slices.ContainsFunc(words, readsMore):
 		m.short = true
-	case slices.Contains(opaqueWords, words[0]), slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
+	case slices.Contains(opaqueWords, words[0]),
+		slices.ContainsFunc(opaqueCalls, func(c string) bool { return strings.Contains(body, c) }):
 		m.short = true
 	case words[0] == "vpath" && len(words) > 2:
 		m.vpaths = append(m.vpaths, strings.Join(words[2:], " "))
@@ -41,7 +45,9 @@ func (m *makefile) notes(body string) {
 			m.exported[name] = true
 		}
 		m.exportAll = m.exportAll || len(words) == 1
-	case words[0] == "set" && len(words) > 1 && !slices.Contains([]string{"positional-arguments", "export", "quiet", "fallback", "allow-duplicate-recipes", "allow-duplicate-variables", "ignore-comments", "dotenv-load", "unstable"}, words[1]):
+	case words[0] == "set" && len(words) > 1 &&
+		!slices.Contains([]string{"positional-arguments", "export", "quiet", "fallback", "allow-duplicate-recipes",
+			"allow-duplicate-variables", "ignore-comments", "dotenv-load", "unstable"}, words[1]):
 		m.short = true // of just: another shell, another folder, other files
 	}
 }
@@ -51,7 +57,8 @@ var justFolders = []string{"working-directory", "no-cd", "script", "extension"}
 
 // readsMore reports whether a word may be a flag by which make reads further rules.
 func readsMore(word string) bool {
-	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"}, func(f string) bool { return strings.HasPrefix(word, f) })
+	return slices.ContainsFunc([]string{"-I", "-E", "-f", "--include-dir", "--eval", "--file", "--makefile"},
+		func(f string) bool { return strings.HasPrefix(word, f) })
 }
 
 // isSpecial notes what a target with a dot does to all recipes.
@@ -64,7 +71,8 @@ func (m *makefile) isSpecial(target string) {
 	case ".SECONDEXPANSION":
 		m.short = true
 	}
-	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' && !strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
+	if strings.ToUpper(target) == target && len(target) > 1 && target[1] >= 'A' &&
+		!strings.ContainsAny(target[1:], "./") && !slices.Contains(special, target) {
 		m.short = true
 	}
 }
@@ -119,44 +127,12 @@ func (m *makefile) locate(need string) string {
 }
 
 var (
-	shellFound = regexp.MustCompile(`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
-	shellFlag  = regexp.MustCompile(`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
+	shellFound = regexp.MustCompile(
+		`^\$[({]shell\s+(?:which|command -v|type -[pP])\s+(?:ba|da|z|k)?sh(?:\s+2>\s*/dev/null)?\s*[)}]$`)
+	shellFlag = regexp.MustCompile(
+		`^(?:[-+][abefhkmnuvxBCEHPTo]*c?|-{0,2}(?:errexit|nounset|pipefail|xtrace|verbose|noglob|` +
+			`errtrace|functrace|noprofile|norc|posix|inherit_errexit)|-O)$`)
 )
-
-// setting is the value of a variable as it is written.
-func (m *makefile) setting(name string) string {
-	if value, ok := m.given[name]; ok {
-		return strings.TrimSpace(value)
-	}
-	return strings.TrimSpace(m.vars[name])
-}
-
-// maxCalled is how long a call of a function of make may be, in bytes.
-const maxCalled = 16 << 10
-
-// called are the texts of a function of make in a text: of $(shell x), "x".
-func (m *makefile) called(text, name string) (list []string) {
-	for _, open := range []string{"$(" + name, "${" + name} {
-		for at := 0; ; {
-			n := strings.Index(text[at:], open)
-			if n < 0 {
-				break
-			}
-			start := at + n + 1
-			at = start + 1
-			near := text[:min(len(text), start+maxCalled)]
-			end := skip(near, start)
-			if m.spent++; end == len(near) && len(near) < len(text) || m.spent > maxValues {
-				m.short = true
-				return list
-			}
-			if body := text[start:end]; len(body) > len(open)-1 && strings.ContainsAny(body[len(open)-1:len(open)], " \t") {
-				list = append(list, strings.TrimSpace(body[len(open)-1:]))
-			}
-		}
-	}
-	return list
-}
 
 // searchPlaces are the folders in which make looks for what rules need.
 func (m *makefile) searchPlaces(dir string) []string {
@@ -166,7 +142,7 @@ func (m *makefile) searchPlaces(dir string) []string {
 		for at := range strings.FieldsFuncSeq(m.expand(list), cuts) {
 			at = filepath.Clean(abs(dir, at))
 			if effect.IsKnown(at) && !slices.Contains(places, at) {
-				if len(places) >= maxBases {
+				if len(places) >= disk.MaxBases {
 					m.short = true
 					return places
 				}
@@ -175,29 +151,6 @@ func (m *makefile) searchPlaces(dir string) []string {
 		}
 	}
 	return places
-}
-
-// listOf is what $(wildcard src/*.c) and $(S:.c=.o) stand for.
-func (m *makefile) listOf(name string, depth int) (list string, is bool) {
-	if patterns, wild := strings.CutPrefix(name, "wildcard "); wild && m.lists != nil {
-		var names []string
-		for _, pattern := range strings.Fields(patterns) {
-			names = append(names, m.lists(pattern)...)
-		}
-		return strings.Join(names, " "), true
-	}
-	of, ends, ok := strings.Cut(name, ":")
-	from, to, also := strings.Cut(ends, "=")
-	if !ok || !also || strings.Contains(from+to, "%") || strings.ContainsAny(of, " ,") {
-		return "", false
-	}
-	words := strings.Fields(m.value(of, depth+1))
-	for n, w := range words {
-		if stem, has := strings.CutSuffix(w, from); has {
-			words[n] = stem + to
-		}
-	}
-	return strings.Join(words, " "), true
 }
 
 // needsOnly reports whether each line of a text is "object: sources", with no rule of
@@ -234,6 +187,7 @@ func (m *makefile) makes(name string) bool {
 	return slices.ContainsFunc(m.patterns, func(pattern string) bool {
 		before, after, _ := strings.Cut(pattern, "%")
 		return strings.ContainsRune(pattern, 0) || pattern[0] == '.' && strings.HasSuffix(name, filepath.Ext(pattern)) ||
-			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name), before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
+			strings.Contains(pattern, "%") && strings.HasPrefix(filepath.Base(name),
+				before[strings.LastIndexByte(before, '/')+1:]) && strings.HasSuffix(name, after)
 	})
 }

@@ -28,7 +28,8 @@ func TestWhatMakeAsksForIsBound(t *testing.T) {
 // What makefiles of many projects say for good shells and short output is followed.
 func TestOrdinaryMakefilesAreFollowed(t *testing.T) {
 	for _, text := range []string{
-		"SHELL := bash\n.SHELLFLAGS := -eu -o pipefail -c\n.ONESHELL:\n.DELETE_ON_ERROR:\nMAKEFLAGS += --warn-undefined-variables\nMAKEFLAGS += --no-builtin-rules\n",
+		"SHELL := bash\n.SHELLFLAGS := -eu -o pipefail -c\n.ONESHELL:\n.DELETE_ON_ERROR:\nMAKEFLAGS += " +
+			"--warn-undefined-variables\nMAKEFLAGS += --no-builtin-rules\n",
 		"SHELL = /usr/bin/env bash\n.SHELLFLAGS = -ec\n",
 		"SHELL := $(shell which bash)\n",
 		"SHELL := /bin/bash -o pipefail\n",

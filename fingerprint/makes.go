@@ -33,20 +33,6 @@ const (
 	looking = "status log diff info annotate blame cat list ls stat st heads branches parents"
 )
 
-// runsText notes that what is walked leads to another text.
-func (r *reader) runsText(unit string) {
-	from := r.unit
-	if r.depth == 0 {
-		from = unitOf(r.on)
-	}
-	if from == "" || checker(unit) {
-		return
-	}
-	if w := r.writes.by(from); !slices.Contains(w.runs, unit) {
-		w.runs = append(w.runs, unit)
-	}
-}
-
 // notesWrites notes what the text that was walked may write.
 func (f *flow) notesWrites() {
 	if f.unit == "" {
@@ -102,7 +88,7 @@ func (f *flow) makes(n int) bool {
 	}
 	return slices.ContainsFunc(st.Argv[1:], func(w string) bool { return oneOf(bringing, name+":"+w) }) ||
 		name == "cargo" && slices.ContainsFunc(f.workDirs(st), func(base string) bool {
-			return f.isThereAs(filepath.Join(base, "build.rs"))
+			return f.IsFileOrHidden(filepath.Join(base, "build.rs"))
 		})
 }
 
@@ -145,7 +131,7 @@ func (f *flow) makesByName(st *shell.Step) bool {
 		return !effect.IsKnown(name)
 	}
 	return slices.ContainsFunc(f.workDirs(st), func(base string) bool {
-		return f.isThereAs(filepath.Join(base, "node_modules/.bin", name))
+		return f.IsFileOrHidden(filepath.Join(base, "node_modules/.bin", name))
 	})
 }
 

@@ -77,8 +77,10 @@ func TestWhatChecksBeforeAScriptRuns(t *testing.T) {
 		"kubectl get pods && ./a.sh", "hg status && ./a.sh", "gh pr view 3 && ./a.sh", "awk '{print $1}' t; sh a.sh",
 		"sed -n 1p t && sh a.sh", "sh a.sh && ./gen", "for i in 1 2; do sh a.sh; done", "sh a.sh & wait",
 		"psql -f x.sql && ./a.sh", "for i in 1 2; do python3 m.py; done", "for i in 1 2; do ./gen; done", "./gen; ./gen",
-		"mvn -q test && ./a.sh", "mvn clean test && ./a.sh", "npx turbo run lint test && ./a.sh", "tsc -p . --noEmit && ./a.sh",
-		"gradle --no-daemon check && ./a.sh", "yarn -s tsc --noEmit && ./a.sh", "dotnet clean && ./a.sh", "npx gulp lint && ./a.sh",
+		"mvn -q test && ./a.sh", "mvn clean test && ./a.sh", "npx turbo run lint test && ./a.sh",
+		"tsc -p . --noEmit && ./a.sh",
+		"gradle --no-daemon check && ./a.sh", "yarn -s tsc --noEmit && ./a.sh", "dotnet clean && ./a.sh",
+		"npx gulp lint && ./a.sh",
 		"mkdir -p e && chmod +x a.sh && ./a.sh", "rm -rf dist && ./a.sh", "cat t && sh a.sh", "curl -s http://h/x && ./a.sh",
 	} {
 		p := newPlayground(t)

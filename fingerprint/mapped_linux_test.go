@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"approver.example/fingerprint/disk"
 )
 
 // mapped keeps a file of a playground mapped, so that it can be written to without a call.
@@ -34,7 +36,7 @@ func (p *playground) mapped(name string) []byte {
 // manifests are a folder too large to be read.
 func manifests(t *testing.T) *playground {
 	p := newPlayground(t)
-	for n := range maxTree + 10 {
+	for n := range disk.MaxTree + 10 {
 		p.write(fmt.Sprintf("many/%d.yaml", n), "kind: Pod # 1\n")
 	}
 	if names := p.unbound("kubectl apply -f many/"); strings.Contains(strings.Join(names, ""), "too large") {
@@ -89,11 +91,11 @@ func TestAMappingThatIsWrittenToAllTheTime(t *testing.T) {
 // A disk that takes too long names the folder: what is in memory may be written to unseen.
 func TestADiskThatIsBusyNamesTheFolder(t *testing.T) {
 	p := manifests(t)
-	p.b.syncing = maxSyncs
+	p.b.shared.Syncing = disk.MaxSyncs
 	if names := p.unbound("kubectl apply -f many/"); !strings.Contains(strings.Join(names, ""), "the disk is slow") {
 		t.Errorf("%q", names)
 	}
-	p.b.syncing = 0
+	p.b.shared.Syncing = 0
 	if names := p.unbound("kubectl apply -f many/"); len(names) > 0 {
 		t.Errorf("%q", names)
 	}
@@ -104,7 +106,7 @@ func TestAMappedProgramOfPath(t *testing.T) {
 	p := newPlayground(t)
 	p.write(".git/HEAD", "x")
 	p.write("bin/git", "x")
-	p.write("bin/git-x", strings.Repeat("x", ownedBytes+1))
+	p.write("bin/git-x", strings.Repeat("x", disk.OwnedBytes+1))
 	for _, name := range []string{"bin/git", "bin/git-x"} {
 		if err := os.Chmod(p.path(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -120,24 +122,6 @@ func TestAMappedProgramOfPath(t *testing.T) {
 		m[0] = 'X'
 		if maps.Equal(before, p.of("git status")) {
 			t.Fatalf("write %d through a mapping: nobody sees it", n)
-		}
-	}
-}
-
-// An overlay that is mounted volatile ignores syncfs, so that a write through a mapping showed
-// nowhere.
-func TestVolatileOverlaysDoNotSync(t *testing.T) {
-	for mounts, want := range map[string]bool{
-		"31 24 0:27 / /srv rw,relatime shared:1 - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w\n":          true,
-		"31 24 0:27 / /srv rw,relatime shared:1 - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w,volatile\n": false,
-		"31 24 0:27 / /srv rw - overlay overlay rw,upperdir=/volatile\n":                                            true,
-		"31 24 0:28 / /srv rw - overlay overlay rw\n":                                                               false, // another device
-		"31 24 0:27 / /srv rw\n": false,
-		"":                       false,
-		"31 24 0:27 / /a rw - overlay o rw\n32 24 0:27 / /b rw - overlay o rw,volatile\n": false,
-	} {
-		if got := syncs(mounts, "0:27"); got != want {
-			t.Errorf("%q: %v", mounts, got)
 		}
 	}
 }

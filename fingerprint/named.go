@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads settings of some tools for what they name in ways of their own.
@@ -14,7 +16,7 @@ import (
 func (r settingsReader) namedModules(file, text, dir string) string {
 	name := filepath.Base(file)
 	switch {
-	case like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
+	case disk.Like(name, []string{"*.tf", "*.tofu", "*.hcl", "*.tf.json", "*.tofu.json", "*.pkr.json"}):
 		terraformReader{r.reading}.bind(file, text, dir)
 		text = ownFolder.Replace(text)
 	case name == "CMakeLists.txt" || strings.HasSuffix(name, ".cmake"):
@@ -33,11 +35,11 @@ func (r settingsReader) namedModules(file, text, dir string) string {
 			r.subproject(filepath.Join(dir, strings.TrimSpace(m[1])), "pom.xml")
 		}
 		if strings.Contains(text, "<parent>") {
-			r.visit(filepath.Join(filepath.Dir(dir), "pom.xml"), code)
+			r.Visit(filepath.Join(filepath.Dir(dir), "pom.xml"), disk.Code)
 		}
 	case name == "Cargo.toml":
 		for _, m := range cargoPath.FindAllStringSubmatch(text, -1) {
-			r.visitFolder(filepath.Clean(abs(dir, m[1])), "*.rs", "*.toml")
+			r.VisitFolder(filepath.Clean(abs(dir, m[1])), "*.rs", "*.toml")
 		}
 		r.members(text, dir)
 	}
@@ -55,12 +57,12 @@ func (r settingsReader) members(text, dir string) {
 	}
 	if !slices.Contains(r.workDirs(r.c.Step), dir) { // there the table says what counts
 		for _, name := range []string{"src", "examples", "benches", "tests"} {
-			r.folder(filepath.Join(dir, name), "*.rs", "*.toml")
+			r.BindFolder(filepath.Join(dir, name), "*.rs", "*.toml")
 		}
-		r.visit(filepath.Join(dir, "build.rs"), code)
+		r.Visit(filepath.Join(dir, "build.rs"), disk.Code)
 	}
 	for _, list := range cargoMembers.FindAllStringSubmatch(text, -1) {
-		for _, m := range r.found(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
+		for _, m := range r.FindAll(cargoMember, filepath.Join(dir, "Cargo.toml"), list[1]) {
 			for _, at := range r.both(filepath.Join(dir, m[1])) {
 				r.subproject(at, "Cargo.toml")
 			}
@@ -81,7 +83,7 @@ var (
 
 // subproject binds the settings of a part of a build, and what they name.
 func (r settingsReader) subproject(dir, name string) {
-	if file := filepath.Join(dir, name); !r.visit(file, code) && r.out[file] != "" {
+	if file := filepath.Join(dir, name); !r.Visit(file, disk.Code) && r.Bound[file] != "" {
 		r.bind(file, dir, 1)
 	}
 }
@@ -149,10 +151,10 @@ var ownBuild = []string{"CMAKE_MODULE_PATH", "CMAKE_PREFIX_PATH", "CMAKE_FIND_RO
 func (r settingsReader) wholes(file, text string, places []string) {
 	for n := range wholeForms {
 		f := &wholeForms[n]
-		if !like(filepath.Base(file), strings.Fields(f.files)) {
+		if !disk.Like(filepath.Base(file), strings.Fields(f.files)) {
 			continue
 		}
-		for _, m := range r.found(f.values, file, text) {
+		for _, m := range r.FindAll(f.values, file, text) {
 			ends := func(r rune) bool { return strings.ContainsRune(f.lists, r) }
 			for value := range strings.FieldsFuncSeq(m[len(m)-1], ends) {
 				r.whole(f, file, strings.Trim(strings.TrimSpace(value), `"'`), places)
@@ -175,14 +177,14 @@ func (r settingsReader) whole(f *wholeForm, file, value string, places []string)
 	value = fromHome(value, r.call.Env["HOME"])
 	for _, dir := range places {
 		at := filepath.Clean(abs(dir, value))
-		if info, err := r.stat(at); !r.look() || err != nil || !info.IsDir() {
-			r.visit(at, code)
+		if info, err := r.Stat(at); !r.Look() || err != nil || !info.IsDir() {
+			r.Visit(at, disk.Code)
 			continue
-		} else if id, known := identify(info); known && systemFolder(at, info, id) {
+		} else if id, known := disk.Identify(info); known && disk.SystemFolder(at, info, id) {
 			continue
 		}
 		if f.kinds != "-" {
-			r.visitFolder(at, strings.Fields(f.kinds)...)
+			r.VisitFolder(at, strings.Fields(f.kinds)...)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"approver.example/reflexcore/effect"
@@ -30,8 +32,8 @@ func (f *flow) isPlanned(i int, file string) bool {
 		apply.Parent >= 0 {
 		return false
 	}
-	for _, v := range f.namesOf("TF_CLI_ARGS*") {
-		if len(f.values(v)) > 0 {
+	for _, v := range f.VarNames("TF_CLI_ARGS*") {
+		if len(f.Values(v)) > 0 {
 			return false // -help, and it writes nothing
 		}
 	}
@@ -175,7 +177,7 @@ func (f *flow) changesItself(i int, file string) bool {
 	}) {
 		return false
 	}
-	opened, info, err := open(file)
+	opened, info, err := disk.Open(file)
 	if err != nil {
 		return false
 	}
@@ -186,6 +188,6 @@ func (f *flow) changesItself(i int, file string) bool {
 		"DUCK") {
 		return false
 	}
-	f.bindLink(filepath.Clean(file))
+	f.BindLink(filepath.Clean(file))
 	return true
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -23,7 +25,8 @@ func asksFor(words []string, name string) bool {
 			w = strings.TrimPrefix(w, by)
 		}
 		for _, n := range []string{name, strings.TrimPrefix(name, "pre"), strings.TrimPrefix(name, "post")} {
-			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' && like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
+			if w == n || strings.ContainsAny(w, "*{([") && w[0] != '-' &&
+				disk.Like(n, []string{strings.NewReplacer("**", "*", ":", "/").Replace(w), w, strings.ReplaceAll(w, "**", "*")}) {
 				return true
 			}
 		}
@@ -32,16 +35,18 @@ func asksFor(words []string, name string) bool {
 }
 
 // spreads are words by which a command goes into the packages of a workspace.
-var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces", "--filter", "-F", "foreach", "run-many", "affected"}
+var spreads = []string{"-w", "--workspace", "-ws", "--workspaces", "-r", "--recursive", "workspace", "workspaces",
+	"--filter", "-F", "foreach", "run-many", "affected"}
 
 // workspaces binds the scripts of the packages of a workspace, where a command goes into
 // them.
 func (r packageReader) workspaces(file string) {
 	st := r.c.Step
-	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) && !slices.ContainsFunc(st.Argv[1:], func(w string) bool {
-		name, _, _ := strings.Cut(w, "=")
-		return slices.Contains(spreads, name)
-	}) {
+	if !slices.Contains([]string{"lerna", "nx", "turbo", "wsrun", "ultra"}, first(st)) &&
+		!slices.ContainsFunc(st.Argv[1:], func(w string) bool {
+			name, _, _ := strings.Cut(w, "=")
+			return slices.Contains(spreads, name)
+		}) {
 		return
 	}
 	dir := filepath.Dir(file)
@@ -52,7 +57,7 @@ func (r packageReader) workspaces(file string) {
 	for _, pattern := range patterns {
 		pattern = strings.TrimPrefix(pattern, "!")
 		for _, manifest := range r.both(filepath.Join(dir, pattern, "package.json")) {
-			if !r.visit(manifest, code) && r.out[filepath.Clean(manifest)] != "" {
+			if !r.Visit(manifest, disk.Code) && r.Bound[filepath.Clean(manifest)] != "" {
 				r.runScripts(filepath.Clean(manifest))
 			}
 		}
@@ -62,12 +67,13 @@ func (r packageReader) workspaces(file string) {
 // workspacePatterns are the folders that a package.json, or the files of pnpm and lerna
 // beside it, say that packages lie in.
 func (r packageReader) workspacePatterns(file string) (patterns []string) {
-	text, _ := r.textOf(file, "names")
+	text, _ := r.TextOf(file, "names")
 	lerna := filepath.Join(filepath.Dir(file), "lerna.json")
-	r.visit(lerna, code)
-	more, _ := r.textOf(lerna, "names")
+	r.Visit(lerna, disk.Code)
+	more, _ := r.TextOf(lerna, "names")
 	for _, manifest := range []string{text, more} {
-		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error { // scripts names it
+		// scripts names it
+		_ = members([]byte(strings.TrimPrefix(manifest, "\ufeff")), func(key string, value json.RawMessage) error {
 			var nested struct {
 				Packages []string `json:"packages"`
 			}
@@ -81,8 +87,8 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 		})
 	}
 	pnpm := filepath.Join(filepath.Dir(file), "pnpm-workspace.yaml")
-	r.visit(pnpm, code)
-	text, _ = r.textOf(pnpm, "names")
+	r.Visit(pnpm, disk.Code)
+	text, _ = r.TextOf(pnpm, "names")
 	for _, given := range r.mappings(pnpm, text, "names") {
 		patterns = append(patterns, given["packages"]...)
 	}
@@ -92,12 +98,12 @@ func (r packageReader) workspacePatterns(file string) (patterns []string) {
 // nx binds what the targets of the projects of a workspace of Nx run.
 func (r packageReader) nx() {
 	for _, base := range r.bases {
-		if _, err := r.stat(filepath.Join(base, "nx.json")); !r.look() || err != nil {
+		if _, err := r.Stat(filepath.Join(base, "nx.json")); !r.Look() || err != nil {
 			continue
 		}
-		for _, file := range r.folder(base, "project.json") {
-			text, ok := r.textOf(file, "runs")
-			if !ok || !r.once("nx", file) {
+		for _, file := range r.BindFolder(base, "project.json") {
+			text, ok := r.TextOf(file, "runs")
+			if !ok || !r.Once("nx", file) {
 				continue
 			}
 			dirs, commands := []string{base, filepath.Dir(file)}, []string{}
@@ -125,8 +131,8 @@ func (r packageReader) called(base string) {
 			"-c=" + text}, w) {
 			continue
 		}
-		if r.depth >= maxFollowed {
-			r.unread(r.of, "runs")
+		if r.depth >= disk.MaxFollowed {
+			r.Unread(r.of, "runs")
 			return
 		}
 		env := withPath(r.call.Env, filepath.Join(base, "node_modules/.bin"))
@@ -145,7 +151,7 @@ func (r packageReader) runsByName() {
 		r.called(base)
 		for _, w := range r.c.Argv[1:] {
 			if operand(w) && effect.IsKnown(w) && !strings.Contains(w, "/") {
-				r.visit(filepath.Join(base, "node_modules/.bin", w), code)
+				r.Visit(filepath.Join(base, "node_modules/.bin", w), disk.Code)
 			}
 		}
 	}
@@ -155,10 +161,10 @@ func (r packageReader) runsByName() {
 func (r packageReader) bindFile(file string) {
 	switch filepath.Base(file) {
 	case ".pnpmfile.cjs":
-		text, _ := r.textOf(file, "loads")
-		for _, m := range r.found(required, file, text) {
+		text, _ := r.TextOf(file, "loads")
+		for _, m := range r.FindAll(required, file, text) {
 			for _, ending := range []string{"", ".js", ".cjs", ".json", "/index.js"} {
-				r.visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, code)
+				r.Visit(filepath.Clean(filepath.Join(filepath.Dir(file), m[1]))+ending, disk.Code)
 			}
 		}
 	case "package.json":
@@ -174,18 +180,18 @@ var required = regexp.MustCompile(`\b(?:require|import)[ \t]*\(?[ \t]*["'](\.[^"
 // command name, and of those that run by themselves.
 func (r packageReader) runScripts(file string) {
 	r.runsScripts(file)
-	if !r.once(append([]string{"package", file}, r.c.Argv...)...) {
+	if !r.Once(append([]string{"package", file}, r.c.Argv...)...) {
 		return
 	}
-	text, ok := r.textOf(file, "runs")
+	text, ok := r.TextOf(file, "runs")
 	if !ok {
 		return
 	}
 	scripts, err := packageScripts(text)
-	if err != nil || r.depth >= maxFollowed && len(scripts) > 0 {
-		r.unread(file, "runs")
+	if err != nil || r.depth >= disk.MaxFollowed && len(scripts) > 0 {
+		r.Unread(file, "runs")
 	}
-	if r.depth >= maxFollowed {
+	if r.depth >= disk.MaxFollowed {
 		return
 	}
 	open := slices.ContainsFunc(r.c.Argv, func(w string) bool { return !effect.IsKnown(w) }) // it may be any
@@ -194,7 +200,7 @@ func (r packageReader) runScripts(file string) {
 	env := withPath(r.call.Env, filepath.Join(dir, "node_modules/.bin"))
 	var names []string
 	for name := range scripts {
-		r.inPackage(file, name)
+		r.scriptsOf[file] = append(r.scriptsOf[file], name)
 		if open || asksFor(words, name) {
 			names = append(names, name)
 		}
@@ -206,14 +212,6 @@ func (r packageReader) runScripts(file string) {
 			r.runs(script, dir, env, scope{strict: r.strict, words: true, of: file, sure: true, unit: file + "#" + name})
 		}
 	}
-}
-
-// inPackage notes the name of a script of a package.json.
-func (s *scan) inPackage(file, name string) {
-	if s.scriptsOf == nil {
-		s.scriptsOf = map[string][]string{}
-	}
-	s.scriptsOf[file] = append(s.scriptsOf[file], name)
 }
 
 // runsScripts notes which scripts of a package.json a step asks for by their name.

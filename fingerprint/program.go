@@ -1,10 +1,10 @@
 package fingerprint
 
 import (
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -18,11 +18,11 @@ func (r *reader) workDirs(st *shell.Step) []string {
 	case filepath.IsAbs(st.Dir) && effect.IsKnown(st.Dir):
 		dir := filepath.Clean(st.Dir)
 		if dir != filepath.Clean(r.call.Dir) { // cd link
-			r.bindLink(dir)
+			r.BindLink(dir)
 		}
 		return []string{dir}
 	case filepath.IsAbs(st.May) && effect.IsKnown(st.May):
-		return r.match(st.May)
+		return r.BindMatches(st.May)
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (r *reader) workDirs(st *shell.Step) []string {
 // bindProgram binds the program of a command, and returns its files.
 func (r *reader) bindProgram(st *shell.Step, name string, bases []string) []string {
 	if !strings.Contains(name, "/") {
-		if isPattern(name) {
+		if disk.IsPattern(name) {
 			return r.here(name, bases)
 		}
 		if file := r.lookup(st, name); file != "" {
@@ -49,8 +49,8 @@ func (r *reader) here(name string, bases []string) (files []string) {
 	}
 	for _, base := range bases {
 		file := abs(base, name)
-		if isPattern(name) {
-			files = append(files, r.match(file)...)
+		if disk.IsPattern(name) {
+			files = append(files, r.BindMatches(file)...)
 		}
 		files = append(files, file)
 	}
@@ -72,7 +72,7 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 		list = systemPath
 	case !effect.IsKnown(list):
 		if r.strict {
-			r.name("%s, where PATH is not known", name)
+			r.Name("%s, where PATH is not known", name)
 		}
 		list = strings.ReplaceAll(list, effect.Unknown, "")
 	}
@@ -92,125 +92,12 @@ func (r *reader) lookup(st *shell.Step, name string) string {
 			dir = filepath.Join(st.Dir, dir)
 		}
 		file := filepath.Join(dir, name)
-		if r.visit(file, code); r.out[file] == "" {
+		if r.Visit(file, disk.Code); r.Bound[file] == "" {
 			continue
 		}
-		if info, err := r.stat(file); err == nil && info.Mode()&0o111 != 0 {
+		if info, err := r.Stat(file); err == nil && info.Mode()&0o111 != 0 {
 			return file
 		}
 	}
 	return ""
-}
-
-// interpreter binds the program that the first line of a script names, where it is not
-// one of the system's.
-func (r *reader) interpreter(file, text, dir string) {
-	line, ok := strings.CutPrefix(text, "#!")
-	line, _, _ = strings.Cut(line, "\n")
-	words := strings.Fields(line)
-	if !ok || len(words) == 0 {
-		return
-	}
-	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(path.Base(w), "python") }) {
-		r.importsBeside("", path.Dir(file), false)
-	}
-	if path.Base(words[0]) == "env" {
-		for n, w := range words[1:] {
-			if name, value, given := strings.Cut(w, "="); given && operand(w) {
-				r.gives(name, value)
-			} else if operand(w) {
-				if strings.Contains(w, "/") {
-					words = words[n+1:]
-					break
-				}
-				r.interpreterByName(w, dir)
-				return
-			}
-		}
-	}
-	if name := words[0]; !system(name) && (filepath.IsAbs(name) || filepath.IsAbs(dir)) {
-		r.executes(abs(dir, name), dir)
-	}
-	for _, w := range words[1:] { // #!/usr/bin/node --require=./x
-		if filepath.IsAbs(dir) && strings.Contains(w, "/") {
-			for _, part := range r.parts(w) {
-				r.visit(abs(dir, part), code)
-			}
-		}
-	}
-}
-
-// interpreterByName binds the program to which PATH leads for the first line of a script,
-// up to the first that is one of the system's.
-func (r *reader) interpreterByName(name, dir string) {
-	list := r.at
-	if list == "" || list == effect.Unknown {
-		list = r.path
-	}
-	if list == effect.Unknown {
-		return // the system's
-	}
-	if !effect.IsKnown(list) {
-		r.named("%s, where PATH is not known", name)
-		list = strings.ReplaceAll(list, effect.Unknown, "")
-	}
-	for _, at := range filepath.SplitList(list) {
-		file := filepath.Join(abs(dir, at), name)
-		if !filepath.IsAbs(file) || system(file) && r.isThere(file) {
-			return
-		}
-		if r.isThere(file) {
-			r.visit(file, code)
-			r.bindScript(file, dir)
-			return
-		}
-	}
-}
-
-// parts are a word and what else it can mean: the parts of --file=x, a:b and
-// user@host, -fx and ~/x.
-func (r *reader) parts(word string) []string {
-	if len(word) > maxPath {
-		return r.longParts(word)
-	}
-	out := []string{word}
-	if _, file, ok := strings.Cut(word, "file://"); ok {
-		out = append(out, strings.TrimPrefix(file, "localhost"))
-	}
-	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
-		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
-	}
-	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
-		out = append(out, strings.TrimLeft(word, "-"))
-		if word[2] != '-' {
-			out = append(out, word[2:])
-		}
-	}
-	home := r.call.Env["HOME"]
-	for _, w := range out {
-		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
-			out = append(out, home+rest)
-		}
-	}
-	return out
-}
-
-// longParts are the parts of a word that is itself too long for a path, such as a list
-// of files. A text that only looks like one has few parts, or is named.
-func (r *reader) longParts(word string) []string {
-	if strings.Contains(word, "://") {
-		word = strings.ReplaceAll(word, "://", " ")
-	}
-	var out []string
-	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
-		part = strings.Trim(part, " \t\n\"'") // of JSON
-		if part == "" || len(part) > maxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
-			continue
-		}
-		if out = append(out, part); len(out) > maxParts {
-			r.name("the files that a word of %d bytes names", len(word))
-			return out
-		}
-	}
-	return out
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -22,7 +24,7 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 	if !filepath.IsAbs(dir) || !effect.IsKnown(dir) {
 		return
 	}
-	names, ok := r.listDir(dir)
+	names, ok := r.ListDir(dir)
 	if !ok || len(names) == 0 {
 		return
 	}
@@ -43,10 +45,10 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 			continue
 		}
 		switch at := filepath.Join(dir, name); {
-		case like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
-			r.inFolder(at)
-		case name == module && r.isDir(at): // a package, or one without __init__.py
-			r.folder(at, "*.py", "*.so")
+		case disk.Like(name, []string{"*.py", "*.pyc", "*.so", "*.pyd"}):
+			r.BindListed(at)
+		case name == module && r.IsDir(at): // a package, or one without __init__.py
+			r.BindFolder(at, "*.py", "*.so")
 		}
 	}
 }
@@ -86,7 +88,7 @@ var pythonLibrary = sync.OnceValue(func() map[string]bool {
 
 // isPython reports whether a file of settings names modules of Python.
 func isPython(file string) bool {
-	return like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
+	return disk.Like(filepath.Base(file), strings.Fields("*.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml"))
 }
 
 // pythonName is a name of a module, as settings write it.
@@ -102,13 +104,13 @@ func (r *reader) pythonNames(text string, places []string) {
 		seen[name] = true
 		first, _, _ := strings.Cut(name, ".")
 		for _, dir := range places {
-			if !r.lies(dir, first) && !r.lies(dir, first+".py") {
+			if !r.HasEntry(dir, first) && !r.HasEntry(dir, first+".py") {
 				continue
 			}
 			at := filepath.Join(dir, strings.ReplaceAll(name, ".", "/"))
 			for _, file := range []string{at + ".py", filepath.Dir(at) + ".py", filepath.Join(at, "__init__.py")} {
-				if info, err := r.stat(file); r.look() && err == nil && info.Mode().IsRegular() {
-					r.inFolder(file)
+				if info, err := r.Stat(file); r.Look() && err == nil && info.Mode().IsRegular() {
+					r.BindListed(file)
 				}
 			}
 		}

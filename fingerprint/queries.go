@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -12,9 +14,12 @@ import (
 
 // queriers are programs that take queries, with the words by which these include files.
 var queriers = map[string][]string{
-	"psql": {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`}, "mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
-	"sqlite3": {".read", ".import", ".load", ".restore", ".open", ".shell", ".system"}, "sqlite": {".read", ".import", ".load"}, "duckdb": {".read", ".import", ".load", ".open", ".shell", ".system"},
-	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"}, "mongosh": {"load"}, "mongo": {"load"},
+	"psql":  {`\i`, `\ir`, `\include`, `\include_relative`, `\copy`, `\o`, `\lo_import`, `\gexec`, `\!`},
+	"mysql": {"source", `\.`, "system", `\!`}, "mariadb": {"source", `\.`, "system", `\!`},
+	"sqlite3": {".read", ".import", ".load", ".restore", ".open", ".shell", ".system"},
+	"sqlite":  {".read", ".import", ".load"}, "duckdb": {".read", ".import", ".load", ".open", ".shell", ".system"},
+	"cqlsh": {"source", "SOURCE"}, "sqlplus": {"@", "@@", "start"}, "sqlcmd": {":r"}, "redis-cli": {"--eval"},
+	"mongosh": {"load"}, "mongo": {"load"},
 }
 
 // A queryReader reads the files of queries of one command.
@@ -41,14 +46,14 @@ func (r queryReader) bind(read []string) {
 
 // queryFile reads a file of queries that is bound.
 func (r queryReader) queryFile(file string, bases []string, depth int) {
-	if !r.isQuery(file) || !r.once("query", file) {
+	if !r.isQuery(file) || !r.Once("query", file) {
 		return
 	}
-	if depth >= maxFollowed {
-		r.unread(file, "includes")
+	if depth >= disk.MaxFollowed {
+		r.Unread(file, "includes")
 		return
 	}
-	text, _ := r.textOf(file, "includes")
+	text, _ := r.TextOf(file, "includes")
 	r.query(text, append([]string{filepath.Dir(file)}, bases...), depth+1)
 }
 
@@ -61,8 +66,8 @@ func (r queryReader) query(text string, bases []string, depth int) {
 				continue
 			}
 			if f == `\!` || f == ".shell" || f == ".system" || f == "system" {
-				if r.depth >= maxFollowed {
-					r.unread(r.of, "runs")
+				if r.depth >= disk.MaxFollowed {
+					r.Unread(r.of, "runs")
 					break
 				}
 				r.runs(strings.Join(fields[n+1:], " "), r.call.Dir, nil, scope{strict: r.strict, words: true, of: r.of})
@@ -71,7 +76,7 @@ func (r queryReader) query(text string, bases []string, depth int) {
 			for _, name := range fields[n+1:] {
 				name = strings.Trim(name, `"'()`)
 				for _, base := range bases {
-					if file := abs(base, name); name != "" && !r.visit(file, code) {
+					if file := abs(base, name); name != "" && !r.Visit(file, disk.Code) {
 						r.queryFile(file, bases, depth)
 					}
 				}
@@ -82,5 +87,6 @@ func (r queryReader) query(text string, bases []string, depth int) {
 
 // isQuery reports whether a bound file may be one of queries.
 func (r queryReader) isQuery(file string) bool {
-	return r.out[filepath.Clean(file)] != "" && !slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
+	return r.Bound[filepath.Clean(file)] != "" &&
+		!slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".csv", ".dump"}, filepath.Ext(file))
 }

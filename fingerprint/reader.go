@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -24,7 +26,8 @@ type scope struct {
 // A reader binds what files name while one text is walked. The readers of one kind of file build on
 // it: they ask it for texts and tell it what is bound, what runs and what cannot be bound.
 type reader struct {
-	*scan
+	*disk.Scan
+	*callState
 	scope
 	call approver.ToolCall // what is walked
 	path string            // PATH, where the text does not change it
@@ -57,14 +60,14 @@ type reading struct {
 // named names what is not bound, where the text is one of which that is to be said.
 func (r *reader) named(format string, args ...any) {
 	if r.strict {
-		r.name(format, args...)
+		r.Name(format, args...)
 	}
 }
 
 // namedFile is unread where the text is one of which that is to be said.
 func (r *reader) namedFile(file, verb string) {
 	if r.strict {
-		r.unread(file, verb)
+		r.Unread(file, verb)
 	}
 }
 
@@ -80,7 +83,7 @@ func (r *reader) unknown(st *shell.Step) {
 // isCoded notes that a file was bound for a command, if it was; nil is no command.
 func (r *reader) isCoded(c *command, file string) {
 	if c != nil && !c.coded {
-		c.coded = r.out[filepath.Clean(file)] != ""
+		c.coded = r.Bound[filepath.Clean(file)] != ""
 	}
 }
 
@@ -89,7 +92,7 @@ func (r *reader) isCoded(c *command, file string) {
 func (r *reader) upwards(dir string) []string {
 	list := above(dir)
 	for n, at := range list {
-		if _, err := r.stat(filepath.Join(at, ".git")); r.look() && err == nil {
+		if _, err := r.Stat(filepath.Join(at, ".git")); r.Look() && err == nil {
 			return list[:n+1]
 		}
 		if at == filepath.Clean(r.call.Env["HOME"]) {
@@ -101,10 +104,10 @@ func (r *reader) upwards(dir string) []string {
 
 // both returns what a path matches as a pattern, if it can be one, and the path itself.
 func (r *reader) both(file string) []string {
-	if !isPattern(file) {
+	if !disk.IsPattern(file) {
 		return []string{file}
 	}
-	return append(r.match(file), file)
+	return append(r.BindMatches(file), file)
 }
 
 // folderOf is the folder in which a step runs, or that of the call.
@@ -117,8 +120,8 @@ func (r *reader) folderOf(st *shell.Step) string {
 
 // follow is what a bound file says, if files are still followed as deep as that.
 func (r *reader) follow(file, verb string, depth int) (text string, ok bool) {
-	if text, ok = r.textOf(file, verb); ok && depth >= maxFollowed {
-		r.unread(file, verb)
+	if text, ok = r.TextOf(file, verb); ok && depth >= disk.MaxFollowed {
+		r.Unread(file, verb)
 		return "", false
 	}
 	return text, ok
@@ -131,4 +134,52 @@ func (r *reader) mappings(file, text, verb string) []map[string][]string {
 		r.namedFile(file, verb)
 	}
 	return y.maps
+}
+
+// parts are a word and what else it can mean: the parts of --file=x, a:b and
+// user@host, -fx and ~/x.
+func (r *reader) parts(word string) []string {
+	if len(word) > disk.MaxPath {
+		return r.longParts(word)
+	}
+	out := []string{word}
+	if _, file, ok := strings.Cut(word, "file://"); ok {
+		out = append(out, strings.TrimPrefix(file, "localhost"))
+	}
+	if strings.ContainsAny(word, "=,:@{}") && !strings.Contains(word, "://") {
+		out = append(out, strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) })...)
+	}
+	if len(word) > 2 && word[0] == '-' && strings.ContainsAny(word, "./") {
+		out = append(out, strings.TrimLeft(word, "-"))
+		if word[2] != '-' {
+			out = append(out, word[2:])
+		}
+	}
+	home := r.call.Env["HOME"]
+	for _, w := range out {
+		if rest, ok := strings.CutPrefix(w, "~"); ok && (rest == "" || rest[0] == '/') && filepath.IsAbs(home) {
+			out = append(out, home+rest)
+		}
+	}
+	return out
+}
+
+// longParts are the parts of a word that is itself too long for a path, such as a list
+// of files. A text that only looks like one has few parts, or is named.
+func (r *reader) longParts(word string) []string {
+	if strings.Contains(word, "://") {
+		word = strings.ReplaceAll(word, "://", " ")
+	}
+	var out []string
+	for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune("=,:@{}", r) }) {
+		part = strings.Trim(part, " \t\n\"'") // of JSON
+		if part == "" || len(part) > disk.MaxPath || !strings.ContainsAny(part, "./") && strings.Contains(part, " ") {
+			continue
+		}
+		if out = append(out, part); len(out) > disk.MaxParts {
+			r.Name("the files that a word of %d bytes names", len(word))
+			return out
+		}
+	}
+	return out
 }

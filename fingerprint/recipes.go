@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -22,11 +24,11 @@ type makeReader struct {
 // bind binds what the recipes run that a command asks for, and what they include.
 func (r makeReader) bind() {
 	argv := r.c.Argv[1:]
-	if r.out[filepath.Clean(r.file)] == "" || !r.once(append([]string{"make", r.file}, argv...)...) {
+	if r.Bound[filepath.Clean(r.file)] == "" || !r.Once(append([]string{"make", r.file}, argv...)...) {
 		return
 	}
-	if r.depth >= maxFollowed {
-		r.unread(r.file, "runs")
+	if r.depth >= disk.MaxFollowed {
+		r.Unread(r.file, "runs")
 		return
 	}
 	r.m = newMakefile()
@@ -34,7 +36,7 @@ func (r makeReader) bind() {
 	r.makefile(r.file, map[string]bool{})
 	r.settles()
 	r.functions()
-	m.vpaths = append(m.vpaths, r.values("VPATH")...)
+	m.vpaths = append(m.vpaths, r.Values("VPATH")...)
 	r.builtBy(targets)
 	asked, maybe := m.recipesOf(targets)
 	for n, line := range append(asked, maybe...) {
@@ -46,7 +48,7 @@ func (r makeReader) bind() {
 		r.runs(text, m.dir, m.env, scope{strict: r.strict && n < len(asked), of: r.file, sure: n < len(asked), made: m})
 	}
 	if m.short {
-		r.unread(r.file, "runs")
+		r.Unread(r.file, "runs")
 	}
 }
 
@@ -70,8 +72,8 @@ func (r makeReader) words() (targets []string) {
 	}
 	m.dir, m.carried = dir, r.call.Env
 	m.isFile = func(name string) bool {
-		info, err := r.stat(abs(dir, name))
-		return !r.look() || err != nil && !isAbsent(err) || err == nil && !info.IsDir()
+		info, err := r.Stat(abs(dir, name))
+		return !r.Look() || err != nil && !disk.IsAbsent(err) || err == nil && !info.IsDir()
 	}
 	for n := range argv { // make -I folder
 		if value, is := flagAt(argv, n, "-I --include-dir"); is {
@@ -79,9 +81,9 @@ func (r makeReader) words() (targets []string) {
 		}
 	}
 	m.lists = func(pattern string) (names []string) {
-		bound := maps.Clone(r.out)
-		found := r.match(abs(dir, pattern))
-		r.out = bound // what a recipe does with them binds them: a list of objects grows
+		bound := maps.Clone(r.Bound)
+		found := r.BindMatches(abs(dir, pattern))
+		r.Bound = bound // what a recipe does with them binds them: a list of objects grows
 		for _, at := range found {
 			if !filepath.IsAbs(pattern) {
 				at = strings.TrimPrefix(at, filepath.Clean(dir)+"/")
@@ -95,11 +97,11 @@ func (r makeReader) words() (targets []string) {
 
 // makefile reads a file of recipes, and those that it includes, in one.
 func (r makeReader) makefile(file string, read map[string]bool) {
-	if read[file] || r.err != nil {
+	if read[file] || r.Err != nil {
 		return
 	}
 	read[file] = true
-	text, ok := r.textOf(file, "runs")
+	text, ok := r.TextOf(file, "runs")
 	if !ok {
 		return
 	}
@@ -114,9 +116,10 @@ func (r makeReader) makefile(file string, read map[string]bool) {
 				r.named("what is included by the line: include %s", names)
 				continue
 			}
-			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) { // of make, and of just
+			// of make, and of just
+			for _, from := range slices.Compact(append([]string{m.dir, filepath.Dir(file)}, m.searched...)) {
 				for _, found := range r.included(abs(from, name)) {
-					if !r.visit(found, code) {
+					if !r.Visit(found, disk.Code) {
 						r.makefile(filepath.Clean(found), read)
 					}
 				}
@@ -132,15 +135,15 @@ func (r makeReader) included(name string) (files []string) {
 	for strings.Contains(key, "/./") {
 		key = strings.ReplaceAll(key, "/./", "/")
 	}
-	before, was := r.out[key] // the command itself may mean all of them
+	before, was := r.Bound[key] // the command itself may mean all of them
 	for _, file := range r.both(name) {
 		if !r.onlyNeeds(file) {
 			files = append(files, file)
 		}
 	}
-	list := listHash(files)
-	if _, ok := r.out[key]; ok && (!was || before == list) {
-		r.out[key] = list
+	list := disk.ListHash(files)
+	if _, ok := r.Bound[key]; ok && (!was || before == list) {
+		r.Bound[key] = list
 	}
 	return files
 }
@@ -156,7 +159,7 @@ func (r makeReader) settles() {
 		words := strings.Fields(strings.TrimPrefix(shell, "/usr/bin/env "))
 		r.m.short = r.m.short || len(words) == 0 || !slices.Contains(shells, path.Base(words[0])) ||
 			slices.ContainsFunc(words[1:], func(w string) bool { return !shellFlag.MatchString(w) })
-		if effect.IsKnown(shell) && !system(shell) {
+		if effect.IsKnown(shell) && !disk.InSystemFolder(shell) {
 			r.computed(shell + " -c :")
 		}
 	}
@@ -187,7 +190,7 @@ func (r makeReader) exports() {
 			}
 			env[name] = value
 			if name != "PATH" {
-				r.gives(name, value)
+				r.AddValue(name, value)
 				r.loadedIn(r.m.dir, value)
 			}
 		}
@@ -226,12 +229,12 @@ func (r makeReader) bindAsked(names string, decides bool) {
 			if decides {
 				r.namedFile(r.file, "asks for")
 			}
-		case isPattern(name):
+		case disk.IsPattern(name):
 			if decides {
-				r.match(at)
+				r.BindMatches(at)
 			}
-		case r.visit(at, code):
-			r.out["there "+filepath.Clean(at)] = "folder"
+		case r.Visit(at, disk.Code):
+			r.Bound["there "+filepath.Clean(at)] = "folder"
 		}
 	}
 }
@@ -239,7 +242,7 @@ func (r makeReader) bindAsked(names string, decides bool) {
 // computed binds what a command runs and reads whose output a makefile takes.
 func (r makeReader) computed(command string) {
 	text := strings.ReplaceAll(r.m.expand(command), effect.Unknown, "${__make__}")
-	if !r.once("computed", r.m.dir, text) {
+	if !r.Once("computed", r.m.dir, text) {
 		return
 	}
 	text = "__made__=$(" + text + "\n)" // its output goes on
@@ -254,15 +257,15 @@ func (r makeReader) onlyNeeds(file string) bool {
 		return false
 	}
 	clean := filepath.Clean(file)
-	if _, bound := r.out[clean]; bound || r.visit(clean, code) || r.out[clean] == "" {
+	if _, bound := r.Bound[clean]; bound || r.Visit(clean, disk.Code) || r.Bound[clean] == "" {
 		return false
 	}
-	text, all := r.contents(clean)
+	text, all := r.Contents(clean)
 	if !all || !r.m.needsOnly(text) {
 		return false
 	}
-	delete(r.out, clean)
-	r.namedFiles--
+	delete(r.Bound, clean)
+	r.NamedFiles--
 	return true
 }
 
@@ -291,15 +294,15 @@ func (r makeReader) sourcesOf(need string) {
 	stem := strings.TrimSuffix(need, ".o")
 	for _, place := range r.m.searchPlaces(r.m.dir) {
 		at := filepath.Clean(abs(place, stem))
-		if names, ok := r.listDir(filepath.Dir(at)); !ok || len(names) == 0 {
+		if names, ok := r.ListDir(filepath.Dir(at)); !ok || len(names) == 0 {
 			continue // what appears later counts then
 		}
-		if slices.Contains(sources, filepath.Ext(need)) && r.lies(filepath.Dir(at), filepath.Base(at)) {
+		if slices.Contains(sources, filepath.Ext(need)) && r.HasEntry(filepath.Dir(at), filepath.Base(at)) {
 			cReader{r.reading}.cSource(at, []string{r.m.dir}, 0)
 		}
 		made := false
 		for _, end := range builtFrom {
-			if !r.lies(filepath.Dir(at), filepath.Base(at)+end) || end == ".o" && (made || stem != need) {
+			if !r.HasEntry(filepath.Dir(at), filepath.Base(at)+end) || end == ".o" && (made || stem != need) {
 				continue // an object that is made anew does not count
 			}
 			made = true
@@ -309,4 +312,6 @@ func (r makeReader) sourcesOf(need string) {
 }
 
 // loading are variables whose value is code, or says where it lies.
-var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR GIT_EXEC_PATH")
+var loading = strings.Fields("BASH_ENV ENV LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT NODE_OPTIONS NODE_PATH PYTHONPATH " +
+	"PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_DIR " +
+	"GIT_EXEC_PATH")

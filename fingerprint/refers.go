@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file binds what files of settings name, whatever their language, in the folders from
@@ -15,30 +17,24 @@ import (
 
 // decidingEndings are the ends of names of files that decide what happens. Data and what is
 // built is left out: it changes all the time.
-var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs .java " +
+var decidingEndings = strings.Fields(".sh .bash .zsh .fish .py .rb .pl .php .js .cjs .mjs .ts .mts .lua .go .rs " +
+	".java " +
 	".kts .groovy .gradle .sql .yml .yaml .toml .json .ini .cfg .conf .env .mk .mak .cmake .tf .tfvars .hcl .tpl " +
 	".tmpl .j2 .xml .properties .ps1 .bat .awk .sed .jq .nix .bzl .just")
-
-// A settingsReader reads the files of settings of a tool, whatever their language, for the files
-// that they name.
-type settingsReader struct {
-	reading
-	tool *tool
-}
 
 // bind binds the files that a file of settings names, whatever its language: each
 // word of it that is the name of a file that decides what happens, and for a folder
 // (./modules/x) the files of the tool in it.
 func (r settingsReader) bind(file, dir string, depth int) {
-	if !r.once("refers", file, dir) {
+	if !r.Once("refers", file, dir) {
 		return
 	}
-	text, ok := r.textOf(file, "names")
+	text, ok := r.TextOf(file, "names")
 	if !ok || text == "" {
 		return
 	}
-	if depth >= maxFollowed {
-		r.unread(file, "names")
+	if depth >= disk.MaxFollowed {
+		r.Unread(file, "names")
 		return
 	}
 	text = r.namedModules(file, text, dir)
@@ -51,20 +47,20 @@ func (r settingsReader) bind(file, dir string, depth int) {
 			if n > 0 && !r.liesThere(places[n], word) {
 				continue // in a folder that the file names, of what is not there nothing is known
 			}
-			if looked++; looked > maxWords {
-				r.unread(file, "names")
+			if looked++; looked > disk.MaxWords {
+				r.Unread(file, "names")
 				return
 			}
-			if r.err != nil {
+			if r.Err != nil {
 				return
 			}
 			at := r.reference(file, word, places[n], depth)
-			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(toolFolders, filepath.Base(at)) ||
+			if at == "" || n > 0 || !r.tool.plainly() || slices.Contains(disk.ToolFolders, filepath.Base(at)) ||
 				slices.Contains(places, at) {
 				continue
 			}
-			if len(places) >= maxBases {
-				r.unread(file, "names")
+			if len(places) >= disk.MaxBases {
+				r.Unread(file, "names")
 				return
 			}
 			places = append(places, at)
@@ -88,18 +84,18 @@ func (r settingsReader) places(file, text, dir string) []string {
 		}
 		for _, value := range flagValues(r.c.Step, "-r --require") {
 			for _, ending := range []string{"", ".rb"} {
-				r.visit(filepath.Clean(abs(dir, value))+ending, code)
+				r.Visit(filepath.Clean(abs(dir, value))+ending, disk.Code)
 			}
 		}
 	}
 	if r.tool.plainly() && (isRuby(file) || strings.HasSuffix(file, ".py")) { // what these load by a plain name
 		for _, word := range r.references(text, dir) {
 			at := filepath.Clean(abs(dir, word))
-			if slices.Contains(places, at) || !r.isDir(at) {
+			if slices.Contains(places, at) || !r.IsDir(at) {
 				continue
 			}
-			if len(places) >= maxBases {
-				r.unread(file, "names")
+			if len(places) >= disk.MaxBases {
+				r.Unread(file, "names")
 				break
 			}
 			places = append(places, at)
@@ -115,14 +111,14 @@ func (r settingsReader) liesThere(dir, word string) bool {
 	}
 	word = strings.TrimPrefix(word, "./")
 	first, _, deep := strings.Cut(word, "/")
-	if first == ".." || !r.lies(dir, first) {
+	if first == ".." || !r.HasEntry(dir, first) {
 		return false
 	}
 	if !deep {
 		return true
 	}
-	_, err := r.stat(filepath.Join(dir, word))
-	return r.look() && (err == nil || !isAbsent(err))
+	_, err := r.Stat(filepath.Join(dir, word))
+	return r.Look() && (err == nil || !disk.IsAbsent(err))
 }
 
 // plainly reports whether the files of a tool may name others by words without a dot.
@@ -133,13 +129,13 @@ func (t *tool) plainly() bool { return t.recipes == "" }
 // folder, that is returned.
 func (r settingsReader) reference(file, word, dir string, depth int) (folder string) {
 	at := abs(dir, word)
-	info, err := r.stat(at)
-	if !r.look() {
+	info, err := r.Stat(at)
+	if !r.Look() {
 		return ""
 	}
 	if err != nil {
-		if !isAbsent(err) && byName(word) {
-			r.visit(at, code) // which names it
+		if !disk.IsAbsent(err) && byName(word) {
+			r.Visit(at, disk.Code) // which names it
 		}
 		return ""
 	}
@@ -151,14 +147,14 @@ func (r settingsReader) reference(file, word, dir string, depth int) (folder str
 			return ""
 		}
 		for _, pattern := range append(strings.Fields(r.tool.files), strings.Fields(kustomization)...) {
-			for _, found := range r.matching(clean, pattern) {
+			for _, found := range r.BindMatching(clean, pattern) {
 				r.bind(found, clean, depth+1)
 			}
 		}
 		return clean
 	case info.Mode().IsRegular() && (decides(word, clean, info) || r.tool.plainly() && isPlainText(clean) ||
-		like(filepath.Base(file), startersOf)):
-		r.inFolder(clean)
+		disk.Like(filepath.Base(file), startersOf)):
+		r.BindListed(clean)
 		r.bindScript(clean, dir)
 		presets := strings.Contains(r.tool.programs, "cmake") && filepath.Ext(word) == ".json"
 		if presets || slices.Contains(furthers, filepath.Ext(word)) || r.tool.plainly() && filepath.Ext(word) == "" {
@@ -185,7 +181,7 @@ func isPlainText(file string) bool {
 	if filepath.Ext(base) != "" || slices.Contains(notes, base) {
 		return false
 	}
-	f, _, err := open(file)
+	f, _, err := disk.Open(file)
 	if err != nil {
 		return true
 	}
@@ -204,12 +200,12 @@ func (r settingsReader) references(text, dir string) (words []string) {
 		if at := strings.LastIndex(word, "%/"); at >= 0 { // %workspace%/x
 			word = word[at+2:]
 		}
-		if word == "" || len(word) > maxPath || word == "./" || seen[word] ||
+		if word == "" || len(word) > disk.MaxPath || word == "./" || seen[word] ||
 			!strings.ContainsAny(word, "./") && !r.tool.plainly() || len(word) < 2 && !r.tool.plainly() {
 			return
 		}
 		seen[word] = true
-		if strings.Contains(word, "/") || r.lies(dir, word) {
+		if strings.Contains(word, "/") || r.HasEntry(dir, word) {
 			words = append(words, word)
 		}
 	}
@@ -240,7 +236,7 @@ func byName(word string) bool {
 
 // isScript reports whether a file is one of an interpreter, or cannot be read for that.
 func isScript(file string) bool {
-	f, _, err := open(file)
+	f, _, err := disk.Open(file)
 	if err != nil {
 		return true
 	}

@@ -17,10 +17,12 @@ func TestSkillsAreBound(t *testing.T) {
 		"SlashCommand": `{"command":"/x now"}`,
 		"Agent":        `{"subagent_type":"x","prompt":"p"}`,
 	} {
-		name := map[string]string{"Skill": ".claude/skills/x/SKILL.md", "SlashCommand": ".claude/commands/x.md", "Agent": ".claude/agents/x.md"}[tool]
+		name := map[string]string{"Skill": ".claude/skills/x/SKILL.md", "SlashCommand": ".claude/commands/x.md",
+			"Agent": ".claude/agents/x.md"}[tool]
 		p := newPlayground(t)
 		p.write("sub/"+name, "---\nname: x\nhooks:\n  Stop: []\n---\n!`date`\n")
-		call := approver.ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Dir: p.path("sub/deep"), Env: p.call("").Env}
+		call := approver.ToolCall{Agent: "claude", Tool: tool, Args: []byte(args), Dir: p.path("sub/deep"),
+			Env: p.call("").Env}
 		p.write("sub/deep/a", "")
 		of := func() map[string]string {
 			files, unbound, err := p.b.Files(p.Context(), call)

@@ -66,7 +66,8 @@ func newHouse(t *testing.T) *house {
 		t.Fatal(err)
 	}
 	engine := shared()
-	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(), room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
+	h := &house{T: t, dir: t.TempDir(), session: uuid.NewString(),
+		room: &room{ready: make(chan struct{}), cards: make(chan approver.Card, 16)}}
 	people := approver.People{}
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	binder := fingerprint.New(engine)
@@ -137,7 +138,8 @@ func (h *house) asks(command string) <-chan approver.Verdict {
 	h.Cleanup(cancel)
 	out := make(chan approver.Verdict, 1)
 	go func() {
-		out <- h.people.Ask(ctx, call, approver.Verdict{Decision: approver.Ask, Severity: approver.High, TTL: 50 * time.Second})
+		out <- h.people.Ask(ctx, call, approver.Verdict{Decision: approver.Ask, Severity: approver.High,
+			TTL: 50 * time.Second})
 	}()
 	return out
 }
@@ -158,7 +160,8 @@ func (h *house) card(answer <-chan approver.Verdict) (c approver.Card, asked boo
 
 func (h *house) says(c approver.Card, yes bool, term approver.Term) approver.Outcome {
 	return h.reply(h.Context(), approver.Reply{
-		Channel: "room", Conversation: "r", Sender: "1", Approve: yes, Method: approver.ByCommand, Code: c.Code, Grant: term, Message: c.Request,
+		Channel: "room", Conversation: "r", Sender: "1", Approve: yes, Method: approver.ByCommand, Code: c.Code, Grant: term,
+		Message: c.Request,
 	})
 }
 
@@ -247,41 +250,55 @@ var spellings = []spelling{
 	{command: "xtool ./deploy.sh"},
 	// Tools, and what they read by themselves.
 	{command: "sudo make deploy", file: "Makefile", before: "deploy:\n\techo\n", after: "deploy:\n\ttouch evil\n"},
-	{command: "make", file: "inc.mk", more: map[string]string{"Makefile": "include *.mk\nall: deploy\n"}, before: "deploy:\n\techo\n", after: "deploy:\n\ttouch evil\n"},
+	{command: "make", file: "inc.mk", more: map[string]string{"Makefile": "include *.mk\nall: deploy\n"},
+		before: "deploy:\n\techo\n", after: "deploy:\n\ttouch evil\n"},
 	{command: "make -C sub deploy", file: "sub/Makefile", before: "deploy:\n", after: "deploy:\n\ttouch evil\n"},
-	{command: "make deploy", more: map[string]string{"Makefile": "S = deploy\nall:\ndeploy: check\n\t@./$(S).sh\ncheck:\n\ttrue\n"}},
+	{command: "make deploy", more: map[string]string{"Makefile": "S = deploy\nall:\ndeploy: " +
+		"check\n\t@./$(S).sh\ncheck:\n\ttrue\n"}},
 	{command: "just deploy", file: "justfile", before: "deploy:\n", after: "deploy:\n\ttouch evil\n"},
 	{command: "npm publish", file: "package.json", before: `{}`, after: `{"scripts":{"prepublishOnly":"touch evil"}}`},
 	{command: "npm publish", file: "dist/index.js", more: map[string]string{"package.json": `{}`}},
-	{command: "npm run release", more: map[string]string{"package.json": `{"scripts":{"release":"node -e 1 && ./deploy.sh"}}`}},
-	{command: "yarn release", file: "node_modules/.bin/shipit", more: map[string]string{"package.json": `{"scripts":{"release":"shipit"}}`}},
+	{command: "npm run release", more: map[string]string{
+		"package.json": `{"scripts":{"release":"node -e 1 && ./deploy.sh"}}`}},
+	{command: "yarn release", file: "node_modules/.bin/shipit",
+		more: map[string]string{"package.json": `{"scripts":{"release":"shipit"}}`}},
 	{command: "yarn shipit --now", file: "node_modules/.bin/shipit", more: map[string]string{"package.json": `{}`}},
 	{command: "pnpm -C sub run x", file: "sub/package.json", before: `{}`, after: `{"scripts":{"x":"touch evil"}}`},
 	{command: "terraform apply -auto-approve", file: "main.tf", before: "a", after: "b"},
 	{command: "terraform -chdir=infra apply", file: "infra/main.tf", before: "a", after: "b"},
-	{command: "terraform apply", file: "mod/x/main.tf", more: map[string]string{"main.tf": "module \"x\" { source = \"./mod/x\" }"}, before: "a", after: "b"},
+	{command: "terraform apply", file: "mod/x/main.tf",
+		more: map[string]string{"main.tf": "module \"x\" { source = \"./mod/x\" }"}, before: "a", after: "b"},
 	{command: "tofu apply plan.out", file: "plan.out", before: "a", after: "b"},
 	{command: "docker compose up -d", file: "docker-compose.yml", before: "a", after: "b"},
-	{command: "docker compose up", file: ".env.prod", more: map[string]string{"compose.yaml": "env_file: .env.prod"}, before: "a", after: "b"},
+	{command: "docker compose up", file: ".env.prod", more: map[string]string{"compose.yaml": "env_file: .env.prod"},
+		before: "a", after: "b"},
 	{command: "docker-compose -f c.yml up", file: "c.yml", before: "a", after: "b"},
 	{command: "docker build -t x .", file: "Dockerfile", before: "a", after: "b"},
-	{command: "docker build .", file: "src/app.py", more: map[string]string{"Dockerfile": "COPY . ."}, before: "a", after: "b"},
+	{command: "docker build .", file: "src/app.py", more: map[string]string{"Dockerfile": "COPY . ."}, before: "a",
+		after: "b"},
 	{command: "kubectl apply -f k8s/a.yaml", file: "k8s/a.yaml", before: "a", after: "b"},
 	{command: "kubectl apply -f k8s/", file: "k8s/a.yaml", before: "a", after: "b"},
-	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", more: map[string]string{"k8s/a.yaml": "a"}, before: "-", after: "b"},
+	{command: "kubectl apply -f 'k8s'", file: "k8s/new.yaml", more: map[string]string{"k8s/a.yaml": "a"}, before: "-",
+		after: "b"},
 	{command: "kubectl apply -k over", file: "over/kustomization.yaml", before: "a", after: "b"},
 	{command: "kubectl delete ns web", file: ".kube/config", before: "staging", after: "production"},
 	{command: "helm upgrade x ./chart -f v.yaml", file: "chart/templates/a.yaml", before: "a", after: "b"},
-	{command: "ansible-playbook site.yml", file: "roles/x/tasks/main.yml", more: map[string]string{"site.yml": "x"}, before: "a", after: "b"},
-	{command: "go run .", file: "main.go", more: map[string]string{"go.mod": "module m\n"}, before: "package main", after: "package  main"},
-	{command: "go run ./cmd/x", file: "lib/lib.go", more: map[string]string{"go.mod": "module m\n", "cmd/x/main.go": "package main\nimport _ \"m/lib\"\n"}, before: "package lib", after: "package  lib"},
-	{command: "go generate ./...", file: "a/b/c.go", more: map[string]string{"go.mod": "module m\n"}, before: "package b", after: "package  b"},
+	{command: "ansible-playbook site.yml", file: "roles/x/tasks/main.yml", more: map[string]string{"site.yml": "x"},
+		before: "a", after: "b"},
+	{command: "go run .", file: "main.go", more: map[string]string{"go.mod": "module m\n"}, before: "package main",
+		after: "package  main"},
+	{command: "go run ./cmd/x", file: "lib/lib.go",
+		more:   map[string]string{"go.mod": "module m\n", "cmd/x/main.go": "package main\nimport _ \"m/lib\"\n"},
+		before: "package lib", after: "package  lib"},
+	{command: "go generate ./...", file: "a/b/c.go", more: map[string]string{"go.mod": "module m\n"}, before: "package b",
+		after: "package  b"},
 	{command: "cargo publish", file: "build.rs", more: map[string]string{"Cargo.toml": ""}, before: "a", after: "b"},
 	{command: "cargo run", file: "src/main.rs", more: map[string]string{"Cargo.toml": ""}, before: "a", after: "b"},
 	{command: "tox -e deploy", file: "tox.ini", before: "a", after: "b"},
 	{command: "python3 -m pkg.run", file: "pkg/run.py", before: "a", after: "b"},
 	{command: "pip install .", file: "setup.py", before: "a", after: "b"},
-	{command: "poetry publish", file: "dist/x.whl", more: map[string]string{"pyproject.toml": ""}, before: "a", after: "b"},
+	{command: "poetry publish", file: "dist/x.whl", more: map[string]string{"pyproject.toml": ""}, before: "a",
+		after: "b"},
 	{command: "rake deploy", file: "Rakefile", before: "a", after: "b"},
 	{command: "git commit -m x", file: ".git/hooks/pre-commit"},
 	{command: "git push --force origin main", file: ".git/config", before: "[a]\nb = c\n", after: "[a]\nb = d\n"},
@@ -502,7 +519,8 @@ func TestWhatCannotBeBoundHasAName(t *testing.T) {
 			if !asked {
 				t.Fatalf("nobody was asked: %+v", v)
 			}
-			if notice := strings.ReplaceAll(card.Notice, h.dir+"/", ""); !strings.HasPrefix(notice, "NOT BOUND: ") || !strings.Contains(notice, name) {
+			if notice := strings.ReplaceAll(card.Notice, h.dir+"/", ""); !strings.HasPrefix(notice, "NOT BOUND: ") ||
+				!strings.Contains(notice, name) {
 				t.Errorf("the card says %q, and not %q", card.Notice, name)
 			}
 			for _, term := range []approver.Term{{Session: true}, {For: time.Minute}} {
@@ -555,7 +573,8 @@ func TestHonestChangesDoNotVoidAYes(t *testing.T) {
 		t.Run(c.command+" "+c.changes, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t)
-			for _, name := range []string{"app.log", "notes.txt", "data.csv", "out.txt", "build/app.o", "dist/app.js", "copy.sh", "main.go", "target/debug/app", "README.md", "other.sh"} {
+			for _, name := range []string{"app.log", "notes.txt", "data.csv", "out.txt", "build/app.o", "dist/app.js", "copy.sh",
+				"main.go", "target/debug/app", "README.md", "other.sh"} {
 				h.write(name, "1")
 				if err := os.Chmod(filepath.Join(h.dir, name), 0o644); err != nil {
 					t.Fatal(err)
@@ -588,7 +607,8 @@ func TestWhatIsTooMuchIsDeniedOrOnTheCard(t *testing.T) {
 	for _, c := range []struct{ name, command, file, text string }{
 		{"a long makefile", "make", "Makefile", "all:\n\t./deploy.sh" + remarks},
 		{"main is no text", "npm test", "package.json", `{"scripts":{"test":"./deploy.sh"},"main":false}`},
-		{"a mark and a twin", "npm test", "package.json", "\ufeff" + `{"scripts":{"test":"./deploy.sh"},"Scripts":{"test":"true"}}`},
+		{"a mark and a twin", "npm test", "package.json",
+			"\ufeff" + `{"scripts":{"test":"./deploy.sh"},"Scripts":{"test":"true"}}`},
 		{"a comment", "bun run test", "package.json", "{/**/\"scripts\":{\"test\":\"./deploy.sh\"}}"},
 		{"many words", "task x", "Taskfile.yml", strings.Repeat("a1.b b2.c ", 600) + "./deploy.sh"},
 		{"a long script", "bash run.sh", "run.sh", "./deploy.sh\nexit" + remarks},

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"approver.example/fingerprint/disk"
 )
 
 // This file reads what Terraform's files read and load.
@@ -41,8 +43,8 @@ func (r terraformReader) bind(file, text, dir string) {
 			r.namedFile(file, "reads")
 			continue
 		}
-		if at := abs(dir, m[1]); r.visit(at, code) && name == "fileset" {
-			r.folder(filepath.Clean(at))
+		if at := abs(dir, m[1]); r.Visit(at, disk.Code) && name == "fileset" {
+			r.BindFolder(filepath.Clean(at))
 		}
 	}
 	r.givenFiles(file, text, dir)
@@ -100,25 +102,25 @@ func (r terraformReader) givenIn(file, key, value string, places []string) {
 	}
 	for _, dir := range places {
 		at := filepath.Clean(abs(dir, m[1]))
-		info, err := r.stat(at)
-		if !r.look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
+		info, err := r.Stat(at)
+		if !r.Look() || err != nil || at == dir || strings.Contains(filepath.Base(at), ".tfstate") {
 			continue
 		}
-		if !r.visit(at, code) || !info.IsDir() {
+		if !r.Visit(at, disk.Code) || !info.IsDir() {
 			continue
 		}
 		if key == "source" && strings.HasPrefix(m[1], ".") && r.isModule(at) {
 			continue // it is read as one
 		}
-		r.below(at, true, nil) // it is packed as a whole
+		r.BindTree(at, true, nil) // it is packed as a whole
 	}
 }
 
 // isModule reports whether a folder has files of Terraform.
 func (r terraformReader) isModule(dir string) bool {
-	names, _ := r.listDir(dir)
+	names, _ := r.ListDir(dir)
 	kinds := []string{"*.tf", "*.tf.json", "*.tofu"}
-	return slices.ContainsFunc(names, func(name string) bool { return like(name, kinds) })
+	return slices.ContainsFunc(names, func(name string) bool { return disk.Like(name, kinds) })
 }
 
 // withoutNotes drops the lines of a text that are nothing but a note.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -53,7 +55,7 @@ func (r toolReader) bind() {
 	r.bindOwn()
 	for _, name := range strings.Fields(t.home) {
 		if home := r.call.Env["HOME"]; filepath.IsAbs(home) {
-			r.visit(filepath.Join(home, name), code)
+			r.Visit(filepath.Join(home, name), disk.Code)
 		}
 	}
 	for n, base := range r.bases {
@@ -62,7 +64,7 @@ func (r toolReader) bind() {
 			if t.recipes == "image" {
 				files = imageReader{r.reading}.buildContext(base, r.bases[0])
 			} else {
-				files = r.folder(base, strings.Fields(t.given)...)
+				files = r.BindFolder(base, strings.Fields(t.given)...)
 			}
 			r.c.coded = len(files) > 0 || r.c.coded
 			kustomizeReader{r.reading}.bind(base, 0)
@@ -80,7 +82,7 @@ func (r toolReader) bindOwn() {
 	case "git":
 		(&gitCall{reading: r.reading}).bind()
 	case "compose":
-		for _, value := range r.values("COMPOSE_FILE") {
+		for _, value := range r.Values("COMPOSE_FILE") {
 			for _, base := range r.bases {
 				composeReader{r.reading}.composeFiles(value, base)
 			}
@@ -100,20 +102,20 @@ func (r toolReader) bindFolder(base string) {
 	var found []string
 	for _, at := range places {
 		for _, pattern := range strings.Fields(t.files) {
-			found = append(found, r.matching(at, pattern)...)
+			found = append(found, r.BindMatching(at, pattern)...)
 		}
 		for _, name := range strings.Fields(t.trees) {
-			r.c.coded = len(r.visitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
+			r.c.coded = len(r.VisitFolder(filepath.Join(at, name), strings.Fields(t.kinds)...)) > 0 || r.c.coded
 		}
 	}
-	if t.kinds == pytestKinds {
+	if t.kinds == disk.PytestKinds {
 		r.pythonNames(strings.Join(flagValues(r.c.Step, "-p"), "\n"), []string{base})
 	}
 	flagged := r.flagged(base)
 	for _, file := range flagged { // roles lie beside a playbook
 		for _, name := range strings.Fields(t.trees) {
 			if t.refers && name != "." {
-				r.visitFolder(filepath.Join(filepath.Dir(file), name), strings.Fields(t.kinds)...)
+				r.VisitFolder(filepath.Join(filepath.Dir(file), name), strings.Fields(t.kinds)...)
 			}
 		}
 	}
@@ -140,7 +142,7 @@ func (r toolReader) bindFile(file string) {
 		}
 	case "package":
 		if name := filepath.Base(file); slices.Contains([]string{".npmrc", ".yarnrc", ".yarnrc.yml"}, name) {
-			settingsReader(r).bind(file, dir, maxFollowed-1)
+			settingsReader(r).bind(file, dir, disk.MaxFollowed-1)
 		}
 		packageReader{r.reading}.bindFile(file)
 	}
@@ -168,8 +170,8 @@ func (r toolReader) flagged(base string) (files []string) {
 			}
 			is = byName(value)
 		}
-		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !r.visit(file,
-			code) && r.out[file] != "" {
+		if file := filepath.Clean(abs(base, value)); is && value != "" && effect.IsKnown(value) && !r.Visit(file,
+			disk.Code) && r.Bound[file] != "" {
 			files = append(files, file)
 		}
 	}
@@ -190,7 +192,7 @@ func (r toolReader) takesFromRegistry() bool {
 			"-") && len(st.Argv[n]) <= 2 && st.Argv[n] != "-g" && st.Argv[n] != "-D" {
 			continue
 		}
-		here := slices.ContainsFunc(r.bases, func(base string) bool { _, err := r.stat(abs(base, w)); return err == nil })
+		here := slices.ContainsFunc(r.bases, func(base string) bool { _, err := r.Stat(abs(base, w)); return err == nil })
 		if !effect.IsKnown(w) || !here {
 			return true
 		}

@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"strings"
 	"sync"
+
+	"approver.example/fingerprint/disk"
 )
 
 // A tool is a program that reads files without being told, or whole folders. What its
@@ -143,7 +145,7 @@ var tools = []tool{
 	{programs: "tox nox", files: "tox.ini setup.cfg pyproject.toml setup.py noxfile.py requirements*.txt", refers: true},
 	{programs: "pytest py.test", files: "conftest.py pytest.ini .pytest.ini pyproject.toml tox.ini setup.cfg",
 		above: true, refers: true},
-	{programs: "pytest py.test", trees: ".", kinds: pytestKinds},
+	{programs: "pytest py.test", trees: ".", kinds: disk.PytestKinds},
 	{programs: "pytest py.test", files: "*.py", trees: "tests test", kinds: "*.py *.toml *.ini *.cfg", given: "*.py"},
 	{programs: "poetry pdm hatch flit uv rye pipenv", files: "pyproject.toml poetry.lock pdm.lock uv.lock uv.toml " +
 		"poetry.toml setup.py setup.cfg build.py Pipfile Pipfile.lock .env", above: true, refers: true},
@@ -206,7 +208,6 @@ var toolsOf = sync.OnceValue(func() map[string][]int {
 })
 
 const (
-	pytestKinds  = "conftest.py test_*.py *_test.py __init__.py"
 	composeFiles = "compose.yaml compose.yml docker-compose.yaml docker-compose.yml compose.override.yaml " +
 		"compose.override.yml docker-compose.override.yaml docker-compose.override.yml .env"
 	kustomization = "kustomization.yaml kustomization.yml Kustomization"

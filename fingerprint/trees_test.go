@@ -8,9 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"approver.example/fingerprint/disk"
 
 	"approver.example"
 )
@@ -58,7 +59,7 @@ var large = []struct{ command, file string }{
 func largeRepository(t *testing.T) *playground {
 	n := 10_000
 	if testing.Short() {
-		n = maxTree*4 + 400 // so that a quarter of them is too many
+		n = disk.MaxTree*4 + 400 // so that a quarter of them is too many
 	}
 	p := &playground{T: t, dir: bigRepository(t, n), b: New(engine())}
 	f, err := os.Open(p.dir)
@@ -66,7 +67,7 @@ func largeRepository(t *testing.T) *playground {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if !timesHold(f) {
+	if !disk.TimesHold(f) {
 		t.Skip("the times of files on this file system are not trusted: all is NOT BOUND here")
 	}
 	return p
@@ -95,7 +96,7 @@ func TestALargeRepositoryIsBound(t *testing.T) {
 
 func stampedIn(files map[string]string) bool {
 	for _, sum := range files {
-		if strings.HasPrefix(sum, stampedSum) {
+		if strings.HasPrefix(sum, disk.StampedSum) {
 			return true
 		}
 	}
@@ -205,7 +206,8 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 	p.write("src/d001/asset.txt", "v1")
 	p.write("src/d001/testdata/broken.go", "pack age")
 	before, unbound, err := p.b.Files(t.Context(), p.call("go build ./..."))
-	if err != nil || len(unbound) > 0 || before[filepath.Join(other, "z.go")] == "" || before[p.path("src/d001/asset.txt")] == "" {
+	if err != nil || len(unbound) > 0 || before[filepath.Join(other, "z.go")] == "" ||
+		before[p.path("src/d001/asset.txt")] == "" {
 		t.Errorf("%v is not bound, %v", unbound, err)
 	}
 	time.Sleep(2100 * time.Millisecond) // what a file says is kept from here on
@@ -218,70 +220,10 @@ func TestWhatALargeRepositoryNamesIsBound(t *testing.T) {
 		t.Errorf("go run .: %q", names)
 	}
 	p.write("src/d001/f9.go", "pack age")
-	if names := p.unbound("go build ./..."); len(names) != 1 || !strings.Contains(names[0], "what src/d001/f9.go imports") {
+	if names := p.unbound("go build ./..."); len(names) != 1 ||
+		!strings.Contains(names[0], "what src/d001/f9.go imports") {
 		t.Errorf("a file that cannot be read: %q", names)
 	}
-}
-
-// What cannot be told in time, or by nobody, has a name as before.
-func TestWhatIsTooLargeHasAName(t *testing.T) {
-	p := newPlayground(t, "m/a.yaml", "m/b.yaml")
-	fresh := func() *scan {
-		return newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-	}
-	s := fresh()
-	s.treed = 2 * maxTree
-	if s.folder(p.path("m")); len(s.unbound) != 0 || !stampedIn(s.out) {
-		t.Skipf("this file system keeps no times: %q", s.unbound)
-	}
-	for name, set := range map[string]func(*scan){
-		"entries": func(s *scan) { s.walked = maxWalked },
-		"time":    func(s *scan) { s.walked, s.walkedFor = 255, walkTime },
-		"future": func(s *scan) {
-			s.treed = 2 * maxTree
-			p.b.stat = func(string) (os.FileInfo, error) { return nil, syscall.EIO }
-			p.write("m/a.yaml", "v3") // it changed just now, and nobody can look again
-		},
-	} {
-		s := fresh()
-		set(s)
-		if s.folder(p.path("m")); len(s.unbound) == 0 || !strings.Contains(s.unbound[0], "too large") {
-			t.Errorf("%s: %q", name, s.unbound)
-		}
-		p.b.stat = nil
-	}
-	must(t, syscall.Mkfifo(p.path("m/p.yaml"), 0o600))
-	s = fresh()
-	s.treed = 2 * maxTree
-	if s.folder(p.path("m")); len(s.unbound) != 1 || !strings.Contains(s.unbound[0], "which is no file") {
-		t.Errorf("a pipe: %q", s.unbound)
-	}
-	if info, err := os.Stat("/proc/self/status"); err == nil {
-		if v, known := appendVersion(nil, info); known && trustedTimes("/proc/self/status", v.device) {
-			t.Error("times that the kernel makes up are trusted")
-		}
-	}
-}
-
-// A file that changes again within the same tick of the clock is waited for.
-func TestAFreshFileIsLookedAtAgain(t *testing.T) {
-	p := newPlayground(t, "m/a.yaml")
-	s := newScan(&p.b.shared, p.b.walker, nil, p.call(""))
-	t.Run("as it was", func(t *testing.T) {
-		info, err := os.Stat(p.path("m/a.yaml"))
-		must(t, err)
-		v, _ := appendVersion(nil, info)
-		if !s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
-			t.Error("it is as it was")
-		}
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now().Add(time.Hour)}}) {
-			t.Error("a file from the future is trusted")
-		}
-		p.write("m/a.yaml", "v9")
-		if s.stays([]freshFile{{p.path("m/a.yaml"), string(v.text), time.Now()}}) {
-			t.Error("it changed, and nobody sees it")
-		}
-	})
 }
 
 // BenchmarkLargeRepository is the cost of a card in repositories of some sizes, once what

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example"
 	"approver.example/reflexcore/effect"
 )
@@ -26,8 +28,8 @@ const comparedOnly = approver.ComparedEnv + approver.ComparedEnv
 // loaders binds the files that the environment names: a program that is loaded, settings
 // that say where something happens. Which program reads which variable is not asked.
 func (r *reader) loaders() {
-	names := make([]string, 0, len(r.scan.call.Env))
-	for name := range r.scan.call.Env {
+	names := make([]string, 0, len(r.ToolCall.Env))
+	for name := range r.ToolCall.Env {
 		if !slices.Contains(elsewhereNamed, name) && !strings.HasPrefix(name, "BASH_FUNC_") && !strings.HasPrefix(name,
 			comparedOnly) {
 			names = append(names, name)
@@ -35,20 +37,20 @@ func (r *reader) loaders() {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		value := r.scan.call.Env[name]
-		if len(value) > maxText {
-			r.name("%s", name)
+		value := r.ToolCall.Env[name]
+		if len(value) > disk.MaxText {
+			r.Name("%s", name)
 			continue
 		}
 		if strings.Contains(value, "$") { // bash expands BASH_ENV
-			value += " " + r.expands(value)
+			value += " " + r.Expand(value)
 		}
 		r.loaded(value)
 	}
 }
 
 // loaded binds the files that a value names.
-func (r *reader) loaded(value string) { r.loadedIn(r.scan.call.Dir, value) }
+func (r *reader) loaded(value string) { r.loadedIn(r.ToolCall.Dir, value) }
 
 // loadedIn is loaded for a folder in which the value is used.
 func (r *reader) loadedIn(dir, value string) {
@@ -62,13 +64,14 @@ func (r *reader) loadedIn(dir, value string) {
 		for _, flag := range []string{"", "-r", "-I", "-f", "-C"} {
 			w, ok := strings.CutPrefix(word, flag)
 			if rest, home := strings.CutPrefix(w, "~"); home {
-				w = r.scan.call.Env["HOME"] + rest
+				w = r.ToolCall.Env["HOME"] + rest
 			}
 			if !ok || w == "" || w[0] == '-' || !effect.IsKnown(w) || !filepath.IsAbs(w) && !filepath.IsAbs(dir) {
 				continue
 			}
 			file := abs(dir, w)
-			if info, err := r.stat(file); r.look() && (err == nil && info.Mode().IsRegular() || err != nil && !isAbsent(err)) && !r.visit(file, code) {
+			if info, err := r.Stat(file); r.Look() &&
+				(err == nil && info.Mode().IsRegular() || err != nil && !disk.IsAbsent(err)) && !r.Visit(file, disk.Code) {
 				r.bindScript(file, dir)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
 )
@@ -22,12 +24,12 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	if st.Shell && slices.Contains(quietly, first(st)) {
 		return bases
 	}
-	known, as := st.Program != "" || st.Shell, code
+	known, as := st.Program != "" || st.Shell, disk.Code
 	switch {
 	case known && (p.words || p.does(i)):
-		as = data
+		as = disk.Data
 	case known: // only the folders matter
-		as = unseen
+		as = disk.Unseen
 	}
 	inner := map[string]bool{}
 	if known && p.commands[i].wrapped {
@@ -46,7 +48,8 @@ func (p *pass) bindWords(i int, bases []string) []string {
 	if len(bases) == 0 && !known && slices.ContainsFunc(words, operand) {
 		p.unknown(st)
 	}
-	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 && !strings.Contains(st.Argv[1], "/") {
+	if source := first(st) == "source" || first(st) == "."; source && st.Shell && len(st.Argv) > 1 &&
+		!strings.Contains(st.Argv[1], "/") {
 		p.lookup(st, st.Argv[1])
 	}
 	if !known { // a wrapper, perhaps
@@ -76,13 +79,13 @@ func onlyWritten(st *shell.Step, n int) bool {
 
 // bindFiles binds each place that words can lead to, from each folder. A word that names
 // a folder makes that one more to start from: make -C sub.
-func (p *pass) bindFiles(i int, as level, words, bases []string) []string {
+func (p *pass) bindFiles(i int, as disk.Level, words, bases []string) []string {
 	absolute := true
 	if len(bases) == 0 {
 		bases = []string{""} // for what is absolute
 	}
 	known, runs, start := map[string]bool{}, interprets(first(&p.Steps[i])), bases[0]
-	for n := 0; n < len(bases) && p.err == nil; n++ { // grows
+	for n := 0; n < len(bases) && p.Err == nil; n++ { // grows
 		for _, word := range words {
 			if filepath.IsAbs(word) && !absolute || !filepath.IsAbs(word) && bases[n] == "" {
 				continue
@@ -100,11 +103,11 @@ func (p *pass) bindFiles(i int, as level, words, bases []string) []string {
 					continue
 				}
 				if is && !known[folder] {
-					if len(bases) >= maxBases {
-						p.name("what lies in more than %d folders", maxBases)
+					if len(bases) >= disk.MaxBases {
+						p.Name("what lies in more than %d folders", disk.MaxBases)
 						return bases
 					}
-					p.bindLink(folder) // terraform -chdir=link
+					p.BindLink(folder) // terraform -chdir=link
 					known[folder] = true
 					bases = append(bases, folder)
 				}
@@ -136,14 +139,14 @@ func tooHigh(folder, start string, words []string) bool {
 }
 
 // leadsTo visits a path, unless as is unseen, and reports whether it is a folder.
-func (p *pass) leadsTo(file string, as level) bool {
-	if as != unseen {
-		return p.visit(file, as)
+func (p *pass) leadsTo(file string, as disk.Level) bool {
+	if as != disk.Unseen {
+		return p.Visit(file, as)
 	}
-	if strings.ContainsRune(file, 0) || p.tooLong(file) || !p.look() {
+	if strings.ContainsRune(file, 0) || p.TooLong(file) || !p.Look() {
 		return false
 	}
-	info, err := p.stat(file)
+	info, err := p.Stat(file)
 	return err == nil && info.IsDir()
 }
 
@@ -162,7 +165,7 @@ func (p *pass) isLeftOut(i int, file string) bool {
 	if !strings.HasSuffix(clean, ".log") || p.flows || !p.isA(i, []string{"rm"}) {
 		return false
 	}
-	info, err := p.stat(clean)
+	info, err := p.Stat(clean)
 	return err == nil && info.Mode()&0o111 == 0
 }
 

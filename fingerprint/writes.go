@@ -16,7 +16,7 @@ type wrote struct {
 	makes bool     // one of its commands may write anything
 	files []string // that its commands write
 	trees []string // folders into which they copy
-	runs  []string // further texts
+	texts []string // to which it leads
 }
 
 // textWrites are what is known of texts, by their names.
@@ -48,7 +48,7 @@ func (t textWrites) says(unit, file string, anything bool) bool {
 			slices.ContainsFunc(w.trees, func(dir string) bool { return strings.HasPrefix(file, dir+"/") }) {
 			return true
 		}
-		for _, next := range w.runs {
+		for _, next := range w.texts {
 			if !slices.Contains(units, next) {
 				units = append(units, next)
 			}
@@ -66,5 +66,6 @@ func checker(program string) bool {
 // checkers only look: what they run beside that is the project's tests.
 const checkers = "jest vitest mocha ava pytest py.test eslint prettier stylelint oxlint biome flake8 pylint mypy " +
 	"pyright ruff black isort bandit rspec rubocop phpunit phpstan psalm golangci-lint staticcheck govulncheck " +
-	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest cypress " +
+	"gofmt gofumpt gotestsum shellcheck shfmt hadolint actionlint yamllint markdownlint tflint checkov trivy bats ctest " +
+	"cypress " +
 	"playwright nyc c8 tsd knip depcheck audit-ci pip-audit safety"

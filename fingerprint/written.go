@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"approver.example/reflexcore/effect"
 )
 
@@ -12,16 +14,10 @@ import (
 // there now is then not what runs. Of a folder that is copied the sources are bound. Of a program
 // that may write anything from anywhere nobody can tell: the file is named.
 
-// A executedFile is a file that a step executes, which earlier steps may write.
-type executedFile struct {
-	step      int
-	file, dir string
-}
-
 // writtenBefore names what a step executes if another one may write it before, and binds the
 // sources of what is copied.
 func (p *pass) writtenBefore(l executedFile) {
-	if l.step < 0 || l.step >= len(p.Steps) || system(l.file) {
+	if l.step < 0 || l.step >= len(p.Steps) || disk.InSystemFolder(l.file) {
 		return
 	}
 	end := l.step

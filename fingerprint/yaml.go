@@ -3,6 +3,8 @@ package fingerprint
 import (
 	"strings"
 
+	"approver.example/fingerprint/disk"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -17,11 +19,11 @@ type yamlText struct {
 
 // yamlOf reads a text of YAML, or of JSON.
 func yamlOf(text string) (y yamlText, err error) {
-	tree, err := parser.ParseBytes([]byte(text), 0)
+	parsed, err := parser.ParseBytes([]byte(text), 0)
 	if err != nil {
 		return y, err
 	}
-	for _, doc := range tree.Docs {
+	for _, doc := range parsed.Docs {
 		y.add(yamlNode(doc.Body, 0))
 	}
 	return y, nil
@@ -33,7 +35,7 @@ func (y *yamlText) add(part yamlText) {
 }
 
 func yamlNode(n ast.Node, depth int) (y yamlText) {
-	if depth > maxNested {
+	if depth > disk.MaxNested {
 		return yamlText{deep: true}
 	}
 	switch n := n.(type) {

@@ -63,7 +63,8 @@ func TestAcknowledgment(t *testing.T) {
 		t.Fatal("the acknowledgment was not taken")
 	}
 	for name, head := range map[string]string{
-		"no call": "Content-Length: 0\r\n", "two calls": good + wire.Call + ": " + testCall + "\r\n", "no id": "Content-Length: 0\r\n" + wire.Call + ": x\r\n",
+		"no call": "Content-Length: 0\r\n", "two calls": good + wire.Call + ": " + testCall + "\r\n",
+		"no id":  "Content-Length: 0\r\n" + wire.Call + ": x\r\n",
 		"a body": "Content-Length: 2\r\n" + wire.Call + ": " + testCall + "\r\n",
 	} {
 		c, err := net.Dial("unix", socket)

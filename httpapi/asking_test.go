@@ -67,7 +67,8 @@ func TestAskingASilentDaemon(t *testing.T) {
 	}
 	_ = (<-conns).Close()
 	gone := func(uint32) error { return (<-conns).Close() }
-	if err := (SubmitClient{socket, gone}).Ask(t.Context(), "x", nil); !errors.Is(err, io.EOF) || errors.Is(err, ErrRefused) {
+	if err := (SubmitClient{socket, gone}).Ask(t.Context(), "x", nil); !errors.Is(err, io.EOF) ||
+		errors.Is(err, ErrRefused) {
 		t.Errorf("a daemon that died: %v", err)
 	}
 }

@@ -55,7 +55,8 @@ func TestStrangersTakeNoPlace(t *testing.T) {
 	_ = asOther(t, dir, socket)
 	_ = asOther(t, dir, socket)
 	awaitConns(t, s, 0)
-	if own, other := strings.Count(log.String(), "uid 0 "), strings.Count(log.String(), "uid 65534 may not use this socket"); own != 0 || other != 1 {
+	if own, other := strings.Count(log.String(), "uid 0 "),
+		strings.Count(log.String(), "uid 65534 may not use this socket"); own != 0 || other != 1 {
 		t.Errorf("the log tells of root %d times, and of a stranger %d times: %s", own, other, &log)
 	}
 }
@@ -81,7 +82,8 @@ func TestStrangersDoNotFillTheLog(t *testing.T) {
 		t.Error("a minute later nothing is told")
 	}
 	a = awayLog{}
-	if !a.first(awayKey{7, "refused"}, now) || !a.first(awayKey{7, "too many"}, now) || !a.first(awayKey{8, "refused"}, now) || a.first(awayKey{7, "refused"}, now) {
+	if !a.first(awayKey{7, "refused"}, now) || !a.first(awayKey{7, "too many"}, now) ||
+		!a.first(awayKey{8, "refused"}, now) || a.first(awayKey{7, "refused"}, now) {
 		t.Error("of one user, each trouble is told once")
 	}
 }
@@ -132,7 +134,8 @@ func TestHeldCallsKeepNoReportOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_, _ = io.WriteString(c, "POST "+wire.AckPath+" HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n"+wire.Call+": "+testCall+"\r\n\r\n")
+	_, _ = io.WriteString(c, "POST "+wire.AckPath+" HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n"+wire.Call+": "+
+		testCall+"\r\n\r\n")
 	if res, _, err := response(t, c); err != nil || res.StatusCode != 200 {
 		t.Errorf("an acknowledgment: %+v, %v", res, err)
 	}
@@ -145,7 +148,8 @@ func TestHeldCallsKeepNoReportOut(t *testing.T) {
 // refused is an error in the log.
 func TestReportsAreBounded(t *testing.T) {
 	var log bytes.Buffer
-	s := &Submit{Admit: me(), Log: slog.New(slog.NewTextHandler(&log, nil)), Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	s := &Submit{Admit: me(), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
 	socket, stop := run(t, s.Serve)
 	uid := uint32(os.Geteuid())
 	large, err := s.tell(uid, maxBytesEach)

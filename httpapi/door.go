@@ -81,7 +81,8 @@ func (l bounded) Accept() (net.Conn, error) {
 		}
 		l.miss()
 		l.away.tell(l.log, peer, "too many connections", err)
-		turnAway(c, http.StatusServiceUnavailable, fmt.Errorf("too many connections are open (%w): wait until some are answered", err))
+		turnAway(c, http.StatusServiceUnavailable,
+			fmt.Errorf("too many connections are open (%w): wait until some are answered", err))
 	}
 }
 
@@ -120,7 +121,9 @@ func turnAway(c net.Conn, status int, why error) {
 	body := fmt.Sprintf("{\"error\":%q}\n", why)
 	_ = c.SetDeadline(time.Now().Add(10 * time.Millisecond)) // an empty socket takes it at once
 	// What fails here fails for the peer, who then blocks by itself.
-	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	_,
+		_ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: "+
+		"close\r\n\r\n%s",
 		status, http.StatusText(status), len(body), body)
 	_ = c.Close()
 }

@@ -49,16 +49,22 @@ func serveTo(t *testing.T, dir string, serve func(context.Context, net.Listener)
 func TestStrangersTakeNoPlaceOnTheResolveSocket(t *testing.T) {
 	var log bytes.Buffer
 	debug := &slog.HandlerOptions{Level: slog.LevelDebug} // the stranger is the test's own user
-	s := &Resolve{Admit: AdmitUIDs(uint32(os.Geteuid()) + 1), Log: slog.New(slog.NewTextHandler(&log, debug)), Resolver: watched(), Operator: operator{}}
+	s := &Resolve{Admit: AdmitUIDs(uint32(os.Geteuid()) + 1), Log: slog.New(slog.NewTextHandler(&log, debug)),
+		Resolver: watched(), Operator: operator{}}
 	socket, stop := run(t, s.Serve)
 	for name, ask := range map[string]string{
-		"silent": "", "health": "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", "a watch": "GET /v1/watch HTTP/1.1\r\nHost: x\r\n\r\n",
+		"silent": "", "health": "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a watch":      "GET /v1/watch HTTP/1.1\r\nHost: x\r\n\r\n",
 		"an operation": "POST /v1/operate/freeze HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
 		"an answer":    "POST /v1/answer HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
-		"half a body":  "POST /v1/answer HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{", "half a head": "GET /v1/health HT",
-		"keep-alive": "GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n", "a method": "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
-		"an upgrade": "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "http/2": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-		"no http": "\x16\x03\x01\x02\x00\x01\x00", "blank lines": "\r\n\r\n\r\n", "expect": "POST /v1/answer HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+		"half a body":  "POST /v1/answer HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n{",
+		"half a head":  "GET /v1/health HT",
+		"keep-alive":   "GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n",
+		"a method":     "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"an upgrade":   "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+		"http/2":       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"no http":      "\x16\x03\x01\x02\x00\x01\x00", "blank lines": "\r\n\r\n\r\n",
+		"expect": "POST /v1/answer HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n",
 	} {
 		for range 10 {
 			c, err := net.Dial("unix", socket)
@@ -69,7 +75,8 @@ func TestStrangersTakeNoPlaceOnTheResolveSocket(t *testing.T) {
 			_, _ = io.WriteString(c, ask)
 			_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 			answer, err := io.ReadAll(c)
-			if ended := err == nil || errors.Is(err, syscall.ECONNRESET); !ended || !strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
+			if ended := err == nil || errors.Is(err, syscall.ECONNRESET); !ended ||
+				!strings.HasPrefix(string(answer), "HTTP/1.1 403 Forbidden\r\n") {
 				t.Fatalf("%s: %q, %v", name, answer, err)
 			}
 		}
@@ -90,14 +97,16 @@ func TestOneApproverDoesNotTakeEveryPlace(t *testing.T) {
 		t.Skip("it needs a second user, so it runs as root")
 	}
 	dir := tempDir(t)
-	s := &Resolve{Admit: AdmitUIDs(0, 65534), Log: quiet(), Resolver: watched(), Operator: operator{}, MaxConns: 3, MaxConnsEach: 3}
+	s := &Resolve{Admit: AdmitUIDs(0, 65534), Log: quiet(), Resolver: watched(), Operator: operator{}, MaxConns: 3,
+		MaxConnsEach: 3}
 	socket := serveTo(t, dir, s.Serve)
 	for range 3 { // those of others
 		if err := s.conns.take(4711, 1, 3, 3); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := asOther(t, dir, socket); !strings.Contains(got, "too many connections are open (of all users together, at most 3)") {
+	if got := asOther(t, dir, socket); !strings.Contains(got,
+		"too many connections are open (of all users together, at most 3)") {
 		t.Errorf("an approver: %s", got)
 	}
 	var out struct{ Frozen bool }
@@ -163,7 +172,8 @@ func TestWatchesAreBounded(t *testing.T) {
 
 // On the submit socket, too, the daemon's own user and root are not kept out by all others.
 func TestOthersDoNotKeepRootOutOfTheSubmitSocket(t *testing.T) {
-	s := &Submit{Admit: me(), Log: quiet(), MaxConns: 2, Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	s := &Submit{Admit: me(), Log: quiet(), MaxConns: 2,
+		Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
 	socket, _ := run(t, s.Serve)
 	for range 2 {
 		if err := s.conns.take(4711, 1, 2, 2); err != nil {

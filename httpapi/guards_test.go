@@ -50,10 +50,11 @@ func TestWhatACallTakesItGivesBack(t *testing.T) {
 // a call. Whoever counts silence as a word hears of each connection that was not taken.
 func TestConnectionsThatWereNotTakenAreCounted(t *testing.T) {
 	var missed atomic.Int32
-	s := &Submit{Admit: me(), Log: quiet(), MaxConnsEach: 2, Missed: func() { missed.Add(1) }, Hook: func(ctx context.Context, _ HookRequest) HookAnswer {
-		<-ctx.Done()
-		return HookAnswer{}
-	}}
+	s := &Submit{Admit: me(), Log: quiet(), MaxConnsEach: 2, Missed: func() { missed.Add(1) },
+		Hook: func(ctx context.Context, _ HookRequest) HookAnswer {
+			<-ctx.Done()
+			return HookAnswer{}
+		}}
 	socket, _ := run(t, s.Serve)
 	dial := func(ask string) {
 		c, err := net.Dial("unix", socket)
@@ -138,19 +139,25 @@ func TestAKeptConnectionGivesWay(t *testing.T) {
 // the daemon makes one; what is no JSON is not handed on.
 func TestWatchTakesLongEvents(t *testing.T) {
 	long := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(_ context.Context, _ approver.Peer, f func(json.RawMessage) error) error { return f(long) }}}
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(_ context.Context, _ approver.Peer,
+			f func(json.RawMessage) error) error {
+			return f(long)
+		}}}
 	socket, _ := run(t, s.Serve)
 	n := 0
-	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(event json.RawMessage) error { n = len(event); return nil })
+	err := ResolveClient{Socket: socket}.Watch(t.Context(),
+		func(event json.RawMessage) error { n = len(event); return nil })
 	if err != nil || n != len(long) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 
 	dir := tempDir(t)
 	l := listen(t, filepath.Join(dir, "odd.sock"), 0o600)
-	odd := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "{\"a\":1}\nno json\n")
-	})}
+	odd := &http.Server{ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "{\"a\":1}\nno json\n")
+		})}
 	go func() { _ = odd.Serve(l) }()
 	defer odd.Close()
 	n = 0
@@ -196,7 +203,8 @@ func TestWhatIsNotClearedAway(t *testing.T) {
 	if err := errors.Join(os.Mkdir(foreign, 0o755), os.Chown(foreign, 4711, 4711)); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Listen(filepath.Join(foreign, "s.sock"), 0o600); err == nil || !strings.Contains(err.Error(), "belongs to uid 4711") {
+	if l, err := Listen(filepath.Join(foreign, "s.sock"), 0o600); err == nil ||
+		!strings.Contains(err.Error(), "belongs to uid 4711") {
 		if err == nil {
 			_ = l.Close()
 		}

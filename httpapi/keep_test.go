@@ -85,7 +85,8 @@ func TestALostSocketIsMadeAnew(t *testing.T) {
 				}
 				info, err := os.Lstat(path)
 				folder, folderErr := os.Stat(filepath.Dir(path))
-				if err := errors.Join(err, folderErr); err != nil || info.Mode() != fs.ModeSocket|0o660 || folder.Mode().Perm() != 0o755 {
+				if err := errors.Join(err, folderErr); err != nil || info.Mode() != fs.ModeSocket|0o660 ||
+					folder.Mode().Perm() != 0o755 {
 					t.Errorf("the socket has %v, its folder %v, %v", info.Mode(), folder.Mode(), err)
 				}
 				if anew, err := l.look(); anew || err != nil {
@@ -200,7 +201,8 @@ func TestKeepTellsOnce(t *testing.T) {
 	time.Sleep(keepEvery + keepEvery/2)
 	cancel()
 	<-ended
-	if said := out.String(); strings.Count(said, "THE SOCKET IS LOST") != 1 || strings.Count(said, "it was made anew") != 1 ||
+	if said := out.String(); strings.Count(said, "THE SOCKET IS LOST") != 1 ||
+		strings.Count(said, "it was made anew") != 1 ||
 		strings.Count(said, "\n") != 2 {
 		t.Errorf("it says\n%s", said)
 	}

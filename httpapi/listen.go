@@ -100,7 +100,8 @@ func checkFolder(dir string) error {
 	case st.Uid != 0 && int(st.Uid) != os.Geteuid():
 		return fmt.Errorf("the folder %s belongs to uid %d: choose one of your own for the socket", dir, st.Uid)
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("the folder %s can be written by others (mode %v): choose a folder of the socket's own, or run chmod go-w on it", dir, info.Mode().Perm())
+		return fmt.Errorf("the folder %s can be written by others (mode %v): choose a folder of the socket's own, or run "+
+			"chmod go-w on it", dir, info.Mode().Perm())
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func TestSubmitRefusesRequests(t *testing.T) {
 	t.Run("a header twice", func(t *testing.T) {
 		h := headers("{}", "")
 		h[strings.ToLower(wire.Agent)] = "codex"
-		if res, body, err := response(t, post(t, socket, h, "{}")); err != nil || res.StatusCode != 400 || !strings.Contains(body, "occurs 2 times") {
+		if res, body, err := response(t, post(t, socket, h, "{}")); err != nil || res.StatusCode != 400 ||
+			!strings.Contains(body, "occurs 2 times") {
 			t.Errorf("%+v %q %v", res, body, err)
 		}
 	})

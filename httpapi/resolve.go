@@ -159,11 +159,13 @@ func (s *Resolve) operate(w http.ResponseWriter, r *http.Request, peer approver.
 }
 
 // takeDocument takes one JSON document and answers with another.
-func takeDocument(w http.ResponseWriter, r *http.Request, log *slog.Logger, do func(json.RawMessage) (json.RawMessage, error)) {
+func takeDocument(w http.ResponseWriter, r *http.Request, log *slog.Logger,
+	do func(json.RawMessage) (json.RawMessage, error)) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAnswer))
 	if err != nil {
-		writeError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the answer could not be read or has more than %d bytes", maxAnswer))
+		writeError(w, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the answer could not be read or has more than %d bytes", maxAnswer))
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})

@@ -31,15 +31,16 @@ func (f funcs) Answer(ctx context.Context, peer approver.Peer, body json.RawMess
 }
 
 func TestResolveAnswer(t *testing.T) {
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{answer: func(_ context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
-		switch string(body) {
-		case `{"refuse":true}`:
-			return nil, errors.New("the code is not known here")
-		case `{"broken":true}`:
-			return json.RawMessage("{"), nil
-		}
-		return json.RawMessage(fmt.Sprintf(`{"uid": %d, "got": %s}`, peer.UID, body)), nil
-	}}}
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{answer: func(_ context.Context, peer approver.Peer, body json.RawMessage) (json.RawMessage, error) {
+			switch string(body) {
+			case `{"refuse":true}`:
+				return nil, errors.New("the code is not known here")
+			case `{"broken":true}`:
+				return json.RawMessage("{"), nil
+			}
+			return json.RawMessage(fmt.Sprintf(`{"uid": %d, "got": %s}`, peer.UID, body)), nil
+		}}}
 	socket, _ := run(t, s.Serve)
 	c := ResolveClient{Socket: socket}
 	got, err := c.Answer(t.Context(), json.RawMessage(`{"approve":true}`))
@@ -66,19 +67,20 @@ func TestResolveAnswer(t *testing.T) {
 
 func TestResolveWatch(t *testing.T) {
 	next := make(chan struct{})
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(_ context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
-		if err := emit(json.RawMessage("{\n \"n\": 1\n}")); err != nil {
-			return err
-		}
-		<-next // the first event must have arrived before the second is sent
-		if err := emit(json.RawMessage(`{broken`)); err == nil {
-			return errors.New("a broken event was sent")
-		}
-		if err := emit(json.RawMessage(fmt.Sprintf(`{"uid":%d}`, peer.UID))); err != nil {
-			return err
-		}
-		return nil
-	}}}
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(_ context.Context, peer approver.Peer, emit func(json.RawMessage) error) error {
+			if err := emit(json.RawMessage("{\n \"n\": 1\n}")); err != nil {
+				return err
+			}
+			<-next // the first event must have arrived before the second is sent
+			if err := emit(json.RawMessage(`{broken`)); err == nil {
+				return errors.New("a broken event was sent")
+			}
+			if err := emit(json.RawMessage(fmt.Sprintf(`{"uid":%d}`, peer.UID))); err != nil {
+				return err
+			}
+			return nil
+		}}}
 	socket, _ := run(t, s.Serve)
 	var got []string
 	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(m json.RawMessage) error {
@@ -95,10 +97,11 @@ func TestResolveWatch(t *testing.T) {
 
 // A watcher knows that it is connected before there is anything to see.
 func TestResolveWatchStartsAtOnce(t *testing.T) {
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, _ func(json.RawMessage) error) error {
-		<-ctx.Done()
-		return nil
-	}}}
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, _ func(json.RawMessage) error) error {
+			<-ctx.Done()
+			return nil
+		}}}
 	socket, _ := run(t, s.Serve)
 	c, err := net.Dial("unix", socket)
 	if err != nil {
@@ -156,9 +159,10 @@ func TestResolveWatchEnds(t *testing.T) {
 }
 
 func TestResolveWatchError(t *testing.T) {
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(context.Context, approver.Peer, func(json.RawMessage) error) error {
-		return errors.New("you are on no approver list\nat all")
-	}}}
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(context.Context, approver.Peer, func(json.RawMessage) error) error {
+			return errors.New("you are on no approver list\nat all")
+		}}}
 	socket, _ := run(t, s.Serve)
 	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(json.RawMessage) error { return nil })
 	if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "you are on no approver list?at all") {
@@ -181,10 +185,12 @@ func TestResolveFailsClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.Log = quiet()
 			socket, _ := run(t, s.Serve)
-			if out, err := (ResolveClient{Socket: socket}).Answer(t.Context(), json.RawMessage("{}")); !errors.Is(err, ErrRefused) || out != nil {
+			if out, err := (ResolveClient{Socket: socket}).Answer(t.Context(), json.RawMessage("{}")); !errors.Is(err,
+				ErrRefused) || out != nil {
 				t.Errorf("Answer: %s, %v", out, err)
 			}
-			if err := (ResolveClient{Socket: socket}).Watch(t.Context(), func(json.RawMessage) error { return nil }); !errors.Is(err, ErrRefused) {
+			if err := (ResolveClient{Socket: socket}).Watch(t.Context(),
+				func(json.RawMessage) error { return nil }); !errors.Is(err, ErrRefused) {
 				t.Errorf("Watch: %v", err)
 			}
 		})
@@ -200,14 +206,15 @@ func TestResolveFailsClosed(t *testing.T) {
 // A program that stops reading must not hold the daemon's sender for ever, and
 // other watchers not at all.
 func TestResolveWatchersAreIndependent(t *testing.T) {
-	s := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, emit func(json.RawMessage) error) error {
-		for ctx.Err() == nil {
-			if err := emit(json.RawMessage(`"` + strings.Repeat("x", 4096) + `"`)); err != nil {
-				return err
+	s := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, emit func(json.RawMessage) error) error {
+			for ctx.Err() == nil {
+				if err := emit(json.RawMessage(`"` + strings.Repeat("x", 4096) + `"`)); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}}}
+			return nil
+		}}}
 	socket, stop := run(t, s.Serve)
 	stuck, err := net.Dial("unix", socket)
 	if err != nil {
@@ -263,10 +270,12 @@ func TestClientSendsNothingToAStranger(t *testing.T) {
 }
 
 func TestClientErrors(t *testing.T) {
-	if _, err := (ResolveClient{Socket: "relative"}).Answer(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "absolute") {
+	if _, err := (ResolveClient{Socket: "relative"}).Answer(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "absolute") {
 		t.Errorf("%v", err)
 	}
-	if err := (ResolveClient{Socket: filepath.Join(tempDir(t), "none")}).Watch(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if err := (ResolveClient{Socket: filepath.Join(tempDir(t), "none")}).Watch(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "no such file") {
 		t.Errorf("%v", err)
 	}
 	if _, err := (ResolveClient{}).Answer(t.Context(), nil); err == nil {
@@ -276,7 +285,8 @@ func TestClientErrors(t *testing.T) {
 
 type operate func(peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error)
 
-func (f operate) Operate(_ context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+func (f operate) Operate(_ context.Context, peer approver.Peer, op string,
+	body json.RawMessage) (json.RawMessage, error) {
 	return f(peer, op, body)
 }
 
@@ -294,10 +304,12 @@ func TestOperate(t *testing.T) {
 		UID int
 		Got struct{ A int }
 	}
-	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "look", map[string]int{"a": 7}, &out); err != nil || out.UID != os.Geteuid() || out.Got.A != 7 {
+	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "look", map[string]int{"a": 7}, &out); err != nil ||
+		out.UID != os.Geteuid() || out.Got.A != 7 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "leap", 1, &out); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "does not know") {
+	if err := (ResolveClient{Socket: socket}).Operate(t.Context(), "leap", 1, &out); !errors.Is(err, ErrRefused) ||
+		!strings.Contains(err.Error(), "does not know") {
 		t.Errorf("an unknown word: %v", err)
 	}
 	for name, s := range map[string]*Resolve{
@@ -324,9 +336,12 @@ func (f operated) Operate(ctx context.Context, _ approver.Peer, _ string, _ json
 func TestWhoAsksAndGoesIsGoneForGood(t *testing.T) {
 	for name, ask := range map[string]func(ctx context.Context, t *testing.T, wait operated) error{
 		"ask": func(ctx context.Context, t *testing.T, wait operated) error {
-			socket, _ := run(t, (&Submit{Admit: me(), Log: quiet(), Ask: func(ctx context.Context, _ approver.Peer, _ json.RawMessage) (json.RawMessage, error) {
-				return wait(ctx)
-			}}).Serve)
+			socket,
+				_ := run(t,
+				(&Submit{Admit: me(), Log: quiet(), Ask: func(ctx context.Context, _ approver.Peer,
+					_ json.RawMessage) (json.RawMessage, error) {
+					return wait(ctx)
+				}}).Serve)
 			return SubmitClient{Socket: socket}.Ask(ctx, 1, nil)
 		},
 		"pause": func(ctx context.Context, t *testing.T, wait operated) error {

@@ -157,7 +157,8 @@ func TestConnectionsOfOneUser(t *testing.T) {
 		}
 	}
 	got, err := askOnce(socket)
-	want := fmt.Sprintf(`{"error":"too many connections are open (of uid %d, at most 3): wait until some are answered"}`, os.Geteuid())
+	want := fmt.Sprintf(`{"error":"too many connections are open (of uid %d, at most 3): wait until some are answered"}`,
+		os.Geteuid())
 	if !strings.HasPrefix(got, "HTTP/1.1 503 ") || !strings.Contains(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -189,12 +190,13 @@ func TestTwoUsers(t *testing.T) {
 		t.Skip("it needs a second user, so it runs as root")
 	}
 	causes, entered := make(chan error, 8), make(chan struct{}, 8)
-	s := &Submit{Admit: AdmitUIDs(0, 65534), Log: quiet(), MaxConnsEach: 6, MaxHeldEach: 2, MaxConns: 100, Hook: func(ctx context.Context, h HookRequest) HookAnswer {
-		if h.Peer.UID == 0 {
-			return holding(causes, entered)(ctx, h)
-		}
-		return HookAnswer{ExitZero: true}
-	}}
+	s := &Submit{Admit: AdmitUIDs(0, 65534), Log: quiet(), MaxConnsEach: 6, MaxHeldEach: 2, MaxConns: 100,
+		Hook: func(ctx context.Context, h HookRequest) HookAnswer {
+			if h.Peer.UID == 0 {
+				return holding(causes, entered)(ctx, h)
+			}
+			return HookAnswer{ExitZero: true}
+		}}
 	dir, err := os.MkdirTemp("", "two")
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +208,8 @@ func TestTwoUsers(t *testing.T) {
 		<-entered
 	}
 	res, body, err := response(t, post(t, socket, headers("{}", ""), "{}"))
-	if err != nil || res.StatusCode != 503 || !strings.Contains(string(body), "too many calls wait for an answer (of uid 0") {
+	if err != nil || res.StatusCode != 503 ||
+		!strings.Contains(string(body), "too many calls wait for an answer (of uid 0") {
 		t.Errorf("a third: %+v %q %v", res, body, err)
 	}
 	for s.open() < 6 {

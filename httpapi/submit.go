@@ -139,7 +139,8 @@ func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer
 	free, err := place(peer.UID, max(r.ContentLength, 0)) // a length that is not known is refused below
 	if err != nil {
 		if report {
-			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid", peer.UID, "pid", peer.PID, "err", err)
+			s.Log.Error("THE REPORT OF A CALL WAS REFUSED A PLACE: what ran is not compared unless it comes again", "uid",
+				peer.UID, "pid", peer.PID, "err", err)
 		} else {
 			s.away.tell(s.Log, peer, "a call was refused a place", err)
 		}
@@ -179,7 +180,8 @@ func (s *Submit) missed() {
 func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
 	calls := r.Header.Values(wire.Call)
 	if len(calls) != 1 || !wire.IsCall(calls[0]) || r.ContentLength != 0 {
-		writeError(w, http.StatusBadRequest, "an acknowledgment has the header "+wire.Call+" with 32 hex digits, once, and no body")
+		writeError(w, http.StatusBadRequest, "an acknowledgment has the header "+wire.Call+
+			" with 32 hex digits, once, and no body")
 		return
 	}
 	if s.Ack == nil {
@@ -205,7 +207,8 @@ func (s *Submit) ack(w http.ResponseWriter, r *http.Request, peer approver.Peer)
 
 // ask answers a script. It holds the connection like a hook.
 func (s *Submit) ask(
-	w http.ResponseWriter, r *http.Request, peer approver.Peer, answer func(context.Context, approver.Peer, json.RawMessage) (json.RawMessage, error),
+	w http.ResponseWriter, r *http.Request, peer approver.Peer,
+	answer func(context.Context, approver.Peer, json.RawMessage) (json.RawMessage, error),
 ) {
 	if answer == nil {
 		writeError(w, http.StatusServiceUnavailable, "scripts cannot ask here")
@@ -295,12 +298,14 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 		}
 	}
 	if !wire.IsAgent(h.Agent) || !wire.IsCall(h.CallID) {
-		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %s and %s %s are not an agent and 32 hex digits", wire.Agent, quoted(h.Agent), wire.Call, quoted(h.CallID))
+		return h, http.StatusBadRequest, fmt.Errorf("the headers %s %s and %s %s are not an agent and 32 hex digits",
+			wire.Agent, quoted(h.Agent), wire.Call, quoted(h.CallID))
 	}
 	ms, err := strconv.ParseUint(r.Header.Get(wire.Deadline), 10, 32)
 	h.Deadline = time.Duration(ms) * time.Millisecond
 	if err != nil || ms == 0 || h.Deadline > maxDeadline {
-		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s is not 1 to %d ms", wire.Deadline, quoted(r.Header.Get(wire.Deadline)), maxDeadline.Milliseconds())
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s is not 1 to %d ms", wire.Deadline,
+			quoted(r.Header.Get(wire.Deadline)), maxDeadline.Milliseconds())
 	}
 	if h.Park, h.ParkIn, err = parkOf(r.Header.Values(wire.Park)); err != nil {
 		return h, http.StatusBadRequest, err
@@ -310,14 +315,16 @@ func (s *Submit) read(w http.ResponseWriter, r *http.Request) (h HookRequest, st
 	}
 	envBytes, err := strconv.ParseUint(r.Header.Get(wire.EnvBytes), 10, 31)
 	if err != nil || envBytes > wire.MaxEnv || int64(envBytes) > r.ContentLength {
-		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s does not fit a body of %d bytes", wire.EnvBytes, quoted(r.Header.Get(wire.EnvBytes)), r.ContentLength)
+		return h, http.StatusBadRequest, fmt.Errorf("the header %s %s does not fit a body of %d bytes", wire.EnvBytes,
+			quoted(r.Header.Get(wire.EnvBytes)), r.ContentLength)
 	}
 	limit := int64(wire.MaxPayload)
 	if s.MaxBody > 0 {
 		limit = min(limit, s.MaxBody)
 	}
 	if r.ContentLength-int64(envBytes) > limit {
-		return h, http.StatusRequestEntityTooLarge, fmt.Errorf("the payload has %d bytes, more than %d", r.ContentLength-int64(envBytes), limit)
+		return h, http.StatusRequestEntityTooLarge,
+			fmt.Errorf("the payload has %d bytes, more than %d", r.ContentLength-int64(envBytes), limit)
 	}
 	body, err := readBody(w, r)
 	if err != nil {
@@ -350,7 +357,8 @@ func parkOf(values []string) (park bool, in time.Duration, err error) {
 	ms, err := strconv.ParseUint(values[0], 10, 32)
 	in = time.Duration(ms) * time.Millisecond
 	if err != nil || len(values) > 1 || in > maxDeadline {
-		return false, 0, fmt.Errorf("the header %s %s is not one number from 0 to %d", wire.Park, quoted(values...), maxDeadline.Milliseconds())
+		return false, 0, fmt.Errorf("the header %s %s is not one number from 0 to %d", wire.Park, quoted(values...),
+			maxDeadline.Milliseconds())
 	}
 	return true, in, nil
 }

@@ -114,13 +114,15 @@ func TestSubmit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.StatusCode != 200 || body != "no\n{\"a\":1}\n" || res.ContentLength != int64(len(body)) || len(res.TransferEncoding) != 0 ||
+	if res.StatusCode != 200 || body != "no\n{\"a\":1}\n" || res.ContentLength != int64(len(body)) ||
+		len(res.TransferEncoding) != 0 ||
 		res.Header.Get(wire.Exit) != "2" || res.Header.Get(wire.StderrBytes) != "3" {
 		t.Errorf("answer %+v %q", res, body)
 	}
 	want := HookRequest{
-		Agent: "claude", CallID: testCall, Deadline: 5 * time.Second, Env: map[string]string{"PATH": "/bin=x", "EMPTY": ""}, Payload: []byte(payload),
-		Peer: approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
+		Agent: "claude", CallID: testCall, Deadline: 5 * time.Second, Env: map[string]string{"PATH": "/bin=x", "EMPTY": ""},
+		Payload: []byte(payload),
+		Peer:    approver.Peer{Known: true, UID: uint32(os.Geteuid()), GID: uint32(os.Getegid()), PID: int32(os.Getpid())},
 	}
 	if h := <-got; !reflect.DeepEqual(h, want) {
 		t.Errorf("request\n%+v\nwant\n%+v", h, want)
@@ -128,10 +130,12 @@ func TestSubmit(t *testing.T) {
 }
 
 func TestSubmitSilentAnswer(t *testing.T) {
-	s := &Submit{Admit: me(), Log: quiet(), Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	s := &Submit{Admit: me(), Log: quiet(),
+		Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
 	socket, _ := run(t, s.Serve)
 	res, body, err := response(t, post(t, socket, headers("", ""), ""))
-	if err != nil || res.StatusCode != 200 || body != "" || res.Header.Get("Content-Length") != "0" || res.Header.Get(wire.Exit) != "0" || res.Header.Get(wire.StderrBytes) != "0" {
+	if err != nil || res.StatusCode != 200 || body != "" || res.Header.Get("Content-Length") != "0" ||
+		res.Header.Get(wire.Exit) != "0" || res.Header.Get(wire.StderrBytes) != "0" {
 		t.Errorf("%+v %q %v", res, body, err)
 	}
 }
@@ -151,12 +155,16 @@ func TestSubmitFailsClosed(t *testing.T) {
 		{"nil Admit", &Submit{Hook: pass}, 403, "admits nobody"},
 		{"another uid", &Submit{Hook: pass, Admit: AdmitUIDs(uint32(os.Geteuid()) + 1)}, 403, "may not use this socket"},
 		{"no uids", &Submit{Hook: pass, Admit: AdmitUIDs()}, 403, "may not use this socket"},
-		{"an Admit that says no", &Submit{Hook: pass, Admit: func(approver.Peer) error { return errors.New("not today") }}, 403, "not today"},
+		{"an Admit that says no", &Submit{Hook: pass, Admit: func(approver.Peer) error { return errors.New("not today") }},
+			403, "not today"},
 		{"nil Hook", &Submit{Admit: me()}, 500, "could not decide"},
 		{"zero answer", &Submit{Hook: hook(HookAnswer{}), Admit: me()}, 500, "could not decide"},
-		{"a block without a reason", &Submit{Hook: hook(HookAnswer{Stdout: []byte("{}")}), Admit: me()}, 500, "could not decide"},
-		{"a huge answer", &Submit{Hook: hook(HookAnswer{ExitZero: true, Stdout: make([]byte, wire.MaxAnswer+1)}), Admit: me()}, 500, "could not decide"},
-		{"a panic", &Submit{Hook: func(context.Context, HookRequest) HookAnswer { panic("secret detail") }, Admit: me()}, 500, "could not decide"},
+		{"a block without a reason", &Submit{Hook: hook(HookAnswer{Stdout: []byte("{}")}), Admit: me()}, 500,
+			"could not decide"},
+		{"a huge answer", &Submit{Hook: hook(HookAnswer{ExitZero: true, Stdout: make([]byte, wire.MaxAnswer+1)}),
+			Admit: me()}, 500, "could not decide"},
+		{"a panic", &Submit{Hook: func(context.Context, HookRequest) HookAnswer { panic("secret detail") }, Admit: me()}, 500,
+			"could not decide"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.submit.Log = quiet()
@@ -287,7 +295,8 @@ func noClose(t *testing.T, h http.Handler) (socket string, cancel context.Cancel
 	t.Helper()
 	base, cancel := context.WithCancelCause(context.Background())
 	socket = filepath.Join(tempDir(t), "s.sock")
-	srv := &http.Server{Handler: h, BaseContext: func(net.Listener) context.Context { return base }, ConnContext: withPeer, ReadHeaderTimeout: headTime}
+	srv := &http.Server{Handler: h, BaseContext: func(net.Listener) context.Context { return base }, ConnContext: withPeer,
+		ReadHeaderTimeout: headTime}
 	l := listen(t, socket, 0o600)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -312,13 +321,14 @@ func TestHandlersKeepAnswersBack(t *testing.T) {
 	if res, body, err := response(t, c); err == nil {
 		t.Errorf("the courier was told %+v %q", res, body)
 	}
-	w := &Resolve{Admit: me(), Log: quiet(), Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, emit func(json.RawMessage) error) error {
-		if err := emit(json.RawMessage("1")); err != nil {
-			return err
-		}
-		<-ctx.Done()
-		return nil
-	}}}
+	w := &Resolve{Admit: me(), Log: quiet(),
+		Resolver: funcs{watch: func(ctx context.Context, _ approver.Peer, emit func(json.RawMessage) error) error {
+			if err := emit(json.RawMessage("1")); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return nil
+		}}}
 	socket, cancel = noClose(t, w)
 	err := ResolveClient{Socket: socket}.Watch(t.Context(), func(json.RawMessage) error {
 		cancel(ErrShuttingDown)
@@ -377,7 +387,8 @@ func TestSubmitRoutes(t *testing.T) {
 // Over anything but a local socket the kernel names no peer, and nobody is
 // admitted.
 func TestNoPeerNoEntry(t *testing.T) {
-	s := &Submit{Admit: func(approver.Peer) error { return nil }, Log: quiet(), Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
+	s := &Submit{Admit: func(approver.Peer) error { return nil }, Log: quiet(),
+		Hook: func(context.Context, HookRequest) HookAnswer { return HookAnswer{ExitZero: true} }}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -385,13 +396,14 @@ func TestNoPeerNoEntry(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		return Asking(c), nil // the answer comes before the question
-	}}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				return nil, err
+			}
+			return Asking(c), nil // the answer comes before the question
+		}}}
 	res, err := client.Get("http://" + l.Addr().String() + healthPath)
 	if err != nil {
 		t.Fatal(err)

@@ -146,7 +146,8 @@ func TestCodesMaskThemselves(t *testing.T) {
 	}
 	out := log.String() + string(js)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
-		out += fmt.Sprintf(verb, c) + fmt.Sprintf(verb, &c) + fmt.Sprintf(verb, struct{ C Code }{c}) + fmt.Sprintf(verb, []Code{c})
+		out += fmt.Sprintf(verb, c) + fmt.Sprintf(verb, &c) + fmt.Sprintf(verb, struct{ C Code }{c}) +
+			fmt.Sprintf(verb, []Code{c})
 	}
 	if strings.Contains(out, "7KQ4MX") || strings.Contains(strings.ToLower(out), "374b51344d58") {
 		t.Errorf("a code shows in %s", out)

@@ -30,7 +30,8 @@ type approveCmd struct {
 
 // Help is the long text.
 func (approveCmd) Help() string {
-	return localRules + `By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those that it shows
+	return localRules +
+		`By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those that it shows
 (with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed code only, and while agents
 run under the daemon's own user it is never approved on this machine: answer in a chat. Where nobody can, as without a chat, root may:
 sudo approver approve ID shows the whole request and a code to type, unless the daemon, or the agent that asks, is root as well.
@@ -65,7 +66,8 @@ func (c approveCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.Answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved", "recorded")
+		return c.Answer(ctx, terminal.Answer{Code: code.Reveal(), Approve: true, Command: true, Term: c.Term}, "approved",
+			"recorded")
 	}
 	if done, err := c.asOwner(ctx); done {
 		return err
@@ -91,10 +93,12 @@ func (c approveCmd) Run(ctx context.Context) error {
 func notByID(s adminapi.Shown, which string, root bool) error {
 	switch {
 	case s.Severity != approver.High && root:
-		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: type the code of its card, " +
+		return errors.New("a CATASTROPHIC request that people on a list can answer is not approved by its id, nor by root: " +
+			"type the code of its card, " +
 			"in the chat that shows it, or from approver watch: approver approve CODE")
 	case s.Severity != approver.High:
-		return errors.New("a CATASTROPHIC request is not approved by its id: type /approve and the code of its card in the chat that shows it; " +
+		return errors.New("a CATASTROPHIC request is not approved by its id: type /approve and the code of its card in the " +
+			"chat that shows it; " +
 			"without a chat: " + display.AsRoot("approve "+which))
 	case s.NotTaken != "":
 		return errors.New(s.NotTaken)

@@ -34,12 +34,14 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			verdicts := make(chan approver.Verdict, 3)
 			for i := range 3 {
 				go func() {
-					verdicts <- people.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
+					verdicts <- people.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash",
+						Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
 						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 				}()
 			}
 			var open []broadcaster.Request
-			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Joined != 2) &&
+				time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 				open, _ = people.Requests.Open(ctx)
 			}
 			if len(open) != 1 {
@@ -63,7 +65,8 @@ func TestApproveByIDRunsWhatItShowed(t *testing.T) {
 			if err == nil {
 				raw, err = people.Options.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
 			}
-			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "3 identical calls") != c.shown {
+			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) ||
+				strings.Contains(string(raw), "3 identical calls") != c.shown {
 				t.Errorf("told %s, %v", raw, err)
 			}
 			allowed := 0

@@ -40,6 +40,7 @@ func (c appealCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return term.PrintJSON(out)
 	}
-	term.Print(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, until %s.\n", term.Visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
+	term.Print(0, "People are asked (request %s). Make the very same call again later: if they say yes, it runs, once, "+
+		"until %s.\n", term.Visibly(out.Request), out.Until.UTC().Format("15:04 UTC"))
 	return nil
 }

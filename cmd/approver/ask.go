@@ -87,7 +87,8 @@ func (c askCmd) Run(ctx context.Context) error {
 
 // takenText says of a yes what happened, who gave it, and what is left to do.
 func takenText(reason string) string {
-	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] + ". approver ran nothing: the command is yours to run now, once"
+	return strings.ToUpper(reason[:min(1, len(reason))]) + reason[min(1, len(reason)):] +
+		". approver ran nothing: the command is yours to run now, once"
 }
 
 // waits says that people are asked, and for how long where that is known here; or that
@@ -95,18 +96,21 @@ func takenText(reason string) string {
 func (c askCmd) waits(ctx context.Context) string {
 	on := "people are asked on the channels of the daemon's configuration; this waits for their answer"
 	var now adminapi.Status
-	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &now) == nil && c.futile(now) {
+	if c.Socket == "" && (adminclient.Cmd{At: adminclient.At{Config: c.Config}}).Operate(ctx, adminapi.OpStatus,
+		struct{}{}, &now) == nil && c.futile(now) {
 		on = now.Nobody + "\napprover: this waits all the same"
 	}
 	if c.TTL > 0 {
-		return on + ", until " + time.Now().Add(time.Duration(c.TTL)).Format("15:04:05") + " at most; Ctrl-C withdraws the question"
+		return on + ", until " + time.Now().Add(time.Duration(c.TTL)).Format("15:04:05") +
+			" at most; Ctrl-C withdraws the question"
 	}
 	return on + ", for the configured time at most; Ctrl-C withdraws the question"
 }
 
 // futile reports whether nobody can approve what is asked.
 func (c askCmd) futile(now adminapi.Status) bool {
-	return now.Nobody != "" && (c.Severity != "high" || strings.HasPrefix(now.Nobody, "nobody can approve "+adminapi.AnyRequest))
+	return now.Nobody != "" && (c.Severity != "high" ||
+		strings.HasPrefix(now.Nobody, "nobody can approve "+adminapi.AnyRequest))
 }
 
 // askAgain asks, and comes back with the same question when the daemon restarts

@@ -62,8 +62,12 @@ var badInputs = map[string]func(m *badMachine){
 	"missing_config":  func(m *badMachine) { m.refusesToStart() },
 	"broken_yaml":     func(m *badMachine) { m.config("channels: {terminal: {approvers: [{id: 0\n"); m.refusesToStart() },
 	"unknown_setting": func(m *badMachine) { m.config("dir: data\npolcy: x.yaml\n"); m.refusesToStart() },
-	"wrong_type":      func(m *badMachine) { m.config("ttl: [1]\nchannels: {terminal: {approvers: 3}}\n"); m.refusesToStart() },
-	"wrong_unit":      func(m *badMachine) { m.config("ttl: 3 days\n"); m.refusesToStart() },
+	"wrong_type": func(m *badMachine) {
+		m.config(
+			"ttl: [1]\nchannels: {terminal: {approvers: 3}}\n")
+		m.refusesToStart()
+	},
+	"wrong_unit": func(m *badMachine) { m.config("ttl: 3 days\n"); m.refusesToStart() },
 	"config_of_everybody": func(m *badMachine) {
 		m.config(terminalOnly)
 		m.must(os.Chmod(m.path("approver.yaml"), 0o666))
@@ -93,19 +97,22 @@ channels:
 		s := telegramtest.New()
 		m.t.Cleanup(s.Close)
 		s.Break(fake.Revoked)
-		m.badToken(`telegram: {token: "` + s.Token() + `", api_url: "` + s.URL() + `", chats: [{id: "10042"}], approvers: [{id: "10042"}]}`)
+		m.badToken(`telegram: {token: "` + s.Token() + `", api_url: "` + s.URL() +
+			`", chats: [{id: "10042"}], approvers: [{id: "10042"}]}`)
 	},
 	"discord_token": func(m *badMachine) {
 		s := discordtest.New()
 		m.t.Cleanup(s.Close)
 		s.Break(fake.Revoked)
-		m.badToken(`discord: {token: "` + s.Token() + `", api_url: "` + s.URL() + `", channels: ["` + s.AddChannel() + `"], approvers: [{id: "100000000000000001"}]}`)
+		m.badToken(`discord: {token: "` + s.Token() + `", api_url: "` + s.URL() + `", channels: ["` + s.AddChannel() +
+			`"], approvers: [{id: "100000000000000001"}]}`)
 	},
 	"slack_token": func(m *badMachine) {
 		s := slacktest.New(slacktest.Options{})
 		m.t.Cleanup(s.Close)
 		s.Break(fake.Revoked)
-		m.badToken(`slack: {bot_token: "` + slacktest.BotToken + `", app_token: "` + slacktest.AppToken + `", api_url: "` + s.URL() + `", channels: [C0123456789], approvers: [{id: U0123456789}]}`)
+		m.badToken(`slack: {bot_token: "` + slacktest.BotToken + `", app_token: "` + slacktest.AppToken + `", api_url: "` +
+			s.URL() + `", channels: [C0123456789], approvers: [{id: U0123456789}]}`)
 	},
 	"redis_down": func(m *badMachine) {
 		m.redisConfig("127.0.0.1:1")
@@ -242,7 +249,8 @@ channels:
 			m.t.Errorf("after the deadline: %+v", got)
 		}
 		m.eventually("the card has no button", func() bool {
-			return !slices.ContainsFunc(chat.Cards("10042"), func(c fake.Shown) bool { return c.Message == card && len(c.Buttons) > 0 })
+			return !slices.ContainsFunc(chat.Cards("10042"),
+				func(c fake.Shown) bool { return c.Message == card && len(c.Buttons) > 0 })
 		})
 	},
 	"folder_of_another_user": func(m *badMachine) {
@@ -338,8 +346,10 @@ channels:
 }
 
 const (
-	terminalOnly = "dir: data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: {approvers: [{id: \"0\"}]}}\n"
-	onDisk       = "dir: disk/data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: {approvers: [{id: \"0\"}]}}\n"
+	terminalOnly = "dir: data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: " +
+		"{approvers: [{id: \"0\"}]}}\n"
+	onDisk = "dir: disk/data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: " +
+		"{approvers: [{id: \"0\"}]}}\n"
 )
 
 var (
@@ -505,7 +515,8 @@ func (m *badMachine) eventually(what string, ok func() bool) {
 // hook runs the courier as the agent would.
 func (m *badMachine) hook(payload string, more ...string) end {
 	args := append([]string{"hook"}, more...)
-	for flag, value := range map[string]string{"--agent": "claude", "--deadline": "4m", "--connect-timeout": "300ms", "--socket": m.path("run/submit.sock")} {
+	for flag, value := range map[string]string{"--agent": "claude", "--deadline": "4m", "--connect-timeout": "300ms",
+		"--socket": m.path("run/submit.sock")} {
 		if !slices.Contains(more, flag) {
 			args = append(args, flag, value)
 		}
@@ -540,7 +551,8 @@ func (m *badMachine) passes() {
 // badToken starts a daemon whose one channel is refused by its platform.
 func (m *badMachine) badToken(channel string) {
 	m.t.Helper()
-	m.start("dir: data\nttl: 10s\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n  " + channel + "\n")
+	m.start("dir: data\nttl: 10s\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n  " +
+		channel + "\n")
 	m.eventually("status tells of the channel", func() bool {
 		out, exit := m.run("", "status", "--config", "approver.yaml")
 		told := exit == exitFail && strings.Contains(out, "DOES NOT RECEIVE since")
@@ -575,7 +587,8 @@ func (m *badMachine) telegram() *telegramtest.Server {
 	s.AddUser(10042, "Ada")
 	s.AddChat(telegramtest.Chat{ID: 10042})
 	m.start("dir: data\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels:\n" +
-		`  telegram: {token: "` + s.Token() + `", api_url: "` + s.URL() + `", chats: [{id: "10042"}], approvers: [{id: "10042", name: Ada}]}` + "\n")
+		`  telegram: {token: "` + s.Token() + `", api_url: "` + s.URL() +
+		`", chats: [{id: "10042"}], approvers: [{id: "10042", name: Ada}]}` + "\n")
 	return s
 }
 

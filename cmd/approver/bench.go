@@ -39,5 +39,6 @@ func (c benchCmd) Run(ctx context.Context) error {
 			stores = append(stores, bench.Redis)
 		}
 	}
-	return bench.Run(ctx, bench.Options{Stores: stores, Short: c.Short, JSON: c.JSON, Out: os.Stdout, Say: os.Stderr, Program: program})
+	return bench.Run(ctx, bench.Options{Stores: stores, Short: c.Short, JSON: c.JSON, Out: os.Stdout, Say: os.Stderr,
+		Program: program})
 }

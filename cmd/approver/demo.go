@@ -37,6 +37,7 @@ func (c demoCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return demo.Run(ctx, demo.Options{
-		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, Width: term.Width(os.Stdout), In: os.Stdin, Out: os.Stdout, Program: program,
+		Redis: c.Store == "redis", Interactive: c.Interactive, JSON: c.JSON, Width: term.Width(os.Stdout), In: os.Stdin,
+		Out: os.Stdout, Program: program,
 	})
 }

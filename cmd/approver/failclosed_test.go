@@ -76,7 +76,8 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	log := slog.New(slog.NewTextHandler(&text, nil))
 	cfg := configs.Default()
 	cfg.FailMode, cfg.Shield.Quota = mode, x.quota
-	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key()), Deadline: time.Second}
+	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model,
+		Key: secret.New(x.provider.Key()), Deadline: time.Second}
 	records := &daemontest.Ledger{}
 	tier2, err := shield.Open(cfg, x.kv, records, log)
 	if err != nil {
@@ -91,8 +92,9 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 	scored.Second, scored.SecondFrom = x.second, 0.9
 	tier1[len(tier1)-1] = scored
 	gate := &gate.Gate{
-		Stages: append(append([]approver.Stage{x.policy}, tier1...), x.extra...), Tiers: approver.TierScreen, Evaluator: tier2.Evaluator(),
-		FailOpen: mode == configs.FailOpen, OnFailOpen: tier2.Opening, Audit: records, Log: log,
+		Stages: append(append([]approver.Stage{x.policy}, tier1...), x.extra...), Tiers: approver.TierScreen,
+		Evaluator: tier2.Evaluator(),
+		FailOpen:  mode == configs.FailOpen, OnFailOpen: tier2.Opening, Audit: records, Log: log,
 	}
 	v := gate.Decide(context.Background(), call)
 	_ = tier2.Close() // waits for alarms, which are told beside; a store that is gone cannot take back a lease
@@ -102,7 +104,8 @@ func (x *table) judge(mode string, call approver.ToolCall) (approver.Verdict, st
 		x.t.Errorf("counted as failed open: %v, but the verdict says %q", opened, v.FailedOpen)
 	}
 	last := slices.IndexFunc(records.Records, func(r approver.Record) bool { return r.Event == approver.EventVerdict })
-	if last < 0 || records.Records[last].Verdict.Decision != v.Decision || len(records.Records[last].Verdict.FailedOpen) != len(v.FailedOpen) {
+	if last < 0 || records.Records[last].Verdict.Decision != v.Decision ||
+		len(records.Records[last].Verdict.FailedOpen) != len(v.FailedOpen) {
 		x.t.Errorf("the audit has %+v", records.Records)
 	}
 	return v, text.String()
@@ -146,7 +149,9 @@ func TestTheFailClosedTable(t *testing.T) {
 		{"nothing is broken", func(*table) {}, "allow", "allow", true},
 		{"policy missing", func(x *table) { x.policy.Set(nil) }, "deny", "pass 0.50 FAILED OPEN", false},
 		{"classifier missing", func(x *table) { x.model = nil }, "deny", "allow 0.50 FAILED OPEN", true},
-		{"classifier crash", func(x *table) { x.second = crashing(func() (float64, bool, error) { panic("segmentation fault") }) }, "deny", "allow 0.50 FAILED OPEN", true},
+		{"classifier crash",
+			func(x *table) { x.second = crashing(func() (float64, bool, error) { panic("segmentation fault") }) }, "deny",
+			"allow 0.50 FAILED OPEN", true},
 		{"classifier error", func(x *table) {
 			x.second = crashing(func() (float64, bool, error) { return 0, true, errors.New("gone") })
 		}, "deny", "allow 0.50 FAILED OPEN", true},
@@ -155,7 +160,8 @@ func TestTheFailClosedTable(t *testing.T) {
 			x.second = crashing(func() (float64, bool, error) { return nan / nan, true, nil })
 		}, "deny", "allow 0.50 FAILED OPEN", true},
 		{"evaluator unreachable", func(x *table) { x.provider.Close() }, "deny", "allow 0.50 FAILED OPEN", false},
-		{"evaluator too slow", func(x *table) { x.provider.Behave(evaluatortest.Slow(5 * time.Second)) }, "deny", "allow 0.50 FAILED OPEN", true},
+		{"evaluator too slow", func(x *table) { x.provider.Behave(evaluatortest.Slow(5 * time.Second)) }, "deny",
+			"allow 0.50 FAILED OPEN", true},
 		{"budget exhausted", func(x *table) {
 			x.quota.DailyBudget = 1
 			x.judge(configs.FailClosed, push()) // takes it
@@ -164,12 +170,15 @@ func TestTheFailClosedTable(t *testing.T) {
 			x.quota.Agent = quota.Rate{Count: 1, Per: time.Minute, Burst: 1}
 			x.judge(configs.FailClosed, push())
 		}, "deny", "deny", false},
-		{"the provider's rate limit", func(x *table) { x.provider.Behave(behaviour(x.t, "rate-limit-always")) }, "deny", "deny", true},
+		{"the provider's rate limit", func(x *table) { x.provider.Behave(behaviour(x.t, "rate-limit-always")) }, "deny",
+			"deny", true},
 		{"canary mismatch", func(x *table) { x.provider.Behave(behaviour(x.t, "canary-guessed")) }, "deny", "deny", true},
 		{"canary missing", func(x *table) { x.provider.Behave(behaviour(x.t, "canary-omitted")) }, "deny", "deny", true},
-		{"another word for a decision", func(x *table) { x.provider.Behave(behaviour(x.t, `decision-"UNSAFE"`)) }, "deny", "deny", true},
+		{"another word for a decision", func(x *table) { x.provider.Behave(behaviour(x.t, `decision-"UNSAFE"`)) }, "deny",
+			"deny", true},
 		{"the store of the limits is gone", func(x *table) { x.kv = deadKV{x.kv} }, "deny", "deny", false},
-		{"a stage has another error", func(x *table) { x.extra = []approver.Stage{broken{errors.New("odd")}} }, "deny", "deny", false},
+		{"a stage has another error", func(x *table) { x.extra = []approver.Stage{broken{errors.New("odd")}} }, "deny",
+			"deny", false},
 		{"a stage panics", func(x *table) { x.extra = []approver.Stage{broken{}} }, "deny", "deny", false},
 	}
 	var page strings.Builder
@@ -194,7 +203,8 @@ func TestTheFailClosedTable(t *testing.T) {
 			}
 		}
 		if got[configs.FailClosed] != row.closed || got[configs.FailOpen] != row.open {
-			t.Errorf("%s: closed %q, open %q; want %q and %q", row.name, got[configs.FailClosed], got[configs.FailOpen], row.closed, row.open)
+			t.Errorf("%s: closed %q, open %q; want %q and %q", row.name, got[configs.FailClosed], got[configs.FailOpen],
+				row.closed, row.open)
 		}
 		fmt.Fprintf(&page, "%-34s %-8s %s\n", row.name, got[configs.FailClosed], got[configs.FailOpen])
 	}
@@ -202,7 +212,8 @@ func TestTheFailClosedTable(t *testing.T) {
 }
 
 func push() approver.ToolCall {
-	return approver.ToolCall{ID: "call-1", Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/src", Peer: approver.Peer{Known: true, UID: 1000}, At: time.Now()}
+	return approver.ToolCall{ID: "call-1", Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/src",
+		Peer: approver.Peer{Known: true, UID: 1000}, At: time.Now()}
 }
 
 func behaviour(t *testing.T, name string) evaluatortest.Behaviour {
@@ -232,7 +243,8 @@ func said(v approver.Verdict) string {
 func TestAnObjectionHoldsInTheDaemon(t *testing.T) {
 	x := newTable(t)
 	cfg := configs.Default()
-	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model, Key: secret.New(x.provider.Key())}
+	cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: x.url, Model: evaluatortest.Model,
+		Key: secret.New(x.provider.Key())}
 	tier2, err := shield.Open(cfg, x.kv, &daemontest.Ledger{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -79,5 +79,6 @@ func (c pauseCmd) Validate() error {
 
 // Run pauses, or ends a pause.
 func (c pauseCmd) Run(ctx context.Context) error {
-	return c.Control(ctx, adminapi.OpPause, adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
+	return c.Control(ctx, adminapi.OpPause,
+		adminapi.ControlRequest{Reason: c.Reason, For: time.Duration(c.For), All: c.Catastrophic})
 }

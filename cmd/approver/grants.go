@@ -51,7 +51,8 @@ func (c grantsListCmd) Run(ctx context.Context) error {
 		term.Print(0, "there are no grants\n")
 	}
 	for _, g := range doc.Grants {
-		term.Say(fmt.Sprintf("%s  %s  %s\n    %s · %s · approved by %s · %s", g.ID, g.Kind, g.Push, g.Agent, g.Dir, g.By, left(g.Until, doc.Now)))
+		term.Say(fmt.Sprintf("%s  %s  %s\n    %s · %s · approved by %s · %s", g.ID, g.Kind, g.Push, g.Agent, g.Dir, g.By,
+			left(g.Until, doc.Now)))
 	}
 	return missing(doc.Trouble)
 }

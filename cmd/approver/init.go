@@ -88,9 +88,11 @@ func (c initCmd) Run() error {
 		flag = " --config " + path
 	}
 	if len(c.SubmitUID) > 0 {
-		term.Print(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as docs/isolated.md says\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as "+
+			"docs/isolated.md says\n", path, flag)
 	} else {
-		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n",
+			path, flag)
 	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {
@@ -127,7 +129,8 @@ func (c initCmd) withoutChat(asRoot bool) string {
 		text += withoutChatSame + fmt.Sprintf(withoutChatRoot, display.AsRoot("approve ID"), display.AsRoot("unfreeze"))
 	}
 	if isolated && !asRoot {
-		text += fmt.Sprintf("  3. root may where nobody else can: %s, %s\n", display.AsRoot("approve ID"), display.AsRoot("unfreeze"))
+		text += fmt.Sprintf("  3. root may where nobody else can: %s, %s\n", display.AsRoot("approve ID"),
+			display.AsRoot("unfreeze"))
 	}
 	return text
 }
@@ -260,7 +263,8 @@ func invoker() (uid int, name string) {
 // mode loosen nothing.
 func isNew(cfg configs.Config) error {
 	if _, err := os.Lstat(cfg.Storage().File); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--observe is for a new installation, and %s is there already: approver observe asks people", cfg.Storage().File)
+		return fmt.Errorf("--observe is for a new installation, and %s is there already: approver observe asks people",
+			cfg.Storage().File)
 	}
 	return nil
 }
@@ -284,7 +288,8 @@ func beginObserving(cfg configs.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	term.Print(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, approver enforce ends it\n", words.Minute(o.Until))
+	term.Print(0, "OBSERVING until %s: nothing is asked or denied, it is only recorded; approver report shows it, "+
+		"approver enforce ends it\n", words.Minute(o.Until))
 	// Root makes it for the daemon's user, whose folder this is.
 	info, err := os.Stat(filepath.Dir(path))
 	if err != nil {

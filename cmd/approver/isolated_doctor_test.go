@@ -26,7 +26,8 @@ func placed(name string) string {
 // placedDoctor is approver doctor --config ARGUMENT, and placedInstall approver install
 // claude --system for it, but for the places of managed settings and the pin.
 func placedDoctor() {
-	c := checks.DoctorCmd{Config: os.Args[1], Target: claudehooks.Target{Managed: placed("claude-code")}, Pin: placed("courier")}
+	c := checks.DoctorCmd{Config: os.Args[1], Target: claudehooks.Target{Managed: placed("claude-code")},
+		Pin: placed("courier")}
 	if err := c.Run(context.Background()); err != nil {
 		os.Exit(exitFail)
 	}
@@ -34,7 +35,8 @@ func placedDoctor() {
 
 func placedInstall() {
 	hook := filepath.Join(filepath.Dir(placed("")), "bin", "approver-hook")
-	c := hookinstall.ClaudeCmd{Target: claudehooks.Target{System: true, Managed: placed("claude-code")}, Config: os.Args[1], Hook: hook, Pin: placed("courier")}
+	c := hookinstall.ClaudeCmd{Target: claudehooks.Target{System: true, Managed: placed("claude-code")},
+		Config: os.Args[1], Hook: hook, Pin: placed("courier")}
 	if err := c.Install(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(exitFail)
@@ -61,23 +63,28 @@ func (m *isolatedMachine) doctored() {
 		for who, uid := range map[string]uint32{"root": 0, "daemon's user": daemonUID, "agent": agentUID} {
 			said[who] = m.run(m.command(uid, home, "bin/placed-doctor", config), "")
 			m.t.Logf("%s, %s:\n%s", how, who, strings.ReplaceAll(said[who].out, m.dir, "…"))
-			m.note(who, "approver doctor, "+how, said[who].exit == 0 && !strings.Contains(said[who].out, "\nfail ") && !strings.Contains(said[who].out, "NOT ISOLATED"), said[who])
+			m.note(who, "approver doctor, "+how, said[who].exit == 0 && !strings.Contains(said[who].out, "\nfail ") &&
+				!strings.Contains(said[who].out, "NOT ISOLATED"), said[who])
 		}
 		if one, other := said["root"].out, said["daemon's user"].out; one != other {
 			m.t.Errorf("%s: root is told\n%s\nand the daemon's user\n%s", how, one, other)
 		}
-		for _, want := range []string{"ok   isolation    who may submit is", "ok   hook         " + m.path("etc/claude-code/managed-settings.json"), "ok   start ", "ok   daemon ", "ok   store ", "ok   channel      telegram: @", "ok   audit "} {
+		for _, want := range []string{"ok   isolation    who may submit is",
+			"ok   hook         " + m.path("etc/claude-code/managed-settings.json"), "ok   start ", "ok   daemon ", "ok   store ",
+			"ok   channel      telegram: @", "ok   audit "} {
 			if !strings.Contains(said["root"].out, want) {
 				m.t.Errorf("%s: no %q in\n%s", how, want, said["root"].out)
 			}
 		}
-		for _, want := range []string{"not checked as this user (uid 61002)", "fix: sudo approver doctor --config " + config, "ok   socket       submit: the daemon answers", "ok   hook         " + m.path("bin/approver-hook")} {
+		for _, want := range []string{"not checked as this user (uid 61002)", "fix: sudo approver doctor --config " + config,
+			"ok   socket       submit: the daemon answers", "ok   hook         " + m.path("bin/approver-hook")} {
 			if !strings.Contains(said["agent"].out, want) {
 				m.t.Errorf("%s: no %q in\n%s", how, want, said["agent"].out)
 			}
 		}
 		for who, e := range said {
-			if strings.Contains(e.out, "approver install claude") && !strings.Contains(e.out, "managed settings leave open") || strings.Contains(e.out, "make it root's") {
+			if strings.Contains(e.out, "approver install claude") && !strings.Contains(e.out, "managed settings leave open") ||
+				strings.Contains(e.out, "make it root's") {
 				m.t.Errorf("%s: %s is advised to install again, or to give the daemon's things away:\n%s", how, who, e.out)
 			}
 			if strings.Contains(e.out, m.chat.Token()) {
@@ -91,11 +98,13 @@ func (m *isolatedMachine) doctored() {
 	}
 	m.refused(config)
 	got = m.run(m.command(agentUID, home, "bin/approver", "doctor", "--config", config, "--agent", "claude"), "")
-	m.note("agent", "approver doctor --agent claude", strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
+	m.note("agent", "approver doctor --agent claude",
+		strings.Contains(got.out, "warn config ") && strings.Contains(got.out, "hook-test"), got)
 	// A report asks the daemon twice, and said twice whom it speaks to.
 	m.must(errors.Join(os.Chown(config, 0, daemonUID), os.Chmod(config, 0o640)))
 	got = m.run(m.command(0, home, "bin/approver", "report", "--config", config), "")
-	m.note("root", "approver report", got.exit == 0 && strings.Count(got.err, "this speaks to the daemon of uid 61001") == 1, got)
+	m.note("root", "approver report", got.exit == 0 &&
+		strings.Count(got.err, "this speaks to the daemon of uid 61001") == 1, got)
 	m.must(errors.Join(os.Chown(config, daemonUID, daemonUID), os.Chmod(config, 0o600)))
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("run/submit.sock"), daemonUID), 0, 0o644)
 }
@@ -111,22 +120,27 @@ func (m *isolatedMachine) refused(config string) {
 		exit int
 		want []string
 	}{
-		"stranger": {strangerUID, 1, []string{"warn socket       the daemon answers on ", "it does not admit this user (uid 61003)", "fail hook ", "which refuses this user, so every call is denied", cure}},
-		"answerer": {answererUID, 0, []string{"warn socket       the daemon answers on ", "it does not admit this user (uid 61004)", "ok   hook ", cure}},
-		"agent":    {agentUID, 0, []string{"ok   socket       submit: the daemon answers on ", "ok   hook "}},
+		"stranger": {strangerUID, 1, []string{"warn socket       the daemon answers on ", "it does not admit this user " +
+			"(uid 61003)", "fail hook ", "which refuses this user, so every call is denied", cure}},
+		"answerer": {answererUID, 0, []string{"warn socket       the daemon answers on ", "it does not admit this user " +
+			"(uid 61004)", "ok   hook ", cure}},
+		"agent": {agentUID, 0, []string{"ok   socket       submit: the daemon answers on ", "ok   hook "}},
 	} {
 		got := m.run(m.command(tt.uid, []string{"HOME=" + m.path("home")}, "bin/placed-doctor", config), "")
 		m.note(who, "approver doctor", got.exit == tt.exit, got)
 		own := fmt.Sprintf("etc/own-%d.yaml", tt.uid)
-		m.file(own, fmt.Sprintf("dir: %[1]s/nothing\nsockets: {submit: %[1]s/run/submit.sock, resolve: %[1]s/run/resolve.sock}\n", m.dir), int(tt.uid), 0o600)
+		m.file(own, fmt.Sprintf("dir: %[1]s/nothing\nsockets: {submit: %[1]s/run/submit.sock, resolve: "+
+			"%[1]s/run/resolve.sock}\n", m.dir), int(tt.uid), 0o600)
 		for _, want := range tt.want {
-			if text := strings.Join(strings.Fields(got.out), " "); !strings.Contains(text, strings.Join(strings.Fields(want), " ")) {
+			if text := strings.Join(strings.Fields(got.out), " "); !strings.Contains(text,
+				strings.Join(strings.Fields(want), " ")) {
 				m.t.Errorf("%s: no %q in\n%s", who, want, got.out)
 			}
 		}
 		got = m.run(m.command(tt.uid, nil, "bin/approver", "status", "--config", m.path(own)), "")
 		m.note(who, "approver status", got.exit == tt.exit, got)
-		refused := strings.Contains(got.out, "REFUSES THIS USER") && strings.Contains(strings.Join(strings.Fields(got.out), " "), cure)
+		refused := strings.Contains(got.out, "REFUSES THIS USER") &&
+			strings.Contains(strings.Join(strings.Fields(got.out), " "), cure)
 		if refused != (who == "stranger") {
 			m.t.Errorf("%s: status says %s%s", who, got.out, got.err)
 		}
@@ -145,7 +159,8 @@ func TestDoctorOfAnIsolatedDaemonThatIsBroken(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s%s", who, want, got.out, got.err)
 			}
 		}
-		if got := m.run(m.command(uid, nil, "bin/approver", "check", "--config", config), ""); got.exit != 1 || !strings.Contains(got.out, "chmod 600") {
+		if got := m.run(m.command(uid, nil, "bin/approver", "check", "--config", config), ""); got.exit != 1 ||
+			!strings.Contains(got.out, "chmod 600") {
 			t.Errorf("%s: check says %+v", who, got)
 		}
 	}

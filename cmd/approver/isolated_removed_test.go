@@ -25,11 +25,14 @@ func TestARemovedOperatorOnTwoDaemons(t *testing.T) {
 	m.must(os.Mkdir(m.path("lib2"), 0o700))
 	m.must(os.Chown(m.path("lib2"), daemonUID, daemonUID))
 	m.file("lib/hub.key", strings.Repeat("k", 64)+"\n", daemonUID, 0o600)
-	first := strings.Replace(string(text), fmt.Sprintf("resolve_uids: [%d]", answererUID), fmt.Sprintf("resolve_uids: [%d, %d]", answererUID, otherUID), 1)
-	first = strings.Replace(first, fmt.Sprintf(`{id: "%d"}`, answererUID), fmt.Sprintf(`{id: "%d", person: ada}`, answererUID), 1)
+	first := strings.Replace(string(text), fmt.Sprintf("resolve_uids: [%d]", answererUID),
+		fmt.Sprintf("resolve_uids: [%d, %d]", answererUID, otherUID), 1)
+	first = strings.Replace(first, fmt.Sprintf(`{id: "%d"}`, answererUID),
+		fmt.Sprintf(`{id: "%d", person: ada}`, answererUID), 1)
 	first = strings.Replace(first, "  terminal:\n", "  terminal:\n    allow_answers: true\n", 1)
 	first += fmt.Sprintf("store: {redis: {addrs: [%q], hub_key_file: %s}}\n", server.Addr, m.path("lib/hub.key"))
-	second := strings.NewReplacer("/run/", "/run2/", "dir: "+m.dir+"/lib", "dir: "+m.dir+"/lib2", "person: ada", "person: carol").Replace(first)
+	second := strings.NewReplacer("/run/", "/run2/", "dir: "+m.dir+"/lib", "dir: "+m.dir+"/lib2", "person: ada",
+		"person: carol").Replace(first)
 	m.file("etc/approver.yaml", first+"audit: {id: one}\n", daemonUID, 0o600)
 	m.file("etc/second.yaml", second+"audit: {id: two}\n", daemonUID, 0o600)
 	m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config", m.path("etc/approver.yaml"))
@@ -65,19 +68,25 @@ func TestARemovedOperatorOnTwoDaemons(t *testing.T) {
 			stop, socket = serve(), two
 		}
 		for _, command := range []string{
-			"people restore ada", "unfreeze", "people", "people remove bob --unlisted", "people recover --yes", "pending", "pause 5m --catastrophic", "pause --end",
-			"observe --for 1h", "enforce", "grants list", "grants revoke x", "grants propose x", "approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11 --yes",
+			"people restore ada", "unfreeze", "people", "people remove bob --unlisted", "people recover --yes", "pending",
+			"pause 5m --catastrophic", "pause --end",
+			"observe --for 1h", "enforce", "grants list", "grants revoke x", "grants propose x",
+			"approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11 --yes",
 		} {
 			got := operator(answererUID, socket, strings.Fields(command)...)
-			refused := strings.Contains(got.err, "ada was removed by uid 0") && strings.Contains(got.err, "only approver status and approver freeze are open to them") ||
-				strings.HasPrefix(command, "approve") && (strings.Contains(got.err, "You were removed") || strings.Contains(got.err, "You are not on the approver list"))
+			refused := strings.Contains(got.err, "ada was removed by uid 0") &&
+				strings.Contains(got.err, "only approver status and approver freeze are open to them") ||
+				strings.HasPrefix(command, "approve") &&
+					(strings.Contains(got.err, "You were removed") || strings.Contains(got.err, "You are not on the approver list"))
 			m.note("Ada, removed", command+" "+socket, got.exit != 0 && refused, got)
 		}
-		got = m.run(m.command(answererUID, nil, "timeout", "-s", "INT", "2", m.path("bin/approver"), "watch", "--json", "--socket", m.path(socket)), "")
+		got = m.run(m.command(answererUID, nil, "timeout", "-s", "INT", "2", m.path("bin/approver"), "watch", "--json",
+			"--socket", m.path(socket)), "")
 		m.note("Ada, removed", "watch "+socket, strings.Contains(got.err, "was removed by uid 0") && got.out == "", got)
 		for _, command := range []string{"status", "freeze"} {
 			got := operator(answererUID, socket, command)
-			m.note("Ada, removed", command+" "+socket, !strings.Contains(got.err, "was removed") && strings.Contains(strings.ToLower(got.out), "frozen"), got)
+			m.note("Ada, removed", command+" "+socket,
+				!strings.Contains(got.err, "was removed") && strings.Contains(strings.ToLower(got.out), "frozen"), got)
 		}
 	}
 	for _, command := range []string{"pending", "people restore ada --yes", "unfreeze"} {

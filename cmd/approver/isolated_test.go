@@ -92,7 +92,8 @@ func newIsolatedMachine(t *testing.T) *isolatedMachine {
 		m.must(os.Chown(m.path(name), owner, owner))
 	}
 	m.must(os.Chmod(m.path("lib"), 0o700))
-	for _, name := range []string{"approver", "approver-hook", "pinned-hook", "fake-daemon", "false-resolve", "placed-doctor", "placed-install"} {
+	for _, name := range []string{"approver", "approver-hook", "pinned-hook", "fake-daemon", "false-resolve",
+		"placed-doctor", "placed-install"} {
 		m.copyProgram("bin/" + name)
 	}
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("run/submit.sock"), daemonUID), 0, 0o644)
@@ -212,7 +213,8 @@ func (m *isolatedMachine) run(c *exec.Cmd, stdin string) end {
 
 // bash is Claude's payload for a shell command.
 func bashPayload(command string) string {
-	return fmt.Sprintf(`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`, command)
+	return fmt.Sprintf(
+		`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`, command)
 }
 
 // hook runs the courier as a user.
@@ -260,7 +262,8 @@ func TestIsolatedInstall(t *testing.T) {
 		t.Skip("each command runs by itself here: the race detector runs the short tests")
 	}
 	m := newIsolatedMachine(t)
-	log, pid := m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config", m.path("etc/approver.yaml"))
+	log, pid := m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config",
+		m.path("etc/approver.yaml"))
 	home := []string{"HOME=" + m.path("home")}
 
 	// It asks, and people answer.
@@ -269,7 +272,8 @@ func TestIsolatedInstall(t *testing.T) {
 	got = m.hook(agentUID, home, forbidden)
 	m.note("agent", "submit: "+forbidden, blocks(got, "approver's own keys"), got)
 	got = m.approved("git push --force origin main")
-	m.note("agent", "submit: git push --force, Ada approves in Telegram", got.exit == 0 && strings.Contains(got.out, `"permissionDecision":"allow"`), got)
+	m.note("agent", "submit: git push --force, Ada approves in Telegram",
+		got.exit == 0 && strings.Contains(got.out, `"permissionDecision":"allow"`), got)
 	m.unbound()
 	for _, other := range []struct {
 		who string
@@ -281,7 +285,8 @@ func TestIsolatedInstall(t *testing.T) {
 	m.answering()
 	// Who may answer and may not read the configuration names the socket.
 	got = m.run(m.command(answererUID, home, "bin/approver", "pending", "--config", m.path("etc/approver.yaml")), "")
-	m.note("answerer", "approver pending", got.exit == 1 && strings.Contains(got.err, "permission denied: name the daemon's socket instead"), got)
+	m.note("answerer", "approver pending", got.exit == 1 &&
+		strings.Contains(got.err, "permission denied: name the daemon's socket instead"), got)
 	for _, args := range [][]string{{"status"}, {"pending", "--json"}} {
 		got = m.run(m.command(answererUID, home, "bin/approver", append(args, "--socket", m.path("run/resolve.sock"))...), "")
 		m.note("answerer", "approver "+args[0]+" --socket", got.exit == 0, got)
@@ -290,12 +295,16 @@ func TestIsolatedInstall(t *testing.T) {
 	m.must(os.MkdirAll(m.path("outside/.approver"), 0o755))
 	m.must(os.Symlink(m.path("run"), m.path("outside/.approver/run")))
 	for _, args := range [][]string{{"--socket", m.path("run/resolve.sock")}, {"--config", m.path("etc/approver.yaml")}} {
-		got = m.run(m.command(agentUID, []string{"HOME=" + m.path("outside")}, "bin/approver", append([]string{"status"}, args...)...), "")
-		m.note("agent", "approver status "+args[0], got.exit == 0 && strings.HasPrefix(got.out, "daemon    up: it answers on"), got)
+		got = m.run(m.command(agentUID, []string{"HOME=" + m.path("outside")}, "bin/approver",
+			append([]string{"status"}, args...)...), "")
+		m.note("agent", "approver status "+args[0],
+			got.exit == 0 && strings.HasPrefix(got.out, "daemon    up: it answers on"), got)
 	}
-	watch := m.command(answererUID, home, "timeout", "-s", "INT", "3", m.path("bin/approver"), "watch", "--json", "--socket", m.path("run/resolve.sock"))
+	watch := m.command(answererUID, home, "timeout", "-s", "INT", "3", m.path("bin/approver"), "watch", "--json",
+		"--socket", m.path("run/resolve.sock"))
 	got = m.run(watch, "")
-	m.note("answerer", "approver watch --socket", !strings.Contains(got.err, "not connected"), end{out: "connected", err: got.err})
+	m.note("answerer", "approver watch --socket", !strings.Contains(got.err, "not connected"),
+		end{out: "connected", err: got.err})
 	m.reading(pid)
 	m.doctored()
 	m.elsewhere()
@@ -310,11 +319,14 @@ func TestIsolatedInstall(t *testing.T) {
 			t.Errorf("a card says %s", card.Text)
 		}
 	}
-	audit := m.run(m.command(daemonUID, nil, "bin/approver", "audit", "tail", "--config", m.path("etc/approver.yaml"), "-n", "all", "--json"), "")
-	if !strings.Contains(audit.out, fmt.Sprintf("isolated: who may submit is uid %d", agentUID)) || strings.Contains(audit.out, "NOT ISOLATED") {
+	audit := m.run(m.command(daemonUID, nil, "bin/approver", "audit", "tail", "--config", m.path("etc/approver.yaml"),
+		"-n", "all", "--json"), "")
+	if !strings.Contains(audit.out, fmt.Sprintf("isolated: who may submit is uid %d", agentUID)) ||
+		strings.Contains(audit.out, "NOT ISOLATED") {
 		t.Errorf("the audit says\n%s%s", audit.out, audit.err)
 	}
-	t.Logf("tried with the users %d (daemon), %d (agent), %d (stranger), %d (answers):\n%s", daemonUID, agentUID, strangerUID, answererUID, m.table())
+	t.Logf("tried with the users %d (daemon), %d (agent), %d (stranger), %d (answers):\n%s", daemonUID, agentUID,
+		strangerUID, answererUID, m.table())
 }
 
 // unbound: of what lies in a home that the daemon may not look into, nobody could
@@ -335,7 +347,8 @@ func (m *isolatedMachine) unbound() {
 		before := len(m.chat.Cards("-1001"))
 		got := m.approved("git push --force origin main && " + m.path(script))
 		cards := m.chat.Cards("-1001")
-		m.note("agent", "submit: … && "+script+", which the daemon cannot read, and Ada approves", got.exit == 0 && len(cards) == before+1, got)
+		m.note("agent", "submit: … && "+script+", which the daemon cannot read, and Ada approves",
+			got.exit == 0 && len(cards) == before+1, got)
 		if text := cards[len(cards)-1].Text; !strings.Contains(text, notice) {
 			m.t.Errorf("the card says %s", text)
 		}
@@ -369,9 +382,11 @@ func (m *isolatedMachine) answering() {
 		who string
 		uid uint32
 		ok  bool
-	}{{"agent", agentUID, false}, {"stranger", strangerUID, false}, {"answerer", answererUID, true}, {"root (sudo)", 0, true}} {
+	}{{"agent", agentUID, false}, {"stranger", strangerUID, false}, {"answerer", answererUID, true},
+		{"root (sudo)", 0, true}} {
 		for _, path := range []string{"/v1/health", "/v1/answer"} {
-			args := []string{"--silent", "--show-error", "--max-time", "5", "--unix-socket", m.path("run/resolve.sock"), "http://approver" + path}
+			args := []string{"--silent", "--show-error", "--max-time", "5", "--unix-socket", m.path("run/resolve.sock"),
+				"http://approver" + path}
 			if path == "/v1/answer" {
 				args = append(args, "--data", `{}`)
 			}
@@ -391,7 +406,8 @@ func (m *isolatedMachine) answering() {
 // places of its sockets.
 func (m *isolatedMachine) reading(pid int) {
 	m.t.Helper()
-	for _, name := range []string{"etc/approver.yaml", "lib/telegram.token", "lib/code.key", "lib/audit.key", "lib/approver.db", "lib/audit/audit.jsonl", "run/submit.sock.lock"} {
+	for _, name := range []string{"etc/approver.yaml", "lib/telegram.token", "lib/code.key", "lib/audit.key",
+		"lib/approver.db", "lib/audit/audit.jsonl", "run/submit.sock.lock"} {
 		_, err := os.Stat(m.path(name))
 		m.must(err)
 		got := m.run(m.command(agentUID, nil, "cat", m.path(name)), "")
@@ -419,20 +435,24 @@ func (m *isolatedMachine) elsewhere() {
 	own := m.path("home/.approver/run/submit.sock")
 	m.start(agentUID, own, "bin/fake-daemon", own)
 	pinned := m.hook(agentUID, nil, forbidden).err // the true daemon's words
-	env := []string{"HOME=" + m.path("home"), "APPROVER_SOCKET=" + own, "XDG_RUNTIME_DIR=" + m.path("home/.approver/run"), "APPROVER_CONFIG=" + m.path("home/x")}
+	env := []string{"HOME=" + m.path("home"), "APPROVER_SOCKET=" + own, "XDG_RUNTIME_DIR=" + m.path("home/.approver/run"),
+		"APPROVER_CONFIG=" + m.path("home/x")}
 	got := m.hook(agentUID, env, forbidden)
-	m.note("agent", "courier with an environment that points to a daemon of its own", blocks(got, "approver's own keys") && got.err == pinned, got)
+	m.note("agent", "courier with an environment that points to a daemon of its own",
+		blocks(got, "approver's own keys") && got.err == pinned, got)
 	got = m.hook(agentUID, env, forbidden, "--socket", own)
 	m.note("agent", "courier with --socket that points there", blocks(got, "--socket names "), got)
 
 	// The pin names a socket where somebody else listens, as after a daemon that is down.
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", own, daemonUID), 0, 0o644)
 	got = m.hook(agentUID, env, forbidden)
-	m.note("agent", "a daemon of its own listens on the pinned path", blocks(got, fmt.Sprintf("runs as uid %d, not as the one that", agentUID)), got)
+	m.note("agent", "a daemon of its own listens on the pinned path",
+		blocks(got, fmt.Sprintf("runs as uid %d, not as the one that", agentUID)), got)
 	// A pin that the agent wrote is none.
 	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", own, agentUID), agentUID, 0o644)
 	got = m.hook(agentUID, env, forbidden)
-	m.note("agent", "a pin that belongs to the agent", blocks(got, "must be a file of root that nobody else can write"), got)
+	m.note("agent", "a pin that belongs to the agent",
+		blocks(got, "must be a file of root that nobody else can write"), got)
 }
 
 // The story: the configuration lists the daemon's own user among the agents. It
@@ -441,13 +461,16 @@ func TestNotIsolatedByFacts(t *testing.T) {
 	m := newIsolatedMachine(t)
 	text, err := os.ReadFile(m.path("etc/approver.yaml"))
 	m.must(err)
-	m.file("etc/approver.yaml", strings.Replace(string(text), fmt.Sprintf("submit_uids: [%d]", agentUID), fmt.Sprintf("submit_uids: [%d]", daemonUID), 1), daemonUID, 0o600)
-	log, _ := m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config", m.path("etc/approver.yaml"))
+	m.file("etc/approver.yaml", strings.Replace(string(text), fmt.Sprintf("submit_uids: [%d]", agentUID),
+		fmt.Sprintf("submit_uids: [%d]", daemonUID), 1), daemonUID, 0o600)
+	log, _ := m.start(daemonUID, m.path("run/resolve.sock"), "bin/approver", "serve", "--config",
+		m.path("etc/approver.yaml"))
 	if got := m.hook(daemonUID, nil, "ls"); got.exit != 0 {
 		t.Errorf("%+v", got)
 	}
 	got := m.run(m.command(daemonUID, nil, "bin/approver", "pending", "--socket", m.path("run/resolve.sock")), "")
-	if !strings.Contains(strings.Join(strings.Fields(got.err), " "), "may submit calls, so it may not see or answer requests") {
+	if !strings.Contains(strings.Join(strings.Fields(got.err), " "),
+		"may submit calls, so it may not see or answer requests") {
 		t.Errorf("%+v", got)
 	}
 	if !strings.Contains(log(), "NOT ISOLATED") || !strings.Contains(log(), "which approver runs as, may submit") {

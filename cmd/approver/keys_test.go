@@ -43,7 +43,8 @@ func TestKeysRotateWhileAHookWaits(t *testing.T) {
 			before := len(app.fake.Cards(app.room))
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
-			hook := m.command(ctx, "hook", "--agent", "claude", "--deadline", "120s", "--socket", filepath.Join(m.dir, "run/s.sock"))
+			hook := m.command(ctx, "hook", "--agent", "claude", "--deadline", "120s", "--socket",
+				filepath.Join(m.dir, "run/s.sock"))
 			var out, errs bytes.Buffer
 			hook.Stdin, hook.Stdout, hook.Stderr = strings.NewReader(bashPayload("terraform destroy")), &out, &errs
 			if err := hook.Start(); err != nil {
@@ -89,7 +90,8 @@ func newKey(t *testing.T, path string) {
 	if _, err := rand.Read(fresh); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, append([]byte(base64.StdEncoding.EncodeToString(fresh)+"\n"), old...), 0o600); err != nil {
+	if err := os.WriteFile(path, append([]byte(base64.StdEncoding.EncodeToString(fresh)+"\n"), old...),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -30,15 +30,19 @@ func TestATerminalUserLiftsTheFreezeOfOneAgent(t *testing.T) {
 		m.must(os.Mkdir(m.path(dir), 0o700))
 		m.must(os.Chown(m.path(dir), daemonUID, daemonUID))
 	}
-	m.file("home/.approver/approver.yaml", fmt.Sprintf("dir: .\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: {allow_answers: true, approvers: [{id: %q}]}}\n", fmt.Sprint(daemonUID)), daemonUID, 0o600)
-	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("home/.approver/run/submit.sock"), daemonUID), 0, 0o644)
+	m.file("home/.approver/approver.yaml", fmt.Sprintf("dir: .\nsockets: {submit: run/submit.sock, resolve: "+
+		"run/resolve.sock}\nchannels: {terminal: {allow_answers: true, approvers: [{id: %q}]}}\n", fmt.Sprint(daemonUID)),
+		daemonUID, 0o600)
+	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("home/.approver/run/submit.sock"), daemonUID), 0,
+		0o644)
 	socket := m.path("home/.approver/run/resolve.sock")
 	m.start(daemonUID, socket, "bin/approver", "serve", "--config", m.path("home/.approver/approver.yaml"))
 
 	// A call runs that was denied: the agent is frozen.
 	ran := strings.Replace(bashPayload(forbidden), `"PreToolUse"`, `"PostToolUse"`, 1)
 	ran = strings.TrimSuffix(ran, "}") + `,"tool_response":{"stdout":""}}`
-	courier := m.command(daemonUID, nil, "bin/pinned-hook", "--agent", "claude", "--event", "PostToolUse", "--deadline", "8s")
+	courier := m.command(daemonUID, nil, "bin/pinned-hook", "--agent", "claude", "--event", "PostToolUse",
+		"--deadline", "8s")
 	m.run(courier, ran)
 	status := func() string {
 		return m.run(m.command(daemonUID, nil, "bin/approver", "status", "--socket", socket), "").out

@@ -42,7 +42,8 @@ func run(args []string) int {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
 	c := newCLI()
-	parser, err := kong.New(&c, kong.Name("approver"), kong.Description("Approvals for AI agents: people decide what a tool call may do."),
+	parser, err := kong.New(&c, kong.Name("approver"),
+		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
 		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "approver " + adminapi.BuildVersion()})
 	if err != nil {
@@ -91,7 +92,8 @@ func usage(parser *kong.Kong) int {
 
 // otherAgent says which agents can be installed, to somebody who has another.
 func otherAgent(args []string, err error) error {
-	if len(args) < 2 || args[0] != "install" && args[0] != "uninstall" || strings.HasPrefix(args[1], "-") || slices.Contains(agents.Names(), args[1]) {
+	if len(args) < 2 || args[0] != "install" && args[0] != "uninstall" || strings.HasPrefix(args[1], "-") ||
+		slices.Contains(agents.Names(), args[1]) {
 		return err
 	}
 	return fmt.Errorf("%w: the agents that can be installed are %s", err, strings.Join(agents.Names(), ", "))
@@ -110,7 +112,8 @@ func hinted(err error) error {
 		takesCommand = slices.Contains([]string{" policy explain", " ask"}, path)
 	}
 	if takesCommand && strings.Contains(err.Error(), "unknown flag") {
-		return fmt.Errorf("%w: write -- before a command that has flags of its own: approver%s -- git push --force (see approver%[2]s --help)", err, path)
+		return fmt.Errorf("%w: write -- before a command that has flags of its own: approver%s -- git push --force (see "+
+			"approver%[2]s --help)", err, path)
 	}
 	return fmt.Errorf("%w (see approver%s --help)", err, path)
 }

@@ -60,7 +60,9 @@ func TestScripts(t *testing.T) {
 }
 
 // readByPrograms are the commands whose exit code decides something in a script.
-var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge", "model add", "model verify", "pause", "pending", "policy diff", "policy test", "rules lint", "rules list", "rules show", "rules test", "status", "unfreeze"}
+var readByPrograms = []string{"ask", "approve", "audit verify", "check", "demo", "deny", "doctor", "freeze", "judge",
+	"model add", "model verify", "pause", "pending", "policy diff", "policy test", "rules lint", "rules list",
+	"rules show", "rules test", "status", "unfreeze"}
 
 // The README's table of commands names them all, by themselves or by their group.
 func TestReadmeNamesEveryCommand(t *testing.T) {

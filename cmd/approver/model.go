@@ -52,7 +52,8 @@ type modelDoc struct {
 }
 
 func modelDocOf(dir string, m *modeldir.Model) modelDoc {
-	return modelDoc{Model: dir, Manifest: m.Sum, Label: m.Manifest.Label, Window: m.Manifest.Window, Tokens: m.Tokens, Files: m.Manifest.Files}
+	return modelDoc{Model: dir, Manifest: m.Sum, Label: m.Manifest.Label, Window: m.Manifest.Window, Tokens: m.Tokens,
+		Files: m.Manifest.Files}
 }
 
 func (d modelDoc) print() {
@@ -60,7 +61,8 @@ func (d modelDoc) print() {
 		term.Print(0, "%s: %s\n", d.Model, d.Error)
 		return
 	}
-	term.Print(0, "model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n", d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
+	term.Print(0, "model     %s\nmanifest  %s\nscore     the probability of %s, in windows of %d tokens out of %d\n",
+		d.Model, d.Manifest, d.Label, d.Window, d.Tokens)
 	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
 		term.Print(0, "sha256    %s  %s\n", d.Files[name], name)
 	}
@@ -108,7 +110,8 @@ func (c modelAddCmd) Run() error {
 	case err != nil:
 		return err
 	case c.Label != "" || c.Window != 0:
-		return fmt.Errorf("%s has a %s, which says label and window: leave --label and --window out", c.Dir, modeldir.ManifestFile)
+		return fmt.Errorf("%s has a %s, which says label and window: leave --label and --window out", c.Dir,
+			modeldir.ManifestFile)
 	}
 	dir, added, err := modeldir.Install(c.Dir, models, made)
 	if err != nil {
@@ -129,7 +132,8 @@ func (c modelAddCmd) Run() error {
 		return nil
 	}
 	if made != nil {
-		term.Print(0, "It had no %s: these hashes are now what is checked. Compare them with those of where the model is from.\n", modeldir.ManifestFile)
+		term.Print(0, "It had no %s: these hashes are now what is checked. Compare them with those of where the model is "+
+			"from.\n", modeldir.ManifestFile)
 	}
 	return nil
 }
@@ -214,7 +218,8 @@ func (c modelVerifyCmd) verify(ctx context.Context, dir string) modelDoc {
 		}
 		return doc
 	}
-	if err := tryModel(ctx, sidecar.Config{Program: program, Library: c.Library, Model: dir, Manifest: m.Sum}); err != nil {
+	if err := tryModel(ctx, sidecar.Config{Program: program, Library: c.Library, Model: dir,
+		Manifest: m.Sum}); err != nil {
 		doc.Error = err.Error()
 		return doc
 	}

@@ -65,7 +65,9 @@ func TestOperations(t *testing.T) {
 		t.Errorf("the restore ends with\n%s", said)
 	}
 	o.works()
-	if end := o.asIs("systemctl --user stop approver; approver audit verify; systemctl --user start approver"); !strings.Contains(end, "its end is where the store says") {
+	if end := o.asIs(
+		"systemctl --user stop approver; approver audit verify; systemctl --user start approver"); !strings.Contains(end,
+		"its end is where the store says") {
 		t.Errorf("the audit and the store that came back do not fit: %s", end)
 	}
 
@@ -87,7 +89,8 @@ func TestOperations(t *testing.T) {
 	message := o.ask(answer)
 	doctor, err := o.shell(o.take("upgrade"))
 	// The audit still tells of what was lost above; nothing else is wrong.
-	if n := strings.Count(doctor, "\nfail "); err == nil || n != 1 || !strings.Contains(doctor, "\nfail audit        records were lost") {
+	if n := strings.Count(doctor, "\nfail "); err == nil || n != 1 ||
+		!strings.Contains(doctor, "\nfail audit        records were lost") {
 		t.Errorf("upgrade: %v\n%s", err, doctor)
 	}
 	o.approved(answer, message)
@@ -103,7 +106,8 @@ func (o *operator) home() {
 	o.must(os.Mkdir(o.path(".approver"), 0o700))
 	o.file(".approver/telegram.token", o.chat.Token()+"\n")
 	o.file(".approver/approver.yaml", "channels:\n"+
-		`  telegram: {token_file: telegram.token, api_url: "`+o.chat.URL()+`", chats: [{id: "10042"}], approvers: [{id: "10042", name: Ada}]}`+"\n")
+		`  telegram: {token_file: telegram.token, api_url: "`+o.chat.URL()+
+		`", chats: [{id: "10042"}], approvers: [{id: "10042", name: Ada}]}`+"\n")
 	self, err := os.Executable()
 	o.must(err)
 	o.must(os.Mkdir(o.path("program"), 0o755))
@@ -168,7 +172,8 @@ func (o *operator) alarm(what string) {
 // frozen asserts that nothing runs, and that both tell why.
 func (o *operator) frozen(why string) {
 	o.t.Helper()
-	if got := o.hook(bashPayload("ls"), "--socket", o.path(".approver/run/submit.sock")); got.exit != 2 || !strings.Contains(got.err, "frozen") {
+	if got := o.hook(bashPayload("ls"), "--socket", o.path(".approver/run/submit.sock")); got.exit != 2 ||
+		!strings.Contains(got.err, "frozen") {
 		o.t.Errorf("a call: %+v", got)
 	}
 	doctor, doctorFails := o.shell("approver doctor")
@@ -224,7 +229,8 @@ func (o *operator) approved(answer <-chan end, message string) {
 	}
 	// The card is edited after the agent has its answer; the next story must not take it for its own.
 	o.eventually("the card offers nothing more", func() bool {
-		return !slices.ContainsFunc(o.chat.Cards("10042"), func(c fake.Shown) bool { return slices.Contains(c.Buttons, fake.ApproveButton) })
+		return !slices.ContainsFunc(o.chat.Cards("10042"),
+			func(c fake.Shown) bool { return slices.Contains(c.Buttons, fake.ApproveButton) })
 	})
 }
 

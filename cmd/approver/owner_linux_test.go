@@ -92,8 +92,11 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 		m.must(os.Chown(m.path(dir), daemonUID, daemonUID))
 	}
 	config, socket := m.path("home/.approver/approver.yaml"), m.path("home/.approver/run/resolve.sock")
-	m.file("home/.approver/approver.yaml", fmt.Sprintf("dir: .\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\nchannels: {terminal: {allow_answers: true, approvers: [{id: %q, person: ada}]}}\n", fmt.Sprint(daemonUID)), daemonUID, 0o600)
-	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("home/.approver/run/submit.sock"), daemonUID), 0, 0o644)
+	m.file("home/.approver/approver.yaml", fmt.Sprintf("dir: .\nsockets: {submit: run/submit.sock, resolve: "+
+		"run/resolve.sock}\nchannels: {terminal: {allow_answers: true, approvers: [{id: %q, person: ada}]}}\n",
+		fmt.Sprint(daemonUID)), daemonUID, 0o600)
+	m.file("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.path("home/.approver/run/submit.sock"), daemonUID), 0,
+		0o644)
 	m.start(daemonUID, socket, "bin/approver", "serve", "--config", config)
 	watch := m.command(daemonUID, nil, "bin/approver", "watch", "--json", "--socket", socket)
 	m.must(watch.Start())
@@ -103,14 +106,16 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 		return m.run(m.command(uid, nil, "bin/approver", append(args, "-c", config)...), "")
 	}
 	got := operator(0, "status")
-	for end := time.Now().Add(time.Minute); strings.Contains(got.out, "nobody watches") && time.Now().Before(end); got = operator(0, "status") {
+	for end := time.Now().Add(time.Minute); strings.Contains(got.out, "nobody watches") &&
+		time.Now().Before(end); got = operator(0, "status") {
 		time.Sleep(100 * time.Millisecond)
 	}
 	if !strings.Contains(got.out, "nobody can approve a CATASTROPHIC request: the terminal takes no approval") {
 		t.Errorf("root, with the user's configuration: %+v", got)
 	}
 	done := make(chan end, 1)
-	hook := m.command(daemonUID, nil, "bin/pinned-hook", "--agent", "claude", "--deadline", "110s", "--connect-timeout", "2s")
+	hook := m.command(daemonUID, nil, "bin/pinned-hook", "--agent", "claude", "--deadline", "110s",
+		"--connect-timeout", "2s")
 	go func() { done <- m.run(hook, bashPayload("dropdb shop")) }()
 	var id string
 	for range 200 {
@@ -159,13 +164,16 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 		}
 		return ""
 	})
-	if got := <-done; exit != 0 || strings.Contains(out, "CONFIRM-") || got.exit != 0 || !strings.Contains(got.out, "approved by root of this machine") {
+	if got := <-done; exit != 0 || strings.Contains(out, "CONFIRM-") || got.exit != 0 ||
+		!strings.Contains(got.out, "approved by root of this machine") {
 		t.Errorf("the code: %d %s\nthe agent: %+v", exit, out, got)
 	}
-	if got := operator(0, "people", "remove", "ada"); got.exit != 0 || !strings.Contains(got.out, "ada is removed") || !strings.Contains(got.out, "WARNING: nobody can approve ANY request") {
+	if got := operator(0, "people", "remove", "ada"); got.exit != 0 || !strings.Contains(got.out, "ada is removed") ||
+		!strings.Contains(got.out, "WARNING: nobody can approve ANY request") {
 		t.Errorf("%+v", got)
 	}
-	if got := m.hook(daemonUID, nil, "dropdb shop"); got.exit == 0 || !strings.Contains(got.out+got.err, "nobody is left") {
+	if got := m.hook(daemonUID, nil, "dropdb shop"); got.exit == 0 ||
+		!strings.Contains(got.out+got.err, "nobody is left") {
 		t.Errorf("nobody is left: %+v", got)
 	}
 	if got := operator(daemonUID, "people", "restore", "ada"); got.exit == 0 {
@@ -174,25 +182,31 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 	typed := func(line string, args ...string) end {
 		return m.run(m.command(0, nil, "bin/approver", append(args, "-c", config)...), line)
 	}
-	if got := typed("no\n", "people", "restore", "ada"); got.exit == 0 || !strings.Contains(got.err, "not confirmed: nothing was changed") {
+	if got := typed("no\n", "people", "restore", "ada"); got.exit == 0 ||
+		!strings.Contains(got.err, "not confirmed: nothing was changed") {
 		t.Errorf("root says no: %+v", got)
 	}
 	if got := typed("yes\n", "people", "restore", "ada"); got.exit != 0 || !strings.Contains(got.out, "ada is back") ||
-		!strings.Contains(got.err, fmt.Sprintf("this counts here by the yes:\n  channels.terminal.approvers: %d, person \"ada\"", daemonUID)) {
+		!strings.Contains(got.err, fmt.Sprintf("this counts here by the yes:\n  channels.terminal.approvers: %d, person "+
+			"\"ada\"", daemonUID)) {
 		t.Errorf("root: %+v", got)
 	}
-	if got := operator(daemonUID, "people", "recover", "--yes"); got.exit == 0 || !strings.Contains(got.err, "only the owner of the machine") {
+	if got := operator(daemonUID, "people", "recover", "--yes"); got.exit == 0 ||
+		!strings.Contains(got.err, "only the owner of the machine") {
 		t.Errorf("%+v", got)
 	}
 
 	// The agent, as the daemon's user, closes none of root's ways.
-	if got := operator(daemonUID, "people", "remove", "terminal:0", "--unlisted"); got.exit == 0 || !strings.Contains(got.err, "root alone removes: sudo "+m.path("bin/approver")+" people remove terminal:0") {
+	if got := operator(daemonUID, "people", "remove", "terminal:0", "--unlisted"); got.exit == 0 ||
+		!strings.Contains(got.err, "root alone removes: sudo "+m.path("bin/approver")+" people remove terminal:0") {
 		t.Errorf("the agent removes root: %+v", got)
 	}
-	if got := operator(0, "people", "remove", "terminal:0", "--unlisted"); got.exit != 0 || !strings.Contains(got.out, "until sudo "+m.path("bin/approver")+" people restore terminal:0") {
+	if got := operator(0, "people", "remove", "terminal:0", "--unlisted"); got.exit != 0 ||
+		!strings.Contains(got.out, "until sudo "+m.path("bin/approver")+" people restore terminal:0") {
 		t.Errorf("root removes root: %+v", got)
 	}
-	if got := operator(0, "status"); !strings.Contains(got.out, "sudo "+m.path("bin/approver")+" people restore terminal:0 (root was removed)") {
+	if got := operator(0, "status"); !strings.Contains(got.out,
+		"sudo "+m.path("bin/approver")+" people restore terminal:0 (root was removed)") {
 		t.Errorf("%+v", got)
 	}
 	if got := operator(0, "people", "restore", "terminal:0", "--yes"); got.exit != 0 {
@@ -207,13 +221,18 @@ func TestRootApprovesWhatNobodyElseCan(t *testing.T) {
 	}
 	for i := range quota.OwnAsks + 1 {
 		got := operator(daemonUID, "unfreeze")
-		if want := map[bool]string{false: "nobody watches the terminal", true: "also those that reached nobody, so nobody was asked"}[i == quota.OwnAsks]; got.exit == 0 || !strings.Contains(got.err, want) {
+		if want := map[bool]string{false: "nobody watches the terminal",
+			true: "also those that reached nobody, so nobody was asked"}[i == quota.OwnAsks]; got.exit == 0 ||
+			!strings.Contains(got.err, want) {
 			t.Errorf("question %d: %+v", i, got)
-		} else if i == quota.OwnAsks && !strings.Contains(got.err, "questions of root are counted apart: sudo "+m.path("bin/approver")+" unfreeze") {
+		} else if i == quota.OwnAsks && !strings.Contains(got.err,
+			"questions of root are counted apart: sudo "+m.path("bin/approver")+" unfreeze") {
 			t.Errorf("the way out: %+v", got)
 		}
 	}
-	if got := operator(0, "unfreeze"); got.exit != 0 || !strings.Contains(got.out, fmt.Sprintf("\neverything: frozen by uid %d at ", daemonUID)) || !strings.Contains(got.out, "UTC, flood") {
+	if got := operator(0, "unfreeze"); got.exit != 0 ||
+		!strings.Contains(got.out, fmt.Sprintf("\neverything: frozen by uid %d at ", daemonUID)) ||
+		!strings.Contains(got.out, "UTC, flood") {
 		t.Errorf("root lifts it: %+v", got)
 	}
 }

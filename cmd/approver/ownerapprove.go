@@ -36,12 +36,14 @@ func (c approveCmd) asOwner(ctx context.Context) (done bool, err error) {
 		return true, errors.New("root approves with a typed code only: leave out --yes")
 	}
 	adminclient.PrintRequest(tty, term.Width(tty), doc.Shown)
-	term.PrintOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it once, type %s: ", term.Visibly(doc.Code))
+	term.PrintOn(tty, 0, "\nNobody on an approver list can approve this, so root may. Read all of it. To approve it "+
+		"once, type %s: ", term.Visibly(doc.Code))
 	line, _ := bufio.NewReader(tty).ReadString('\n') // no answer is a no
 	if strings.TrimSpace(line) == "" {
 		return true, errors.New("nothing was approved")
 	}
-	if err := c.Operate(ctx, adminapi.OpOwnerApprove, adminapi.OwnerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
+	if err := c.Operate(ctx, adminapi.OpOwnerApprove,
+		adminapi.OwnerRequest{Request: c.Which, Code: strings.TrimSpace(line)}, &doc); err != nil {
 		return true, err
 	}
 	if c.JSON {

@@ -78,25 +78,30 @@ func chatApps(t *testing.T) []chatApp {
 	return []chatApp{
 		{
 			name: "telegram", fake: tg, ada: "10042", bob: "10043", eve: "666", room: "-1001", dir: dir,
-			flags:   []string{"--token-file", tgToken, "--api-url", tg.URL()},
-			section: fmt.Sprintf("  telegram:\n    token_file: %s # of Ada\n    api_url: %s\n    chats: [{id: \"-1001\"}]\n    approvers:\n      - {id: \"10042\", name: Ada}\n", tgToken, tg.URL()),
-			broken:  []string{"--token-file", token("telegram.bad", "1:"+strings.Repeat("x", 35)), "--api-url", tg.URL()}, brokenSays: "token",
-			people: func(c configs.Config) string { return ids(c.Channels.Telegram.Approvers) },
-			places: func(c configs.Config) string { return c.Channels.Telegram.Chats[0].ID },
+			flags: []string{"--token-file", tgToken, "--api-url", tg.URL()},
+			section: fmt.Sprintf("  telegram:\n    token_file: %s # of Ada\n    api_url: %s\n    chats: [{id: \"-1001\"}]\n   "+
+				" approvers:\n      - {id: \"10042\", name: Ada}\n", tgToken, tg.URL()),
+			broken:     []string{"--token-file", token("telegram.bad", "1:"+strings.Repeat("x", 35)), "--api-url", tg.URL()},
+			brokenSays: "token",
+			people:     func(c configs.Config) string { return ids(c.Channels.Telegram.Approvers) },
+			places:     func(c configs.Config) string { return c.Channels.Telegram.Chats[0].ID },
 		},
 		{
 			name: "discord", fake: dc, ada: dcAda, bob: dcBob, eve: dcEve, room: dcRoom, dir: dir,
-			flags:   []string{"--token-file", dcToken, "--api-url", dc.URL()},
-			section: fmt.Sprintf("  discord:\n    token_file: %s # of Ada\n    api_url: %s\n    channels: [%q]\n    approvers:\n      - {id: %q, name: Ada}\n", dcToken, dc.URL(), dcRoom, dcAda),
-			broken:  []string{"--token-file", token("discord.bad", "wrong"), "--api-url", dc.URL()}, brokenSays: "token",
+			flags: []string{"--token-file", dcToken, "--api-url", dc.URL()},
+			section: fmt.Sprintf("  discord:\n    token_file: %s # of Ada\n    api_url: %s\n    channels: [%q]\n    "+
+				"approvers:\n      - {id: %q, name: Ada}\n", dcToken, dc.URL(), dcRoom, dcAda),
+			broken: []string{"--token-file", token("discord.bad", "wrong"), "--api-url", dc.URL()}, brokenSays: "token",
 			people: func(c configs.Config) string { return ids(c.Channels.Discord.Approvers) },
 			places: func(c configs.Config) string { return c.Channels.Discord.Channels[0] },
 		},
 		{
 			name: "slack", fake: sl, ada: "U0ADA12345", bob: "U0BOB12345", eve: "U0EVE12345", room: "C0ROOM1234", dir: dir,
-			flags:   []string{"--bot-token-file", slBot, "--app-token-file", slApp, "--api-url", sl.URL()},
-			section: fmt.Sprintf("  slack:\n    bot_token_file: %s # of Ada\n    app_token_file: %s\n    api_url: %s\n    channels: [C0ROOM1234]\n    approvers:\n      - {id: U0ADA12345, name: Ada}\n", slBot, slApp, sl.URL()),
-			broken:  []string{"--bot-token-file", token("slack.bad", "xoxb-wrong"), "--app-token-file", slApp, "--api-url", sl.URL()}, brokenSays: "token",
+			flags: []string{"--bot-token-file", slBot, "--app-token-file", slApp, "--api-url", sl.URL()},
+			section: fmt.Sprintf("  slack:\n    bot_token_file: %s # of Ada\n    app_token_file: %s\n    api_url: %s\n    "+
+				"channels: [C0ROOM1234]\n    approvers:\n      - {id: U0ADA12345, name: Ada}\n", slBot, slApp, sl.URL()),
+			broken: []string{"--bot-token-file", token("slack.bad", "xoxb-wrong"), "--app-token-file", slApp, "--api-url",
+				sl.URL()}, brokenSays: "token",
 			people: func(c configs.Config) string { return ids(c.Channels.Slack.Approvers) },
 			places: func(c configs.Config) string { return c.Channels.Slack.Channels[0] },
 		},
@@ -117,7 +122,8 @@ func newPairMachine(t *testing.T, channels string) pairMachine {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	m := pairMachine{t, dir, filepath.Join(dir, "approver.yaml"), ""}
-	m.before = "# mine\nttl: 120s # two minutes\ndir: data\nsockets: {submit: run/s.sock, resolve: run/r.sock}\nchannels:\n  # here\n  terminal:\n    approvers: [{id: \"0\"}]\n" + channels
+	m.before = "# mine\nttl: 120s # two minutes\ndir: data\nsockets: {submit: run/s.sock, resolve: " +
+		"run/r.sock}\nchannels:\n  # here\n  terminal:\n    approvers: [{id: \"0\"}]\n" + channels
 	if err := os.WriteFile(m.config, []byte(m.before), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +320,8 @@ func TestPairFails(t *testing.T) {
 			}
 			try("a token that is not valid", app.brokenSays, nobody, app.broken...)
 			try("no token", "token", nobody)
-			try("nobody sends it", "nobody sent the code: the code was good for 1s", nobody, append(app.flags, "--timeout", "1s")...)
+			try("nobody sends it", "nobody sent the code: the code was good for 1s", nobody,
+				append(app.flags, "--timeout", "1s")...)
 			try("only wrong codes", "others were sent: the code was good for 10s", func(string) {
 				app.fake.Type(app.eve, app.room, "/pair CONFIRM-BBBBBBBBBBBB")
 			}, append(app.flags, "--timeout", "10s")...)
@@ -338,7 +345,8 @@ func TestPairAsksThoseWhoAreThere(t *testing.T) {
 	app := chatApps(t)[0]
 	m := newPairMachine(t, app.section)
 	out, ok := m.pair("yes\n", func(string) {}, "telegram", "--config", m.config)
-	if m.unchanged(); ok || !strings.Contains(out, "needs their yes: start the daemon") || strings.Contains(out, "CONFIRM-") {
+	if m.unchanged(); ok || !strings.Contains(out, "needs their yes: start the daemon") ||
+		strings.Contains(out, "CONFIRM-") {
 		t.Errorf("it says\n%s", out)
 	}
 	m.serve()

@@ -53,7 +53,8 @@ func TestAnAddedApproverWaitsForPeople(t *testing.T) {
 		out, _ = m.command(t.Context(), "deny", "--config", m.config, doc.Requests[0].ID).CombinedOutput()
 		return string(out)
 	}
-	both := strings.Replace(m.before, "  terminal:\n", "  terminal:\n    allow_answers: true\n", 1) + "      - {id: \"" + app.bob + "\", name: Bob}\n"
+	both := strings.Replace(m.before, "  terminal:\n", "  terminal:\n    allow_answers: true\n", 1) + "      - {id: \"" +
+		app.bob + "\", name: Bob}\n"
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(m.config, []byte(text), 0o600); err != nil {

@@ -36,7 +36,8 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.Resolve{Operator: &daemon.Admin{People: people}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
+	server := httpapi.Resolve{Operator: &daemon.Admin{People: people}, Log: slog.New(slog.DiscardHandler),
+		Admit: func(approver.Peer) error { return nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	var ends sync.WaitGroup
 	t.Cleanup(func() { cancel(); ends.Wait() })
@@ -60,16 +61,19 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 	now, err := people.Store.Now(ctx)
 	const broken = "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"
 	if err == nil {
-		err = people.Store.Put(ctx, approver.Key("req", broken), []byte("{broken"), "", approver.NewRev(), now.Add(time.Hour), now.Add(48*time.Hour))
+		err = people.Store.Put(ctx, approver.Key("req", broken), []byte("{broken"), "", approver.NewRev(), now.Add(time.Hour),
+			now.Add(48*time.Hour))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, said, exit := pending(); exit != exitFail || strings.Contains(out, "nothing waits") || !strings.Contains(said, "some requests cannot be read: request "+broken) {
+	if out, said, exit := pending(); exit != exitFail || strings.Contains(out, "nothing waits") ||
+		!strings.Contains(said, "some requests cannot be read: request "+broken) {
 		t.Errorf("alone: exit %d\n%s%s", exit, out, said)
 	}
 	ends.Go(func() {
-		people.Ask(ctx, approver.ToolCall{ID: strings.Repeat("a", 32), Agent: "claude", Tool: "Bash", Command: "git push", At: now},
+		people.Ask(ctx, approver.ToolCall{ID: strings.Repeat("a", 32), Agent: "claude", Tool: "Bash",
+			Command: "git push", At: now},
 			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "push", Severity: approver.High})
 	})
 	for range 1200 {
@@ -79,11 +83,13 @@ func TestPendingWithARecordThatCannotBeRead(t *testing.T) {
 		time.Sleep(25 * time.Millisecond)
 	}
 	out, said, exit := pending()
-	if exit != exitFail || !strings.Contains(out, "git push") || strings.Count(said, "\n") != 1 || !strings.Contains(said, broken) {
+	if exit != exitFail || !strings.Contains(out, "git push") || strings.Count(said, "\n") != 1 ||
+		!strings.Contains(said, broken) {
 		t.Errorf("beside another: exit %d\n%s%s", exit, out, said)
 	}
 	out, said, exit = pending("--json")
-	if exit != exitFail || !strings.Contains(out, "git push") || !strings.Contains(out, `"store_error":"some requests cannot be read`) || strings.Count(said, "\n") != 1 {
+	if exit != exitFail || !strings.Contains(out, "git push") ||
+		!strings.Contains(out, `"store_error":"some requests cannot be read`) || strings.Count(said, "\n") != 1 {
 		t.Errorf("as JSON: exit %d\n%s%s", exit, out, said)
 	}
 }

@@ -30,7 +30,8 @@ type peopleListCmd struct{ adminclient.Cmd }
 
 // Help is the long text.
 func (peopleListCmd) Help() string {
-	return "Lists the people of this daemon's configuration, and everybody who was removed on its store.\n" + term.ExitCodes + `
+	return "Lists the people of this daemon's configuration, and everybody who was removed on its store.\n" +
+		term.ExitCodes + `
 Example:
   approver people list
   approver people list --json`
@@ -85,7 +86,8 @@ Example:
 
 // Run removes.
 func (c peopleRemoveCmd) Run(ctx context.Context) error {
-	return c.Change(ctx, adminapi.OpRemove, adminapi.PersonRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
+	return c.Change(ctx, adminapi.OpRemove,
+		adminapi.PersonRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
 }
 
 type peopleRestoreCmd struct {

@@ -43,7 +43,8 @@ func phone(card string, buttons []string) []byte {
 	text(35, 53, ` font-weight="bold"`, "a")
 	text(66, 46, ` font-weight="bold"`, "approver")
 	text(66, 62, ` font-size="11" fill="#8ba0b5"`, "bot")
-	fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"12\" fill=\"#182533\"/>\n", margin, top, width-2*margin, bubble)
+	fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"12\" fill=\"#182533\"/>\n", margin, top,
+		width-2*margin, bubble)
 	for i, line := range lines {
 		more := ""
 		if i == 0 {

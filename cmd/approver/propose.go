@@ -32,6 +32,7 @@ func (c grantsProposeCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return term.PrintJSON(doc)
 	}
-	fmt.Printf("# as the first of the rules in %s; approver then asks whether that is meant\n%s", term.Visibly(doc.Where), term.Visibly(doc.Rule))
+	fmt.Printf("# as the first of the rules in %s; approver then asks whether that is meant\n%s", term.Visibly(doc.Where),
+		term.Visibly(doc.Rule))
 	return nil
 }

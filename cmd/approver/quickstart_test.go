@@ -37,7 +37,8 @@ func TestQuickstart(t *testing.T) {
 	var script strings.Builder
 	for _, m := range shBlock.FindAllStringSubmatch(string(page), -1) {
 		for line := range strings.Lines(m[1]) {
-			fmt.Fprintf(&script, "%s\necho \"[$?] %s\"\n", strings.TrimSpace(line), strings.NewReplacer(`"`, `'`, "$", `\$`).Replace(strings.TrimSpace(line)))
+			fmt.Fprintf(&script, "%s\necho \"[$?] %s\"\n", strings.TrimSpace(line),
+				strings.NewReplacer(`"`, `'`, "$", `\$`).Replace(strings.TrimSpace(line)))
 		}
 	}
 	chat := telegramtest.New()
@@ -51,7 +52,8 @@ func TestQuickstart(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		// Not the page's word: where Telegram is.
-		"approver":      `case "$1 $2" in "pair telegram") set -- "$@" --api-url ` + chat.URL() + `;; esac; exec "$HOME/program/approver" "$@"`,
+		"approver": `case "$1 $2" in "pair telegram") set -- "$@" --api-url ` + chat.URL() +
+			`;; esac; exec "$HOME/program/approver" "$@"`,
 		"approver-hook": `exec "$HOME/program/approver" hook "$@"`,
 		"go":            `exit 0`,
 		"systemctl": `case "$*" in *enable*) "$HOME/program/approver" serve >"$HOME/log" 2>&1 & echo $! >"$HOME/pid"; while ! "$HOME/program/approver" status >/dev/null; do sleep 0.1; done;;
@@ -70,7 +72,8 @@ func TestQuickstart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", script.String())
-	shell.Dir, shell.Env = home, []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "APPROVER_HOOK_TEST=false"}
+	shell.Dir, shell.Env = home, []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"),
+		"APPROVER_HOOK_TEST=false"}
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
 	keys, err := shell.StdinPipe()
@@ -128,7 +131,8 @@ func TestQuickstart(t *testing.T) {
 func tapWhenAsked(ctx context.Context, chat *telegramtest.Server) {
 	for ctx.Err() == nil {
 		for _, c := range chat.Cards("10042") {
-			if slices.Contains(c.Buttons, fake.ApproveButton) && chat.Tap("10042", "10042", c.Message, fake.ApproveButton) == nil {
+			if slices.Contains(c.Buttons, fake.ApproveButton) &&
+				chat.Tap("10042", "10042", c.Message, fake.ApproveButton) == nil {
 				return
 			}
 		}

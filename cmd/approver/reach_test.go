@@ -84,7 +84,8 @@ func TestASpoiledConfigurationKeepsNobodyFromTheDaemon(t *testing.T) {
 				}
 			}
 			for _, command := range [][]string{
-				{"status"}, {"status", "--json"}, {"people"}, {"pending"}, {"grants"}, {"deny", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"},
+				{"status"}, {"status", "--json"}, {"people"}, {"pending"}, {"grants"},
+				{"deny", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"},
 				{"people", "remove", "terminal:0", "--reason", "stolen"}, {"freeze", "--reason", "panic"},
 			} {
 				out, exit := m.run("", append(command, which...)...)
@@ -140,10 +141,12 @@ func appendTo(text string) func(*badMachine, string) error {
 func TestASpoiledConfigurationDoesNotLeadToAnotherDaemon(t *testing.T) {
 	m := newUsualMachine(t, usualConfigText)
 	for name, text := range map[string]string{
-		"other.yaml": "sockets:\n  resolve: [other.sock\n", "empty.yaml": "x\n", "half.yaml": "channels: {terminal: {}}\nsockets:\n  submit: \"a",
+		"other.yaml": "sockets:\n  resolve: [other.sock\n", "empty.yaml": "x\n",
+		"half.yaml": "channels: {terminal: {}}\nsockets:\n  submit: \"a",
 	} {
 		m.file(name, text)
-		for _, command := range []string{"freeze", "status", "pending", "ask true", "appeal 5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f"} {
+		for _, command := range []string{"freeze", "status", "pending", "ask true",
+			"appeal 5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f"} {
 			out, exit := m.run("", append(strings.Fields(command), "--config", name)...)
 			out = strings.Join(strings.Fields(out), " ")
 			if exit == 0 || !strings.Contains(out, "was started with") || !strings.Contains(out, "--socket") {
@@ -182,7 +185,8 @@ func TestADaemonThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 	defer func() { _ = m.daemon.Process.Signal(syscall.SIGCONT) }()
 	var all sync.WaitGroup
 	for _, command := range [][]string{
-		{"status"}, {"status", "--json"}, {"people"}, {"pending"}, {"grants"}, {"freeze"}, {"unfreeze"}, {"pause", "5m"}, {"people", "remove", "terminal:0"},
+		{"status"}, {"status", "--json"}, {"people"}, {"pending"}, {"grants"}, {"freeze"}, {"unfreeze"}, {"pause", "5m"},
+		{"people", "remove", "terminal:0"},
 		{"deny", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"}, {"doctor", "--offline"}, {"check"},
 	} {
 		all.Go(func() {

@@ -35,8 +35,10 @@ func TestAYesIsReadAgainOnTheSocket(t *testing.T) {
 	submit := func(id string) (exit string, ack bool) {
 		t.Helper()
 		payload := bashPayload("git push --force origin main")
-		res := exchange(t, o.path(".approver/run/submit.sock"), fmt.Sprintf("POST %s HTTP/1.1\r\nHost: approver\r\n%s: claude\r\n%s: %s\r\n%s: 86400000\r\n%s: 0\r\nContent-Length: %d\r\n\r\n%s",
-			wire.HookPath, wire.Agent, wire.Call, id, wire.Deadline, wire.EnvBytes, len(payload), payload))
+		res := exchange(t, o.path(".approver/run/submit.sock"),
+			fmt.Sprintf("POST %s HTTP/1.1\r\nHost: approver\r\n%s: claude\r\n%s: %s\r\n%s: 86400000\r\n%s: "+
+				"0\r\nContent-Length: %d\r\n\r\n%s",
+				wire.HookPath, wire.Agent, wire.Call, id, wire.Deadline, wire.EnvBytes, len(payload), payload))
 		return res.Header.Get(wire.Exit), res.Header.Get(wire.Ack) == "1"
 	}
 	approved := func(id string) {
@@ -65,7 +67,8 @@ func TestAYesIsReadAgainOnTheSocket(t *testing.T) {
 	if n := strings.Count(string(o.audit()), `"event":"repeated"`); n != 2 {
 		t.Errorf("%d repetitions are in the audit, want 2", n)
 	}
-	exchange(t, o.path(".approver/run/submit.sock"), "POST "+wire.AckPath+" HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n"+wire.Call+": "+a+"\r\n\r\n")
+	exchange(t, o.path(".approver/run/submit.sock"),
+		"POST "+wire.AckPath+" HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n"+wire.Call+": "+a+"\r\n\r\n")
 	want("acknowledged", a, "2")
 	o.asIs("systemctl --user restart approver")
 	want("acknowledged, after a restart", a, "2")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"approver.example"
-	"approver.example/cmd/approver/internal/checks"
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
@@ -94,8 +92,10 @@ type ruleDoc struct {
 
 func docOf(lib *configs.Library, r *reflexcore.Rule, disabled bool) ruleDoc {
 	return ruleDoc{
-		ID: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Appealable: r.Appealable, Reason: r.Reason, Cure: r.Cure,
-		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow, When: r.When, Pattern: r.Pattern,
+		ID: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
+		Appealable: r.Appealable, Reason: r.Reason, Cure: r.Cure,
+		Layer: r.Layer, Where: r.Where, Shadow: r.Shadow, Disabled: disabled, Expires: r.Expires, Allow: r.Allow,
+		When: r.When, Pattern: r.Pattern,
 		Match: examplesOf(r.Match), Pass: examplesOf(r.Pass), Steps: lib.Steps(r.ID),
 	}
 }
@@ -145,7 +145,8 @@ func (c rulesListCmd) Run() error {
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, d := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()), d.Confidence, d.Layer, d.state())
+		fmt.Fprintf(w, "%s\t%s\t%s %s\t%.2f\t%s%s\n", d.Category, d.ID, d.Decision, strings.ToLower(d.Severity.String()),
+			d.Confidence, d.Layer, d.state())
 	}
 	fmt.Fprintf(w, "%s\n", words.Count(uint64(len(all)), "rule"))
 	return w.Flush()
@@ -323,7 +324,8 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 			}
 			failed++
 			if c.JSON {
-				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID, "example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
+				if err := term.PrintJSON(map[string]string{"at": r.Where.String(), "rule": r.ID,
+					"example": examplesOf([]reflexcore.Example{x})[0], "text": wrong}); err != nil {
 					return err
 				}
 				continue
@@ -334,7 +336,8 @@ func (c rulesTestCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		err = term.PrintJSON(map[string]int{"rules": len(own), "examples": examples, "failed": failed})
 	} else {
-		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(examples), "example"), failed)
+		_, err = fmt.Printf("%s, %s, %d failed\n", words.Count(uint64(len(own)), "rule"),
+			words.Count(uint64(examples), "example"), failed)
 	}
 	if failed > 0 {
 		return term.ErrSaid
@@ -382,72 +385,4 @@ func (f rulesFlags) rules(files []string) (all, own []reflexcore.Rule, err error
 		return slices.ContainsFunc(own, func(o reflexcore.Rule) bool { return o.ID == r.ID })
 	})
 	return append(all, own...), own, errors.Join(errs...)
-}
-
-type rulesLintCmd struct {
-	rulesFlags
-	JSON  bool     `help:"Print one JSON object for each remark."`
-	Files []string `arg:"" optional:"" help:"Files of rules; left out, every rule that is configured." placeholder:"FILE"`
-}
-
-// Help is the long text.
-func (rulesLintCmd) Help() string {
-	return `Says what in rules is wrong: unknown words, patterns that are slow or never match. And what works and is rarely meant: no example, no cure, the same
-rule twice, a rule that never decides because another is stricter, an exception that ends within two weeks.
-
-Exit code 0: nothing was said. 1: something was. 2: the command line is not understood.
-
-Example:
-  approver rules lint
-  approver rules lint --json .approver/rules.yaml`
-}
-
-// Run lints.
-func (c rulesLintCmd) Run() error {
-	all, own, err := c.rules(c.Files)
-	var problems checks.Checked
-	problems.Problem(err)
-	var remarks []reflexcore.Remark
-	if err == nil {
-		_, err = reflexcore.Compile(all)
-		problems.Problem(err)
-		mine := map[string]bool{}
-		for _, r := range own {
-			mine[r.ID] = true
-		}
-		remarks = slices.DeleteFunc(reflexcore.Lint(all), func(r reflexcore.Remark) bool { return !mine[r.ID] })
-	}
-	if lib, err := c.library(); err == nil && len(c.Files) == 0 {
-		for _, w := range lib.Warnings() {
-			problems.Problems = append(problems.Problems, w.String())
-		}
-	}
-	enc := json.NewEncoder(os.Stdout)
-	for _, p := range problems.Problems {
-		if c.JSON {
-			err = enc.Encode(map[string]string{"text": p})
-		} else {
-			_, err = fmt.Println(p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, r := range remarks {
-		if c.JSON {
-			err = enc.Encode(r)
-		} else {
-			_, err = fmt.Printf("%s: %s: %s\n", r.Where, r.ID, r.Text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if !c.JSON {
-		fmt.Printf("%s, %s\n", words.Count(uint64(len(own)), "rule"), words.Count(uint64(len(problems.Problems)+len(remarks)), "remark"))
-	}
-	if len(problems.Problems)+len(remarks) > 0 {
-		return term.ErrSaid
-	}
-	return nil
 }

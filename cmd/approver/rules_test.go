@@ -65,7 +65,10 @@ func TestRulesAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := json.Marshal(docs(lib)[0])
-	if err != nil || !regexp.MustCompile(`^\{"id":"\w+","category":"[a-z-]+","decision":"\w+","severity":"[A-Z]+","confidence":[0-9.]+,"appealable":`).Match(line) {
+	if err != nil ||
+		!regexp.MustCompile(
+			`^\{"id":"\w+","category":"[a-z-]+","decision":"\w+","severity":"[A-Z]+","confidence":[0-9.]+,"appealable":`).Match(
+			line) {
 		t.Errorf("%v: %s", err, line)
 	}
 }

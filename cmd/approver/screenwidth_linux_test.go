@@ -116,7 +116,8 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 			t.Errorf("%s: more than spaces differs:\n%s\nand without a terminal\n%s", name, shown, plain)
 		}
 	}
-	for _, args := range [][]string{{"doctor", "--offline", "--json"}, {"status", "--json"}, {"audit", "tail", "--json"}, {"check", "--json"}} {
+	for _, args := range [][]string{{"doctor", "--offline", "--json"}, {"status", "--json"}, {"audit", "tail", "--json"},
+		{"check", "--json"}} {
 		for line := range strings.Lines(onTerminal(t, m.command(args...))) {
 			if args[0] != "status" && !strings.HasPrefix(line, "{") {
 				t.Errorf("%v: a line of JSON is broken: %s", args, line)
@@ -140,7 +141,8 @@ func unbreakable(line string, words []string) bool {
 
 // clockless leaves out what differs between two runs.
 func clockless(text string) string {
-	return regexp.MustCompile(`\b([0-9]+m)?[0-9.]+(s|ms|µs)\b|\b[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?\b`).ReplaceAllString(text, "")
+	return regexp.MustCompile(
+		`\b([0-9]+m)?[0-9.]+(s|ms|µs)\b|\b[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?\b`).ReplaceAllString(text, "")
 }
 
 // A wideMachine is a daemon that runs in a folder with a long name.
@@ -183,19 +185,23 @@ func newWideMachine(t *testing.T) wideMachine {
 		return !errors.Is(err, fs.ErrNotExist)
 	})
 	hook := m.command("hook", "--agent", "claude")
-	hook.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home + `","permission_mode":"default",` +
+	hook.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home +
+		`","permission_mode":"default",` +
 		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push --force origin main"},"tool_use_id":"toolu_1"}`)
 	if out, err := hook.CombinedOutput(); err == nil {
 		t.Fatalf("nobody can approve, and it passed: %s", out)
 	}
 	watch := m.command("watch", "--json")
 	waits := m.command("hook", "--agent", "claude")
-	waits.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home + `","permission_mode":"default",` +
+	waits.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home +
+		`","permission_mode":"default",` +
 		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git branch -D a-branch-with-a-name"},"tool_use_id":"toolu_2"}`)
 	m.background(watch)
-	daemontest.Eventually(t, "somebody watches", func() bool { return strings.Contains(m.says("status", "--json"), `"watchers":1`) })
+	daemontest.Eventually(t, "somebody watches",
+		func() bool { return strings.Contains(m.says("status", "--json"), `"watchers":1`) })
 	m.background(waits)
-	daemontest.Eventually(t, "a request is open", func() bool { return strings.Contains(m.says("pending", "--json"), "a-branch") })
+	daemontest.Eventually(t, "a request is open",
+		func() bool { return strings.Contains(m.says("pending", "--json"), "a-branch") })
 	return m
 }
 

@@ -31,7 +31,8 @@ func TestCheckFindsFilesThatTheDaemonCannotWrite(t *testing.T) {
 	}
 	m.must(c.Process.Signal(os.Interrupt))
 	_ = c.Wait() // in order
-	for _, name := range []string{"lib/approver.db", "lib/audit/audit.jsonl", "lib/audit/audit.lock", "run/submit.sock.lock", "run/resolve.sock.lock", "lib/audit.key.pub"} {
+	for _, name := range []string{"lib/approver.db", "lib/audit/audit.jsonl", "lib/audit/audit.lock",
+		"run/submit.sock.lock", "run/resolve.sock.lock", "lib/audit.key.pub"} {
 		for what, spoil := range map[string]func() error{
 			"of root":   func() error { return errors.Join(os.Chown(m.path(name), 0, 0), os.Chmod(m.path(name), 0o600)) },
 			"read only": func() error { return os.Chmod(m.path(name), 0o400) },
@@ -44,7 +45,8 @@ func TestCheckFindsFilesThatTheDaemonCannotWrite(t *testing.T) {
 			check := m.run(m.command(daemonUID, nil, "bin/approver", append([]string{"check"}, config...)...), "")
 			doctor := m.run(m.command(daemonUID, nil, "bin/approver", append([]string{"doctor", "--offline"}, config...)...), "")
 			for who, got := range map[string]end{"serve": refused, "check": check, "doctor": doctor} {
-				if said := got.out + got.err; got.exit != exitFail || !strings.Contains(said, filepath.Base(name)) || !strings.Contains(said, "permission denied") {
+				if said := got.out + got.err; got.exit != exitFail || !strings.Contains(said, filepath.Base(name)) ||
+					!strings.Contains(said, "permission denied") {
 					t.Errorf("%s %s: %s: exit %d\n%s", name, what, who, got.exit, said)
 				}
 			}

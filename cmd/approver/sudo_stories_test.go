@@ -27,7 +27,8 @@ func falseResolve() {
 		if err == nil || errors.Is(err, os.ErrNotExist) {
 			_ = os.WriteFile(os.Args[2], append(text, r.URL.Path+"\n"...), 0o600) // the test misses it
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"done": true, "up": true, "text": "All is \x1b]0;title\a\x1b[31munfrozen", "control": "\u009b31m"})
+		_ = json.NewEncoder(w).Encode(map[string]any{"done": true, "up": true,
+			"text": "All is \x1b]0;title\a\x1b[31munfrozen", "control": "\u009b31m"})
 	}))
 }
 
@@ -70,10 +71,12 @@ func TestRootAsksNoFalseDaemonWhileTheIsolatedOneIsDown(t *testing.T) {
 	}
 	program := m.path("bin/approver")
 	for name, prepare := range map[string]string{
-		"file and pin": bothFiles, "pin": `cp -p "$1/etc/courier" /etc/approver/`, "file": `cp -p "$1/etc/approver.yaml" /etc/approver/`,
+		"file and pin": bothFiles, "pin": `cp -p "$1/etc/courier" /etc/approver/`,
+		"file":   `cp -p "$1/etc/approver.yaml" /etc/approver/`,
 		"folder": "mkdir /run/approver",
 	} {
-		for _, args := range [][]string{{"unfreeze", "--reason", "x"}, {"status"}, {"pause", "15m"}, {"pending"}, {"people", "restore", "ada"}, {"people", "recover", "--yes"}, {"approve", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"}} {
+		for _, args := range [][]string{{"unfreeze", "--reason", "x"}, {"status"}, {"pause", "15m"}, {"pending"},
+			{"people", "restore", "ada"}, {"people", "recover", "--yes"}, {"approve", "0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11"}} {
 			got := m.aloneRun(prepare, agentUID, append([]string{program}, args...)...)
 			if got.exit == 0 || !strings.Contains(got.out+got.err, "is not running") {
 				t.Errorf("%s: %v: %+v", name, args, got)
@@ -84,7 +87,8 @@ func TestRootAsksNoFalseDaemonWhileTheIsolatedOneIsDown(t *testing.T) {
 		t.Errorf("the false daemon was asked\n%s", text)
 	}
 	got := m.aloneRun(bothFiles, agentUID, program, "doctor", "--offline")
-	if got.exit == 0 || strings.Contains(got.out, "there is none") || strings.Contains(got.out, "approver init") || !strings.Contains(got.out, "ok   config       /etc/approver/approver.yaml") ||
+	if got.exit == 0 || strings.Contains(got.out, "there is none") || strings.Contains(got.out, "approver init") ||
+		!strings.Contains(got.out, "ok   config       /etc/approver/approver.yaml") ||
 		!strings.Contains(got.out, "nobody answers on "+m.path("run/resolve.sock")) {
 		t.Errorf("doctor: %+v", got)
 	}
@@ -92,10 +96,13 @@ func TestRootAsksNoFalseDaemonWhileTheIsolatedOneIsDown(t *testing.T) {
 	// Where there is no isolated install root means alice's, and is told so before; what
 	// it says is made visible.
 	got = m.aloneRun("", agentUID, program, "unfreeze", "--reason", "x")
-	if got.exit != 0 || !strings.Contains(got.err, fmt.Sprintf("this speaks to the daemon of uid %d on %s", agentUID, own)) || strings.ContainsAny(got.out, "\x1b\a") || !strings.Contains(got.out, "⟨U+001B⟩") {
+	if got.exit != 0 || !strings.Contains(got.err,
+		fmt.Sprintf("this speaks to the daemon of uid %d on %s", agentUID, own)) || strings.ContainsAny(got.out, "\x1b\a") ||
+		!strings.Contains(got.out, "⟨U+001B⟩") {
 		t.Errorf("%+v", got)
 	}
-	if got = m.aloneRun("", agentUID, program, "unfreeze", "--json"); strings.ContainsAny(got.out+got.err, "\x1b\a\u009b") {
+	if got = m.aloneRun("", agentUID, program, "unfreeze", "--json"); strings.ContainsAny(got.out+got.err,
+		"\x1b\a\u009b") {
 		t.Errorf("%q", got.out+got.err)
 	}
 }
@@ -110,7 +117,8 @@ func TestALinkToAnothersDaemon(t *testing.T) {
 		m.must(os.Mkdir(m.path(dir), 0o700))
 		m.must(os.Chown(m.path(dir), daemonUID, daemonUID))
 	}
-	m.file("bob/.approver/approver.yaml", "dir: .\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\n", daemonUID, 0o600)
+	m.file("bob/.approver/approver.yaml", "dir: .\nsockets: {submit: run/submit.sock, resolve: run/resolve.sock}\n",
+		daemonUID, 0o600)
 	config, socket := m.path("bob/.approver/approver.yaml"), m.path("bob/.approver/run/resolve.sock")
 	m.start(daemonUID, socket, "bin/approver", "serve", "--config", config)
 	if got := m.aloneRun("", agentUID, "true"); got.exit != 0 {
@@ -127,7 +135,9 @@ func TestALinkToAnothersDaemon(t *testing.T) {
 		m.must(os.Symlink(to, at))
 		m.must(os.Lchown(at, agentUID, agentUID))
 	}
-	tries := [][]string{{"unfreeze"}, {"unfreeze", "--config", dots + "/approver.yaml"}, {"unfreeze", "--socket", dots + "/run/resolve.sock"}, {"people", "remove", "ada", "--unlisted"}, {"doctor", "--offline"}}
+	tries := [][]string{{"unfreeze"}, {"unfreeze", "--config", dots + "/approver.yaml"},
+		{"unfreeze", "--socket", dots + "/run/resolve.sock"}, {"people", "remove", "ada", "--unlisted"},
+		{"doctor", "--offline"}}
 	for name, prepare := range map[string]func(){
 		"the file": func() {
 			for _, dir := range []string{dots, dots + "/run"} {
@@ -152,11 +162,13 @@ func TestALinkToAnothersDaemon(t *testing.T) {
 	}
 	// Root who names bob's place, and root behind bob's sudo, speak to it.
 	got := m.aloneRun("", daemonUID, program, "doctor", "--offline")
-	if !strings.Contains(got.out, fmt.Sprintf("of uid %d on %s", daemonUID, socket)) || !strings.Contains(got.out, "stopit") {
+	if !strings.Contains(got.out, fmt.Sprintf("of uid %d on %s", daemonUID, socket)) ||
+		!strings.Contains(got.out, "stopit") {
 		t.Errorf("doctor behind bob's sudo: %+v", got)
 	}
 	got = m.aloneRun("", daemonUID, program, "unfreeze")
-	if got.exit != 0 || !strings.Contains(got.err, fmt.Sprintf("this speaks to the daemon of uid %d on %s", daemonUID, socket)) {
+	if got.exit != 0 || !strings.Contains(got.err,
+		fmt.Sprintf("this speaks to the daemon of uid %d on %s", daemonUID, socket)) {
 		t.Errorf("behind bob's sudo: %+v", got)
 	}
 }

@@ -19,9 +19,11 @@ func TestAuditShowsTheTierOfTheEvaluator(t *testing.T) {
 	t.Cleanup(o.chat.Close)
 	o.home()
 	o.file(".approver/evaluator.key", provider.Key()+"\n")
-	o.file(".approver/policy.yaml", "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: look, command: 'make deploy', decision: ask, severity: high, min_tier: 2}\n")
+	o.file(".approver/policy.yaml", "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: look, command: 'make "+
+		"deploy', decision: ask, severity: high, min_tier: 2}\n")
 	config := o.asIs("cat ~/.approver/approver.yaml")
-	o.file(".approver/approver.yaml", config+"policy: policy.yaml\nshield:\n  evaluator: {provider: openai, url: \""+provider.URL(evaluatortest.OpenAI)+"\", model: "+evaluatortest.Model+", key_file: evaluator.key, deadline: 1s}\n")
+	o.file(".approver/approver.yaml", config+"policy: policy.yaml\nshield:\n  evaluator: {provider: openai, url: \""+
+		provider.URL(evaluatortest.OpenAI)+"\", model: "+evaluatortest.Model+", key_file: evaluator.key, deadline: 1s}\n")
 	t.Cleanup(func() { killPID(t, o.path("pid")) })
 	o.asIs("systemctl --user start approver")
 	send := func(command string) string {
@@ -38,8 +40,9 @@ func TestAuditShowsTheTierOfTheEvaluator(t *testing.T) {
 	provider.Close()
 	gone := send("make deploy again")
 	for text, wants := range map[string][]string{
-		shown: {"T0 reflex pass", "T0 policy/look ask HIGH", "T1 heuristics pass", "T1 classifier pass", "T2 evaluator/", "T2 evaluator.model/"},
-		gone:  {"T0 policy/look ask HIGH", "T1 classifier pass", "T2 gate deny"},
+		shown: {"T0 reflex pass", "T0 policy/look ask HIGH", "T1 heuristics pass", "T1 classifier pass", "T2 evaluator/",
+			"T2 evaluator.model/"},
+		gone: {"T0 policy/look ask HIGH", "T1 classifier pass", "T2 gate deny"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(text, want) {

@@ -23,8 +23,9 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 		does            func(*evaluatortest.Server)
 		want            string
 	}{
-		"a wrong key":            {key: other.Key(), want: "does not take the key (HTTP 401"},
-		"a wrong model":          {does: func(p *evaluatortest.Server) { p.Behave(daemontest.WrongModel()) }, want: "(HTTP 400, model not found)"},
+		"a wrong key": {key: other.Key(), want: "does not take the key (HTTP 401"},
+		"a wrong model": {does: func(p *evaluatortest.Server) { p.Behave(daemontest.WrongModel()) },
+			want: "(HTTP 400, model not found)"},
 		"an address of no model": {url: "/elsewhere", want: "HTTP 404"},
 		"nothing listens":        {does: func(p *evaluatortest.Server) { p.Close() }, want: "cannot be connected to"},
 		"a model that cannot do it": {does: func(p *evaluatortest.Server) {
@@ -38,7 +39,8 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 			t.Cleanup(p.Close)
 			m := &badMachine{t: t, dir: shortDir(t)}
 			t.Cleanup(m.kill)
-			m.file("p.yaml", "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: look, command: '^make deploy', decision: ask, severity: high, min_tier: 2}\n")
+			m.file("p.yaml", "version: 1\ntools: {known: [Bash]}\nrules:\n  - {name: look, command: '^make deploy', decision: "+
+				"ask, severity: high, min_tier: 2}\n")
 			key, url := p.Key(), p.URL(evaluatortest.OpenAI)
 			if tt.key != "" {
 				key = tt.key
@@ -47,7 +49,8 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 				tt.does(p)
 			}
 			m.file("model.key", key+"\n")
-			m.start(terminalOnly + "policy: p.yaml\nshield:\n  evaluator: {provider: openai, url: \"" + url + tt.url + "\", model: " + evaluatortest.Model + ", key_file: model.key, deadline: 1s}\n")
+			m.start(terminalOnly + "policy: p.yaml\nshield:\n  evaluator: {provider: openai, url: \"" + url + tt.url +
+				"\", model: " + evaluatortest.Model + ", key_file: model.key, deadline: 1s}\n")
 			if got := m.hook(bashPayload("make deploy")); (got.exit == 0) != (tt.want == "") {
 				t.Errorf("the hook left %+v", got)
 			}
@@ -60,11 +63,13 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 			}
 			bad := regexp.MustCompile(`(?m)^fail evaluator .*`).FindString(doctor)
 			if tt.want == "" {
-				if !strings.Contains(status, "answers since ") || bad != "" || !regexp.MustCompile(`(?m)^ok +evaluator`).MatchString(doctor) {
+				if !strings.Contains(status, "answers since ") || bad != "" ||
+					!regexp.MustCompile(`(?m)^ok +evaluator`).MatchString(doctor) {
 					t.Errorf("status %d\n%s\ndoctor\n%s", exit, status, doctor)
 				}
 			} else {
-				if exit != exitFail || !strings.Contains(status, "FAILS since ") || !strings.Contains(status, "and never answered: ") || !strings.Contains(status, tt.want) {
+				if exit != exitFail || !strings.Contains(status, "FAILS since ") ||
+					!strings.Contains(status, "and never answered: ") || !strings.Contains(status, tt.want) {
 					t.Errorf("status %d\n%s", exit, status)
 				}
 				if doctorExit != exitFail || !strings.Contains(bad, tt.want) {
@@ -75,7 +80,8 @@ func TestAWrongEvaluatorIsTold(t *testing.T) {
 				t.Errorf("check %d\n%s", checkExit, check)
 			}
 			m.must(os.Remove(m.path("model.key")))
-			if check, exit = m.run("", "check", "--config", "approver.yaml"); exit != exitFail || !strings.Contains(check, "model.key") {
+			if check, exit = m.run("", "check", "--config", "approver.yaml"); exit != exitFail ||
+				!strings.Contains(check, "model.key") {
 				t.Errorf("without the key's file: check %d\n%s", exit, check)
 			}
 		})

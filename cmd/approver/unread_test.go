@@ -21,7 +21,8 @@ cp -p "$1/etc/approver.yaml" "$1/etc/courier" /etc/approver/
 dir=$1 uid=$2; shift 2
 exec setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"`
 	as := func(args ...string) end {
-		c := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, "sh", m.dir, fmt.Sprint(agentUID)}, args...)...)
+		c := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, "sh", m.dir, fmt.Sprint(agentUID)},
+			args...)...)
 		c.Dir, c.Env = "/", []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + m.path("home")}
 		return m.run(c, "")
 	}
@@ -31,17 +32,20 @@ exec setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"`
 	}
 	program := m.path("bin/approver")
 	for _, args := range [][]string{
-		{"judge", "--command", "git push --force origin main"}, {"judge", "--explain", "--command", "git push --force origin main"},
+		{"judge", "--command", "git push --force origin main"},
+		{"judge", "--explain", "--command", "git push --force origin main"},
 		{"policy", "explain", "--", "git", "push", "--force", "origin", "main"},
 	} {
 		got := as(append([]string{program}, args...)...)
-		m.note("agent", "approver "+strings.Join(args[:2], " "), got.exit == 0 && strings.Contains(got.out, "git_force_push") &&
-			strings.Contains(got.err, "so this is judged by what is built in"), got)
+		m.note("agent", "approver "+strings.Join(args[:2], " "),
+			got.exit == 0 && strings.Contains(got.out, "git_force_push") &&
+				strings.Contains(got.err, "so this is judged by what is built in"), got)
 	}
 	got := as(program, "judge", "--config", "/etc/approver/approver.yaml", "--command", "ls")
 	m.note("agent", "approver judge --config", got.exit == 1 && got.out == "", got)
 	got = as(program, "ask", "--ttl", "5s", "--", "echo", "hello")
-	m.note("agent", "approver ask", got.exit == 2 && strings.Contains(got.err, "people are asked") && !strings.Contains(got.err, "permission denied"), got)
+	m.note("agent", "approver ask", got.exit == 2 && strings.Contains(got.err, "people are asked") &&
+		!strings.Contains(got.err, "permission denied"), got)
 	got = as(program, "appeal", "5f0c6a7e2b9d4a1c8e3f7a6b5c4d3e2f")
 	m.note("agent", "approver appeal", got.exit == 1 && strings.Contains(got.err, "there is no denial of that call"), got)
 }

@@ -56,7 +56,8 @@ func (c watchCmd) Run(ctx context.Context) error {
 		term.Say(mode)
 	}
 	info, err := os.Stdout.Stat()
-	ui := terminal.UI{In: os.Stdin, Out: os.Stdout, Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
+	ui := terminal.UI{In: os.Stdin, Out: os.Stdout,
+		Colour: err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "", Now: time.Now,
 		Width: func() int { return term.Width(os.Stdout) }}
 	err = ui.Run(ctx, events, client.Answer)
 	if errors.Is(err, context.Canceled) {
@@ -98,7 +99,8 @@ func follow(ctx context.Context, client httpapi.ResolveClient, events chan<- jso
 			if errors.Is(err, fs.ErrPermission) {
 				err = adminclient.Outsider(err, client.Socket)
 			}
-			term.PrintOn(os.Stderr, 10, "approver: not connected: %s; trying again, and Ctrl-C ends it\n", term.Visibly(err.Error()))
+			term.PrintOn(os.Stderr, 10, "approver: not connected: %s; trying again, and Ctrl-C ends it\n",
+				term.Visibly(err.Error()))
 			said = true
 		}
 		select {

@@ -47,7 +47,8 @@ func TestARefusedWatchBacksOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	daemon := &refusing{}
-	server := httpapi.Resolve{Resolver: daemon, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error { return nil }}
+	server := httpapi.Resolve{Resolver: daemon, Log: slog.New(slog.DiscardHandler),
+		Admit: func(approver.Peer) error { return nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, l) })

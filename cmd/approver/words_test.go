@@ -13,13 +13,16 @@ import (
 // asked about all the same.
 func TestApproveSaysWhatWorks(t *testing.T) {
 	catastrophic := adminapi.Shown{Severity: approver.Catastrophic}
-	if err := notByID(catastrophic, "id", true); err == nil || strings.Contains(err.Error(), "sudo") || !strings.Contains(err.Error(), "approver approve CODE") {
+	if err := notByID(catastrophic, "id", true); err == nil || strings.Contains(err.Error(), "sudo") ||
+		!strings.Contains(err.Error(), "approver approve CODE") {
 		t.Error(err)
 	}
-	if err := notByID(catastrophic, "id", false); err == nil || !strings.Contains(err.Error(), "sudo approver approve id") {
+	if err := notByID(catastrophic, "id", false); err == nil ||
+		!strings.Contains(err.Error(), "sudo approver approve id") {
 		t.Error(err)
 	}
-	if err := notByID(adminapi.Shown{Severity: approver.High, NotTaken: "not here"}, "id", false); err == nil || err.Error() != "not here" {
+	if err := notByID(adminapi.Shown{Severity: approver.High, NotTaken: "not here"}, "id", false); err == nil ||
+		err.Error() != "not here" {
 		t.Error(err)
 	}
 	if err := notByID(adminapi.Shown{Severity: approver.High}, "id", false); err != nil {

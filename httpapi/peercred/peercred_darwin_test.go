@@ -16,7 +16,8 @@ func TestOfAPair(t *testing.T) {
 	}
 	for _, fd := range pair {
 		got, err := Of(fd)
-		if err != nil || got.UID != uint32(os.Geteuid()) || got.GID != uint32(os.Getegid()) || got.PID != 0 && got.PID != int32(os.Getpid()) {
+		if err != nil || got.UID != uint32(os.Geteuid()) || got.GID != uint32(os.Getegid()) || got.PID != 0 &&
+			got.PID != int32(os.Getpid()) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if err := unix.Close(fd); err != nil {

@@ -52,7 +52,8 @@ func dir(system, home string) (string, error) {
 		return system, nil
 	}
 	if !strings.HasPrefix(home, "/") {
-		return "", errors.New("no socket: " + system + " does not exist and HOME is not an absolute path; name the socket with --socket")
+		return "", errors.New("no socket: " + system +
+			" does not exist and HOME is not an absolute path; name the socket with --socket")
 	}
 	return strings.TrimRight(home, "/") + "/" + HomeDir, nil
 }
@@ -65,7 +66,8 @@ func Check(path string) error {
 	case strings.IndexByte(path, 0) >= 0:
 		return errors.New("the socket " + strconv.Quote(path) + " contains a NUL")
 	case len(path) > MaxLength:
-		return errors.New("the socket " + path + " is longer than the " + strconv.Itoa(MaxLength) + " bytes that the system allows: choose a shorter folder")
+		return errors.New("the socket " + path + " is longer than the " + strconv.Itoa(MaxLength) +
+			" bytes that the system allows: choose a shorter folder")
 	}
 	return nil
 }
@@ -92,11 +94,13 @@ func Trust(path string, uid uint32) error {
 	case !ok || !info.IsDir():
 		return errors.New(folder + " is not a folder")
 	case info.Mode().Perm()&0o022 != 0:
-		return errors.New("the folder " + folder + " can be written by others (mode " + info.Mode().Perm().String() + "): run chmod go-w on it")
+		return errors.New("the folder " + folder + " can be written by others (mode " + info.Mode().Perm().String() +
+			"): run chmod go-w on it")
 	case uid == 0 || uid == uint32(os.Geteuid()) || uid == st.Uid:
 		return nil
 	}
-	return errors.New("the listener on " + path + " runs as uid " + utoa(uid) + ", which is neither root, nor you, nor the owner of the folder")
+	return errors.New("the listener on " + path + " runs as uid " + utoa(uid) +
+		", which is neither root, nor you, nor the owner of the folder")
 }
 
 // A Pin says which socket a courier must use and which uid must listen there.
@@ -122,7 +126,8 @@ func ReadPin(file string, owner uint32) (pin Pin, ok bool, err error) {
 	if err != nil {
 		return Pin{}, false, err
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.Mode().IsRegular() || st.Uid != owner || info.Mode().Perm()&0o022 != 0 {
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.Mode().IsRegular() || st.Uid != owner ||
+		info.Mode().Perm()&0o022 != 0 {
 		return Pin{}, false, errors.New(file + " must be a file of root that nobody else can write")
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4096))

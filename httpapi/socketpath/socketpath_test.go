@@ -28,7 +28,8 @@ func TestDir(t *testing.T) {
 	}
 	// A broken system folder must not send the courier to where HOME points,
 	// which the agent may choose.
-	if got, err := dir(filepath.Join(writeFile(t, base, "f", "", 0o644), "run"), "/home/u"); err != nil || !strings.HasPrefix(got, base) {
+	if got, err := dir(filepath.Join(writeFile(t, base, "f", "", 0o644), "run"), "/home/u"); err != nil ||
+		!strings.HasPrefix(got, base) {
 		t.Errorf("behind a file: %q, %v", got, err)
 	}
 }

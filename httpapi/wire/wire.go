@@ -13,7 +13,8 @@
 // An answer with the header Ack is a yes of people, which is given once. The
 // courier says that it has all of it before it prints anything: POST /v1/ack with
 // the header Call and no body, on the same connection. It waits some seconds at most
-// until that is taken, and says it again while the answer is 503. From then on the yes is given to nobody again. A courier that
+// until that is taken, and says it again while the answer is 503. From then on the yes is given to nobody again. A
+// courier that
 // dies between the two leaves a call that was approved and did not run, and never
 // one that can run twice. Without it the yes is repeated for some seconds.
 //

@@ -18,7 +18,8 @@ import (
 func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-o", dir+"/", "approver.example/cmd/approver", "approver.example/cmd/approver-hook").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "approver.example/cmd/approver",
+		"approver.example/cmd/approver-hook").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -50,7 +51,8 @@ func zeros(name string, v reflect.Value) (out []string) {
 // mayBeZero are figures that have nothing to say of some levels, or of some
 // machines.
 func mayBeZero(name string) bool {
-	level1 := strings.Contains(name, ".Levels[0].") && (strings.HasSuffix(name, ".Held") || strings.HasSuffix(name, ".HeldKiB"))
+	level1 := strings.Contains(name, ".Levels[0].") &&
+		(strings.HasSuffix(name, ".Held") || strings.HasSuffix(name, ".HeldKiB"))
 	notParked := (strings.Contains(name, ".Levels[0].") || strings.Contains(name, ".Levels[1].")) &&
 		(strings.HasSuffix(name, ".Parked") || strings.HasSuffix(name, ".StoredBytes"))
 	return level1 || notParked
@@ -129,7 +131,8 @@ func TestEndedEarly(t *testing.T) {
 	t.Setenv("TMPDIR", shortDir(t))
 	ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
 	defer cancel()
-	if err := Run(ctx, Options{Stores: []string{Embedded}, Short: true, Out: &bytes.Buffer{}, Program: program}); err == nil {
+	if err := Run(ctx, Options{Stores: []string{Embedded}, Short: true, Out: &bytes.Buffer{},
+		Program: program}); err == nil {
 		t.Error("no error")
 	}
 	nothingLeft(t)

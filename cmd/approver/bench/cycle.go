@@ -50,7 +50,8 @@ func submit(ctx context.Context, d *daemon, body []byte, left time.Duration) (*c
 	}
 	env := "PATH=" + d.programs() + "\x00HOME=/home/dev\x00"
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Length: %d\r\n", wire.HookPath, len(env)+len(body))
+	fmt.Fprintf(&b, "POST %s HTTP/1.1\r\nHost: approver\r\nConnection: close\r\nContent-Length: %d\r\n", wire.HookPath,
+		len(env)+len(body))
 	fmt.Fprintf(&b, "%s: claude\r\n%s: %s\r\n%s: %d\r\n%s: %d\r\n\r\n%s", wire.Agent, wire.Call, hex.EncodeToString(id[:]),
 		wire.Deadline, left.Milliseconds(), wire.EnvBytes, len(env), env)
 	b.Write(body)
@@ -102,7 +103,8 @@ type driver struct {
 
 // drive starts to watch, and ends that with b.end.
 func (b *bench) drive(ctx context.Context, d *daemon, serial *atomic.Int64) *driver {
-	v := &driver{d: d, serial: serial, waiting: map[string]chan card{}, watched: make(chan error, 1), shows: make(chan struct{})}
+	v := &driver{d: d, serial: serial, waiting: map[string]chan card{}, watched: make(chan error, 1),
+		shows: make(chan struct{})}
 	v.client = &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 2 * b.workers,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {

@@ -59,8 +59,10 @@ store:
 channels:
   terminal: {approvers: [{id: "%d", name: Bench}], allow_answers: true}
 `, store, os.Getuid())
-	policy := strings.Replace(string(configs.DefaultPolicyYAML()), "\ndefault_ttl: 120s\n", fmt.Sprintf("\ndefault_ttl: %v\n", turn), 1)
-	for file, text := range map[string]string{"approver.yaml": config, "policy.yaml": policy, "hub.key": strings.Repeat("bench-key", 6), "bin/git": standIn} {
+	policy := strings.Replace(string(configs.DefaultPolicyYAML()), "\ndefault_ttl: 120s\n",
+		fmt.Sprintf("\ndefault_ttl: %v\n", turn), 1)
+	for file, text := range map[string]string{"approver.yaml": config, "policy.yaml": policy,
+		"hub.key": strings.Repeat("bench-key", 6), "bin/git": standIn} {
 		if err := os.WriteFile(filepath.Join(d.dir, file), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
@@ -79,7 +81,8 @@ func (b *bench) startDaemon(ctx context.Context, name, store string) (d *daemon,
 }
 
 func (b *bench) run(ctx context.Context, d *daemon) (took time.Duration, err error) {
-	if d.log, err = os.OpenFile(filepath.Join(d.dir, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+	if d.log, err = os.OpenFile(filepath.Join(d.dir, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600); err != nil {
 		return 0, err
 	}
 	d.cmd = exec.Command(b.Program, "serve", "--config", filepath.Join(d.dir, "approver.yaml"))

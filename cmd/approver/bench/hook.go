@@ -53,8 +53,9 @@ func (b *bench) hook(ctx context.Context) (HookFigures, error) {
 		return HookFigures{}, err
 	}
 	f := HookFigures{
-		Runs: len(took[2]), Program: told, TrueUS: microseconds(quantile(took[0], 0.5)), EmptyGoUS: microseconds(quantile(took[1], 0.5)),
-		HookUS: microseconds(quantile(took[2], 0.5)), HookP99US: microseconds(quantile(took[2], 0.99)),
+		Runs: len(took[2]), Program: told, TrueUS: microseconds(quantile(took[0], 0.5)),
+		EmptyGoUS: microseconds(quantile(took[1], 0.5)),
+		HookUS:    microseconds(quantile(took[2], 0.5)), HookP99US: microseconds(quantile(took[2], 0.99)),
 		DaemonUS: microseconds(inDaemon),
 	}
 	f.OverEmptyGo, f.OverTrue = over(f.HookUS, f.EmptyGoUS), over(f.HookUS, f.TrueUS)

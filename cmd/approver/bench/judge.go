@@ -50,7 +50,8 @@ func (b *bench) judge(ctx context.Context) ([]JudgeFigures, error) {
 		return nil, err
 	}
 	tier1 := []approver.Stage{heuristics, configs.Default().Shield.Classifier.Stage(model)}
-	gate := &gate.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen, Log: slog.New(slog.DiscardHandler)}
+	gate := &gate.Gate{Stages: append([]approver.Stage{reflex, policy}, tier1...), Tiers: approver.TierScreen,
+		Log: slog.New(slog.DiscardHandler)}
 	var out []JudgeFigures
 	for _, c := range judgeCalls {
 		call, err := judgeCall(c.tool, c.command)

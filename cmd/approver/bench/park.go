@@ -71,7 +71,8 @@ func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCode
 	if err != nil {
 		return err
 	}
-	call.ID, call.At, call.Env = fmt.Sprintf("%032x", n), now, map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
+	call.ID, call.At, call.Env = fmt.Sprintf("%032x", n), now,
+		map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
 	bound, err := approver.Bind(call, "parked", nil, nil)
 	if err != nil {
 		return err
@@ -79,11 +80,14 @@ func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCode
 	hash := code.Hash(make([]byte, 32)) // nobody types it
 	to := approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation}
 	r := broadcaster.Request{
-		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: bound.Fingerprint, Call: call, State: approver.Pending, Asked: true,
-		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High, Reason: "overwrites history"},
+		ID: id.String(), CallID: call.ID, Holder: uuid.NewString(), Fingerprint: bound.Fingerprint, Call: call,
+		State: approver.Pending, Asked: true,
+		Verdict: approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "git.force-push", Severity: approver.High,
+			Reason: "overwrites history"},
 		Created: now, Due: now.Add(turn), Deadline: now.Add(turn),
 		// A card on another hub's terminal: this daemon has nothing to show anew.
-		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted, Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
+		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted,
+			Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}
 	value, err := codec.Encode(r)
 	if err != nil {

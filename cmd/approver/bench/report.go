@@ -71,11 +71,12 @@ type DaemonFigures struct {
 
 // StoreFigures are about approvals on one store.
 type StoreFigures struct {
-	Store           string         `json:"store"`
-	Levels          []LevelFigures `json:"levels"`
-	BareRedisPerS   float64        `json:"bare_redis_cycles_per_s"` // create and compare-and-set, as many workers; 0 without redis-server
-	OverBareRedis   float64        `json:"over_bare_redis"`         // of the level without others pending
-	ManyOverHundred float64        `json:"many_over_hundred"`       // cycles/s with the most pending, by those with 100
+	Store  string         `json:"store"`
+	Levels []LevelFigures `json:"levels"`
+	// create and compare-and-set, as many workers; 0 without redis-server
+	BareRedisPerS   float64 `json:"bare_redis_cycles_per_s"`
+	OverBareRedis   float64 `json:"over_bare_redis"`   // of the level without others pending
+	ManyOverHundred float64 `json:"many_over_hundred"` // cycles/s with the most pending, by those with 100
 }
 
 // LevelFigures are about one number of pending requests.
@@ -140,22 +141,26 @@ func (r *Report) print(out io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%d\t%s\t%.1f µs\t%.1f µs\n", j.Kind, j.Bytes, j.Decision, j.P50US, j.P99US)
 	}
 
-	fmt.Fprintf(w, "\nfingerprint\n  canonical form\twith a small git\twith the system's git\n  %.0f µs\t%.0f µs\t%.0f µs\n",
+	fmt.Fprintf(w, "\nfingerprint\n  canonical form\twith a small git\twith the system's git\n  %.0f µs\t%.0f "+
+		"µs\t%.0f µs\n",
 		r.Fingerprint.CanonicalUS, r.Fingerprint.SmallUS, r.Fingerprint.SystemUS)
 
 	d := r.Daemon
 	fmt.Fprintf(w, "\ndaemon (%d starts)\n  first start\tready\tslowest\tidle RSS\tof it anonymous\n", d.Starts)
-	fmt.Fprintf(w, "  %.0f ms\t%.0f ms\t%.0f ms\t%.1f MiB\t%.1f MiB\n", d.FirstMS, d.ReadyMS, d.ReadyMaxMS, d.IdleRSSMiB, d.AnonymMiB)
+	fmt.Fprintf(w, "  %.0f ms\t%.0f ms\t%.0f ms\t%.1f MiB\t%.1f MiB\n", d.FirstMS, d.ReadyMS, d.ReadyMaxMS, d.IdleRSSMiB,
+		d.AnonymMiB)
 
 	for _, s := range r.Stores {
 		fmt.Fprintf(w, "\napprovals, store %s (%s; every step durable; ms)\n", s.Store, r.Channel)
-		fmt.Fprintf(w, "  pending\theld\tto card p50\tp99\treply to release p50\tp99\twhole p50\tp99\tcycles/s\tKiB/held\tstore B/parked\n")
+		fmt.Fprintf(w, "  pending\theld\tto card p50\tp99\treply to release p50\tp99\twhole "+
+			"p50\tp99\tcycles/s\tKiB/held\tstore B/parked\n")
 		for _, l := range s.Levels {
 			fmt.Fprintf(w, "  %d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.1f\t%.0f\n", l.Pending, l.Held,
 				l.RequestToCard.P50, l.RequestToCard.P99, l.ReplyToRelease.P50, l.ReplyToRelease.P99, l.Whole.P50, l.Whole.P99,
 				l.CyclesPerS, l.HeldKiB, l.StoredBytes)
 		}
-		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 pending\n",
+		fmt.Fprintf(w, "  bare Redis create + compare-and-set: %.0f/s; approvals are %.2f of it; most pending: %.2f of 100 "+
+			"pending\n",
 			s.BareRedisPerS, s.OverBareRedis, s.ManyOverHundred)
 	}
 	if err := w.Flush(); err != nil {

@@ -88,6 +88,7 @@ func (w *world) verify() error {
 	}
 	cmd := exec.CommandContext(w.ctx, w.program, "audit", "verify", "--config", w.config())
 	out, err := cmd.CombinedOutput()
-	w.check(err == nil && strings.Contains(string(out), "where the store says"), "approver audit verify: %s", strings.TrimSpace(string(out)))
+	w.check(err == nil && strings.Contains(string(out), "where the store says"), "approver audit verify: %s",
+		strings.TrimSpace(string(out)))
 	return nil
 }

@@ -85,7 +85,8 @@ func (w *world) show(cards []fake.Shown) {
 		c := a.now(cards[i].Message)
 		if w.json {
 			w.tell(event{
-				Event: "card", Audit: w.attested(c), App: a.name, Message: c.Message, Push: c.Push, Text: c.Text, Buttons: c.Labels, Attached: len(c.Files),
+				Event: "card", Audit: w.attested(c), App: a.name, Message: c.Message, Push: c.Push, Text: c.Text, Buttons: c.Labels,
+				Attached: len(c.Files),
 			}, "")
 			continue
 		}

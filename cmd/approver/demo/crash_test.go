@@ -22,7 +22,8 @@ var program string
 
 func TestMain(m *testing.M) {
 	if flag.Parse(); testing.Short() {
-		fmt.Println("skipped: the programs that these tests run are built without the race detector, which runs the short tests")
+		fmt.Println("skipped: the programs that these tests run are built without the race detector, which runs the short " +
+			"tests")
 		return
 	}
 	dir, err := os.MkdirTemp("", "approver-test-")
@@ -75,7 +76,8 @@ func staged(t *testing.T, o Options) *world {
 type tally struct{ lost, wrong, after, before, allowed, denied, expired, unseen, orphans int }
 
 func (c tally) String() string {
-	return fmt.Sprintf("lost %d, wrong %d; answered after the restart %d, before the blow %d; allowed %d, denied %d, expired %d, unseen %d; cards that a crash orphaned %d",
+	return fmt.Sprintf("lost %d, wrong %d; answered after the restart %d, before the blow %d; allowed %d, denied %d, "+
+		"expired %d, unseen %d; cards that a crash orphaned %d",
 		c.lost, c.wrong, c.after, c.before, c.allowed, c.denied, c.expired, c.unseen, c.orphans)
 }
 
@@ -165,7 +167,8 @@ func one(t *testing.T, w *world, i int, blow time.Duration, strike func(time.Dur
 		c.unseen++
 	case silent || o.decision() != want || (o.exit == 0) != yes:
 		c.wrong++
-		t.Errorf("round %d, blow after %v: wanted %s, the agent got %q, exit %d, %s\n%s", i, blow, want, o.decision(), o.exit, o.stdout+o.stderr, w.lastLog())
+		t.Errorf("round %d, blow after %v: wanted %s, the agent got %q, exit %d, %s\n%s", i, blow, want, o.decision(), o.exit,
+			o.stdout+o.stderr, w.lastLog())
 	case yes:
 		c.allowed++
 	default:

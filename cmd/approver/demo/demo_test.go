@@ -55,7 +55,8 @@ func checkEvents(t *testing.T, out string) {
 		case "asked":
 			request = e.Request
 		case "card":
-			if open := strings.Contains(e.Text, "CONFIRM-"); open != (len(e.Buttons) > 0) || e.App == "" || e.Message == "" || e.Push == "" {
+			if open := strings.Contains(e.Text, "CONFIRM-"); open != (len(e.Buttons) > 0) || e.App == "" || e.Message == "" ||
+				e.Push == "" {
 				t.Errorf("a card: %s", line)
 			}
 		case "answer":
@@ -175,7 +176,8 @@ func TestNothingIsSkipped(t *testing.T) {
 func TestProofIsExact(t *testing.T) {
 	w := staged(t, Options{})
 	log := w.apps[0].log
-	for what, spoil := range map[string][]string{"a post too many": {"sendMessage 200"}, "an edit too many": {"editMessageText 200"}} {
+	for what, spoil := range map[string][]string{"a post too many": {"sendMessage 200"},
+		"an edit too many": {"editMessageText 200"}} {
 		w.failed = 0
 		w.apps[0].log = func() []string { return append(log(), spoil...) }
 		if err := w.proof(); err != nil || w.failed != 1 {
@@ -196,10 +198,14 @@ func TestInteractive(t *testing.T) {
 		lines []string // an app's name in capitals is the code of its card
 		want  []string
 	}{
-		"yes":           {[]string{"alice telegram yes"}, []string{"Alice hears: Approved", "Approved once by Alice via Telegram"}},
-		"no, as Bob":    {[]string{"", "nonsense", "mallory slack yes", "discord", "no bob discord"}, []string{`"nonsense" is not understood`, `"mallory"`, "bob discord yes", "Denied by Bob via Discord"}},
-		"a code":        {[]string{"bob slack CONFIRM-AAAAAA", "discord yes"}, []string{"Bob hears: ", "Approved once by Alice via Discord"}},
-		"a typed code":  {[]string{"bob telegram CONFIRM-AAAAAA", "bob telegram TELEGRAM"}, []string{"Approved once by Bob via Telegram"}},
+		"yes": {[]string{"alice telegram yes"},
+			[]string{"Alice hears: Approved", "Approved once by Alice via Telegram"}},
+		"no, as Bob": {[]string{"", "nonsense", "mallory slack yes", "discord", "no bob discord"},
+			[]string{`"nonsense" is not understood`, `"mallory"`, "bob discord yes", "Denied by Bob via Discord"}},
+		"a code": {[]string{"bob slack CONFIRM-AAAAAA", "discord yes"},
+			[]string{"Bob hears: ", "Approved once by Alice via Discord"}},
+		"a typed code": {[]string{"bob telegram CONFIRM-AAAAAA", "bob telegram TELEGRAM"},
+			[]string{"Approved once by Bob via Telegram"}},
 		"a modal":       {[]string{"bob slack SLACK"}, []string{"Approved once by Bob via Slack"}},
 		"two":           {[]string{"alice slack no", "bob slack yes"}, []string{"Denied by Alice via Slack"}},
 		"nobody":        {nil, []string{"Nobody is at the keyboard", "the audit says expired, by nobody"}},
@@ -250,7 +256,8 @@ func TestResultOfAFailure(t *testing.T) {
 	err := Run(t.Context(), Options{JSON: true, Out: &out, Program: "/nonexistent/approver"})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	var last event
-	if jsonErr := json.Unmarshal([]byte(lines[len(lines)-1]), &last); jsonErr != nil || err == nil || last.Event != "result" || *last.OK {
+	if jsonErr := json.Unmarshal([]byte(lines[len(lines)-1]), &last); jsonErr != nil || err == nil ||
+		last.Event != "result" || *last.OK {
 		t.Errorf("error %v, %v, the last line: %+v", err, jsonErr, fmt.Sprint(lines))
 	}
 }

@@ -24,7 +24,8 @@ import (
 func courier(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "approver-hook")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "approver.example/cmd/approver-hook").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path,
+		"approver.example/cmd/approver-hook").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
@@ -80,7 +81,8 @@ func must(t *testing.T, w *world, err error) {
 // newest waits for the n-th card with this text on an app.
 func newest(t *testing.T, w *world, a *app, text string, n int) fake.Shown {
 	t.Helper()
-	must(t, w, w.wait(30*time.Second, fmt.Sprintf("%s shows card %d of %s", a.name, n, text), func() bool { return len(cardsOf(a, text)) >= n }))
+	must(t, w, w.wait(30*time.Second, fmt.Sprintf("%s shows card %d of %s", a.name, n, text),
+		func() bool { return len(cardsOf(a, text)) >= n }))
 	return cardsOf(a, text)[n-1]
 }
 
@@ -167,7 +169,8 @@ func TestComeBackLater(t *testing.T) {
 				} `json:"hookSpecificOutput"`
 			}
 			if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || o.decision() != "deny" || o.exit != 2 ||
-				!strings.Contains(doc.Hook.Reason, "Waiting for approval (request ") || !strings.Contains(doc.Hook.Reason, "run the same call again later") {
+				!strings.Contains(doc.Hook.Reason, "Waiting for approval (request ") ||
+				!strings.Contains(doc.Hook.Reason, "run the same call again later") {
 				t.Fatalf("%+v (%v)\n%s", o, err, w.lastLog())
 			}
 		}
@@ -194,7 +197,8 @@ func TestComeBackLater(t *testing.T) {
 		hidesCommand(t, dump(), command)
 		must(t, w, w.startDaemon())
 
-		if o := call(); o.decision() != "allow" || o.exit != 0 || !strings.Contains(o.stdout, "approved by Alice via Telegram") {
+		if o := call(); o.decision() != "allow" || o.exit != 0 ||
+			!strings.Contains(o.stdout, "approved by Alice via Telegram") {
 			t.Fatalf("%+v\n%s", o, w.lastLog())
 		}
 		// A yes is used up; now by the daemon's own configuration.
@@ -207,7 +211,8 @@ func TestComeBackLater(t *testing.T) {
 		parked(call())
 		second := newest(t, w, tg, command, 2)
 		tg.fake.Type(w.alice.id["telegram"], tg.conversation, "/approve "+codeIn(second.Text)+" 60m")
-		must(t, w, w.wait(30*time.Second, "the yes is recorded", func() bool { return strings.Count(w.auditText(), `"event":"granted"`) == 2 }))
+		must(t, w, w.wait(30*time.Second, "the yes is recorded",
+			func() bool { return strings.Count(w.auditText(), `"event":"granted"`) == 2 }))
 		for range 2 { // for an hour
 			if o := call(); o.decision() != "allow" {
 				t.Fatalf("%+v\n%s", o, w.lastLog())
@@ -254,7 +259,8 @@ func TestDeskAsksPeople(t *testing.T) {
 		}
 		call := func(command string) outcome {
 			t.Helper()
-			return start(t, w.claude(command), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline", "60s").answer(t)
+			return start(t, w.claude(command), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline",
+				"60s").answer(t)
 		}
 		stopped := func() {
 			t.Helper()
@@ -281,7 +287,8 @@ func TestDeskAsksPeople(t *testing.T) {
 		}
 		tg.fake.Forge(alice, tg.conversation, card.Message, requestOf(w), fake.ApproveButton)
 		for _, body := range []string{
-			fmt.Sprintf(`{"request":%q,"approve":true}`, requestOf(w)), fmt.Sprintf(`{"code":%q,"approve":true,"command":true}`, codeIn(card.Text)),
+			fmt.Sprintf(`{"request":%q,"approve":true}`, requestOf(w)),
+			fmt.Sprintf(`{"code":%q,"approve":true,"command":true}`, codeIn(card.Text)),
 		} {
 			if out, err := agent.Answer(t.Context(), json.RawMessage(body)); err == nil {
 				t.Errorf("an answer over the submit socket: %s", out)
@@ -296,7 +303,8 @@ func TestDeskAsksPeople(t *testing.T) {
 		card = newest(t, w, tg, "approver unfreeze", 2)
 		must(t, w, p.cmd.Process.Signal(os.Interrupt))
 		p.end(t)
-		must(t, w, w.wait(30*time.Second, "the question is withdrawn", func() bool { return strings.Contains(tg.now(card.Message).Text, "Withdrawn") }))
+		must(t, w, w.wait(30*time.Second, "the question is withdrawn",
+			func() bool { return strings.Contains(tg.now(card.Message).Text, "Withdrawn") }))
 		tg.fake.Type(alice, tg.conversation, "/approve "+codeIn(card.Text))
 		stopped()
 
@@ -305,7 +313,8 @@ func TestDeskAsksPeople(t *testing.T) {
 		card = newest(t, w, tg, "approver unfreeze", 3)
 		ok("every call is denied", "freeze", "--reason", "worse")
 		tg.fake.Type(alice, tg.conversation, codeIn(card.Text))
-		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(), "a freeze began or ended while people were asked") {
+		if exit := p.end(t); exit != 1 || !strings.Contains(p.stderr.String(),
+			"a freeze began or ended while people were asked") {
 			t.Errorf("exit %d: %s", exit, &p.stderr)
 		}
 		stopped()
@@ -332,7 +341,8 @@ func TestDeskAsksPeople(t *testing.T) {
 			t.Errorf("%d cards in a pause", n)
 		}
 		ok("not paused", "pause", "--end")
-		held := start(t, w.claude("git push origin --delete held"), w.program, "hook", "--agent", "claude", "--socket", w.socket(), "--deadline", "60s")
+		held := start(t, w.claude("git push origin --delete held"), w.program, "hook", "--agent", "claude", "--socket",
+			w.socket(), "--deadline", "60s")
 		newest(t, w, tg, "--delete held", 1)
 		ok("1 open request was denied", "freeze")
 		if o := held.answer(t); o.decision() != "deny" || !strings.Contains(o.stderr, "everything was frozen") {

@@ -68,7 +68,8 @@ func TestRedisFailsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sentinel.Close() })
-	w := staged(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], master_name: approver, hub_key_file: %q, replicas: 1}\n", sentinel.Addr, hubKey(t))})
+	w := staged(t, Options{store: fmt.Sprintf("  redis: {addrs: [%q], master_name: approver, hub_key_file: %q, "+
+		"replicas: 1}\n", sentinel.Addr, hubKey(t))})
 	strike := func(time.Duration) error {
 		old, err := leader(t, w, nodes)
 		if err != nil {
@@ -88,7 +89,8 @@ func TestRedisFailsOver(t *testing.T) {
 	n := min(rounds(t, 2), 50) // each takes the Sentinel several seconds
 	for i := range n {
 		one(t, w, i, time.Duration(rand.IntN(250))*time.Millisecond, strike, &c)
-		if err := w.wait(30*time.Second, "two replicas are in step", func() bool { return inStep(t, nodes) == 2 }); err != nil {
+		if err := w.wait(30*time.Second, "two replicas are in step",
+			func() bool { return inStep(t, nodes) == 2 }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -98,11 +98,14 @@ func (w *world) ends(hook <-chan outcome) (outcome, auditLine, error) {
 
 // agree checks that agent, audit and cards all say the one ending.
 func (w *world) agree(o outcome, end auditLine, cards []fake.Shown, want ending) error {
-	w.check(o.decision() == want.decision && o.exit == want.exit, "Claude Code reads %q (exit %d)", want.decision, want.exit)
+	w.check(o.decision() == want.decision && o.exit == want.exit, "Claude Code reads %q (exit %d)",
+		want.decision, want.exit)
 	by := end.Resolution
 	if want.who != "" {
-		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+title(want.channel)), "the answer says who: %s via %s", want.who, title(want.channel))
-		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel, "the audit says %s, by %s via %s", want.event, want.who, title(want.channel))
+		w.check(strings.Contains(o.stdout, "by "+want.who+" via "+title(want.channel)), "the answer says who: %s via %s",
+			want.who, title(want.channel))
+		w.check(end.Event == want.event && by.Person.Name == want.who && by.Identity.Channel == want.channel,
+			"the audit says %s, by %s via %s", want.event, want.who, title(want.channel))
 	} else {
 		w.check(end.Event == want.event && by.Person.Name == "", "the audit says %s, by nobody", want.event)
 	}
@@ -132,7 +135,8 @@ func (w *world) oneTap() error {
 	for i, a := range w.apps {
 		w.check(strings.HasPrefix(cards[i].Push, push), "on %s the lock screen says %q", a.name, push)
 	}
-	w.check(codeIn(cards[0].Text) != codeIn(cards[1].Text) && codeIn(cards[1].Text) != codeIn(cards[2].Text), "three different codes")
+	w.check(codeIn(cards[0].Text) != codeIn(cards[1].Text) && codeIn(cards[1].Text) != codeIn(cards[2].Text),
+		"three different codes")
 	w.say("Alice taps Approve on Telegram …")
 	before := w.toldSoFar(w.alice, "telegram")
 	if err := w.tap(w.alice, "telegram", cards, fake.ApproveButton); err != nil {
@@ -302,7 +306,8 @@ func (w *world) proof() error {
 		if replies > 0 {
 			more = fmt.Sprintf(" and %d typed codes", replies)
 		}
-		if !w.check(posts == asked+replies && edits == asked, "%s's server saw exactly %d posts and %d edits for %d requests%s", a.name, posts, edits, asked, more) {
+		if !w.check(posts == asked+replies && edits == asked,
+			"%s's server saw exactly %d posts and %d edits for %d requests%s", a.name, posts, edits, asked, more) {
 			w.say("%s", strings.Join(a.log(), "\n    "))
 		}
 	}
@@ -313,7 +318,8 @@ func (w *world) proof() error {
 			leaked++
 		}
 	}
-	w.check(len(w.codes) == w.shown && leaked == 0, "none of the %d codes is in what the agent saw, or in the audit", len(w.codes))
+	w.check(len(w.codes) == w.shown && leaked == 0, "none of the %d codes is in what the agent saw, or in the audit",
+		len(w.codes))
 	return w.verify()
 }
 

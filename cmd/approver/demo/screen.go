@@ -160,7 +160,8 @@ func (s *screen) check(ok bool, format string, args ...any) bool {
 // recorded tells what the audit has of the present request.
 func (s *screen) recorded(l auditLine) {
 	s.about(l.Request, l.Hash)
-	s.tell(event{Event: l.Event, Text: l.Note}, s.indented(fmt.Sprintf("audit: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
+	s.tell(event{Event: l.Event, Text: l.Note},
+		s.indented(fmt.Sprintf("audit: %s · request %s · %.10s…", l.Event, l.Request, l.Hash)))
 }
 
 // answered tells what a hook process left for its agent.
@@ -172,7 +173,8 @@ func (s *screen) answered(o outcome) {
 	} else {
 		e.Text = strings.TrimSpace(stdout + "\n" + o.stderr)
 	}
-	s.tell(e, s.indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
+	s.tell(e,
+		s.indented(fmt.Sprintf("the agent gets, with exit code %d after %.1f s:\n    %s", o.exit, o.took.Seconds(), stdout)))
 }
 
 // result is the last line.
@@ -184,5 +186,6 @@ func (s *screen) result(err error) {
 		text = "NOT as it should be: " + err.Error()
 	}
 	s.step = "done"
-	s.tell(event{Event: "result", OK: &ok, Failed: &s.failed, Seconds: &took, Text: text}, "\n━━ "+strings.ReplaceAll(text, "\n", " · ")+" ━━\n")
+	s.tell(event{Event: "result", OK: &ok, Failed: &s.failed, Seconds: &took, Text: text},
+		"\n━━ "+strings.ReplaceAll(text, "\n", " · ")+" ━━\n")
 }

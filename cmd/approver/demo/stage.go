@@ -35,12 +35,14 @@ func (w *world) build(o Options) error {
 	if o.store != "" {
 		store = o.store
 	}
-	for name, text := range map[string]string{"approver.yaml": w.configText(store), "policy.yaml": policyText(w.patience)} {
+	for name, text := range map[string]string{"approver.yaml": w.configText(store),
+		"policy.yaml": policyText(w.patience)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
-	w.title("setting", "approver demo: real daemon, real hook, three chat apps on loopback, "+map[bool]string{true: "Redis", false: "embedded store"}[o.Redis])
+	w.title("setting", "approver demo: real daemon, real hook, three chat apps on loopback, "+
+		map[bool]string{true: "Redis", false: "embedded store"}[o.Redis])
 	return w.startDaemon()
 }
 
@@ -104,7 +106,8 @@ func (w *world) slack() *app {
 func (w *world) configText(store string) string {
 	tg, dc, sl := w.apps[0], w.apps[1], w.apps[2]
 	list := func(channel string) string {
-		return fmt.Sprintf("[{id: %q, name: Alice, person: alice}, {id: %q, name: Bob, person: bob}]", w.alice.id[channel], w.bob.id[channel])
+		return fmt.Sprintf("[{id: %q, name: Alice, person: alice}, {id: %q, name: Bob, person: bob}]", w.alice.id[channel],
+			w.bob.id[channel])
 	}
 	return fmt.Sprintf(`dir: data
 policy: policy.yaml

@@ -36,7 +36,8 @@ func (f Flags) Load() (configs.Config, error) {
 			cfg = read
 		case f.Config == "" && errors.Is(err, fs.ErrPermission):
 			// On an isolated machine only the daemon's user reads it.
-			term.PrintOn(os.Stderr, 10, "approver: %v: so this is judged by what is built in; the daemon's own policy and rules may say otherwise\n", err)
+			term.PrintOn(os.Stderr, 10, "approver: %v: so this is judged by what is built in; the daemon's own policy and "+
+				"rules may say otherwise\n", err)
 		default:
 			return read, err
 		}
@@ -72,7 +73,8 @@ func (f Flags) NotInForce(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	var doc adminapi.Status
-	err = (adminclient.Cmd{At: adminclient.At{Config: f.Config, Told: f.Told}}).Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
+	err = (adminclient.Cmd{At: adminclient.At{Config: f.Config, Told: f.Told}}).Operate(ctx, adminapi.OpStatus,
+		struct{}{}, &doc)
 	switch {
 	case err != nil && cfg.File == "" && errors.Is(err, fs.ErrNotExist):
 		return "" // there is neither a configuration nor a daemon
@@ -83,7 +85,8 @@ func (f Flags) NotInForce(ctx context.Context) string {
 	if len(names) == 0 {
 		return ""
 	}
-	said := fmt.Sprintf("judged by the files, which are not in force: the daemon judges by another %s", strings.Join(names, " and another "))
+	said := fmt.Sprintf("judged by the files, which are not in force: the daemon judges by another %s",
+		strings.Join(names, " and another "))
 	for _, u := range doc.NotInForce {
 		said += "; " + u.String()
 	}

@@ -10,8 +10,10 @@ import (
 // a decision that is known, or an error with the line's number, which is counted.
 func FuzzJudgeLines(f *testing.F) {
 	for _, in := range []string{
-		`{"id":1,"tool":"Bash","command":"git status"}`, `{"id":{"a":[1]},"tool":"Write","args":{"file_path":"/x","content":"y"},"cwd":"/"}`,
-		"{{{\n\n" + `{"tool":"Bash","command":"rm -rf /"}` + "\r\n", `{"tool":"Read","args":{"file_path":"\u0000"}}`, `{"tool":"Bash","args":null}`, "null", `{"tool":"x","tool":"y"}`,
+		`{"id":1,"tool":"Bash","command":"git status"}`,
+		`{"id":{"a":[1]},"tool":"Write","args":{"file_path":"/x","content":"y"},"cwd":"/"}`,
+		"{{{\n\n" + `{"tool":"Bash","command":"rm -rf /"}` + "\r\n", `{"tool":"Read","args":{"file_path":"\u0000"}}`,
+		`{"tool":"Bash","args":null}`, "null", `{"tool":"x","tool":"y"}`,
 		`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
 	} {
 		f.Add([]byte(in))

@@ -31,7 +31,8 @@ type misread struct {
 }
 
 func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged {
-	out := judged{ID: id, Decision: v.Decision.String(), By: v.By, Rule: v.Rule, Reason: v.Reason, US: took.Microseconds(), Irreversible: v.Irreversible.Score}
+	out := judged{ID: id, Decision: v.Decision.String(), By: v.By, Rule: v.Rule, Reason: v.Reason, US: took.Microseconds(),
+		Irreversible: v.Irreversible.Score}
 	if v.Decision <= approver.Ask {
 		out.Severity = v.Severity.String()
 	}

@@ -93,7 +93,8 @@ func (c LineCall) Event() (agents.Event, error) {
 		c.Session = noSession
 	}
 	payload, err := json.Marshal(map[string]any{
-		"hook_event_name": "PreToolUse", "session_id": c.Session, "cwd": c.CWD, "tool_name": c.Tool, "tool_input": args, "tool_use_id": "judge",
+		"hook_event_name": "PreToolUse", "session_id": c.Session, "cwd": c.CWD, "tool_name": c.Tool, "tool_input": args,
+		"tool_use_id": "judge",
 	})
 	if err != nil {
 		return agents.Event{}, err

@@ -93,7 +93,8 @@ func (j *Judge) judgeLine(ctx context.Context, line []byte) (any, error) {
 		j.ran(ctx, call, became)
 	}
 	if ev.Kind != agents.Decide && ev.Kind != agents.Prompted {
-		return judged{ID: id, Decision: approver.Pass.String(), By: "agents", Reason: "the event " + ev.Name + " is not a call to decide"}, nil
+		return judged{ID: id, Decision: approver.Pass.String(), By: "agents",
+			Reason: "the event " + ev.Name + " is not a call to decide"}, nil
 	}
 	var how reflexcore.Explanation
 	if j.Explain { // first: what the verdict remembers of this call is not what it was judged by

@@ -86,18 +86,23 @@ func TestJudgeStreams(t *testing.T) {
 func TestJudgeLines(t *testing.T) {
 	long := `{"id":1,"tool":"Bash","command":"` + strings.Repeat("x", 5<<20) + "\"}\n"
 	for name, tt := range map[string]struct{ agent, in, want string }{
-		"too long, then good": {"", long + `{"id":2,"tool":"Bash","command":"ls"}` + "\n", `{"error":"the line is longer than 4194304 bytes","line":1}|{"id":2,"decision":"pass"`},
-		"no tool":             {"", `{"id":1}`, `{"error":"\"tool\" is missing","line":1}`},
-		"empty lines":         {"", "\n\n" + `{"tool":"Bash"}`, `"line":3}`},
-		"twice":               {"", `{"tool":"Bash","command":"ls","args":{"command":"rm"}}`, `given twice`},
-		"args a text":         {"", `{"tool":"Read","args":"x"}`, `\"args\" is not an object`},
-		"relative cwd":        {"", `{"tool":"Bash","command":"ls","cwd":"x"}`, `not an absolute path`},
-		"cwd":                 {"", `{"id":1,"tool":"Write","cwd":"/etc","args":{"file_path":"hosts","content":""}}`, `"rule":"write_hosts"`},
-		"last line":           {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`, `{"id":{"a":1},"decision":"deny","severity":"CATASTROPHIC","by":"reflex","rule":"delete_root"`},
-		"native": {"claude", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
+		"too long, then good": {"", long + `{"id":2,"tool":"Bash","command":"ls"}` + "\n",
+			`{"error":"the line is longer than 4194304 bytes","line":1}|{"id":2,"decision":"pass"`},
+		"no tool":      {"", `{"id":1}`, `{"error":"\"tool\" is missing","line":1}`},
+		"empty lines":  {"", "\n\n" + `{"tool":"Bash"}`, `"line":3}`},
+		"twice":        {"", `{"tool":"Bash","command":"ls","args":{"command":"rm"}}`, `given twice`},
+		"args a text":  {"", `{"tool":"Read","args":"x"}`, `\"args\" is not an object`},
+		"relative cwd": {"", `{"tool":"Bash","command":"ls","cwd":"x"}`, `not an absolute path`},
+		"cwd": {"", `{"id":1,"tool":"Write","cwd":"/etc","args":{"file_path":"hosts","content":""}}`,
+			`"rule":"write_hosts"`},
+		"last line": {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`,
+			`{"id":{"a":1},"decision":"deny","severity":"CATASTROPHIC","by":"reflex","rule":"delete_root"`},
+		"native": {"claude",
+			`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
 			`{"id":"t1","decision":"ask","severity":"HIGH","by":"reflex","rule":"git_force_push"`},
-		"native, nothing to decide": {"claude", `{"hook_event_name":"SessionStart","session_id":"s","cwd":"/x"}`, `"decision":"pass","by":"agents"`},
-		"native, bad":               {"claude", `{"hook_event_name":"PreToolUse"}`, `{"error":"the payload is not what Claude Code sends`},
+		"native, nothing to decide": {"claude", `{"hook_event_name":"SessionStart","session_id":"s","cwd":"/x"}`,
+			`"decision":"pass","by":"agents"`},
+		"native, bad": {"claude", `{"hook_event_name":"PreToolUse"}`, `{"error":"the payload is not what Claude Code sends`},
 	} {
 		var out bytes.Buffer
 		if _, err := testJudge(t, tt.agent).Stream(t.Context(), strings.NewReader(tt.in), &out); err != nil {

@@ -44,7 +44,8 @@ func (f UIDFlag) SayWho(j *Judge) {
 	if who, err := j.sockets.Submitters(); err == nil && who.Named() {
 		agents = fmt.Sprintf("; here agents ask as %s", who)
 	}
-	term.PrintOn(os.Stderr, 10, "approver: the policy has rules for certain users (when: uids), and this is judged as uid %d, who runs it%s: --uid N judges as another\n", j.Peer.UID, agents)
+	term.PrintOn(os.Stderr, 10, "approver: the policy has rules for certain users (when: uids), and this is judged as "+
+		"uid %d, who runs it%s: --uid N judges as another\n", j.Peer.UID, agents)
 }
 
 // envOf is what is known of a caller's environment: where their home is. Of others than

@@ -70,8 +70,10 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Cases == "" {
-		if c.Cases = strings.TrimSuffix(cfg.Policy, ".yaml") + ".test.yaml"; cfg.Policy == "" || strings.Contains(cfg.Policy, ":") {
-			return errors.New("the built-in policies have no cases beside them: name a file of cases (approver policy test --help shows one)")
+		if c.Cases = strings.TrimSuffix(cfg.Policy, ".yaml") + ".test.yaml"; cfg.Policy == "" ||
+			strings.Contains(cfg.Policy, ":") {
+			return errors.New("the built-in policies have no cases beside them: name a file of cases (approver policy test " +
+				"--help shows one)")
 		}
 	}
 	f, cases, err := readCases(c.Cases)
@@ -97,7 +99,8 @@ func (c policyTestCmd) Run(ctx context.Context) error {
 		}
 		switch {
 		case c.JSON:
-			err = json.NewEncoder(os.Stdout).Encode(map[string]any{"at": at.String(), "ok": ok, "want": pc.Want, "got": got, "rule": v.Rule})
+			err = json.NewEncoder(os.Stdout).Encode(
+				map[string]any{"at": at.String(), "ok": ok, "want": pc.Want, "got": got, "rule": v.Rule})
 		case !ok:
 			_, err = fmt.Printf("%s: got %s by %q, want %s\n", at, got, v.Rule, strings.TrimSpace(pc.Want+" "+pc.Rule))
 		}

@@ -53,7 +53,8 @@ func (c policyDiffCmd) Run(ctx context.Context) error {
 	}
 	change := shieldcore.Compare(was, becomes)
 	if c.JSON {
-		if err := json.NewEncoder(os.Stdout).Encode(map[string]any{"loosens": change.Loosens(), "why": change.Why, "diff": change.Diff}); err != nil {
+		if err := json.NewEncoder(os.Stdout).Encode(
+			map[string]any{"loosens": change.Loosens(), "why": change.Why, "diff": change.Diff}); err != nil {
 			return err
 		}
 	} else {
@@ -131,7 +132,8 @@ func (c policyDiffCmd) replay(ctx context.Context, dir string, was, becomes *shi
 			}
 			continue
 		}
-		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule, audit.Summary(ch.Summary))
+		fmt.Printf("%5d x  %s (%s) -> %s (%s)  %s\n", ch.Times, ch.Old, ch.OldRule, ch.New, ch.NewRule,
+			audit.Summary(ch.Summary))
 	}
 	if !c.JSON {
 		fmt.Printf("%s, %d different, %d changed\n", words.Count(uint64(calls), "call"), len(seen), len(order))
@@ -159,8 +161,11 @@ func judgeAgain(ctx context.Context, l audit.Line, was, becomes *shieldcore.Poli
 // callOf brings a recorded call back. Its arguments name paths and addresses, if
 // they were kept whole.
 func callOf(l audit.Line) approver.ToolCall {
-	call := approver.ToolCall{Agent: l.Agent, Session: l.Session, Tool: l.Tool, Command: l.Command, Dir: l.Dir, At: l.Timestamp}
-	if ev, err := (judging.LineCall{Agent: l.Agent, Session: l.Session, CWD: l.Dir, Tool: l.Tool, Args: l.Args}).Event(); err == nil {
+	call := approver.ToolCall{Agent: l.Agent, Session: l.Session, Tool: l.Tool, Command: l.Command, Dir: l.Dir,
+		At: l.Timestamp}
+	if ev,
+		err := (judging.LineCall{Agent: l.Agent, Session: l.Session, CWD: l.Dir, Tool: l.Tool,
+		Args: l.Args}).Event(); err == nil {
 		call = ev.Call
 		call.At = l.Timestamp
 	} else if l.Target != "" {

@@ -34,7 +34,8 @@ func callAgain(l audit.Line) recordedCall {
 		text = fmt.Sprintf(`{"agent":%q,"tool":%q,"args":%s}`, l.Agent, l.Tool, l.Args)
 	}
 	plain := func(r rune) bool { return r >= ' ' && r <= '~' }
-	if l.Dir == "" || len(text) > maxReportExample || strings.TrimFunc(text+l.Dir, plain) != "" || strings.Contains(text, "****") {
+	if l.Dir == "" || len(text) > maxReportExample || strings.TrimFunc(text+l.Dir, plain) != "" ||
+		strings.Contains(text, "****") {
 		return recordedCall{}
 	}
 	c := recordedCall{dir: l.Dir, text: text}

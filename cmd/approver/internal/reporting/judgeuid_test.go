@@ -17,13 +17,15 @@ func TestReportJudgesACallAsTheUserItWasOf(t *testing.T) {
 	policy := judging.Flags{Policy: daemontest.UIDPolicy(t)}
 	at := time.Now()
 	record := func(command string, peer approver.Peer, v approver.Verdict) approver.Record {
-		call := approver.ToolCall{ID: "c", Agent: "claude", Session: "s", Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/srv", At: at, Peer: peer}
+		call := approver.ToolCall{ID: "c", Agent: "claude", Session: "s", Tool: "Bash", Command: command,
+			Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/srv", At: at, Peer: peer}
 		return approver.Record{Event: approver.EventVerdict, At: at, Call: call, Verdict: v}
 	}
 	known := func(uid uint32) approver.Peer { return approver.Peer{Known: true, UID: uid} }
 	never := approver.Verdict{Decision: approver.Deny, By: shieldcore.By, Rule: "ours.never"}
 	r, err := Cmd{}.read(t.Context(), daemontest.Recorded(t,
-		record("make denied", known(daemontest.OneUID), never), record("make otherwise", known(daemontest.OtherUID), never), record("make whose", approver.Peer{}, never),
+		record("make denied", known(daemontest.OneUID), never), record("make otherwise", known(daemontest.OtherUID), never),
+		record("make whose", approver.Peer{}, never),
 	), at.Add(-time.Hour), at.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

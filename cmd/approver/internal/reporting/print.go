@@ -47,7 +47,8 @@ func (r *report) print(ctx context.Context, to io.Writer, mode string) error {
 		return w.Flush()
 	}
 	fmt.Fprintf(w, "\n%s in %s\n", words.Count(uint64(r.Calls), "call"), words.Count(uint64(len(r.Sessions)), "session"))
-	fmt.Fprintf(w, "  people asked  %5d   %.2f an hour: there were calls in %s\n  denied        %5d\n", r.Asks, r.PerHour, words.Count(uint64(r.Hours), "hour"), r.Denies)
+	fmt.Fprintf(w, "  people asked  %5d   %.2f an hour: there were calls in %s\n  denied        %5d\n", r.Asks, r.PerHour,
+		words.Count(uint64(r.Hours), "hour"), r.Denies)
 	if r.Changes > 0 {
 		fmt.Fprintf(w, "  changed       %5d\n", r.Changes)
 	}
@@ -108,7 +109,8 @@ func (r *report) printRules(w io.Writer) {
 		wide = max(wide, utf8.RuneCountInString(rule.name()))
 	}
 	for _, rule := range r.Rules {
-		fmt.Fprintf(w, "  %-*s  %s %4d  %s\n", wide, rule.name(), bar(rule.found(), r.Rules[0].found()), rule.found(), rule.effect())
+		fmt.Fprintf(w, "  %-*s  %s %4d  %s\n", wide, rule.name(), bar(rule.found(), r.Rules[0].found()), rule.found(),
+			rule.effect())
 		fmt.Fprintf(w, "    %s to %s\n", rule.First.UTC().Format("01-02 15:04"), rule.Last.UTC().Format("01-02 15:04"))
 		for _, c := range rule.Commands {
 			now := ""
@@ -116,7 +118,8 @@ func (r *report) printRules(w io.Writer) {
 				now = "   (judged again now, alone: " + c.Now + ")"
 			}
 			by := ""
-			if slices.ContainsFunc(rule.Commands, func(o *commandReport) bool { return o.Tool != c.Tool && o.Command == c.Command }) {
+			if slices.ContainsFunc(rule.Commands,
+				func(o *commandReport) bool { return o.Tool != c.Tool && o.Command == c.Command }) {
 				by = "   (" + display.OneLine(c.Tool) + ")"
 			}
 			fmt.Fprintf(w, "    %4d x  %s%s%s\n", c.Times, audit.Summary(c.Command), by, now)
@@ -157,7 +160,8 @@ func (r *report) printSessions(w io.Writer) {
 		if len(id) == 36 {
 			id = id[:8] // a UUID
 		}
-		fmt.Fprintf(w, "  %-8s  %s %4d asked  %3d denied  of %5d  in %3d h  %s %s\n", id, bar(s.Asks, most), s.Asks, s.Denies, s.Calls, s.Hours,
+		fmt.Fprintf(w, "  %-8s  %s %4d asked  %3d denied  of %5d  in %3d h  %s %s\n", id, bar(s.Asks, most), s.Asks, s.Denies,
+			s.Calls, s.Hours,
 			display.OneLine(s.Agent), display.OneLine(s.Dir))
 	}
 	if more := len(r.Sessions) - shownSessions; more > 0 {
@@ -235,7 +239,8 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 		return r.except(ctx, rule, c)
 	}
 	pattern := strings.ReplaceAll("^"+regexp.QuoteMeta(c.Command)+"$", "'", "''")
-	text := fmt.Sprintf("    - name: ours.%s\n      tools: [Bash]\n      command: '%s'\n      decision: allow\n      reason: looked at in the first week\n",
+	text := fmt.Sprintf("    - name: ours.%s\n      tools: [Bash]\n      command: '%s'\n      decision: allow\n      "+
+		"reason: looked at in the first week\n",
 		strings.ReplaceAll(rule.Rule, ".", "_"), pattern)
 	policy, err := shieldcore.Load("suggested", []byte("version: 1\ntools: {known: [Bash]}\nrules:\n"+text))
 	if err != nil {
@@ -257,13 +262,16 @@ func (r *report) except(ctx context.Context, rule *ruleReport, c *commandReport)
 	if r.judge == nil || r.judge.Reflex == nil {
 		return ""
 	}
-	text := fmt.Sprintf("version: 1\nallow:\n  - rule: %s\n    scope: {command: '%s'}\n    expires: %s\n    reason: looked at in the first week\n",
+	text := fmt.Sprintf("version: 1\nallow:\n  - rule: %s\n    scope: {command: '%s'}\n    expires: %s\n    reason: "+
+		"looked at in the first week\n",
 		rule.Rule, strings.ReplaceAll(c.Command, "'", "''"), r.To.Add(exceptFor).UTC().Format(time.DateOnly))
 	sources, err := r.cfg.RuleSources()
 	if err != nil {
 		return ""
 	}
-	lib, err := configs.NewLibrary(append(sources, configs.RuleSource{Layer: reflexcore.UserLayer, File: "suggested", Text: []byte(text)}), r.To)
+	lib,
+		err := configs.NewLibrary(append(sources,
+		configs.RuleSource{Layer: reflexcore.UserLayer, File: "suggested", Text: []byte(text)}), r.To)
 	if err != nil {
 		return ""
 	}

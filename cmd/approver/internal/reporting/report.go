@@ -83,7 +83,8 @@ func (c Cmd) about() string {
 
 // read reads the audit once, line by line.
 func (c Cmd) read(ctx context.Context, dir string, from, to time.Time) (*report, error) {
-	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{}, sessions: map[string]*sessionReport{}, hour: -1}
+	r := &report{From: from.UTC(), To: to.UTC(), rules: map[string]*ruleReport{},
+		sessions: map[string]*sessionReport{}, hour: -1}
 	out, in := io.Pipe()
 	defer out.Close()
 	go func() { in.CloseWithError(audit.Export(ctx, dir, from, to, audit.JSONL, in)) }()
@@ -115,7 +116,8 @@ func (c Cmd) isCall(l audit.Line) bool {
 // that the report prints; without its part, such as reflex/, it may be of any.
 func (c Cmd) counts(l audit.Line) bool {
 	v := foundIn(l)
-	return strings.HasPrefix(l.Session, c.Session) && (c.Rule == "" || c.Rule == v.Rule || c.Rule == ruleName(v.By, v.Rule) || c.Rule == v.By+"/"+v.Rule)
+	return strings.HasPrefix(l.Session, c.Session) &&
+		(c.Rule == "" || c.Rule == v.Rule || c.Rule == ruleName(v.By, v.Rule) || c.Rule == v.By+"/"+v.Rule)
 }
 
 // ObservedInALine says what enforcing means, from what was observed since.
@@ -128,7 +130,8 @@ func ObservedInALine(ctx context.Context, config string, since time.Time) (strin
 	if err != nil {
 		return "", err
 	}
-	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", words.Minute(since), words.Count(uint64(r.Asks), "call"), r.Denies)
+	line := fmt.Sprintf("since %s %s would have been asked about and %d denied; from now on they are", words.Minute(since),
+		words.Count(uint64(r.Asks), "call"), r.Denies)
 	if len(r.Rules) > 0 {
 		line += ". Most by " + r.Rules[0].name()
 	}

@@ -20,7 +20,10 @@ import (
 	"approver.example/reflexcore"
 )
 
-var openDefault = sync.OnceValues(func() (*judging.Judge, error) { return judging.Flags{Policy: "preset:default"}.Open("", false) })
+var openDefault = sync.OnceValues(func() (*judging.Judge,
+	error) {
+	return judging.Flags{Policy: "preset:default"}.Open("", false)
+})
 
 // defaultJudge judges by what is built in.
 func defaultJudge(t *testing.T) *judging.Judge {
@@ -37,14 +40,16 @@ func defaultJudge(t *testing.T) *judging.Judge {
 func judgedAt(t *testing.T, at time.Time, session, command string, observe bool) approver.Record {
 	t.Helper()
 	call := approver.ToolCall{
-		ID: "c", Agent: "claude", Session: session, Tool: "Bash", Command: command, Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/home/ada/shop", At: at,
+		ID: "c", Agent: "claude", Session: session, Tool: "Bash", Command: command,
+		Args: fmt.Appendf(nil, `{"command":%q}`, command), Dir: "/home/ada/shop", At: at,
 	}
 	v, _ := defaultJudge(t).Gate.Judge(t.Context(), call)
 	r := approver.Record{Event: approver.EventVerdict, At: at, Call: call, Verdict: v}
 	switch {
 	case v.Decision == approver.Pass:
 	case observe:
-		r.Verdict, r.Observed = approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe", Severity: approver.High}, &v
+		r.Verdict, r.Observed = approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe",
+			Severity: approver.High}, &v
 	case v.Decision == approver.Ask:
 		r.Event, r.Request = approver.EventAsked, "r"
 	}
@@ -130,7 +135,9 @@ func TestReportSuggestsAGoodRule(t *testing.T) {
 		if text == "" {
 			continue
 		}
-		lib, err := configs.NewLibrary([]configs.RuleSource{{Layer: reflexcore.UserLayer, File: "rules.yaml", Text: []byte(strings.ReplaceAll("\n"+text, "\n    ", "\n"))}}, at)
+		lib,
+			err := configs.NewLibrary([]configs.RuleSource{
+			{Layer: reflexcore.UserLayer, File: "rules.yaml", Text: []byte(strings.ReplaceAll("\n"+text, "\n    ", "\n"))}}, at)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
@@ -155,11 +162,14 @@ func TestReportCounts(t *testing.T) {
 	own.Call.Agent = "approver"
 	dir := daemontest.Recorded(t,
 		judgedAt(t, at.Add(-time.Second), "s", "git push --force", true), own,
-		judgedAt(t, at, "s", "git push --force", true), judgedAt(t, at, "s", "git push --force", false), judgedAt(t, at, "t", "ls", true),
-		approver.Record{Event: approver.EventRan, At: at, Call: own.Call}, judgedAt(t, at.Add(time.Hour), "s", "git push --force", true),
+		judgedAt(t, at, "s", "git push --force", true), judgedAt(t, at, "s", "git push --force", false),
+		judgedAt(t, at, "t", "ls", true),
+		approver.Record{Event: approver.EventRan, At: at, Call: own.Call},
+		judgedAt(t, at.Add(time.Hour), "s", "git push --force", true),
 	)
 	r, err := Cmd{}.read(t.Context(), dir, at, at.Add(time.Hour))
-	if err != nil || r.Calls != 3 || r.Asks != 2 || r.Observed != 1 || r.Hours != 1 || len(r.Sessions) != 2 || r.PerHour != 2 {
+	if err != nil || r.Calls != 3 || r.Asks != 2 || r.Observed != 1 || r.Hours != 1 || len(r.Sessions) != 2 ||
+		r.PerHour != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err = Cmd{Session: "t"}.read(t.Context(), dir, at, at.Add(time.Hour))
@@ -171,7 +181,8 @@ func TestReportCounts(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	var out bytes.Buffer
-	if err := r.print(t.Context(), &out, ""); err != nil || !strings.Contains(out.String(), "it was only observed, and every call went on") {
+	if err := r.print(t.Context(), &out, ""); err != nil ||
+		!strings.Contains(out.String(), "it was only observed, and every call went on") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
@@ -187,13 +198,16 @@ func TestReportIsBounded(t *testing.T) {
 			rule = fmt.Sprint("r", i)
 		}
 		r.add(audit.Line{
-			Agent: "claude", Session: fmt.Sprint("s", i), Tool: "Bash", Summary: fmt.Sprint("c", i), Command: fmt.Sprint("c", i), Timestamp: time.Unix(int64(i), 0),
-			Verdict: &audit.LineVerdict{Decision: approver.Ask, By: "policy", Rule: rule, Severity: "HIGH"},
+			Agent: "claude", Session: fmt.Sprint("s", i), Tool: "Bash", Summary: fmt.Sprint("c", i), Command: fmt.Sprint("c", i),
+			Timestamp: time.Unix(int64(i), 0),
+			Verdict:   &audit.LineVerdict{Decision: approver.Ask, By: "policy", Rule: rule, Severity: "HIGH"},
 		})
 	}
 	r.finish()
-	if len(r.Rules) != maxReportRules || len(r.Sessions) != maxReportSessions || r.commands > maxReportCommands || r.Asks != n || r.Unnamed == 0 {
-		t.Errorf("%d rules, %d sessions, %d commands, %d asks, %d unnamed", len(r.Rules), len(r.Sessions), r.commands, r.Asks, r.Unnamed)
+	if len(r.Rules) != maxReportRules || len(r.Sessions) != maxReportSessions || r.commands > maxReportCommands ||
+		r.Asks != n || r.Unnamed == 0 {
+		t.Errorf("%d rules, %d sessions, %d commands, %d asks, %d unnamed", len(r.Rules), len(r.Sessions), r.commands,
+			r.Asks, r.Unnamed)
 	}
 }
 
@@ -201,11 +215,14 @@ func TestReportIsBounded(t *testing.T) {
 // one line of the summary, under one rule at the most, and in one session.
 func TestTheReportAddsUp(t *testing.T) {
 	call := func(session string, d approver.Decision, by, rule string) approver.Record {
-		return approver.Record{Event: approver.EventVerdict, At: time.Now(), Call: approver.ToolCall{Agent: "claude", Session: session, Tool: "Bash", Command: "x"},
+		return approver.Record{Event: approver.EventVerdict, At: time.Now(),
+			Call:    approver.ToolCall{Agent: "claude", Session: session, Tool: "Bash", Command: "x"},
 			Verdict: approver.Verdict{Decision: d, By: by, Rule: rule, Severity: approver.High}}
 	}
-	dir := daemontest.Recorded(t, call("a", approver.Ask, "policy", "one"), call("a", approver.Ask, "policy", "two"), call("b", approver.Deny, "policy", "one"),
-		call("b", approver.Pass, "", ""), call("b", approver.Allow, "policy", "lets"), call("a", approver.Modify, "policy", "turns"), call("a", approver.Warn, "reflex", "warns"))
+	dir := daemontest.Recorded(t, call("a", approver.Ask, "policy", "one"), call("a", approver.Ask, "policy", "two"),
+		call("b", approver.Deny, "policy", "one"),
+		call("b", approver.Pass, "", ""), call("b", approver.Allow, "policy", "lets"),
+		call("a", approver.Modify, "policy", "turns"), call("a", approver.Warn, "reflex", "warns"))
 	r, err := Cmd{}.read(t.Context(), dir, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,8 @@ func TestEveryWayHasTheSameVerdict(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := findingIn(t, policyJSON); got != plain || explainedJSON != plain {
-				t.Errorf("%s %s:\njudge %+v\njudge --explain --json %+v\npolicy explain --json %+v", preset, line, plain, explainedJSON, got)
+				t.Errorf("%s %s:\njudge %+v\njudge --explain --json %+v\npolicy explain --json %+v", preset, line, plain,
+					explainedJSON, got)
 			}
 			want := strings.ToLower(strings.TrimSpace(plain.Decision + " " + plain.Severity))
 			if plain.Decision != "ask" {
@@ -120,13 +121,15 @@ func TestEveryWayHasTheSameVerdict(t *testing.T) {
 				want += fmt.Sprintf(" by %s, tier %d", strings.TrimSuffix(plain.By+"/"+plain.Rule, "/"), x.Verdict.Tier)
 			}
 			if text != want || verdictLine(policyText.String()) != want {
-				t.Errorf("%s %s: judge --explain %q, policy explain %q, want %q", preset, line, text, verdictLine(policyText.String()), want)
+				t.Errorf("%s %s: judge --explain %q, policy explain %q, want %q", preset, line, text,
+					verdictLine(policyText.String()), want)
 			}
 			decisions[plain.Decision]++
 			tiers[x.Verdict.Tier]++
 		}
 		t.Logf("%s: %d calls, %v, deciding tiers %v", preset, len(lines), decisions, tiers)
-		if !testing.Short() && (len(lines) < 500 || preset == "preset:default" && decisions["pass"] < 50 || decisions["ask"] < 50 || decisions["deny"] < 10 || tiers[approver.TierScreen] < 1) {
+		if !testing.Short() && (len(lines) < 500 || preset == "preset:default" && decisions["pass"] < 50 ||
+			decisions["ask"] < 50 || decisions["deny"] < 10 || tiers[approver.TierScreen] < 1) {
 			t.Errorf("%s: %d calls prove little: %v, %v", preset, len(lines), decisions, tiers)
 		}
 	}
@@ -164,7 +167,8 @@ func TestWhatReportSuggestsSaysTheSame(t *testing.T) {
 	for _, rule := range r.Rules {
 		for _, c := range rule.Commands {
 			if c.Now != "" {
-				t.Errorf("%s is judged otherwise a moment later: %s by %s, now %s", c.Command, c.found.Decision, c.found.Rule, c.Now)
+				t.Errorf("%s is judged otherwise a moment later: %s by %s, now %s", c.Command, c.found.Decision,
+					c.found.Rule, c.Now)
 			}
 			if kept++; c.Explain != "" {
 				suggested = append(suggested, c)
@@ -194,7 +198,8 @@ func TestWhatReportSuggestsSaysTheSame(t *testing.T) {
 			t.Fatalf("%q: %v", words, err)
 		}
 		if !sameFinding(x.Verdict, c.found) {
-			t.Errorf("the report has %s by %s; %s says %s", c.found.Decision, c.found.Rule, c.Explain, judging.Decided(x.Verdict))
+			t.Errorf("the report has %s by %s; %s says %s", c.found.Decision, c.found.Rule, c.Explain,
+				judging.Decided(x.Verdict))
 		}
 	}
 	t.Logf("%d findings, %d commands shown, %d suggested and typed", len(records), kept, len(suggested))
@@ -215,7 +220,8 @@ func TestReportSaysWhatIsNowJudgedOtherwise(t *testing.T) {
 	if err := r.print(t.Context(), &out, ""); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "go test ./...   (judged again now, alone: pass)") || strings.Contains(out.String(), "See why") {
+	if !strings.Contains(out.String(), "go test ./...   (judged again now, alone: pass)") ||
+		strings.Contains(out.String(), "See why") {
 		t.Error(out.String())
 	}
 }
@@ -231,7 +237,8 @@ func TestTheFirstTryAlwaysAsks(t *testing.T) {
 	if !strings.Contains(string(page), "tell it to run `"+try+"`") {
 		t.Fatal("the quick start has another first try: test that here")
 	}
-	for _, branch := range []string{"", "main", "master", "develop", "release/1.0", "fix/cart-rounding", "ada/try", "approver-try", "feature/x", "HEAD~0"} {
+	for _, branch := range []string{"", "main", "master", "develop", "release/1.0", "fix/cart-rounding", "ada/try",
+		"approver-try", "feature/x", "HEAD~0"} {
 		dir := t.TempDir()
 		script := "git init -q . && git -c user.name=a -c user.email=a@example.com commit -q --allow-empty -m x && "
 		switch branch {

@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"crypto/sha256"
@@ -7,18 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 )
 
 // This file hashes one file, and keeps the hashes of what cannot change unseen.
 
-// A fileID is what the kernel says of a file without its content.
-type fileID struct {
+// A FileID is what the kernel says of a file without its content.
+type FileID struct {
 	place   string // device and inode
-	version string // place, size and times
+	Version string // place, size and times
 	owner   uint32
-	changed time.Time // when content or rights last changed; only the kernel sets it
+	Changed time.Time // when content or rights last changed; only the kernel sets it
 }
 
 // A fileSystem says how far the kernel's word about a file goes.
@@ -30,27 +29,9 @@ const (
 	kernelFiles                   // the kernel's own news, as in /proc: nothing to bind
 )
 
-// open opens a regular file for reading.
-func open(path string) (*os.File, fs.FileInfo, error) {
-	// O_NONBLOCK: the path may become a pipe between the look and the opening.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fs.ErrInvalid
-	}
-	if err != nil {
-		_ = f.Close() // it was only looked at
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
 // A hasher hashes the files of one call.
 type hasher struct {
-	*disk
+	*access
 	sums   map[string]string // version → hash, for second names of a file
 	budget int64             // bytes still to be read
 	buffer []byte            // for that
@@ -58,42 +39,42 @@ type hasher struct {
 
 // hash returns "" for what is not a file to bind.
 func (h *hasher) hash(path string) string {
-	f, info, err := open(path)
+	f, info, err := Open(path)
 	if err != nil {
-		return unreadable
+		return Unreadable
 	}
 	defer f.Close()
 	system := fileSystemOf(f)
 	if system == kernelFiles {
 		return ""
 	}
-	id, known := identify(info)
-	keep := known && system == diskFiles && h.shared.isCacheable(info, id, os.Geteuid())
+	id, known := Identify(info)
+	keep := known && system == diskFiles && h.Shared.isCacheable(info, id, os.Geteuid())
 	if keep {
-		if sum, ok := h.shared.cachedHash(id.version); ok {
+		if sum, ok := h.Shared.cachedHash(id.Version); ok {
 			return sum
 		}
 	}
 	// Within one call a second name of the same file is not read again.
-	if sum, ok := h.sums[id.version]; ok && known && system == diskFiles {
+	if sum, ok := h.sums[id.Version]; ok && known && system == diskFiles {
 		return sum
 	}
 	sum, err := h.read(f, info.Size())
 	if err != nil {
-		return unreadable
+		return Unreadable
 	}
 	if !strings.HasPrefix(sum, whole) {
-		return sum + " " + id.version
+		return sum + " " + id.Version
 	}
-	h.sums[id.version] = sum
+	h.sums[id.Version] = sum
 	if keep {
-		h.shared.cacheHash(id.version, sum)
+		h.Shared.cacheHash(id.Version, sum)
 	}
 	return sum
 }
 
-// unreadable is in the place of a hash that could not be made.
-const unreadable = "unreadable"
+// Unreadable is in the place of a hash that could not be made.
+const Unreadable = "unreadable"
 
 // missing is in the place of a working directory that does not exist.
 const missing = "missing"
@@ -110,7 +91,7 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 		if h.buffer == nil {
 			h.buffer = make([]byte, 32<<10)
 		}
-		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.disk}, h.buffer)
+		n, err := io.CopyBuffer(d, cancelReader{io.LimitReader(f, h.budget+1), h.access}, h.buffer)
 		h.budget -= n
 		if err != nil || h.budget >= 0 {
 			return whole + hex.EncodeToString(d.Sum(nil)), err
@@ -132,18 +113,18 @@ func (h *hasher) read(f *os.File, size int64) (string, error) {
 // access list shows in the group's bits); and this service not root's, because
 // then the agent may be root too. A file that changed a moment ago may change
 // again within the same tick of the file system's clock.
-func (b *shared) isCacheable(info fs.FileInfo, id fileID, euid int) bool {
-	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.changed) > 2*time.Second
+func (b *Shared) isCacheable(info fs.FileInfo, id FileID, euid int) bool {
+	return euid != 0 && id.owner == 0 && info.Mode()&0o022 == 0 && time.Since(id.Changed) > 2*time.Second
 }
 
-func (b *shared) cachedHash(version string) (string, bool) {
+func (b *Shared) cachedHash(version string) (string, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	sum, ok := b.cache[version]
 	return sum, ok
 }
 
-func (b *shared) cacheHash(version, sum string) {
+func (b *Shared) cacheHash(version, sum string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.cache == nil || len(b.cache) >= maxCached {
@@ -155,12 +136,12 @@ func (b *shared) cacheHash(version, sum string) {
 // A cancelReader reader reads until nobody waits.
 type cancelReader struct {
 	io.Reader
-	d *disk
+	d *access
 }
 
 func (p cancelReader) Read(b []byte) (int, error) {
-	if p.d.isCanceled() {
-		return 0, errCanceled
+	if p.d.IsCanceled() {
+		return 0, ErrCanceled
 	}
 	return p.Reader.Read(b)
 }

@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"errors"
@@ -14,12 +14,12 @@ import (
 
 // This file asks the disk, within the limits of one call.
 
-// A disk is what one call may ask of the disk, and has asked.
-type disk struct {
-	shared   *shared
+// An access is what one call may ask of the disk, and has asked.
+type access struct {
+	Shared   *Shared
 	canceled <-chan struct{}      // closed when nobody waits any more
 	looks    int                  // places looked at
-	err      error                // the first; it ends the scan
+	Err      error                // the first; it ends the scan
 	trusts   map[uint64]bool      // devices whose times are the kernel's own
 	synced   map[uint64]time.Time // devices that are up to date, and since when
 }
@@ -27,24 +27,24 @@ type disk struct {
 // errLooks says that a call leads to too many places.
 var errLooks = approver.UnbindableError(fmt.Sprintf("the command may lead to more than %d files: split it", maxLooks))
 
-func (d *disk) fail(err error) {
-	if d.err == nil {
-		d.err = err
+func (d *access) Fail(err error) {
+	if d.Err == nil {
+		d.Err = err
 	}
 }
 
-// look counts one look at the disk, and reports whether there may be one.
-func (d *disk) look() bool {
+// Look counts one look at the disk, and reports whether there may be one.
+func (d *access) Look() bool {
 	if d.looks++; d.looks > maxLooks {
-		d.fail(errLooks)
+		d.Fail(errLooks)
 	}
-	if d.isCanceled() {
-		d.fail(errCanceled)
+	if d.IsCanceled() {
+		d.Fail(ErrCanceled)
 	}
-	return d.err == nil
+	return d.Err == nil
 }
 
-func (d *disk) isCanceled() bool {
+func (d *access) IsCanceled() bool {
 	select {
 	case <-d.canceled:
 		return true
@@ -53,15 +53,15 @@ func (d *disk) isCanceled() bool {
 	}
 }
 
-func (d *disk) stat(path string) (fs.FileInfo, error) {
-	if d.shared.stat != nil {
-		return d.shared.stat(path)
+func (d *access) Stat(path string) (fs.FileInfo, error) {
+	if d.Shared.Stat != nil {
+		return d.Shared.Stat(path)
 	}
 	return os.Stat(path)
 }
 
-// isAbsent reports whether an error means that there is no file.
-func isAbsent(err error) bool {
+// IsAbsent reports whether an error means that there is no file.
+func IsAbsent(err error) bool {
 	for _, none := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG, fs.ErrInvalid} {
 		if errors.Is(err, none) {
 			return true
@@ -70,27 +70,27 @@ func isAbsent(err error) bool {
 	return false
 }
 
-// errCanceled is seen by nobody: the call was answered.
-var errCanceled = fs.ErrClosed
+// ErrCanceled is seen by nobody: the call was answered.
+var ErrCanceled = fs.ErrClosed
 
-func (d *disk) isDir(path string) bool {
-	info, err := d.stat(path)
-	return d.look() && err == nil && info.IsDir()
+func (d *access) IsDir(path string) bool {
+	info, err := d.Stat(path)
+	return d.Look() && err == nil && info.IsDir()
 }
 
-func (d *disk) isThereAs(file string) bool {
-	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() || err != nil && !isAbsent(err))
+func (d *access) IsFileOrHidden(file string) bool {
+	info, err := d.Stat(file)
+	return d.Look() && (err == nil && info.Mode().IsRegular() || err != nil && !IsAbsent(err))
 }
 
-// isThere reports whether a program lies at a path, or nobody can tell.
-func (d *disk) isThere(file string) bool {
-	info, err := d.stat(file)
-	return d.look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !isAbsent(err))
+// IsProgram reports whether a program lies at a path, or nobody can tell.
+func (d *access) IsProgram(file string) bool {
+	info, err := d.Stat(file)
+	return d.Look() && (err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 || err != nil && !IsAbsent(err))
 }
 
-// maxSyncs is how many disks may be waited for, also by calls that were answered.
-const maxSyncs = 4
+// MaxSyncs is how many disks may be waited for, also by calls that were answered.
+const MaxSyncs = 4
 
 // syncTime is how long a disk may take until it has what is in memory.
 const syncTime = 2 * time.Second
@@ -98,15 +98,15 @@ const syncTime = 2 * time.Second
 // onDisk writes what is in memory of a device to it, and reports whether that was done. From then
 // on a write through a mapping, too, sets the times of a file. It is done once for a call: of what
 // changes later the times say so.
-func (d *disk) onDisk(path string, device uint64) bool {
+func (d *access) onDisk(path string, device uint64) bool {
 	if _, ok := d.synced[device]; ok {
 		return true
 	}
-	b := d.shared
+	b := d.Shared
 	b.mu.Lock()
-	free := b.syncing < maxSyncs
+	free := b.Syncing < MaxSyncs
 	if free {
-		b.syncing++
+		b.Syncing++
 	}
 	b.mu.Unlock()
 	if !free {
@@ -116,7 +116,7 @@ func (d *disk) onDisk(path string, device uint64) bool {
 	go func() {
 		err := syncDevice(filepath.Dir(path), device)
 		b.mu.Lock()
-		b.syncing--
+		b.Syncing--
 		b.mu.Unlock()
 		done <- err
 	}()
@@ -169,10 +169,10 @@ func trustedTimes(path string, device uint64) bool {
 			continue
 		}
 		info, err := f.Stat()
-		holds := err == nil && timesHold(f)
+		hold := err == nil && TimesHold(f)
 		_ = f.Close() // it was only looked at
 		if v, known := appendVersion(nil, info); err == nil && known && v.device == device {
-			return holds
+			return hold
 		}
 	}
 	return false
@@ -183,7 +183,7 @@ const maxFresh = 1024
 
 // stays waits until files that changed a moment ago can do so only with other times, and
 // reports whether they are as they were.
-func (d *disk) stays(fresh []freshFile) bool {
+func (d *access) stays(fresh []freshFile) bool {
 	if len(fresh) > maxFresh {
 		return false
 	}
@@ -201,10 +201,10 @@ func (d *disk) stays(fresh []freshFile) bool {
 				return false
 			}
 		}
-		if d.isCanceled() || !toDisk(f.path) {
+		if d.IsCanceled() || !toDisk(f.path) {
 			return false
 		}
-		info, err := d.stat(f.path)
+		info, err := d.Stat(f.path)
 		if err != nil {
 			return false
 		}
@@ -217,7 +217,7 @@ func (d *disk) stays(fresh []freshFile) bool {
 
 // toDisk brings one file to the disk.
 func toDisk(path string) bool {
-	f, _, err := open(path)
+	f, _, err := Open(path)
 	if err != nil {
 		return false
 	}
@@ -231,7 +231,7 @@ func toDisk(path string) bool {
 const writeBackTime = 10 * time.Minute
 
 // versionOf is the version of a file, if the kernel's word about it can be trusted.
-func (d *disk) versionOf(file string, info fs.FileInfo) string {
+func (d *access) versionOf(file string, info fs.FileInfo) string {
 	v, known := appendVersion(nil, info)
 	if !known {
 		return ""
@@ -254,4 +254,22 @@ func (d *disk) versionOf(file string, info fs.FileInfo) string {
 		return ""
 	}
 	return string(v.text)
+}
+
+// Open opens a regular file for reading.
+func Open(path string) (*os.File, fs.FileInfo, error) {
+	// O_NONBLOCK: the path may become a pipe between the look and the opening.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrInvalid
+	}
+	if err != nil {
+		_ = f.Close() // it was only looked at
+		return nil, nil, err
+	}
+	return f, info, nil
 }

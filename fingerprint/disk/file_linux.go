@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"fmt"
@@ -29,10 +29,10 @@ func fileSystemOf(f *os.File) fileSystem {
 	return diskFiles
 }
 
-// timesHold reports whether the kernel itself sets the times of the files where f lies, at
+// TimesHold reports whether the kernel itself sets the times of the files where f lies, at
 // each write, finely enough, and writes what lies in memory to a disk. Elsewhere a server or
 // a program may say what it likes, or a mapping may stay writable for ever.
-func timesHold(f *os.File) bool {
+func TimesHold(f *os.File) bool {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err != nil {
 		return false

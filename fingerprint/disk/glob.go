@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"crypto/sha256"
@@ -12,24 +12,24 @@ import (
 
 // This file finds what patterns match on the disk, and what lies in a folder.
 
-// match binds what an absolute pattern matches, and returns it: the list itself, so
+// BindMatches binds what an absolute pattern matches, and returns it: the list itself, so
 // that a further match changes it. It matches too much rather than too little: in
 // any case of letters, names with a leading dot too, ** any folders, and for an
 // extended pattern such as @(a|b) anything.
-func (s *scan) match(pattern string) []string {
+func (s *Scan) BindMatches(pattern string) []string {
 	found := []string{"/"}
 	for strings.Contains(pattern, "/./") {
 		pattern = strings.ReplaceAll(pattern, "/./", "/")
 	}
-	segments := strings.FieldsFunc(loose(pattern), func(r rune) bool { return r == '/' })
+	segments := strings.FieldsFunc(Loose(pattern), func(r rune) bool { return r == '/' })
 	for _, seg := range segments {
 		var next []string
 		for _, dir := range found {
 			next = append(next, s.segment(dir, seg)...)
 			if len(next) > maxLooks {
-				s.fail(errLooks)
+				s.Fail(errLooks)
 			}
-			if s.err != nil {
+			if s.Err != nil {
 				return nil
 			}
 		}
@@ -37,23 +37,23 @@ func (s *scan) match(pattern string) []string {
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	s.out["match "+pattern] = listHash(found)
+	s.Bound["match "+pattern] = ListHash(found)
 	return found
 }
 
 // segment is what one segment of a pattern matches in a folder.
-func (s *scan) segment(dir, seg string) (found []string) {
+func (s *Scan) segment(dir, seg string) (found []string) {
 	switch {
 	case seg == "." || seg == ".." || !strings.ContainsAny(seg, "*?[\\"):
 		path := filepath.Join(dir, seg)
-		if _, err := os.Lstat(path); err == nil && s.look() {
+		if _, err := os.Lstat(path); err == nil && s.Look() {
 			found = append(found, path)
 		}
 		return found
 	case seg == "**":
-		names, _ := s.listDir(dir) // for a shell to which it is *
+		names, _ := s.ListDir(dir) // for a shell to which it is *
 		for _, name := range names {
-			if slices.Contains(toolFolders, name) {
+			if slices.Contains(ToolFolders, name) {
 				found = append(found, filepath.Join(dir, name))
 			}
 		}
@@ -61,13 +61,13 @@ func (s *scan) segment(dir, seg string) (found []string) {
 			if d.IsDir() {
 				found = append(found, path)
 			}
-			return len(found) < maxTree
+			return len(found) < MaxTree
 		}) {
-			s.name("all folders below %s", dir)
+			s.Name("all folders below %s", dir)
 		}
 		return found
 	}
-	names, _ := s.listDir(dir)
+	names, _ := s.ListDir(dir)
 	for _, name := range names {
 		if ok, err := filepath.Match(strings.ToLower(seg), strings.ToLower(name)); ok || err != nil {
 			found = append(found, filepath.Join(dir, name))
@@ -76,7 +76,8 @@ func (s *scan) segment(dir, seg string) (found []string) {
 	return found
 }
 
-func listHash(list []string) string {
+// ListHash is the hash of a list of paths.
+func ListHash(list []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(list, "\x00")))
 	return hex.EncodeToString(sum[:])
 }

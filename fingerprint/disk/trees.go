@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"crypto/sha256"
@@ -16,8 +16,8 @@ import (
 // the page is clean: so the disk is brought up to date first. What the times do not show is what
 // root does with the clock or beside the file system.
 
-// stampedSum starts what a folder is bound by whose files are not read.
-const stampedSum = "stamped:"
+// StampedSum starts what a folder is bound by whose files are not read.
+const StampedSum = "stamped:"
 
 // A stamping is what the kernel says of the files of a folder.
 type stamping struct {
@@ -27,14 +27,14 @@ type stamping struct {
 	links   []string
 	odd     []string // what is no file, and nothing that goes by its times
 	fresh   []freshFile
-	scan    *scan
+	scan    *Scan
 	devices map[uint64]bool // whether the times of their files can be trusted
 	bad     bool            // those of some cannot
 	late    bool            // a disk did not take what is in memory in time
 }
 
 // newStamping notes the files of a list, of which nothing was asked yet.
-func newStamping(s *scan, files []string) *stamping {
+func newStamping(s *Scan, files []string) *stamping {
 	t := &stamping{sum: sha256.New(), scan: s, devices: map[uint64]bool{}}
 	for _, file := range files {
 		info, err := os.Lstat(file)
@@ -76,7 +76,7 @@ func (t *stamping) addVersion(path string, info fs.FileInfo) {
 		return
 	}
 	if !asked { // its times are from before the disk was brought up to date
-		now, err := t.scan.stat(path)
+		now, err := t.scan.Stat(path)
 		if v, known = appendVersion(t.buf[:start], now); err != nil || !known {
 			t.bad = true
 			return
@@ -105,25 +105,25 @@ func (t *stamping) trusted(path string, device uint64) bool {
 
 // stamped is the digest of a folder, once nothing in it can change unseen any more. If that
 // does not come, it is not ok.
-func (s *scan) stamped(t *stamping) (digest string, ok bool) {
+func (s *Scan) stamped(t *stamping) (digest string, ok bool) {
 	for _, link := range t.links {
 		t.buf = append(append(t.buf[:0], link...), 0)
-		info, err := s.stat(link)
+		info, err := s.Stat(link)
 		if real, at := filepath.EvalSymlinks(link); at == nil && err == nil {
 			t.buf = append(append(t.buf, real...), 0)
 			if info.Mode().IsRegular() {
 				t.addVersion(link, info)
 			}
-		} else if err == nil || !isAbsent(err) {
-			s.name("%s", link)
+		} else if err == nil || !IsAbsent(err) {
+			s.Name("%s", link)
 		}
 		t.sum.Write(append(t.buf, 0))
 	}
 	for _, path := range t.odd {
-		s.name("%s, which is no file", path)
+		s.Name("%s, which is no file", path)
 	}
 	if t.bad || t.late || !s.stays(t.fresh) {
 		return "", false
 	}
-	return stampedSum + strconv.Itoa(t.count) + ":" + hex.EncodeToString(t.sum.Sum(nil)), true
+	return StampedSum + strconv.Itoa(t.count) + ":" + hex.EncodeToString(t.sum.Sum(nil)), true
 }

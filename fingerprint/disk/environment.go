@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"os"
@@ -16,18 +16,18 @@ import (
 type environment struct {
 	agent    map[string]string   // what the agent has
 	dir      string              // where it works
-	compares bool                // some variables are only compared
-	vars     map[string][]string // values that texts give to variables
+	Compares bool                // some variables are only compared
+	Given    map[string][]string // values that texts give to variables
 }
 
-// values are what a variable may be for the commands of the call: what the agent has,
+// Values are what a variable may be for the commands of the call: what the agent has,
 // and what a text gives it.
-func (e *environment) values(name string) []string {
-	out := slices.Clone(e.vars[name])
+func (e *environment) Values(name string) []string {
+	out := slices.Clone(e.Given[name])
 	if v, ok := e.agent[name]; ok && v != "" {
 		out = append(out, v)
 	}
-	if !e.compares {
+	if !e.Compares {
 		return out
 	}
 	if v, ok := e.agent[approver.ComparedEnv+name]; ok && v != "" {
@@ -36,8 +36,8 @@ func (e *environment) values(name string) []string {
 	return out
 }
 
-// expands replaces the variables in a value that the agent's environment has.
-func (e *environment) expands(value string) string {
+// Expand replaces the variables in a value that the agent's environment has.
+func (e *environment) Expand(value string) string {
 	return os.Expand(value, func(name string) string {
 		if v, ok := e.agent[name]; ok {
 			return v
@@ -49,8 +49,8 @@ func (e *environment) expands(value string) string {
 	})
 }
 
-// namesOf are the variables of a list, those included that a star stands for.
-func (e *environment) namesOf(list string) (names []string) {
+// VarNames are the variables of a list, those included that a star stands for.
+func (e *environment) VarNames(list string) (names []string) {
 	for v := range strings.FieldsSeq(list) {
 		begin, star := strings.CutSuffix(v, "*")
 		if !star {
@@ -62,7 +62,7 @@ func (e *environment) namesOf(list string) (names []string) {
 				names = append(names, name)
 			}
 		}
-		for name := range e.vars {
+		for name := range e.Given {
 			if strings.HasPrefix(name, begin) {
 				names = append(names, name)
 			}
@@ -70,19 +70,4 @@ func (e *environment) namesOf(list string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// gives notes a value that a text gives a variable.
-func (s *scan) gives(name, value string) {
-	if value == "" || slices.Contains(s.vars[name], value) {
-		return
-	}
-	if len(s.vars[name]) >= maxNested {
-		s.name("further values of %s", name)
-		return
-	}
-	if s.vars == nil {
-		s.vars = map[string][]string{}
-	}
-	s.vars[name] = append(s.vars[name], value)
 }

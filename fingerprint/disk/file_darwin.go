@@ -1,4 +1,4 @@
-package fingerprint
+package disk
 
 import (
 	"os"
@@ -21,8 +21,8 @@ func fileSystemOf(f *os.File) fileSystem {
 	return diskFiles
 }
 
-// timesHold reports whether the kernel itself sets the times of the files where f lies.
-func timesHold(f *os.File) bool { return fileSystemOf(f) == diskFiles }
+// TimesHold reports whether the kernel itself sets the times of the files where f lies.
+func TimesHold(f *os.File) bool { return fileSystemOf(f) == diskFiles }
 
 // syncFiles does nothing here: there is no such call.
 func syncFiles(*os.File) error { return nil }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package fingerprint
+package disk
 
 import (
 	"io/fs"
@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// identify says which file this is, and which version of it as far as the
+// Identify says which file this is, and which version of it as far as the
 // kernel knows.
-func identify(info fs.FileInfo) (fileID, bool) {
+func Identify(info fs.FileInfo) (FileID, bool) {
 	v, ok := appendVersion(make([]byte, 0, 96), info)
 	if !ok {
-		return fileID{}, false
+		return FileID{}, false
 	}
 	version := string(v.text)
-	return fileID{place: version[:v.place], version: version, owner: v.owner, changed: v.changed}, true
+	return FileID{place: version[:v.place], Version: version, owner: v.owner, Changed: v.changed}, true
 }
 
-// A stamp is a [fileID] whose texts lie in a buffer.
+// A stamp is a [FileID] whose texts lie in a buffer.
 type stamp struct {
 	text    []byte // the buffer, with the version behind what was there
 	place   int    // where the place ends in it

@@ -1,0 +1,95 @@
+package fingerprint
+
+import (
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// This file tells commands that only show something to the agent.
+
+// onlyLooks reports whether a command in a container on this machine only shows the agent
+// something, also where it is the text for a shell.
+func (f *flow) onlyLooks(i int) bool {
+	if f.setsVariables(i) {
+		return false // BASH_ENV, LD_PRELOAD and PATH name code in the container
+	}
+	name := f.Steps[i].Argv[0]
+	if slices.Contains(viewers, name) {
+		return true
+	}
+	if !slices.Contains(shells, name) || !f.commands[i].wrapped || len(f.Steps[i].Argv) != 3 ||
+		f.Steps[i].Argv[1] != "-c" {
+		return false
+	}
+	within := map[int]bool{i: true}
+	for n := i + 1; n < len(f.Steps); n++ {
+		st := &f.Steps[n]
+		if !within[st.Parent] {
+			continue
+		}
+		within[n] = true
+		shown := len(st.Argv) > 0 && (slices.Contains(viewers, st.Argv[0]) ||
+			st.Shell && slices.Contains(filters, st.Argv[0]))
+		if !shown {
+			return false
+		}
+	}
+	return true
+}
+
+// setsVariables reports whether the command that starts another one in a container gives it
+// variables or a working folder, or nobody can tell.
+func (f *flow) setsVariables(i int) bool {
+	parent := f.Steps[i].Parent
+	if parent < 0 || parent >= i {
+		return true
+	}
+	words := f.Steps[parent].Argv
+	words = words[:max(len(words)-len(f.Steps[i].Argv), 0)]
+	at := slices.Index(words, "exec")
+	if at < 0 {
+		return true
+	}
+	return slices.ContainsFunc(words[at+1:], func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		if !strings.HasPrefix(w, "-") || strings.HasPrefix(w, "--") {
+			return !effect.IsKnown(w) || oneOf("--env --env-file --workdir", name)
+		}
+		flags, _, _ := strings.Cut(w[1:], "u") // the rest is the name of a user
+		return !effect.IsKnown(w) || strings.ContainsAny(flags, "ew")
+	})
+}
+
+// viewers are programs that run nothing of a file that they are given and put it
+// nowhere but on their output, whatever their options.
+var viewers = []string{"basename", "cat", "cmp", "cut", "dirname", "du", "egrep", "fgrep", "grep", "head", "ls",
+	"md5sum", "nl", "od", "sha1sum", "sha256sum", "stat", "tac", "tail", "wc"}
+
+// filters pass on their input.
+var filters = []string{"sort", "uniq", "tr", "column", "fold", "rev", "true", "echo", "printf", "sleep"}
+
+// shows reports whether a command only shows the agent what it reads. Then what is in
+// its files is not bound: a log grows while a person thinks. Where the names lead is.
+func (f *flow) shows(i int) bool { return !f.flows && f.isA(i, viewers) }
+
+// isA reports whether a step is one of some programs of the system, and not another
+// one of that name.
+func (f *flow) isA(i int, names []string) bool {
+	st := &f.Steps[i]
+	if len(st.Argv) == 0 || st.Shell || st.Path != f.path || !slices.Contains(names, first(st)) {
+		return false
+	}
+	file := st.Argv[0]
+	if !strings.Contains(file, "/") {
+		if file = f.lookup(st, file); file == "" {
+			return true
+		}
+	}
+	return slices.ContainsFunc([]string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/",
+		"/run/current-system/sw/bin/"}, func(dir string) bool {
+		rest, ok := strings.CutPrefix(file, dir)
+		return ok && !strings.Contains(rest, "/")
+	})
+}
