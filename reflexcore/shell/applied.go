@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -235,7 +236,7 @@ func (l *commandLine) clears() bool {
 // findsAll reports whether a pattern of pkill, or of killall -r, finds every process: it
 // matches nothing at all, or the flag turns it around.
 func (l *commandLine) findsAll(word int, pattern string) bool {
-	name := programName(l.argv[0])
+	name := agentcli.ProgramName(l.argv[0])
 	if word < 1 || name != "pkill" && name != "killall" || len(pattern) > 64 || !effect.IsKnown(pattern) {
 		return false
 	}

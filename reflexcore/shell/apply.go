@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -16,7 +17,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
-	if p.Open && !printsPrompt(argv) {
+	if p.Open && !agentcli.PrintsPrompt(argv) {
 		pr.in.rep.res.Opaque++
 		pr.in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -181,7 +182,7 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	}
 	name := args[0]
 	pr.in.env.moved(name.text)
-	base := programName(name.text)
+	base := agentcli.ProgramName(name.text)
 	pr.in.agents.startsAgent(mark, base, std)
 	pr.in.rep.connected(std)
 	words := len(pr.words)

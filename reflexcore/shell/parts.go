@@ -299,8 +299,9 @@ type programRunner struct {
 // An agentReader finds the commands that start agents, and what they tell these.
 type agentReader struct {
 	in        *interp
-	installed string // the agent that was installed in a version that the text names
-	homeless  bool   // env takes HOME away from what runs
+	installed string   // the agent that was installed in a version that the text names
+	homeless  bool     // env takes HOME away from what runs
+	argv      []string // the words of the commands that are looked at: a stack
 }
 
 // A scope is what a subshell or a branch has for itself.

@@ -28,7 +28,7 @@ const (
 
 // handsOn notes a program, and a list of words that it is started with. A loop may start
 // one program many times: those are one program.
-func (r *report) handsOn(p Program, args []field) {
+func (r *report) handsOn(p Program, args []string) {
 	i := slices.IndexFunc(r.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
 	if i < 0 {
 		if i = len(r.res.Programs); i >= maxPrograms {
@@ -38,19 +38,13 @@ func (r *report) handsOn(p Program, args []field) {
 		r.res.Programs = append(r.res.Programs, p)
 	}
 	args = args[:min(len(args), maxWords)]
-	same := func(words []string) bool {
-		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
-	}
+	same := func(words []string) bool { return slices.Equal(words, args) }
 	switch q := &r.res.Programs[i]; {
 	case q.More || slices.ContainsFunc(q.Words, same):
 	case len(q.Words) >= maxLists:
 		q.More = true
 	default:
-		words := make([]string, len(args))
-		for i, f := range args {
-			words[i] = f.text
-		}
-		q.Words = append(q.Words, words)
+		q.Words = append(q.Words, slices.Clone(args))
 	}
 }
 

@@ -22,7 +22,8 @@
 // a walk consists of. Then scope.go, stmt.go and call.go for statements and simple commands;
 // word.go, param.go and parameters.go for what their words become; builtins.go for commands of
 // the shell itself, apply.go and executes.go for those of the tables; readings.go for what is
-// walked once more because it is not known.
+// walked once more because it is not known. What starts a coding agent is said by package
+// agentcli; agents.go looks for it in commands, and agentcode.go in code.
 package shell
 
 // Analyze says what the command line does.

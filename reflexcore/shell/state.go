@@ -68,6 +68,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
 		src:      sources{trees: in.src.trees[:0]},
 		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
+		agents:   agentReader{argv: in.agents.argv[:0]},
 	}
 	in.assemble()
 	if in.cwd.dir == "" {
@@ -100,6 +101,7 @@ func wiped[T any](list []T) []T {
 func (in *interp) release() {
 	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
 	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
+	in.agents.argv = wiped(in.agents.argv)
 	in.arena.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)

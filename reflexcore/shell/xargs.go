@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -248,7 +249,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || isolates[lr.a.line.p.Program.Name]
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || agentcli.Isolates[lr.a.line.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
