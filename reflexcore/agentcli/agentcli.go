@@ -31,21 +31,9 @@ var (
 	agentLists   = wordset.Of("list ls delete rm remove export show info search")
 )
 
-// named are the agents by the names of their programs, in small letters.
-var named = func() map[string][]*Agent {
-	m := map[string][]*Agent{}
-	for i := range programs {
-		a := &programs[i]
-		for name := range strings.FieldsSeq(a.names) {
-			m[name] = append(m[name], a)
-		}
-	}
-	return m
-}()
-
-// Of is the agent that a file is, by its path, if those words start it; empty: it is
+// StartedBy is the agent that a file is, by its path, if those words start it; empty: it is
 // none, or is not started.
-func Of(file string, words []string) string {
+func StartedBy(file string, words []string) string {
 	for _, a := range named[ProgramName(file)] {
 		if Unhooked(a.ID, words) {
 			return "copy of " + a.ID
@@ -98,9 +86,6 @@ func ModuleOf(module string, args []string) string {
 	}
 	return ""
 }
-
-// AnyWords reports whether the agent's name means no other program: nearly any words start it.
-func (a *Agent) AnyWords() bool { return a.starts == "" }
 
 // Named are the agents whose program, package or image has that name, in small letters.
 func Named(name string) []*Agent { return named[name] }

@@ -1,5 +1,7 @@
 package agentcli
 
+import "strings"
+
 // Programs that are agents: started, they run tools of their own, and whether these are
 // asked about is up to the settings that they find. One line is one agent.
 
@@ -130,3 +132,18 @@ var programs = []Agent{
 	{ID: "aichat", names: "aichat", starts: "-e --execute -a --agent --macro"},
 	{ID: "tgpt", names: "tgpt", starts: "-s --shell -is"},
 }
+
+// named are the agents by the names of their programs, in small letters.
+var named = func() map[string][]*Agent {
+	m := map[string][]*Agent{}
+	for i := range programs {
+		a := &programs[i]
+		for name := range strings.FieldsSeq(a.names) {
+			m[name] = append(m[name], a)
+		}
+	}
+	return m
+}()
+
+// AnyWords reports whether the agent's name means no other program: nearly any words start it.
+func (a *Agent) AnyWords() bool { return a.starts == "" }

@@ -72,7 +72,7 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 	names := c.agentNames(file)
 	starts := func(words []string) {
 		for _, name := range names {
-			if id := agentcli.Of(name, words); id != "" {
+			if id := agentcli.StartedBy(name, words); id != "" {
 				if id == "claude" && (!agentcli.ClaudeProgram(p.Path) || path.Ext(p.Path) == ".js") {
 					id = "copy of claude" // what it loads is judged under its own names only
 				}
