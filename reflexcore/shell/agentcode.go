@@ -140,32 +140,6 @@ func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 	}
 }
 
-// installWords are the subcommands that install something.
-var installWords = wordset.Of("install i add upgrade use")
-
-// installs notes which agent a command installs in a version that it names, which may be
-// an old one, that does not stop where its hooks fail.
-func (ag *agentReader) installs(base string, args []field) {
-	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
-		return
-	}
-	for i, f := range args[2:min(len(args), maxWords)] {
-		name, version, ok := strings.Cut(strings.Replace(f.text[min(1, len(f.text)):], "==", "@", 1), "@")
-		if slash := strings.IndexByte(name, '/'); ok && slash < 0 && f.text[0] == '@' {
-			continue
-		}
-		id := agentcli.PackageOf(base)
-		if id != "" && args[i+1].text == "install" {
-			version = f.text
-		} else if id = agentcli.PackageOf(f.text[:min(1, len(f.text))] + name); id == "" || !ok {
-			continue
-		}
-		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
-			ag.installed = id
-		}
-	}
-}
-
 // Approver is also started without its program: go runs and builds its package, and a
 // pattern finds it. What it is told then is judged as its own words.
 

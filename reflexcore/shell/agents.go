@@ -158,48 +158,6 @@ func (ag *agentReader) launches(base string, args []string) {
 	}
 }
 
-// agentVariables say where an agent finds its settings, or what it does without asking.
-var agentVariables = [...]string{
-	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX",
-	"CLAUDE_CODE_USE_COWORK_PLUGINS", "CLAUDE_CODE_RESTRICTED", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
-	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_PERMISSION", "GEMINI_CLI_HOME", "CURSOR_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME", "FACTORY_HOME", "AIDER_YES_ALWAYS", "AIDER_YES", "COPILOT_ALLOW_ALL",
-	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
-}
-
-// inherits notes the settings that an agent finds in variables, however they came there:
-// read, printf -v, ${A:=b} and references set them too, and are no assignments.
-func (ag *agentReader) inherits(by string) {
-	for _, name := range agentVariables {
-		if ag.in.par.lookup(name) == nil {
-			continue
-		}
-		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text {
-			ag.in.env.affects(name, now)
-		}
-	}
-	if ag.in.env.sourced || ag.bringsCode() || slices.ContainsFunc(ag.in.programs.words, ag.setsAgent) {
-		ag.in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
-	}
-}
-
-// setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
-// variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
-func (ag *agentReader) setsAgent(word string) bool {
-	if home, ok := strings.CutPrefix(word, "HOME="); ok {
-		return home != ag.in.par.valueOf("HOME").text
-	}
-	if agentcli.SetsClaude(word) {
-		return true
-	}
-	if !strings.ContainsAny(word, "_") {
-		return false
-	}
-	return slices.ContainsFunc(agentVariables[:], func(name string) bool {
-		at := strings.Index(word, name)
-		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') || at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
-	})
-}
-
 // renames notes that a package manager is told to give an agent's package another name,
 // under which nobody knows it: npm i tool@npm:@openai/codex.
 func (ag *agentReader) renames(args []string) {
@@ -237,14 +195,6 @@ func (ag *agentReader) runsInstalled(args []string) {
 // packageManagers are those that install a package under another name.
 var packageManagers = wordset.Of("npm pnpm yarn bun cnpm")
 
-func (ag *agentReader) agentStarts(id string, copied bool, by string) {
-	ag.inherits(by)
-	if (copied || ag.homeless || ag.installed == id) && !strings.HasPrefix(id, "copy of ") {
-		id = "copy of " + id
-	}
-	ag.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
-}
-
 // runsScripts are the launchers whose first operand is a file to run.
 var runsScripts = wordset.Of("node nodejs bun deno tsx python pypy sh bash zsh dash ksh")
 
@@ -277,20 +227,4 @@ func (ag *agentReader) executesFlag(args []field) {
 			ag.in.payloads.payload(f.data, "claude --exec", &input{}, nil)
 		}
 	}
-}
-
-// bringsCode reports whether a variable that was set may have the Claude Code that starts run
-// or load something.
-func (ag *agentReader) bringsCode() bool {
-	ag.in.rep.steps += len(ag.in.vars.list) / 16 // looking through many is work
-	for i := range ag.in.vars.list {
-		name := ag.in.vars.list[i].name
-		if name == "" || ag.in.vars.list[i].unset || !agentcli.ClaudeVariable(name, ag.in.vars.list[i].text) {
-			continue
-		}
-		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && agentcli.ClaudeVariable(name, now.text) {
-			return true
-		}
-	}
-	return false
 }

@@ -176,7 +176,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.notes.filled(p, d)
 		a.notes.fetchedInto(p)
 		if a.line.p.Copies {
-			a.notes.copied(p, fresh)
+			a.notes.noteCopy(p, fresh)
 		}
 		a.notes.packed(p)
 	case grammar.Read:
@@ -225,7 +225,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if name, value, ok := strings.Cut(text, "="); ok {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
 				in.vars.locals = append(in.vars.locals, in.vars.hold(name))
-				in.assigner.set(name, data{value, taint})
+				in.assigner.setVariable(name, data{value, taint})
 				in.vars.slot(name).passed = true
 				in.env.handsOver(name)
 			}

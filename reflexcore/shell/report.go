@@ -48,9 +48,9 @@ func (r *report) handsOn(p Program, args []string) {
 	}
 }
 
-// ran adds to the trace what the present command is: a program of the tables, or one
+// noteProgram adds to the trace what the present command is: a program of the tables, or one
 // of the shell itself.
-func (r *report) ran(program string, shell bool) {
+func (r *report) noteProgram(program string, shell bool) {
 	if !r.ctx.Explain || r.step < 0 {
 		return
 	}
@@ -84,8 +84,8 @@ func (r *report) dotted(p string) {
 	r.res.Dotted = append(r.res.Dotted, d)
 }
 
-// odd notes an oddity of a command and what the command's name turned out to be.
-func (r *report) odd(o Oddity, name string) {
+// noteOddity notes an oddity of a command and what the command's name turned out to be.
+func (r *report) noteOddity(o Oddity, name string) {
 	r.res.Odd |= o
 	if r.res.OddName == "" {
 		r.res.OddName = name
@@ -148,7 +148,7 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-func (r *report) effect(e effect.Effect) {
+func (r *report) addEffect(e effect.Effect) {
 	if len(r.res.Effects) >= r.lim.Effects {
 		r.over("effects")
 		return

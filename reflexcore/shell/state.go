@@ -6,44 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An interp walks one text. It is kept for the next one.
-type interp struct {
-	*Analyzer
-
-	ctx      Context
-	branches int // how many branches, which may not be taken, enclose this
-	jumped   jump
-	via      string // how the text that is walked is run, for people
-
-	rep      report          // what was found, and what is left of the limits
-	arena    arena           // the memory of texts
-	cwd      workdir         // the working directory
-	vars     variables       // what the shell's variables hold
-	alt      alternatives    // which of several values the present command is walked with
-	par      parameters      // $1, $name, ${name[i]}: what a word reads
-	math     arithmetic      // $((…))
-	assigner assigner        // name=value, declare, export
-	exp      expander        // words become fields
-	fs       filesystem      // files as the text leaves them
-	io       descriptorTable // redirections and pipes
-	def      definitions     // functions and aliases
-	traps    traps           // what the shell runs by itself
-	hist     history         // the list of commands, $_, FUNCNAME
-	lines    lineReader      // read and mapfile
-	echoes   echoLog         // what echo printed with backslashes
-	dirs     directories     // cd, pushd, popd
-	readings readings        // the ways to read one command
-	stands   stands          // what a word may be of which nothing is known
-	src      sources         // the texts that are walked
-	agents   agentReader     // commands that start agents
-	env      exporter        // variables that programs inherit
-	payloads payloadRunner   // sh -c, eval, scripts, code
-	programs programRunner   // what the tables say of a program
-}
-
-// A jump leaves a loop or a function: what stands after it may not run.
-type jump uint8
-
 const (
 	leavesLoop jump = 1 << iota
 	leavesFunction

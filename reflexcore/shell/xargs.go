@@ -254,7 +254,7 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
 		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.run(mark, lr.a.std, out, false) })
+			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
 		}
 		in.rep.level--
 		in.via, in.agents.homeless = via, homeless
@@ -328,7 +328,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		for i := mark; i < len(in.exp.fields); i++ {
 			if strings.Contains(in.exp.fields[i].text, placeholder) {
 				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.odd(InputAsCode, lr.a.line.by)
+					in.rep.noteOddity(InputAsCode, lr.a.line.by)
 				}
 				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
 				in.exp.fields[i].taint |= std.taint
@@ -340,7 +340,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
-		in.rep.odd(InputAsCode, lr.a.line.by)
+		in.rep.noteOddity(InputAsCode, lr.a.line.by)
 	}
 	for _, w := range words {
 		in.exp.push(field{data: w, splits: !w.known()})
