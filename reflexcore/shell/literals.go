@@ -101,3 +101,54 @@ var splitting = func() (t [256]bool) {
 
 // usualIFS is what separates words where nobody said anything else.
 const usualIFS = " \t\n"
+
+// A Literal is a word as it is written, without the quotes around it. Nothing in it is a
+// substitution; one that has no quotes may be a pattern, or begin with a tilde.
+type Literal struct {
+	Text  string
+	Quote byte // around all of it: ' or "; 0: it has none
+}
+
+// LiteralCommand returns the words of a text that is one simple command of such words, without
+// assignments, redirections, comments or anything behind it; nil: it is not.
+func LiteralCommand(src string, lim Limits) []Literal {
+	file, how, strange := parse(src, &lim)
+	if how != Parsed || strange || len(file.Stmts) != 1 {
+		return nil
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns)+len(s.Redirs) > 0 || s.Negated || s.Background || s.Coprocess || s.Disown ||
+		int(s.End().Offset()) != len(strings.TrimRight(src, " \t")) || s.Semicolon.IsValid() {
+		return nil
+	}
+	words := make([]Literal, len(call.Args))
+	for i, w := range call.Args {
+		if words[i], ok = asLiteral(w); !ok {
+			return nil
+		}
+	}
+	return words
+}
+
+func asLiteral(w *syntax.Word) (Literal, bool) {
+	if len(w.Parts) != 1 {
+		return Literal{}, false
+	}
+	switch q := w.Parts[0].(type) {
+	case *syntax.Lit:
+		return Literal{q.Value, 0}, !strings.Contains(q.Value, `\`)
+	case *syntax.SglQuoted:
+		return Literal{q.Value, '\''}, !q.Dollar
+	case *syntax.DblQuoted:
+		if len(q.Parts) == 0 {
+			return Literal{"", '"'}, !q.Dollar
+		}
+		lit, ok := q.Parts[0].(*syntax.Lit)
+		if !ok || len(q.Parts) > 1 {
+			return Literal{}, false
+		}
+		return Literal{lit.Value, '"'}, !q.Dollar && !strings.Contains(lit.Value, `\`)
+	}
+	return Literal{}, false
+}
