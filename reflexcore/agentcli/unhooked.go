@@ -11,7 +11,7 @@ import (
 // An agent that is started by its own program finds the hooks of the one that starts it,
 // except in the ways of this file.
 
-// elsewhere reports whether an agent is told to run its tools where it has none of the
+// Unhooked reports whether an agent is told to run its tools where it has none of the
 // hooks that it has here: on a machine of its maker's, as a server of tools, with other
 // settings than the ones on the disk, or in a way that is not known to be plain.
 func Unhooked(id string, args []string) bool {
