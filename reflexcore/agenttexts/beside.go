@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/disk"
-	"approver.example/reflexcore/shell"
 )
 
 // Folders that are added to a project: claude --add-dir. Their skills and subagents are
@@ -98,7 +98,7 @@ func (l *loader) parent(process string) int {
 // startsClaude reports whether a word of a command line is Claude Code: its program, or
 // the script of it that node runs.
 func startsClaude(word string) bool {
-	return shell.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
+	return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
 }
 
 // besides judges what the names are in folders that are added. That it lies there does not

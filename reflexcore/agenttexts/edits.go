@@ -6,51 +6,78 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"approver.example/reflexcore/shell"
 )
 
 // An edit in place by sed of a text that agents load is judged by what comes out, where that
 // is plain: one replacement of words in one file.
 
-const (
-	sedCall  = `^\s*g?sed\s+(?:-(?:i|E|r|s|Ei|ri|i ''|i "")\s+)*(?:-i|-Ei|-ri|-i ''|-i "")\s+(?:-[Ers]\s+)*(?:-e\s+)?`
-	sedFile  = `\s+[\w./~-]+\s*$`
-	sedWords = `s/([^/QUOTE&;]+)/([^/QUOTE&;]*)/(g?)|s\|([^|QUOTE&;]+)\|([^|QUOTE&;]*)\|(g?)|s#([^#QUOTE&;]+)#([^#QUOTE&;]*)#(g?)|s,([^,QUOTE&;]+),([^,QUOTE&;]*),(g?)`
-	sedBare  = `s([/,])([\w.:@%+=-]+)[/,]([\w.:@%+=-]*)[/,](g?)`
-)
-
-// plainSeds find such a call, by how its script is written: in either quotes, or in none.
-var plainSeds = [...]*regexp.Regexp{
-	regexp.MustCompile(sedCall + `'(?:` + strings.ReplaceAll(sedWords, "QUOTE", "'") + `)'` + sedFile),
-	regexp.MustCompile(sedCall + `"(?:` + strings.ReplaceAll(sedWords, "QUOTE", `"!`) + `)"` + sedFile),
-	regexp.MustCompile(sedCall + sedBare + sedFile),
-}
+// sedFlags are the flags of a plain edit, and whether they say that it is one in place.
+var sedFlags = map[string]bool{"-i": true, "-Ei": true, "-ri": true, "-E": false, "-r": false, "-s": false}
 
 // sedReplaces is what a call of sed replaces; ok: nothing else is done by it.
-func sedReplaces(command string) (from, to string, all, ok bool) {
-	if strings.ContainsAny(command, "`\\$\n") {
+func sedReplaces(command string, lim shell.Limits) (from, to string, all, ok bool) {
+	if !strings.Contains(command, "sed") || strings.ContainsAny(command, "`\\$\n") {
 		return "", "", false, false
 	}
-	for _, form := range plainSeds {
-		m := form.FindStringSubmatch(command)
-		if m == nil {
-			continue
+	words := shell.LiteralCommand(command, lim)
+	if len(words) < 4 || words[0].Quote != 0 || words[0].Text != "sed" && words[0].Text != "gsed" {
+		return "", "", false, false
+	}
+	inPlace := false
+	for words = words[1:]; len(words) > 2 && words[0].Quote == 0; {
+		edits, known := sedFlags[words[0].Text]
+		if !known {
+			break
 		}
-		if len(m) == 5 { // in no quotes
-			from, to, all = m[2], m[3], m[4] != ""
-			return from, to, all, !strings.Contains(from+to, m[1])
-		}
-		for i := 1; i < len(m); i += 3 {
-			if m[i] != "" {
-				return m[i], m[i+1], m[i+2] != "", true
-			}
+		inPlace = inPlace || edits
+		bsd := words[0].Text == "-i" && words[1].Text == "" // -i '' keeps no copy
+		if words = words[1:]; bsd {
+			words = words[1:]
 		}
 	}
-	return "", "", false, false
+	if len(words) == 3 && words[0] == (shell.Literal{Text: "-e"}) {
+		words = words[1:]
+	}
+	if !inPlace || len(words) != 2 || words[1].Quote != 0 || !isWordOf(words[1].Text, "./~-") {
+		return "", "", false, false
+	}
+	return replacement(words[0])
+}
+
+// replacement takes a script of sed apart that is one replacement of words.
+func replacement(script shell.Literal) (from, to string, all, ok bool) {
+	text, delimiters, never := script.Text, "/|#,", "&;"
+	switch script.Quote {
+	case 0:
+		delimiters = "/,"
+	case '"':
+		never += "!" // the shell may put a part of its history there
+	}
+	if len(text) < 2 || text[0] != 's' || strings.IndexByte(delimiters, text[1]) < 0 || strings.ContainsAny(text, never) {
+		return "", "", false, false
+	}
+	parts := strings.Split(text[2:], text[1:2])
+	if len(parts) != 3 || parts[0] == "" || parts[2] != "" && parts[2] != "g" {
+		return "", "", false, false
+	}
+	if script.Quote == 0 && !isWordOf(parts[0]+parts[1], ".:@%+=-") {
+		return "", "", false, false
+	}
+	return parts[0], parts[1], parts[2] == "g", true
+}
+
+// isWordOf reports whether a text has letters, digits, underscores and those characters only.
+func isWordOf(text, more string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(more, r)
+	})
 }
 
 // editedPlainly judges an edit in place by what comes out; false: that is not known.
 func (r *Reader) editedPlainly(target string) bool {
-	from, to, all, ok := sedReplaces(r.Call.Text)
+	from, to, all, ok := sedReplaces(r.Call.Text, r.Call.Analyzer.Limits.Shell)
 	if !ok || strings.ContainsAny(from, `*[]^+?(){}|`) {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
@@ -28,7 +29,7 @@ func (r *Reader) Starts() {
 	var result shell.Result
 	r.Call.Analyzer.Shell.Analyze(r.Call.ToolCall.Command, r.Place, &result)
 	for i := range result.Steps {
-		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && shell.ClaudeProgram(s.Argv[0]) {
+		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && agentcli.ClaudeProgram(s.Argv[0]) {
 			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
 			r.start(s, &g)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
@@ -125,7 +126,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 	words := splitWord.MatchString(l.r.Call.Text)
 	for i := range g.before {
 		s := &g.before[i]
-		if len(s.Argv) > 0 && !printers[path.Base(s.Argv[0])] && !shell.ClaudeProgram(s.Argv[0]) {
+		if len(s.Argv) > 0 && !printers[path.Base(s.Argv[0])] && !agentcli.ClaudeProgram(s.Argv[0]) {
 			sure = false
 		}
 	}
@@ -152,7 +153,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 			l.types(name, args)
 		}
 		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
-			flags = flags || (words || m[1] == "") && !shell.PlainClaudeFlag(m[2])
+			flags = flags || (words || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
 		}
 		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
 			l.types(m[1], m[2])
@@ -164,7 +165,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 // promptOf is the word of a start that is its prompt. False: there is none, or that is not
 // known, and the standard input is the prompt.
 func promptOf(words []string) (string, bool) {
-	skip := shell.TakesNone
+	skip := agentcli.TakesNone
 	for i, word := range words {
 		switch {
 		case word == "--":
@@ -173,13 +174,13 @@ func promptOf(words []string) (string, bool) {
 			}
 			return "", false
 		case len(word) > 1 && word[0] == '-':
-			skip = shell.ClaudeTakes(word)
+			skip = agentcli.ClaudeTakes(word)
 			if strings.Contains(word, "=") {
-				skip = shell.TakesNone
+				skip = agentcli.TakesNone
 			}
-		case skip == shell.TakesOne, skip == shell.TakesMaybe:
-			skip = shell.TakesNone
-		case skip == shell.TakesNone:
+		case skip == agentcli.TakesOne, skip == agentcli.TakesMaybe:
+			skip = agentcli.TakesNone
+		case skip == agentcli.TakesNone:
 			return word, word != "" && word != "-"
 		}
 	}

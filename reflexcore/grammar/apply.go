@@ -30,12 +30,12 @@ func (o *Parsed) apply(argv []string) {
 				o.joined(a, argv, s.word, s.end)
 			case s.arity == rest && (a.Role == Code && !a.join || a.Role == Exec):
 				if s.word < s.end {
-					o.parts(a, s.value, s.word, s.word+1)
+					o.addParts(a, s.value, s.word, s.word+1)
 				}
 			case s.split:
 				o.joined(a, argv, s.word, s.end)
 			default:
-				o.parts(a, s.value, s.word, s.end)
+				o.addParts(a, s.value, s.word, s.end)
 			}
 		}
 	}
@@ -119,8 +119,8 @@ func (o *Parsed) joined(a *Action, argv []string, word, end int) {
 	o.emit(a, u)
 }
 
-// parts adds the uses of a word.
-func (o *Parsed) parts(a *Action, text string, word, end int) {
+// addParts adds the uses of a word.
+func (o *Parsed) addParts(a *Action, text string, word, end int) {
 	when := a.when()
 	for left, more := text, true; more; {
 		part := left
@@ -164,7 +164,7 @@ func (o *Parsed) rule(r *operandRule, argv []string) {
 		return
 	}
 	for _, w := range o.operands[from:to] {
-		o.parts(&r.Action, argv[w], w, w+1)
+		o.addParts(&r.Action, argv[w], w, w+1)
 	}
 }
 
@@ -272,11 +272,4 @@ func anyMatch(globs []string, text string, surely bool) bool {
 		}
 	}
 	return false
-}
-
-func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
 }

@@ -115,17 +115,17 @@ const (
 
 // Variable reports whether the table knows a variable of the environment; only
 // then is there a use in parsing [=, NAME=VALUE]. It costs no memory.
-func (t *Table) Variable(name string) bool { return t.names(environment, name) }
+func (t *Table) Variable(name string) bool { return t.hasFlag(environment, name) }
 
 // Words is of how many words the name of a block is.
 func (p *Program) Words() int { return 1 + strings.Count(p.Name, " ") }
 
 // Module reports whether the block of that name says what a module does that
 // Python runs (python -m NAME).
-func (t *Table) Module(name string) bool { return t.names(modules, name) && t.Find(name) != nil }
+func (t *Table) Module(name string) bool { return t.hasFlag(modules, name) && t.Find(name) != nil }
 
-// names reports whether a block has a flag.
-func (t *Table) names(block, flag string) bool {
+// hasFlag reports whether a block has a flag.
+func (t *Table) hasFlag(block, flag string) bool {
 	p := t.programs[block]
 	return p != nil && p.find(flag) != nil
 }
@@ -196,13 +196,13 @@ func (t *Table) Parse(argv []string, out *Parsed) {
 	}
 	out.table = t
 	out.Program, out.blocks[0], out.depth = p, p, 1
-	out.words(argv, 1)
+	out.readWords(argv, 1)
 	out.apply(argv)
 }
 
-// words sorts the words from i on into flags and operands, going down into
+// readWords sorts the readWords from i on into flags and operands, going down into
 // subcommands.
-func (o *Parsed) words(argv []string, i int) {
+func (o *Parsed) readWords(argv []string, i int) {
 	p := o.Program
 	if p.mode == Words {
 		for ; i < len(argv); i++ {
@@ -230,7 +230,7 @@ func (o *Parsed) words(argv []string, i int) {
 		case len(word) > 1 && word[0] == '-' || len(word) > 0 && o.special(word):
 			i = o.flag(argv, i)
 		case o.Program.parental:
-			i = o.sub(argv, i)
+			i = o.readSubcommand(argv, i)
 		case o.mode() == EnvCmd && isAssignment(word):
 			o.Uses = append(o.Uses, Use{Role: Env, Text: word, Word: i, End: i + 1})
 			i++
@@ -257,9 +257,9 @@ func (o *Parsed) remaining(argv []string, i int) int {
 	return i
 }
 
-// sub goes down into the subcommand at i. After one that the table does not
+// readSubcommand goes down into the subcommand at i. After one that the table does not
 // know, all is operands and flags of the blocks so far.
-func (o *Parsed) sub(argv []string, i int) int {
+func (o *Parsed) readSubcommand(argv []string, i int) int {
 	word := argv[i]
 	sub := o.table.subs[subcommand{o.Program, word}]
 	if sub == nil {

@@ -96,14 +96,14 @@ func (x *index) find(text string) *flag {
 			return f
 		}
 	}
-	if i := x.from(text); i < len(x.flags) && len(x.flags[i].text) == len(text) && x.begins(i, text) {
+	if i := x.lowerBound(text); i < len(x.flags) && len(x.flags[i].text) == len(text) && x.begins(i, text) {
 		return &x.flags[i]
 	}
 	return nil
 }
 
-// from is the place of the first long flag that is not before the text.
-func (x *index) from(text string) int {
+// lowerBound is the place of the first long flag that is not before the text.
+func (x *index) lowerBound(text string) int {
 	lo, hi := len(x.letters), len(x.flags)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -168,7 +168,7 @@ func (p *Program) letter(c byte) *flag {
 func (p *Program) abbreviated(text string) *flag {
 	var found *flag
 	for _, x := range p.parts {
-		for i := x.from(text); i < len(x.flags) && x.begins(i, text); i++ {
+		for i := x.lowerBound(text); i < len(x.flags) && x.begins(i, text); i++ {
 			f := &x.flags[i]
 			if (f.option == nil || !f.option.unreal) && (found == nil || !found.does()) {
 				found = f
@@ -184,4 +184,11 @@ func (p *Program) named(text string) *flag {
 		text = strings.ToLower(strings.TrimLeft(text, "-/"))
 	}
 	return p.find(text)
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
 }

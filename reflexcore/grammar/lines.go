@@ -25,7 +25,7 @@ func (l *loader) flagLine(words []string) error {
 		return err
 	}
 	// A flag may be named again, for one more action.
-	have := l.same(begin)
+	have := l.sharedFlags(begin)
 	if have != nil {
 		l.flags = l.flags[:begin]
 	} else {
@@ -55,8 +55,8 @@ func (l *loader) mean(flags []flag) *option {
 	return o
 }
 
-// same finds the flag with the very names of those from begin on.
-func (l *loader) same(begin int) []flag {
+// sharedFlags finds the flag with the very names of those from begin on.
+func (l *loader) sharedFlags(begin int) []flag {
 	names := l.flags[begin:]
 	for i := 0; i+len(names) <= begin; i++ {
 		if l.flags[i].text != names[0].text {

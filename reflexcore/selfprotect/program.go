@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
@@ -139,7 +140,7 @@ func (c *Check) renamesProgram() (approver.Decision, string) {
 		}
 		base := path.Base(ef.Target)
 		claude := c.isInstalledClaude(ef.Target)
-		if !protected.IsOwnProgram(base) && !shell.IsAgent(base) && !claude {
+		if !protected.IsOwnProgram(base) && !agentcli.IsAgent(base) && !claude {
 			continue
 		}
 		installed := claude || protected.InBin(ef.Target) && c.Places[i]&(places.Project|places.Temp) == 0
@@ -161,17 +162,17 @@ func (c *Check) renamesProgram() (approver.Decision, string) {
 // installed, or a link to that. A copy of it is asked about, as Claude Code has flags with
 // which it runs without any hook, and they are known under its name only.
 func (c *Check) isInstalledClaude(file string) bool {
-	if shell.ClaudeInstalled(file) {
+	if agentcli.ClaudeInstalled(file) {
 		return true
 	}
 	if !effect.IsKnown(file) || !strings.HasPrefix(file, "/") {
 		return false
 	}
-	if shell.ClaudeProgram(file) && protected.InBin(file) {
+	if agentcli.ClaudeProgram(file) && protected.InBin(file) {
 		return true
 	}
 	to, ok := c.Links.Real(c.Disk, path.Clean(file))
-	return ok && to != file && (shell.ClaudeInstalled(to) || shell.ClaudeProgram(to) && protected.InBin(to))
+	return ok && to != file && (agentcli.ClaudeInstalled(to) || agentcli.ClaudeProgram(to) && protected.InBin(to))
 }
 
 // givesName reports whether the call writes a file that is not called so, by the program

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
@@ -71,8 +72,8 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 	names := c.agentNames(file)
 	starts := func(words []string) {
 		for _, name := range names {
-			if id := shell.AgentOf(name, words); id != "" {
-				if id == "claude" && (!shell.ClaudeProgram(p.Path) || path.Ext(p.Path) == ".js") {
+			if id := agentcli.StartedBy(name, words); id != "" {
+				if id == "claude" && (!agentcli.ClaudeProgram(p.Path) || path.Ext(p.Path) == ".js") {
 					id = "copy of claude" // what it loads is judged under its own names only
 				}
 				if d, text := c.starts(&effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id}); d < worst {
@@ -85,7 +86,7 @@ func (c *Check) programAt(file string, p *shell.Program) (worst approver.Decisio
 	for _, words := range p.Words {
 		starts(words)
 	}
-	if p.More && slices.ContainsFunc(names, shell.MayBeAgent) && worst > approver.Ask {
+	if p.More && slices.ContainsFunc(names, agentcli.MayBeAgent) && worst > approver.Ask {
 		return approver.Ask, "it starts an agent's program with words of which not all were looked at"
 	}
 	return worst, what
@@ -99,7 +100,7 @@ func (c *Check) agentNames(file string) []string {
 		return nil
 	}
 	names := c.agentsByInode(to)
-	if to != file || shell.ClaudeInstalled(file) {
+	if to != file || agentcli.ClaudeInstalled(file) {
 		return append([]string{to}, names...)
 	}
 	return names
@@ -122,7 +123,7 @@ func (c *Check) agentsByInode(file string) (out []string) {
 		}
 		names := c.listed(dir)
 		for _, name := range names {
-			if shell.IsAgent(name) && c.sameFile(dir+"/"+name, info) {
+			if agentcli.IsAgent(name) && c.sameFile(dir+"/"+name, info) {
 				out = append(out, name)
 			}
 		}

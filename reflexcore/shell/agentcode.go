@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // Agents are also started by code, through their libraries, and by programs that only the
@@ -98,7 +100,7 @@ func imports(src, module string) bool {
 
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
-func (ag *agentReader) mayBeAgent(name string, args []field) {
+func (ag *agentReader) mayBeAgent(name string, args []string) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
@@ -106,7 +108,7 @@ func (ag *agentReader) mayBeAgent(name string, args []field) {
 }
 
 // mayBeLink notes a program in a folder of people's own that has the name of another one.
-func (ag *agentReader) mayBeLink(name string, args []field) {
+func (ag *agentReader) mayBeLink(name string, args []string) {
 	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name) {
 		return
 	}
@@ -120,7 +122,7 @@ func (ag *agentReader) mayBeLink(name string, args []field) {
 }
 
 // patternStarts notes that a pattern may find the program of an agent: ~/bin/cod?x.
-func (ag *agentReader) patternStarts(base string, args []field, fed bool) {
+func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 	literal := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("*?[]^!-", r) {
 			return -1
@@ -130,39 +132,10 @@ func (ag *agentReader) patternStarts(base string, args []field, fed bool) {
 	if len(literal) < 2 {
 		return
 	}
-	for i := range agentPrograms {
-		a := &agentPrograms[i]
-		for name := range strings.FieldsSeq(a.names) {
-			if ok, err := path.Match(base, name); ok && err == nil && (elsewhere(a.id, args) || a.begins(args, fed)) {
-				ag.agentStarts(a.id, true, base)
-				return
-			}
-		}
-	}
-}
-
-// installWords are the subcommands that install something.
-var installWords = wordSet("install i add upgrade use")
-
-// installs notes which agent a command installs in a version that it names, which may be
-// an old one, that does not stop where its hooks fail.
-func (ag *agentReader) installs(base string, args []field) {
-	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
-		return
-	}
-	for i, f := range args[2:min(len(args), maxWords)] {
-		name, version, ok := strings.Cut(strings.Replace(f.text[min(1, len(f.text)):], "==", "@", 1), "@")
-		if slash := strings.IndexByte(name, '/'); ok && slash < 0 && f.text[0] == '@' {
-			continue
-		}
-		id := packageOf(base)
-		if id != "" && args[i+1].text == "install" {
-			version = f.text
-		} else if id = packageOf(f.text[:min(1, len(f.text))] + name); id == "" || !ok {
-			continue
-		}
-		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
-			ag.installed = id
+	for _, a := range agentcli.Matching(base) {
+		if agentcli.Unhooked(a.ID, args) || a.Begins(args, fed) {
+			ag.agentStarts(a.ID, true, base)
+			return
 		}
 	}
 }
@@ -174,7 +147,7 @@ func (ag *agentReader) installs(base string, args []field) {
 const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
-var goValues = wordSet("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
+var goValues = wordset.Of("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
 
 // runsOwn walks what approver is told where go runs its package.
 func (ag *agentReader) runsOwn(args []field) {

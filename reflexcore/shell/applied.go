@@ -6,50 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
-
-// applied is one command while its uses become effects.
-type applied struct {
-	parsed grammar.Parsed // the memory of the command line
-	notes  fileNotes
-	lists  listRunner
-	application
-}
-
-// application is what applied has that is no memory.
-type application struct {
-	in    *interp
-	line  commandLine
-	mark  int
-	std   *input
-	sink  *data
-	bits  effect.Bits
-	taint effect.Taint // of all that it read
-	text  string       // of the only file that it read
-	reads int
-}
-
-// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
-// archives, downloads, and what it was built of.
-type fileNotes struct {
-	a       *applied
-	origins []origin // of the files that it copies or moves
-}
-
-// A commandLine is the words of one program, and what the tables say of them.
-type commandLine struct {
-	p    *grammar.Parsed
-	argv []string
-	by   string
-}
-
-// A listRunner runs the command of a program once for each list of words that it reads or finds:
-// xargs, parallel, find -exec.
-type listRunner struct {
-	a *applied
-}
 
 // asksHelp reports whether a command is only the words of its program and a flag that
 // asks for help: there is nothing that it would be done to. Shells take -h for another
@@ -235,7 +195,7 @@ func (l *commandLine) clears() bool {
 // findsAll reports whether a pattern of pkill, or of killall -r, finds every process: it
 // matches nothing at all, or the flag turns it around.
 func (l *commandLine) findsAll(word int, pattern string) bool {
-	name := programName(l.argv[0])
+	name := agentcli.ProgramName(l.argv[0])
 	if word < 1 || name != "pkill" && name != "killall" || len(pattern) > 64 || !effect.IsKnown(pattern) {
 		return false
 	}

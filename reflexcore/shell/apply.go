@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -16,7 +17,7 @@ func (pr *programRunner) apply(a *applied, sink *data) {
 	if p.Odd {
 		a.bits |= effect.Partial
 	}
-	if p.Open && !printsPrompt(argv) {
+	if p.Open && !agentcli.PrintsPrompt(argv) {
 		pr.in.rep.res.Opaque++
 		pr.in.add(effect.Effect{Kind: effect.Opaque, Target: argv[0] + " " + effect.Unknown, By: by, Bits: effect.Partial})
 	}
@@ -175,7 +176,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		a.notes.filled(p, d)
 		a.notes.fetchedInto(p)
 		if a.line.p.Copies {
-			a.notes.copied(p, fresh)
+			a.notes.noteCopy(p, fresh)
 		}
 		a.notes.packed(p)
 	case grammar.Read:
@@ -224,7 +225,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 		if name, value, ok := strings.Cut(text, "="); ok {
 			if effect.IsKnown(name) { // for the program that it runs, as in A=b program
 				in.vars.locals = append(in.vars.locals, in.vars.hold(name))
-				in.assigner.set(name, data{value, taint})
+				in.assigner.setVariable(name, data{value, taint})
 				in.vars.slot(name).passed = true
 				in.env.handsOver(name)
 			}

@@ -50,7 +50,7 @@ func (ar *arithmetic) operand(w *syntax.Word) (int64, bool) {
 // oneOf is the first value that a word may have. The others, which it has where a branch
 // was taken, are evaluated for what they run.
 func (ar *arithmetic) oneOf(w *syntax.Word, evaluate func(data)) data {
-	values := ar.in.readings.values(func() data { return ar.in.exp.one(w) })
+	values := ar.in.readings.values(func() data { return ar.in.exp.oneWord(w) })
 	for _, d := range values[1:] {
 		if ar.injected(d); d.known() && ar.in.rep.spend() {
 			evaluate(d)
@@ -143,7 +143,7 @@ func (ar *arithmetic) assignNumber(x syntax.ArithmExpr, n int64, ok bool) {
 	if !ok || ar.vague {
 		d = data{text: "1" + effect.Unknown}
 	}
-	ar.in.assigner.set(w.Lit(), d)
+	ar.in.assigner.setVariable(w.Lit(), d)
 }
 
 func (ar *arithmetic) binary(x *syntax.BinaryArithm) (int64, bool) {

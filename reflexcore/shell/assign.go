@@ -118,7 +118,7 @@ func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	}
 	if d.integer {
 		if !a.Naked && a.Array == nil {
-			as.set(name, as.in.par.valueOf(name))
+			as.setVariable(name, as.in.par.valueOf(name))
 		}
 	}
 	as.exportsWord(name, d.exporting, d.exports)
@@ -139,7 +139,7 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !as.in.vars.isArray(name) && !slices.Contains(as.lists, name) {
 		return false
 	}
-	values := slices.DeleteFunc(slices.Clone(as.in.readings.values(func() data { return as.in.exp.one(a.Value) })), func(v data) bool {
+	values := slices.DeleteFunc(slices.Clone(as.in.readings.values(func() data { return as.in.exp.oneWord(a.Value) })), func(v data) bool {
 		return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
 	})
 	if len(values) == 0 {
@@ -188,7 +188,7 @@ func (as *assigner) assignment(a *syntax.Assign) {
 		as.assignEither(a, func() { as.assignIndex(name, a) })
 	case a.Append:
 		if v := as.in.vars.find(as.in.vars.referred(name)); v != nil && v.array {
-			more := as.in.exp.one(a.Value)
+			more := as.in.exp.oneWord(a.Value)
 			as.in.vars.slot(name).each(func(v *variable) { v.appendAt("0", more) })
 			return
 		}
@@ -201,7 +201,7 @@ func (as *assigner) assignment(a *syntax.Assign) {
 			return data{old.text + more.text, old.taint | more.taint}
 		}))
 	case as.in.vars.isArray(name):
-		more := as.in.exp.one(a.Value)
+		more := as.in.exp.oneWord(a.Value)
 		as.in.vars.slot(name).each(func(v *variable) { v.putText("0", more) })
 	default:
 		as.assignAll(name, as.in.readings.values(func() data { return as.wordOrLess(a.Value) }))
@@ -244,76 +244,11 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	})
 }
 
-// setEach assigns to variables of which one gets the value: it is one more possibility for
-// each of them.
-func (as *assigner) setEach(names []string, d data) {
-	for _, name := range names {
-		if !as.in.rep.spend() {
-			return
-		}
-		scope := as.in.enterBranch()
-		as.set(name, d)
-		as.in.join(scope)
-		if effect.IsKnown(name) {
-			as.in.env.affects(as.in.vars.referred(name), d)
-		}
-	}
-}
-
-// setAny assigns to a variable whose name is not known, or only a part of it. Each that the
-// text has may be the one. Of a value of which nothing is known either nothing is said: a
-// file with settings is read in this way, line by line.
-func (as *assigner) setAny(name string, d data) {
-	if strings.Trim(d.text, effect.Unknown) == "" && d.text != "" {
-		return
-	}
-	first, _, _ := strings.Cut(name, effect.Unknown)
-	last := name[strings.LastIndex(name, effect.Unknown)+len(effect.Unknown):]
-	var names []string
-	for i := range as.in.vars.list {
-		n := as.in.vars.list[i].name
-		fits := len(n) >= len(first)+len(last) && strings.HasPrefix(n, first) && strings.HasSuffix(n, last)
-		if n != "" && as.in.vars.list[i].ref == "" && fits && !slices.Contains(names, n) {
-			names = append(names, n)
-		}
-	}
-	as.in.rep.steps += len(as.in.vars.list) / 8
-	as.setEach(names, d)
-}
-
 // pass notes that a variable is exported from now on, or no longer for certain.
 func (as *assigner) pass(name string, exported bool) {
 	if name = as.in.vars.referred(name); as.in.vars.find(name) != nil {
 		as.in.vars.slot(name).passed = exported && as.in.branches == 0
 	}
-}
-
-// setElement assigns to an element of an array by the text of its index.
-func (as *assigner) setElement(base, index string, d data) {
-	if isTable(base) {
-		as.entered(base, index, d)
-		return
-	}
-	index, d = as.in.par.indexText(base, index), as.in.math.countElement(as.in.par.lookup(base), d)
-	as.arraySlot(base).each(func(v *variable) { v.putText(v.keyOf(index), d) })
-}
-
-// arraySlot is the variable to assign an element to. What was no array is its
-// element 0.
-func (as *assigner) arraySlot(name string) *variable {
-	was := as.in.par.lookup(name)
-	if was == nil || was.array {
-		v := as.in.vars.slot(name)
-		v.array = true
-		return v
-	}
-	first, unset := as.in.par.valueOf(name), was.unset
-	v := as.in.vars.slot(name)
-	*v = variable{name: v.name, array: true, integer: v.integer}
-	if !unset {
-		v.list = append(v.list, first)
-	}
-	return v
 }
 
 // unsetElement is unset 'name[index]'.
@@ -336,21 +271,6 @@ func (as *assigner) unsetElement(base, index string) {
 	v.each(func(v *variable) { v.drop(index) })
 }
 
-// wordOrLess is the text of a word that is assigned. What a command within it prints of words of
-// which nothing is known is not there if these are none: "r" for $(echo r $@), and no space.
-// That is one more value.
-func (as *assigner) wordOrLess(w *syntax.Word) data {
-	d := as.in.exp.one(w)
-	if d.known() || !as.in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
-		return d
-	}
-	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
-	if set == "" || !effect.IsKnown(set) || as.in.alt.pick(as.in.arena.concat("none ", d.text), 2) == 0 {
-		return d
-	}
-	return data{set, d.taint}
-}
-
 // assignAll gives a variable all the values that it may have.
 func (as *assigner) assignAll(name string, values []data) {
 	if v := as.in.vars.find(name); v != nil && v.refers && len(values) > 1 {
@@ -358,10 +278,10 @@ func (as *assigner) assignAll(name string, values []data) {
 		*v = standsFor(v.name, values)
 		return
 	}
-	as.set(name, values[0])
+	as.setVariable(name, values[0])
 	if v := as.in.vars.find(name); v != nil && v.refs != nil || !effect.IsKnown(as.in.vars.referred(name)) {
 		for _, d := range values[1:] {
-			as.set(name, d)
+			as.setVariable(name, d)
 		}
 		return
 	}
@@ -379,55 +299,10 @@ func (as *assigner) assignAll(name string, values []data) {
 	}
 }
 
-// entered is what an element of such a table does: it says where a program is, as
-// hash -p does, or what an alias stands for.
-func (as *assigner) entered(table, name string, d data) {
-	if table == "BASH_CMDS" {
-		d.text = quote(d.text)
-	}
-	as.in.def.setAlias(name, d.text)
-}
-
 // exportsWord notes what export and its like say of one word: a name, perhaps with a value.
 func (as *assigner) exportsWord(word, command string, exports bool) {
 	name, _, _ := strings.Cut(word, "=")
 	if exports || command == "export" {
 		as.pass(strings.TrimSuffix(name, "+"), exports)
-	}
-}
-
-// set assigns to a variable, or to an element of an array.
-func (as *assigner) set(name string, d data) {
-	if v := as.in.vars.find(name); v != nil && v.refs != nil {
-		as.setEach(v.refs, d)
-		return
-	}
-	name = as.in.vars.referred(name)
-	if !effect.IsKnown(name) {
-		as.setAny(name, d)
-		return
-	}
-	if base, index, ok := cutIndex(name); ok {
-		as.setElement(base, index, d)
-		return
-	}
-	switch name {
-	case "RANDOM", "SRANDOM", "SECONDS", "OPTIND", "HISTCMD", "LINENO":
-		as.in.math.reckoned(d) // which may run something
-	case "BASH_ARGV0":
-		as.in.par.zero = d
-	}
-	v := as.in.vars.slot(name)
-	if v.refers && d.known() && d.text != "" {
-		*v = variable{name: v.name, ref: d.text}
-		return
-	}
-	integer := v.integer
-	d.text = cased(v.letters, d.text)
-	*v = variable{name: v.name, data: d, integer: integer, letters: v.letters, refers: v.refers, passed: v.passed}
-	if integer {
-		d = as.in.math.reckoned(d)
-		v = as.in.vars.slot(name)
-		v.data = d
 	}
 }

@@ -14,6 +14,9 @@ type builtin func(builtinCall)
 // builtinOf returns the command of the shell of that name that changes what later
 // words mean, or whose output is known; nil for every other.
 func builtinOf(name string) builtin {
+	if !builtins[name] {
+		return nil // most
+	}
 	switch name {
 	case "echo":
 		return builtinCall.echo
@@ -157,7 +160,7 @@ func (bc builtinCall) unsetNames() {
 func (bc builtinCall) eval() {
 	d := words(bc.in.exp.fields[bc.mark+1:])
 	if !d.known() {
-		bc.in.rep.odd(EvalUnknown, "eval")
+		bc.in.rep.noteOddity(EvalUnknown, "eval")
 		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
 			bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
 		}
@@ -198,7 +201,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	if in.rep.level > in.rep.lim.Nesting {
 		in.rep.over(overDepth)
 	} else if b := builtinOf(in.exp.fields[mark].text); b != nil {
-		in.rep.ran("", true)
+		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 	} else {
 		in.programs.runProgram(mark, std, sink)
@@ -242,7 +245,7 @@ func (bc builtinCall) sourceFile() {
 		return
 	}
 	if f.src != nil && !v.known() {
-		bc.in.rep.odd(SourceProcess, "source")
+		bc.in.rep.noteOddity(SourceProcess, "source")
 		if v.text == effect.Unknown && bc.in.def.setsUp(f.src.Stmts) {
 			return
 		}
@@ -331,11 +334,6 @@ func (bc builtinCall) hash() {
 	}
 }
 
-// environs prints what the shell knows, tokens and all.
-func (bc builtinCall) environs() {
-	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
-}
-
 // enable -f loads a library into the shell.
 func (bc builtinCall) enable() {
 	args := bc.in.exp.fields[bc.mark+1:]
@@ -373,7 +371,7 @@ func (bc builtinCall) complete() {
 
 func (bc builtinCall) getopts() {
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 1 {
-		bc.in.assigner.set(args[1].text, unknown)
+		bc.in.assigner.setVariable(args[1].text, unknown)
 		bc.in.assigner.assignAll("OPTARG", bc.in.par.optionValues(args))
 	}
 }

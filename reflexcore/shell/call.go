@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -100,7 +101,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 			return
 		}
 	}
-	in.run(mark, std, sink, background)
+	in.runWords(mark, std, sink, background)
 }
 
 // unwritten walks the process substitutions of a command, >(…), that nothing it does is
@@ -116,8 +117,8 @@ func (in *interp) unwritten(from int) {
 	}
 }
 
-// run walks the command whose words are in.fields[mark:].
-func (in *interp) run(mark int, std *input, sink *data, background bool) {
+// runWords walks the command whose words are in.fields[mark:].
+func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	if !in.rep.spend() {
 		return
 	}
@@ -136,11 +137,11 @@ func (in *interp) run(mark int, std *input, sink *data, background bool) {
 	}
 	name := args[0]
 	if in.def.calls(mark, std, sink, background) {
-		in.rep.ran("", true)
+		in.rep.noteProgram("", true)
 		return
 	}
 	if b := builtinOf(name.text); b != nil {
-		in.rep.ran("", true)
+		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 		return
 	}
@@ -181,7 +182,7 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	}
 	name := args[0]
 	pr.in.env.moved(name.text)
-	base := programName(name.text)
+	base := agentcli.ProgramName(name.text)
 	pr.in.agents.startsAgent(mark, base, std)
 	pr.in.rep.connected(std)
 	words := len(pr.words)
@@ -201,7 +202,7 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	case p.Program == nil:
 		pr.unlisted(mark, std, sink)
 	default:
-		pr.in.rep.ran(p.Program.Name, false)
+		pr.in.rep.noteProgram(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
 			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
 		}
@@ -262,7 +263,7 @@ func (in *interp) runAs(name string, args []field, std *input, sink *data) {
 		in.exp.push(f)
 	}
 	in.rep.level++
-	in.separately(false, func() { in.run(mark, std, sink, false) })
+	in.separately(false, func() { in.runWords(mark, std, sink, false) })
 	in.rep.level--
 	in.exp.fields = in.exp.fields[:mark]
 }

@@ -250,3 +250,43 @@ func words(list []field) data {
 	}
 	return d
 }
+
+// An omission says which unknown parts of words are taken for nothing.
+type omission uint8
+
+const (
+	omitsNothing omission = iota
+	omitsAll              // every one; a word that is nothing else is no word
+	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
+	omitsSpread           // none: arrays are all of their elements
+	omitsParts            // those in words of which something is known; a whole word stays what it is
+)
+
+// unsure says which words a command has of which not all is known.
+type unsure uint8
+
+const (
+	partly       unsure = 1 << iota // a word has a known part and an unknown one
+	wholly                          // a word that may be no word
+	wholeUnknown                    // a word of which nothing is known, or a pattern of names
+	spread                          // an array without an index
+	named                           // one of these is the command's name
+	chosen                          // the call chose the unknown folder that a folder of the system stands below
+)
+
+// An arena keeps the texts that a walk makes in one piece of memory.
+type arena struct {
+	texts strings.Builder // what words are made of, in one piece of memory
+}
+
+// recalls says which values of the shell itself a text asks for. They are kept only
+// then: each command changes them.
+type recalls uint8
+
+const (
+	recallsLast recalls = 1 << iota // $_
+	recallsName                     // FUNCNAME
+)
+
+// A jump leaves a loop or a function: what stands after it may not run.
+type jump uint8

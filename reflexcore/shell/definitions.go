@@ -8,22 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
-// aliases, and only the functions and variables that are exported. Where that is not
-// certain, because a variable may have come with the environment, both possibilities count.
-// bare says that even what is exported may not reach it.
-func (df *definitions) newProcess(bare bool) scope {
-	s := df.in.enter()
-	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
-	df.in.par.params, df.in.par.others = []data{}, nil
-	for i := s.length - 1; i >= 0; i-- {
-		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
-			df.in.vars.inherit(&v, s.length)
-		}
-	}
-	return s
-}
-
 // passFunction notes that a function is exported.
 func (df *definitions) passFunction(name string) {
 	for i := range df.funcs {
@@ -61,7 +45,7 @@ func (df *definitions) perhapsAlias(name string, mark int, std *input, sink *dat
 	entered := df.in.cwd.dir
 	df.in.join(scope)
 	df.in.cwd.dir, df.in.cwd.may, *std = dir, may, stdin
-	df.in.run(mark, std, &more, background)
+	df.in.runWords(mark, std, &more, background)
 	if df.in.cwd.dir != entered {
 		if entered == dir { // the alias goes nowhere
 			entered = df.in.cwd.dir
@@ -182,30 +166,6 @@ func (df *definitions) invoke(body *syntax.Stmt, mark int, std *input, sink *dat
 	df.in.par.params, df.in.par.others = held, others
 }
 
-// changesShell reports whether a command may change what later ones mean.
-func (df *definitions) changesShell(c syntax.Command) bool {
-	switch c := c.(type) {
-	case *syntax.Subshell, *syntax.TestClause, *syntax.CoprocClause, nil:
-		return false
-	case *syntax.CallExpr:
-		if len(c.Args) == 0 {
-			return true
-		}
-		switch name := c.Args[0].Lit(); name {
-		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue", "wait", "jobs", "history":
-			return false // a shell whose exec fails ends
-		case "printf":
-			return len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit()+"-v", "-v")
-		case "":
-			return true
-		default:
-			return builtinOf(name) != nil || slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
-				slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
-		}
-	}
-	return true
-}
-
 // imported walks a function that each shell finds in its environment: whether one of
 // them calls it is not known, so that it counts as called and as one that may be there.
 func (df *definitions) imported(name string, value data) {
@@ -298,7 +258,7 @@ func (df *definitions) globally(mark int, std *input, background bool) {
 	}
 	if some {
 		own := *std
-		df.in.dirs.perhaps(func() { df.in.run(n, &own, &data{}, background) })
+		df.in.dirs.perhaps(func() { df.in.runWords(n, &own, &data{}, background) })
 	}
 	df.in.exp.fields = df.in.exp.fields[:n]
 }

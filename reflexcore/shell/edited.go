@@ -58,21 +58,6 @@ func (fn *fileNotes) edited(p string, from []string) {
 	}
 }
 
-// madeBefore is what a file was made of before a program writes to it. It is not own if the
-// text made it of something else, and fresh if nothing was known of it.
-func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {
-	f := fsys.fileAt(p)
-	if f == nil {
-		return nil, effect.IsKnown(p) && !strings.ContainsAny(p, "*?["), true
-	}
-	return f.from, f.from != nil && f.path == p, false
-}
-
-// isFresh reports whether nothing is known of the file that a redirection writes.
-func (fsys *filesystem) isFresh(p string) bool {
-	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
-}
-
 // editsPlainly reports whether a command changes files in their place only in the way that
 // [applied.edited] says.
 func (l *commandLine) editsPlainly() bool {

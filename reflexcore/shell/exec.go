@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -248,4 +249,20 @@ func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
 		dt.in.cmd(s, r.std, r.sink)
 	}
 	dt.in.alt.choose = choose
+}
+
+// traced looks at where the shell writes each command that it runs, while set -x is on.
+func (dt *descriptorTable) traced() {
+	if !dt.xtrace {
+		return
+	}
+	fd := 2
+	if v := dt.in.par.lookup("BASH_XTRACEFD"); v != nil {
+		if fd = len(dt.fds) - 1; len(v.text) == 1 && v.text[0] >= '0' && v.text[0] <= '9' {
+			fd = int(v.text[0] - '0')
+		}
+	}
+	if covert(dt.in.fs.abs(dt.fds[fd])) {
+		dt.in.add(effect.Effect{Kind: effect.Attack, Target: "keys", By: "set -x"})
+	}
 }

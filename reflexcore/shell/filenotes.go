@@ -80,9 +80,9 @@ func (fn *fileNotes) exchanged(u *grammar.Use, p string) {
 	}
 }
 
-// copied notes that a file is another one now, so that running the copy is
+// noteCopy notes that a file is another one now, so that running the copy is
 // running the original. Fresh is that nothing was known of it.
-func (fn *fileNotes) copied(to string, fresh bool) {
+func (fn *fileNotes) noteCopy(to string, fresh bool) {
 	for i := range fn.a.line.p.Uses {
 		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && fn.a.reads == 1 {
 			fn.another(to, fn.a.pathOf(u), u)

@@ -111,17 +111,6 @@ func (hs *history) rerun(args []field, sink *data) {
 	hs.in.alt.selection = outer
 }
 
-// recalled notes what a text asks for.
-func (hs *history) recalled(src string) {
-	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
-		strings.Contains(src, "{!_")) {
-		hs.recalls |= recallsLast
-	}
-	if strings.Contains(src, "FUNCNAME") {
-		hs.recalls |= recallsName
-	}
-}
-
 // lastWord adds the last word of a command to those that $_ may be when it has ended.
 func (hs *history) lastWord(mark int, lasts []data) []data {
 	if hs.recalls&recallsLast == 0 || len(lasts) > 4 {
@@ -155,13 +144,13 @@ func (hs *history) lastDeclared(c *syntax.DeclClause) data {
 	}
 	switch a := c.Args[len(c.Args)-1]; {
 	case a.Name == nil:
-		return hs.in.exp.one(a.Value)
+		return hs.in.exp.oneWord(a.Value)
 	case a.Naked:
 		return data{text: a.Name.Value}
 	case a.Array != nil || a.Index != nil:
 		return unknown
 	default:
-		d := hs.in.exp.one(a.Value)
+		d := hs.in.exp.oneWord(a.Value)
 		return data{hs.in.arena.concat(a.Name.Value, "=", d.text), d.taint}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // The tables say what the words of a program mean, but no table has every flag that names
@@ -18,20 +20,20 @@ const (
 )
 
 // readers are programs that only read the files that their operands name.
-var readers = wordSet(`cat tac nl head tail less more most pg bat batcat grep egrep fgrep zgrep rg ag ack ugrep jq gojq jaq fx diff colordiff delta difft cmp comm sdiff wc ls ll eza exa lsd tree stat file
+var readers = wordset.Of(`cat tac nl head tail less more most pg bat batcat grep egrep fgrep zgrep rg ag ack ugrep jq gojq jaq fx diff colordiff delta difft cmp comm sdiff wc ls ll eza exa lsd tree stat file
 	du df md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum xxhsum b3sum test [ echo printf which whereis type basename dirname realpath readlink pwd true false : od hexdump hd strings
 	cut tr fold fmt paste column rev expand unexpand base64 base32 lsattr getfacl lsof fuser namei jsonlint yamllint shellcheck codespell cspell checkov ajv check-jsonschema code code-insiders cursor subl open xdg-open
 	find fd fdfind locate mdfind man apropos sed tput say espeak logger notify-send osascript figlet cowsay terminal-notifier wl-copy pbcopy xclip xsel clip clip.exe wall write seq expr date sleep
 	cp install mv rm ln mkdir touch chmod chown chgrp chattr tee approver approver-hook`)
 
 // tellers are programs whose words are texts for people and services, and questions.
-var tellers = wordSet(`gh glab hub tea bd jira linear slack acli`)
+var tellers = wordset.Of(`gh glab hub tea bd jira linear slack acli`)
 
 // writesTo are the flags of readers and of git that name a file that is written.
-var writesTo = wordSet(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
+var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
 
 // mentions notes what files the words of a command name, and its input where that is code,
-// without an effect that says what becomes of them. By is the [programName] of the command,
+// without an effect that says what becomes of them. By is the [agentcli.ProgramName] of the command,
 // and its effects are those from the given index on.
 func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar.Parsed, std *input) {
 	if pr.in.ctx.Written || pr.in.rep.bits&effect.Remote != 0 || p.Dry {
@@ -152,7 +154,7 @@ type mentioner struct {
 // setKind says what the program of the command is.
 func (m *mentioner) setKind(argv []string) {
 	m.reads = readers[m.by]
-	m.tells = tellers[m.by] || len(agentsNamed[m.by]) > 0
+	m.tells = tellers[m.by] || len(agentcli.Named(m.by)) > 0
 	switch m.by {
 	case "git":
 		for i := 1; i < len(argv) && m.git == ""; i++ {
@@ -213,7 +215,7 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 }
 
 // buildsWithWords are the programs that hand NAME=VALUE to rules, which may write there.
-var buildsWithWords = wordSet("make gmake bmake remake just task ninja")
+var buildsWithWords = wordset.Of("make gmake bmake remake just task ninja")
 
 // looks are the functions that only ask whether a file is there, and how large.
 var looks = [...]string{"exists", "existsSync", "lexists", "isfile", "is_file", "isdir", "statSync", "os.stat", "getsize", "getmtime", "file_exists", "File.exist?", "-e", "-f", "-s"}
@@ -310,15 +312,15 @@ func (m *mentioner) joined() {
 }
 
 // lowOpens are the functions that open a file in a way that only a number says.
-var lowOpens = wordSet("os.open posix.open sysopen IO.sysopen openSync fs.openSync syscall.Open unix.Open")
+var lowOpens = wordset.Of("os.open posix.open sysopen IO.sysopen openSync fs.openSync syscall.Open unix.Open")
 
 // makers are programs that make files of others and never read settings: what the tables
 // take for one more file to read may be the one to write.
-var makers = wordSet("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
+var makers = wordset.Of("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
 
 // feeds are the programs that take their input for commands that write files, and of
 // which no table says so.
-var feeds = wordSet("ftp lftp ncftp tnftp gnuplot")
+var feeds = wordset.Of("ftp lftp ncftp tnftp gnuplot")
 
 // explains reports whether an effect says what becomes of the file. One that runs it counts
 // where the program itself runs it, and not where a small language looks like a shell's.
@@ -326,7 +328,7 @@ func (m *mentioner) explains(ef *effect.Effect) bool {
 	switch ef.Kind {
 	case effect.Exec:
 		by, _, _ := strings.Cut(ef.By, " ")
-		return programName(by) == m.by
+		return agentcli.ProgramName(by) == m.by
 	case effect.Read:
 		return !lowOpens[ef.By] && !m.odd && !makers[m.by]
 	default:
@@ -348,7 +350,7 @@ func (m *mentioner) writesInto(before, w string) {
 
 // folderFillers are programs that fill a folder which they are told, and of which no table
 // says so; with git it is the subcommand, and with others a word or a part of one.
-var folderFillers = wordSet(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
+var folderFillers = wordset.Of(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
 	worktree submodule subtree init`)
 
 // renamesMembers reports whether a flag of tar gives what it unpacks other names.
@@ -391,7 +393,7 @@ func (pr *programRunner) unpacks(argv []string) {
 	if len(argv) < 3 || !strings.HasSuffix(argv[0], "jar") && !strings.Contains(argv[0], "python") {
 		return
 	}
-	switch base := programName(argv[0]); {
+	switch base := agentcli.ProgramName(argv[0]); {
 	case base == "jar" && (strings.HasPrefix(strings.TrimPrefix(argv[1], "-"), "x") || argv[1] == "--extract"):
 		pr.in.add(effect.Effect{Kind: effect.Write, Target: pr.in.cwd.dir, Bits: effect.Append, By: base})
 	case len(argv) > 4 && strings.HasPrefix(base, "python") && argv[1] == "-m":

@@ -16,13 +16,13 @@ func (ex *expander) oddName(mark int) {
 			if o == GluedName && ex.in.Table.Find(f.text) == nil {
 				continue // a name of one's own
 			}
-			ex.in.rep.odd(o, f.text)
+			ex.in.rep.noteOddity(o, f.text)
 		case i == 0 && o&CutName != 0:
-			ex.in.rep.odd(CutName, effect.Show(f.text))
+			ex.in.rep.noteOddity(CutName, effect.Show(f.text))
 		case o&(EmptyQuotes|Separator) != 0:
-			ex.in.rep.odd(o&(EmptyQuotes|Separator), f.text)
+			ex.in.rep.noteOddity(o&(EmptyQuotes|Separator), f.text)
 		case o&(CutName|EscapedName) != 0 && isCluster(f.text):
-			ex.in.rep.odd(o&(CutName|EscapedName), f.text)
+			ex.in.rep.noteOddity(o&(CutName|EscapedName), f.text)
 		}
 	}
 }

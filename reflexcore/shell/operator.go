@@ -51,7 +51,7 @@ func (ex *expander) changeEach(list []data, p *syntax.ParamExp, sure bool) []dat
 	if p.Exp != nil && isDefault(p.Exp.Op) {
 		if len(list) > 0 && sure {
 			if p.Exp.Op == syntax.AlternateUnset || p.Exp.Op == syntax.AlternateUnsetOrNull {
-				return []data{ex.one(p.Exp.Word)}
+				return []data{ex.oneWord(p.Exp.Word)}
 			}
 			return list
 		}
@@ -132,7 +132,7 @@ func (ex *expander) regex(pat string, mode pattern.Mode) *regexp.Regexp {
 }
 
 func (ex *expander) replace(d data, r *syntax.Replace) data {
-	orig, with := ex.one(r.Orig), ex.one(r.With)
+	orig, with := ex.oneWord(r.Orig), ex.oneWord(r.With)
 	taint := d.taint | with.taint
 	if with.text == "" && (orig.text == "*" || r.All && orig.text == "?") {
 		return data{taint: taint}
@@ -212,10 +212,10 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		if sure && set && (!null || d.text != "" && d.known()) {
 			return d
 		}
-		other := ex.one(e.Word)
+		other := ex.oneWord(e.Word)
 		if sure && (!set || null && d.text == "") {
 			if assign {
-				ex.in.assigner.set(name, other)
+				ex.in.assigner.setVariable(name, other)
 			}
 			return other
 		}
@@ -233,7 +233,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		}
 		return v.alts[ex.in.alt.pick("-"+name+other.text, 2)]
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		other := ex.one(e.Word)
+		other := ex.oneWord(e.Word)
 		if sure && (!set || e.Op == syntax.AlternateUnsetOrNull && d.text == "") {
 			return data{}
 		}
@@ -249,7 +249,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		}
 		return alts[ex.in.alt.pick("+"+name+other.text, 2)]
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		ex.one(e.Word)
+		ex.oneWord(e.Word)
 		return d
 	default: // nothing for the others
 	}
@@ -257,7 +257,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 }
 
 func (ex *expander) cutOrCase(d data, name string, e *syntax.Expansion) data {
-	pat := ex.one(e.Word)
+	pat := ex.oneWord(e.Word)
 	if pat.text == "*" && (e.Op == syntax.RemLargePrefix || e.Op == syntax.RemLargeSuffix) {
 		return data{taint: d.taint}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -173,14 +174,14 @@ func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 // resolved is the name of an agent whose program was looked up, and whose links are then
 // followed: readlink -f "$(which codex)". What other paths lead to is not known.
 func (l *commandLine) resolved(words []field) (data, bool) {
-	if name := programName(l.argv[0]); name != "readlink" && name != "realpath" && name != "greadlink" && name != "grealpath" {
+	if name := agentcli.ProgramName(l.argv[0]); name != "readlink" && name != "realpath" && name != "greadlink" && name != "grealpath" {
 		return data{}, false
 	}
 	for i, w := range l.argv[1:] {
 		if w == "" || w[0] == '-' || !effect.IsKnown(w) {
 			continue
 		}
-		if (len(agentsNamed[packageName(w)]) > 0 || w == ownName) && inPath(w) {
+		if (len(agentcli.Named(agentcli.PackageName(w))) > 0 || w == ownName) && agentcli.InPath(w) {
 			return data{w + "\n", words[1+i].taint}, true
 		}
 	}

@@ -176,7 +176,7 @@ func (pm *parameters) indexed(name string, index syntax.ArithmExpr) data {
 // keyText is the text of an index of an associative array.
 func (pm *parameters) keyText(index syntax.ArithmExpr) data {
 	if w, ok := index.(*syntax.Word); ok {
-		return pm.in.exp.one(w)
+		return pm.in.exp.oneWord(w)
 	}
 	return unknown
 }

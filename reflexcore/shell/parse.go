@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -70,16 +69,6 @@ func (p *parsers) asBash(src string) (*syntax.File, bool) {
 		return nil, false
 	}
 	return reread(p.bash, src, file)
-}
-
-// tryParse parses, and takes a panic of the parser for an error.
-func tryParse(p *syntax.Parser, src string) (file *syntax.File, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			file, err = nil, fmt.Errorf("the parser failed: %v", r)
-		}
-	}()
-	return p.Parse(strings.NewReader(src), "")
 }
 
 // tooDeep reports whether brackets, braces or backquotes nest deeper than the
@@ -186,48 +175,6 @@ func Read(src string, lim Limits) How {
 	return how
 }
 
-// Trees are short texts that were parsed while one call is judged. The same payload often
-// stands in a call several times, and what was found encoded is analyzed by itself once
-// more. The zero value is empty. It must not be shared, and nil keeps nothing.
-type Trees struct{ reads []read }
-
-const (
-	maxKept     = 8       // texts
-	maxKeptText = 4 << 10 // bytes of one
-)
-
-// Forget drops the texts, and keeps the memory.
-func (t *Trees) Forget() {
-	clear(t.reads)
-	t.reads = t.reads[:0]
-}
-
-// of returns what a text was read as, if that is known.
-func (t *Trees) of(src string) (read, bool) {
-	if t != nil && len(src) <= maxKeptText {
-		for i := range t.reads {
-			if t.reads[i].src == src {
-				return t.reads[i], true
-			}
-		}
-	}
-	return read{}, false
-}
-
-// keep notes what a text was read as, while there is room.
-func (t *Trees) keep(r read) {
-	if t != nil && len(t.reads) < maxKept && len(r.src) <= maxKeptText && !mayDefine(r.src) {
-		t.reads = append(t.reads, r)
-	}
-}
-
-// mayDefine reports whether a text may define a function. Each definition has to be one of
-// its own: how often a body calls itself is counted by the place where it stands in a tree.
-func mayDefine(src string) bool {
-	return strings.IndexByte(src, '(') >= 0 || strings.Contains(src, "function") ||
-		strings.IndexByte(src, '\\') >= 0 && (strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r"))
-}
-
 // tokens is what is left for a text that no parser reads: it is cut at operators,
 // quotes glue, and each piece is walked as a command. That it could not be parsed
 // is an opaque effect by itself, so that this can only make the verdict stricter.
@@ -252,7 +199,7 @@ func (in *interp) tokens(src string) {
 			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
 		}
 		if len(in.exp.fields) > mark && in.rep.spend() {
-			in.run(mark, &input{unknown, true}, nil, false)
+			in.runWords(mark, &input{unknown, true}, nil, false)
 			in.bared(mark)
 		}
 		in.exp.fields = in.exp.fields[:mark]
@@ -357,6 +304,6 @@ func (in *interp) bared(mark int) {
 		in.exp.fields = append(in.exp.fields[:mark], in.exp.fields[mark+1:]...)
 	}
 	if some && len(in.exp.fields) > mark && in.rep.spend() {
-		in.run(mark, &input{unknown, true}, nil, false)
+		in.runWords(mark, &input{unknown, true}, nil, false)
 	}
 }

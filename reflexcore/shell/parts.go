@@ -1,9 +1,8 @@
 package shell
 
 import (
-	"strings"
-
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -23,19 +22,6 @@ type report struct {
 	steps    int
 	expanded int
 	typed    bool // something asked what is typed
-}
-
-// An arena keeps the texts that a walk makes in one piece of memory.
-type arena struct {
-	texts strings.Builder // what words are made of, in one piece of memory
-}
-
-// A workdir is the working directory of the shell, as far as it is known.
-type workdir struct {
-	dir    string
-	may    string // what stands before the first slash of dir may be this folder, where that is not known
-	before string // where it still is if the last cd failed; empty: it did not
-	beside string // where it may still be if one of the last cd failed: a folder of settings
 }
 
 // Variables are those of the shell, in their scopes: the last one of a name counts.
@@ -141,15 +127,6 @@ type history struct {
 	lasts    []data // what $_ may be after the present command
 }
 
-// recalls says which values of the shell itself a text asks for. They are kept only
-// then: each command changes them.
-type recalls uint8
-
-const (
-	recallsLast recalls = 1 << iota // $_
-	recallsName                     // FUNCNAME
-)
-
 // Traps are what the shell runs by itself: at its end, at signals, beside other commands.
 type traps struct {
 	in       *interp
@@ -192,15 +169,6 @@ type lineReader struct {
 	eof bool // read found nothing more
 }
 
-// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
-// one what they stand for.
-type echoLog struct {
-	rep *report
-	alt *alternatives
-
-	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
-}
-
 // Readings are the ways in which one command is walked: for each combination of what its
 // variables may be, and once more for what is not known of its words being nothing.
 type readings struct {
@@ -226,29 +194,6 @@ type start struct {
 	others [][]data
 }
 
-// An omission says which unknown parts of words are taken for nothing.
-type omission uint8
-
-const (
-	omitsNothing omission = iota
-	omitsAll              // every one; a word that is nothing else is no word
-	omitsFor              // none: a word of which nothing is known is one that the call holds, see [readings.standing]
-	omitsSpread           // none: arrays are all of their elements
-	omitsParts            // those in words of which something is known; a whole word stays what it is
-)
-
-// unsure says which words a command has of which not all is known.
-type unsure uint8
-
-const (
-	partly       unsure = 1 << iota // a word has a known part and an unknown one
-	wholly                          // a word that may be no word
-	wholeUnknown                    // a word of which nothing is known, or a pattern of names
-	spread                          // an array without an index
-	named                           // one of these is the command's name
-	chosen                          // the call chose the unknown folder that a folder of the system stands below
-)
-
 // stands is what a word may be of which nothing is known.
 type stands struct {
 	in    *interp
@@ -268,14 +213,6 @@ type sources struct {
 	rooted     bool           // and what it found
 	plainTrees int            // how many of them are plain, see [sources.isPlainCall]
 	outermost  read           // the text that is walked, as it was read
-}
-
-// A read is what a text was read as.
-type read struct {
-	src     string
-	file    *syntax.File
-	how     How
-	strange bool
 }
 
 // A payloadRunner walks what commands run in turn: texts for a shell, scripts, and code of other
@@ -299,8 +236,9 @@ type programRunner struct {
 // An agentReader finds the commands that start agents, and what they tell these.
 type agentReader struct {
 	in        *interp
-	installed string // the agent that was installed in a version that the text names
-	homeless  bool   // env takes HOME away from what runs
+	installed string   // the agent that was installed in a version that the text names
+	homeless  bool     // env takes HOME away from what runs
+	argv      []string // the words of the commands that are looked at: a stack
 }
 
 // A scope is what a subshell or a branch has for itself.
@@ -316,4 +254,183 @@ type scope struct {
 	readonly       int
 	hooks          int
 	rewired        int
+}
+
+// An interp walks one text. It is kept for the next one.
+type interp struct {
+	*Analyzer
+
+	ctx      Context
+	branches int // how many branches, which may not be taken, enclose this
+	jumped   jump
+	via      string // how the text that is walked is run, for people
+
+	rep      report          // what was found, and what is left of the limits
+	arena    arena           // the memory of texts
+	cwd      workdir         // the working directory
+	vars     variables       // what the shell's variables hold
+	alt      alternatives    // which of several values the present command is walked with
+	par      parameters      // $1, $name, ${name[i]}: what a word reads
+	math     arithmetic      // $((…))
+	assigner assigner        // name=value, declare, export
+	exp      expander        // words become fields
+	fs       filesystem      // files as the text leaves them
+	io       descriptorTable // redirections and pipes
+	def      definitions     // functions and aliases
+	traps    traps           // what the shell runs by itself
+	hist     history         // the list of commands, $_, FUNCNAME
+	lines    lineReader      // read and mapfile
+	echoes   echoLog         // what echo printed with backslashes
+	dirs     directories     // cd, pushd, popd
+	readings readings        // the ways to read one command
+	stands   stands          // what a word may be of which nothing is known
+	src      sources         // the texts that are walked
+	agents   agentReader     // commands that start agents
+	env      exporter        // variables that programs inherit
+	payloads payloadRunner   // sh -c, eval, scripts, code
+	programs programRunner   // what the tables say of a program
+}
+
+// A plumbing is where the descriptors lead, for [descriptorTable.replumb].
+type plumbing struct {
+	fds  [descriptors]string
+	outs [descriptors]*data
+	err  *data
+}
+
+// wires is what is noted of a statement with redirections while its command is walked.
+type wires struct {
+	readings, stays int // how often its command was walked, and how often that was exec
+	passes          int
+	kept            []rewiring // what exec left, once for each time
+	was             plumbing   // before the statement
+	out             connected
+	ends            plumbing // after its first walk
+	own             input
+	led             connected
+	reads           bool   // an exec in it connected the standard input
+	touched         uint32 // the descriptors that its redirections are for
+	pending         int    // how many rewirings there were
+	connections     int    // how often exec had connected the standard input
+}
+
+// A rewiring is what a command connected that may have been exec.
+type rewiring struct {
+	plumbing
+	std    input
+	reads  bool  // another standard input
+	moves  bool  // another standard output
+	stream *data // which leads there
+}
+
+// connected is where exec sends the output of the commands that follow.
+type connected struct {
+	sink  *data  // where it would go otherwise
+	path  string // empty: exec sends it to no file
+	to    *data  // nil: exec sends it into no other stream
+	maybe bool   // exec may not have run: it goes to both
+}
+
+// A conduit is the memory for what flows between two commands, or into files.
+type conduit struct {
+	out data
+	in  input
+	// The rest is for redirections, and large: a pipe has nothing in it to clear.
+	redirects bool
+	to        redirected
+	wires
+}
+
+// A descriptorTable says where the descriptors of the shell lead, and those of the statement
+// that is walked.
+type descriptorTable struct {
+	in *interp
+
+	fds      [descriptors]string // the paths of open descriptors
+	outs     [descriptors]*data  // the streams of those that lead into one; those of 1 and 2 are kept elsewhere
+	err      *data               // where the error output goes; nil: nowhere
+	numbered int                 // how many descriptors have a variable for their number
+	stdin    *input              // the standard input of the statement that is walked
+	stdout   *data               // and its output
+	out      connected           // where exec sends the output of what follows
+	wires    *wires              // the statement with redirections whose command is walked
+	aliased  *wires              // the same while an alias is taken for that command
+	rewired  []rewiring          // what commands connected that may have been exec
+	// connections is how often exec connected the standard input.
+	connections int
+	conduits    []*conduit
+	xtrace      bool // set -x is on
+}
+
+// A descriptor leads to a path, or into a stream that something reads: a pipe, or the
+// output of a substitution. Those below 10 have their numbers; [descriptorTable.redirect] gives the
+// next ones to {name}; the last one stands for all others.
+const (
+	firstNamed  = 10
+	descriptors = 16
+	otherOnes   = descriptors - 1
+)
+
+// applied is one command while its uses become effects.
+type applied struct {
+	parsed grammar.Parsed // the memory of the command line
+	notes  fileNotes
+	lists  listRunner
+	application
+}
+
+// FileNotes are what a program makes of files besides what its uses say: copies, links, backups,
+// archives, downloads, and what it was built of.
+type fileNotes struct {
+	a       *applied
+	origins []origin // of the files that it copies or moves
+}
+
+// A commandLine is the words of one program, and what the tables say of them.
+type commandLine struct {
+	p    *grammar.Parsed
+	argv []string
+	by   string
+}
+
+// A listRunner runs the command of a program once for each list of words that it reads or finds:
+// xargs, parallel, find -exec.
+type listRunner struct {
+	a *applied
+}
+
+// redirected is where the streams of a statement go.
+type redirected struct {
+	std     *input
+	sink    *data
+	targets [8]target
+	n       int
+}
+
+type target struct {
+	path string
+	more bool
+	fd   int
+}
+
+// An echoLog keeps what echo printed with backslashes in it: one shell writes them, another
+// one what they stand for.
+type echoLog struct {
+	rep *report
+	alt *alternatives
+
+	list []string // what echo printed with backslashes in it, see [echoLog.echoed]
+}
+
+// application is what applied has that is no memory.
+type application struct {
+	in    *interp
+	line  commandLine
+	mark  int
+	std   *input
+	sink  *data
+	bits  effect.Bits
+	taint effect.Taint // of all that it read
+	text  string       // of the only file that it read
+	reads int
 }

@@ -217,16 +217,6 @@ func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Tain
 	fsys.list = append(fsys.list, virtual{path: fsys.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
 }
 
-// pieceOf is the taint of what was split into pieces of which a path may be one.
-func (fsys *filesystem) pieceOf(p string) (t effect.Taint) {
-	for i := range fsys.list {
-		if f := &fsys.list[i]; f.pieces && strings.HasPrefix(p, f.path) {
-			t |= f.taint
-		}
-	}
-	return t
-}
-
 // firstPieces are the ends of the names of the first pieces: those are told to later calls.
 var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "00", "01", "02", "03", "04", "05", "06", "07"}
 

@@ -58,7 +58,7 @@ func (bc builtinCall) read() {
 		return
 	}
 	if len(names) == 0 {
-		bc.in.assigner.set("REPLY", line)
+		bc.in.assigner.setVariable("REPLY", line)
 		return
 	}
 	words := bc.in.lines.cutIFS(line.text, len(names))
@@ -70,7 +70,7 @@ func (bc builtinCall) read() {
 		case !line.known():
 			d.text = effect.Unknown
 		}
-		bc.in.assigner.set(name, d)
+		bc.in.assigner.setVariable(name, d)
 		bc.in.env.affects(name, d)
 	}
 }

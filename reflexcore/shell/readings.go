@@ -135,17 +135,6 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 	}
 }
 
-// omitted is a value in a walk that takes what is not known for nothing.
-func (rg *readings) omitted(d data) data {
-	if !d.known() {
-		rg.leaner = rg.leaner || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
-		if rg.omits == omitsAll {
-			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
-		}
-	}
-	return d
-}
-
 // look notes which words of a command may be other words.
 func (rg *readings) look(mark int) {
 	for i := range rg.in.exp.fields[mark:] {

@@ -38,11 +38,11 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 	case syntax.Hdoc, syntax.DashHdoc:
 		dt.here(dt.in.exp.document(redir), fd, r)
 	case syntax.WordHdoc:
-		d := dt.in.exp.one(redir.Word)
+		d := dt.in.exp.oneWord(redir.Word)
 		d.text += "\n"
 		dt.here(d, fd, r)
 	case syntax.RdrIn, syntax.RdrInOut:
-		p := dt.in.exp.one(redir.Word)
+		p := dt.in.exp.oneWord(redir.Word)
 		if fd < 0 {
 			fd = 0
 		}
@@ -76,7 +76,7 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 
 // target is the path of a redirection for output.
 func (dt *descriptorTable) target(w *syntax.Word) data {
-	d := dt.in.exp.one(w)
+	d := dt.in.exp.oneWord(w)
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
 		// With nothing in it, it is another file, but "$DIR/x" is not one at the root.
 		if set := strings.ReplaceAll(d.text, effect.Unknown, ""); set != d.text && (set[0] != '/' || d.text[0] == '/') {
@@ -125,7 +125,7 @@ func (dt *descriptorTable) opened(p data, fd int, more bool, r *redirected, out 
 
 // duplicate is >&N, <&N, and >&FILE.
 func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirected, out *data) {
-	to := dt.in.exp.one(redir.Word)
+	to := dt.in.exp.oneWord(redir.Word)
 	n, err := strconv.ParseUint(strings.TrimSuffix(to.text, "-"), 10, 16)
 	if fd < 0 {
 		fd = 1

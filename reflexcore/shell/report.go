@@ -28,7 +28,7 @@ const (
 
 // handsOn notes a program, and a list of words that it is started with. A loop may start
 // one program many times: those are one program.
-func (r *report) handsOn(p Program, args []field) {
+func (r *report) handsOn(p Program, args []string) {
 	i := slices.IndexFunc(r.res.Programs, func(q Program) bool { return q.Path == p.Path && q.Named == p.Named })
 	if i < 0 {
 		if i = len(r.res.Programs); i >= maxPrograms {
@@ -38,25 +38,19 @@ func (r *report) handsOn(p Program, args []field) {
 		r.res.Programs = append(r.res.Programs, p)
 	}
 	args = args[:min(len(args), maxWords)]
-	same := func(words []string) bool {
-		return slices.EqualFunc(words, args, func(word string, f field) bool { return word == f.text })
-	}
+	same := func(words []string) bool { return slices.Equal(words, args) }
 	switch q := &r.res.Programs[i]; {
 	case q.More || slices.ContainsFunc(q.Words, same):
 	case len(q.Words) >= maxLists:
 		q.More = true
 	default:
-		words := make([]string, len(args))
-		for i, f := range args {
-			words[i] = f.text
-		}
-		q.Words = append(q.Words, words)
+		q.Words = append(q.Words, slices.Clone(args))
 	}
 }
 
-// ran adds to the trace what the present command is: a program of the tables, or one
+// noteProgram adds to the trace what the present command is: a program of the tables, or one
 // of the shell itself.
-func (r *report) ran(program string, shell bool) {
+func (r *report) noteProgram(program string, shell bool) {
 	if !r.ctx.Explain || r.step < 0 {
 		return
 	}
@@ -90,8 +84,8 @@ func (r *report) dotted(p string) {
 	r.res.Dotted = append(r.res.Dotted, d)
 }
 
-// odd notes an oddity of a command and what the command's name turned out to be.
-func (r *report) odd(o Oddity, name string) {
+// noteOddity notes an oddity of a command and what the command's name turned out to be.
+func (r *report) noteOddity(o Oddity, name string) {
 	r.res.Odd |= o
 	if r.res.OddName == "" {
 		r.res.OddName = name
@@ -154,7 +148,7 @@ func (r *report) made(n int) bool {
 	return !r.stopped()
 }
 
-func (r *report) effect(e effect.Effect) {
+func (r *report) addEffect(e effect.Effect) {
 	if len(r.res.Effects) >= r.lim.Effects {
 		r.over("effects")
 		return

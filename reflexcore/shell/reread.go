@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -359,4 +360,14 @@ func (r *rereader) literal(l *syntax.Lit, a around, outer syntax.Node) {
 			}
 		}
 	}
+}
+
+// tryParse parses, and takes a panic of the parser for an error.
+func tryParse(p *syntax.Parser, src string) (file *syntax.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			file, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	return p.Parse(strings.NewReader(src), "")
 }

@@ -47,17 +47,6 @@ const (
 	NameUnknown   // a variable whose value is not known is the command
 )
 
-// How says how a text was read.
-type How uint8
-
-// The ways, from the best.
-const (
-	Parsed    How = iota // as bash, or zsh
-	Recovered            // as bash, with what was missing put in
-	Tokens               // not at all: split at quotes and operators
-	Refused              // beyond a limit
-)
-
 // Limits bound an analysis. A zero value stops everything; begin with
 // [DefaultLimits].
 type Limits struct {
@@ -109,7 +98,7 @@ type Context struct {
 	Env map[string]string // the environment, as far as it is known
 	// Value returns a variable as the code would find it in its environment. Vars
 	// are those that its command line sets. Both are set for code only.
-	Value func(name string) (text string, from effect.Taint, known bool)
+	Value func(name string) (text string, from effect.Taint, ok bool)
 	Vars  map[string]string
 	// Input is the standard input of the code, InputTaint where it came from. It is
 	// known only if HasInput.
@@ -226,11 +215,6 @@ func (o Oddity) String() string {
 		b.WriteString(name)
 	}
 	return b.String()
-}
-
-// String returns the word.
-func (h How) String() string {
-	return [...]string{"parsed", "recovered", "tokens", "refused"}[min(h, Refused)]
 }
 
 // fed is the further taint of a line for a shell that code made of what it read, or of

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // enter begins a scope for variables, directory and parameters.
@@ -79,150 +78,18 @@ func (in *interp) separately(bare bool, walk func()) {
 	in.leave(s)
 }
 
-// perhaps walks what may not happen: what it assigns is one more possibility. The folder
-// that it enters counts, and the one before is kept beside.
-func (ds *directories) perhaps(walk func()) {
-	scope := ds.in.enterBranch()
-	walk()
-	dir, may := ds.in.cwd.dir, ds.in.cwd.may
-	ds.in.join(scope)
-	if dir != scope.dir {
-		ds.goesFrom(scope.dir)
-		ds.in.cwd.dir, ds.in.cwd.may = dir, may
-	}
-}
-
-// sub walks a text in a shell of its own.
-func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
-	scope := pl.in.enter()
-	outer := pl.in.alt.setAside()
-	pl.payload(d, via, std, sink)
-	pl.in.alt.selection = outer
-	pl.in.leave(scope)
-}
-
-// aside walks what may run later, or at any time: nothing that it sets holds for what
-// follows, and what it writes may be there or not.
-func (in *interp) aside(walk func()) {
-	scope := in.enter()
-	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
-	outer := in.alt.setAside()
-	in.jumped = 0
-	in.rep.steps += 16 // it is walked once more when it is called
-	in.branches++
-	walk()
-	in.branches--
-	in.alt.selection = outer
-	in.jumped, in.io.xtrace = jumped, xtrace
-	in.io.replumb(&was)
-	in.leave(scope)
-}
-
-// source walks a text. Outermost it decides how the text was read.
-func (in *interp) source(src, via string, std *input, sink *data) {
-	if in.rep.stopped() {
-		return
-	}
-	if in.rep.depth >= in.rep.lim.Depth {
-		in.rep.over(overDepth)
-		return
-	}
-	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
-	in.hist.recalled(src)
-	file, how, strange := in.src.parse(src)
-	if how > in.rep.res.How {
-		in.rep.res.How = how
-	}
-	in.rep.depth++
-	in.rep.res.Layers = max(in.rep.res.Layers, in.rep.depth-1)
-	outer := in.via
-	if via != "" {
-		in.via = via
-	}
-	switch how {
-	case Refused:
-		in.rep.over("size or nesting")
-	case Tokens:
-		in.tokens(src)
-	default:
-		if strange || how == Recovered && !in.inert(src) {
-			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
-		}
-		if in.readings.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
-			in.stands.files = append(in.stands.files, file)
-		}
-		if len(in.src.trees) < maxTrees {
-			in.src.trees = append(in.src.trees, file)
-		}
-		in.walkStmts(file.Stmts, std, sink)
-	}
-	in.rep.depth--
-	in.via = outer
-}
-
-func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
-	for i, s := range list {
-		if in.rep.stopped() {
-			return
-		}
-		before, wired := in.jumped, len(in.io.rewired)
-		in.walkStmt(s, std, sink)
-		if len(in.io.rewired) > wired && i+1 < len(list) {
-			in.io.rewiredly(wired, std, sink, func() {
-				if in.jumped != before {
-					in.mayWalk(list[i+1:], std, sink)
-				} else {
-					in.walkStmts(list[i+1:], std, sink)
-				}
-			})
-			return
-		}
-		if in.jumped != before && i+1 < len(list) { // the rest may not run
-			in.mayWalk(list[i+1:], std, sink)
-			return
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
+// aliases, and only the functions and variables that are exported. Where that is not
+// certain, because a variable may have come with the environment, both possibilities count.
+// bare says that even what is exported may not reach it.
+func (df *definitions) newProcess(bare bool) scope {
+	s := df.in.enter()
+	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
+	df.in.par.params, df.in.par.others = []data{}, nil
+	for i := s.length - 1; i >= 0; i-- {
+		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
+			df.in.vars.inherit(&v, s.length)
 		}
 	}
-}
-
-// mayWalk walks statements that may not run: what they assign is one more possibility.
-func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
-	scope := in.enterBranch()
-	in.walkStmts(list, std, sink)
-	in.join(scope)
-}
-
-// nested walks statements inside the expansion of a command: its choices stay.
-func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
-	outer := ex.in.alt.setAside()
-	ex.in.walkStmts(stmts, std, sink)
-	ex.in.alt.selection = outer
-}
-
-// walkStmt walks a statement with its redirections.
-func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
-	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
-		return
-	}
-	if out := &in.io.out; (out.path != "" || out.to != nil) && out.sink == sink {
-		in.io.captured(s, std)
-		return
-	}
-	if in.rep.level++; in.rep.level > 4*in.rep.lim.Nesting {
-		in.rep.over("nesting")
-	}
-	stdin, stdout, wires := in.io.stdin, in.io.stdout, in.io.wires
-	in.io.stdin, in.io.stdout = std, sink
-	in.io.wires, in.io.aliased = in.io.aliased, nil
-	defer func() {
-		in.rep.level--
-		in.io.stdin, in.io.stdout, in.io.wires = stdin, stdout, wires
-	}()
-	if in.traps.intruder != nil {
-		in.traps.intrude()
-	}
-	if len(s.Redirs) == 0 {
-		in.cmd(s, std, sink)
-		return
-	}
-	in.io.redirected(s, std, sink)
+	return s
 }

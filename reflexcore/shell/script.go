@@ -127,10 +127,6 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 	}
 }
 
-// unknownWord is a variable that nobody can set: it stands for what is not known
-// in a text that is parsed once more.
-const unknownName, unknownWord = "__unknown__", "${__unknown__}"
-
 func partialIf(b bool) effect.Bits {
 	if b {
 		return effect.Partial
@@ -294,7 +290,7 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 			pl.in.exp.push(field{data: data{w, f.Taint}})
 		}
 		var out data
-		pl.in.separately(false, func() { pl.in.run(mark, &input{}, &out, false) })
+		pl.in.separately(false, func() { pl.in.runWords(mark, &input{}, &out, false) })
 		pl.in.exp.fields = pl.in.exp.fields[:mark]
 		return out.taint
 	case f.Lang != "":

@@ -38,15 +38,15 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 					case "unset":
 						in.vars.list = append(in.vars.list, variable{name: "IFS", unset: true})
 					case "none":
-						in.assigner.set("IFS", data{})
+						in.assigner.setVariable("IFS", data{})
 					case "unknown":
-						in.assigner.set("IFS", unknown)
+						in.assigner.setVariable("IFS", unknown)
 					case "partly":
-						in.assigner.set("IFS", data{text: ":" + effect.Unknown})
+						in.assigner.setVariable("IFS", data{text: ":" + effect.Unknown})
 					case "array":
 						in.vars.list = append(in.vars.list, variable{name: "IFS", array: true, list: []data{{text: "l"}}})
 					default:
-						in.assigner.set("IFS", data{text: ifs})
+						in.assigner.setVariable("IFS", data{text: ifs})
 					}
 					b := builder{in: in, start: len(in.exp.buf)}
 					b.addText("before", false)

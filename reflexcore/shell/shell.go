@@ -19,10 +19,19 @@
 // opaque effect, which no rule may take for harmless.
 //
 // Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
-// a walk consists of. Then scope.go, stmt.go and call.go for statements and simple commands;
-// word.go, param.go and parameters.go for what their words become; builtins.go for commands of
-// the shell itself, apply.go and executes.go for those of the tables; readings.go for what is
-// walked once more because it is not known.
+// a walk consists of. The other files, from above to below:
+//
+//   - statements: scope.go and walk.go, stmt.go, exec.go, trap.go
+//   - simple commands: call.go, builtins.go and the files of single builtins, definitions.go
+//   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
+//     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
+//     command lines package agentcli knows, and agentcode.go for code that starts them
+//   - words: word.go, param.go, operator.go, document.go, braces.go, arith.go, and builder.go
+//   - values: assign.go, array.go and setting.go give them, parameters.go and alternatives.go
+//     read them, variables.go, environment.go and elements.go hold them
+//   - files and descriptors: files.go, redirect.go, descriptors.go, lookup.go, workdir.go
+//   - what is walked once more because it is not known: readings.go, standin.go
+//   - texts: parse.go, reread.go, sources.go, trees.go, quote.go, literals.go, paths.go
 package shell
 
 // Analyze says what the command line does.

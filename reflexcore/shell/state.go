@@ -6,44 +6,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// An interp walks one text. It is kept for the next one.
-type interp struct {
-	*Analyzer
-
-	ctx      Context
-	branches int // how many branches, which may not be taken, enclose this
-	jumped   jump
-	via      string // how the text that is walked is run, for people
-
-	rep      report          // what was found, and what is left of the limits
-	arena    arena           // the memory of texts
-	cwd      workdir         // the working directory
-	vars     variables       // what the shell's variables hold
-	alt      alternatives    // which of several values the present command is walked with
-	par      parameters      // $1, $name, ${name[i]}: what a word reads
-	math     arithmetic      // $((…))
-	assigner assigner        // name=value, declare, export
-	exp      expander        // words become fields
-	fs       filesystem      // files as the text leaves them
-	io       descriptorTable // redirections and pipes
-	def      definitions     // functions and aliases
-	traps    traps           // what the shell runs by itself
-	hist     history         // the list of commands, $_, FUNCNAME
-	lines    lineReader      // read and mapfile
-	echoes   echoLog         // what echo printed with backslashes
-	dirs     directories     // cd, pushd, popd
-	readings readings        // the ways to read one command
-	stands   stands          // what a word may be of which nothing is known
-	src      sources         // the texts that are walked
-	agents   agentReader     // commands that start agents
-	env      exporter        // variables that programs inherit
-	payloads payloadRunner   // sh -c, eval, scripts, code
-	programs programRunner   // what the tables say of a program
-}
-
-// A jump leaves a loop or a function: what stands after it may not run.
-type jump uint8
-
 const (
 	leavesLoop jump = 1 << iota
 	leavesFunction
@@ -68,6 +30,7 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
 		src:      sources{trees: in.src.trees[:0]},
 		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
+		agents:   agentReader{argv: in.agents.argv[:0]},
 	}
 	in.assemble()
 	if in.cwd.dir == "" {
@@ -100,6 +63,7 @@ func wiped[T any](list []T) []T {
 func (in *interp) release() {
 	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
 	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
+	in.agents.argv = wiped(in.agents.argv)
 	in.arena.texts.Reset()
 	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
 	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)

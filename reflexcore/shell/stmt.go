@@ -209,7 +209,7 @@ func (in *interp) loop(c *syntax.ForClause, std *input, sink *data) {
 		for i := 0; i < n && in.rep.spend(); i++ {
 			f := in.exp.fields[mark+i]
 			round := func() {
-				in.assigner.set(l.Name.Value, f.data)
+				in.assigner.setVariable(l.Name.Value, f.data)
 				in.walkStmts(c.Do, std, sink)
 			}
 			switch {
@@ -285,7 +285,7 @@ func (in *interp) items(l *syntax.WordIter) (lists int) {
 func (in *interp) landed(before jump) { in.jumped = in.jumped&^leavesLoop | before&leavesLoop }
 
 func (in *interp) caseClause(c *syntax.CaseClause, std *input, sink *data) {
-	words := in.readings.values(func() data { return in.exp.one(c.Word) })
+	words := in.readings.values(func() data { return in.exp.oneWord(c.Word) })
 	wired := len(in.io.rewired)
 	if len(words) == 1 {
 		in.cases(c, words[0], std, sink)
@@ -310,7 +310,7 @@ func (in *interp) cases(c *syntax.CaseClause, word data, std *input, sink *data)
 	for _, item := range c.Items {
 		matched, sure := false, true
 		for _, p := range item.Patterns {
-			is, known := in.exp.matches(word.text, in.exp.one(p).text)
+			is, known := in.exp.matches(word.text, in.exp.oneWord(p).text)
 			matched = matched || is
 			sure = sure && known
 		}
@@ -336,7 +336,7 @@ func (in *interp) testExpr(x syntax.TestExpr) {
 	}
 	switch x := x.(type) {
 	case *syntax.Word:
-		in.exp.one(x)
+		in.exp.oneWord(x)
 	case *syntax.BinaryTest:
 		in.testExpr(x.X)
 		if x.Op == syntax.AndTest || x.Op == syntax.OrTest { // which may not be looked at

@@ -11,7 +11,7 @@ import (
 // unknownProgram is a command whose name is not known.
 func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 	pr.in.rep.res.Opaque++
-	pr.in.rep.odd(NameUnknown, effect.Show(pr.in.exp.fields[mark].text))
+	pr.in.rep.noteOddity(NameUnknown, effect.Show(pr.in.exp.fields[mark].text))
 	args := pr.in.exp.fields[mark:]
 	e := effect.Effect{Kind: effect.Exec, Target: args[0].text, Taint: args[0].taint | std.taint, Bits: effect.Partial}
 	if args[0].isUnnamed() {
@@ -209,7 +209,7 @@ func (pr *programRunner) suspects(from int) {
 		before := len(pr.in.rep.res.Effects)
 		mark := len(pr.in.exp.fields)
 		pr.in.exp.fields = append(pr.in.exp.fields, pr.in.exp.fields[i:n]...)
-		pr.in.separately(false, func() { pr.in.run(mark, &input{}, nil, false) })
+		pr.in.separately(false, func() { pr.in.runWords(mark, &input{}, nil, false) })
 		pr.in.exp.fields = pr.in.exp.fields[:mark]
 		pr.in.rep.level--
 		if !slices.ContainsFunc(pr.in.rep.res.Effects[before:], harms) {
@@ -242,7 +242,7 @@ func (pr *programRunner) maybeShell(d data) {
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(d.text), " ")
 	name, _, assigns := strings.Cut(first, "=")
-	if p := pr.in.Table.Find(first); p == nil && builtinOf(first) == nil && (!assigns || strings.Trim(name, flagLetters) != "") {
+	if p := pr.in.Table.Find(first); p == nil && !builtins[first] && (!assigns || strings.Trim(name, flagLetters) != "") {
 		return
 	}
 	before := len(pr.in.rep.res.Effects)

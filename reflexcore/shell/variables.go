@@ -331,3 +331,53 @@ func substitutes(part syntax.WordPart) bool {
 	_, ok := part.(*syntax.CmdSubst)
 	return ok
 }
+
+// environment is the value of a variable that the text did not assign.
+func (vs *variables) environment(name string) data {
+	switch name {
+	case "PWD":
+		return data{text: vs.cwd.dir}
+	case "BASH":
+		return data{text: "/bin/bash"} // by the shell itself, whatever it inherits
+	case "BASH_COMMAND":
+		vs.rep.typed = true
+		return unknown
+	case "_":
+		return unknown // the shell's own path, or a word of the command before this text
+	case "DIRSTACK":
+		return data{text: vs.cwd.dir}
+	case unknownName:
+		return data{effect.Unknown, vs.murky}
+	}
+	if v, ok := vs.ctx.Env[name]; ok {
+		return data{text: v}
+	}
+	if vs.ctx.Unset {
+		return data{}
+	}
+	switch name {
+	case "TMPDIR": // where it is not set, programs use this
+		return data{text: "/tmp"}
+	case "SHELL":
+		return data{text: "/bin/bash"} // or another one that takes -c
+	}
+	if secretName(name) {
+		return data{text: effect.Unknown, taint: effect.Secret}
+	}
+	return unknown
+}
+
+// secretName reports whether a variable of that name holds a credential.
+func secretName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
+		if strings.Contains(upper, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownWord is a variable that nobody can set: it stands for what is not known
+// in a text that is parsed once more.
+const unknownName, unknownWord = "__unknown__", "${__unknown__}"

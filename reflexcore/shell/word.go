@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,111 +45,6 @@ func (ex *expander) expandWord(w *syntax.Word) {
 		return
 	}
 	ex.expandParts(w)
-}
-
-func (ex *expander) push(f field) {
-	if len(ex.fields) >= ex.in.rep.lim.Fields {
-		ex.in.rep.over("words")
-		return
-	}
-	ex.fields = append(ex.fields, f)
-}
-
-// pushAll is push for the words of a command in a command. Such commands nest, and each
-// holds its words again.
-func (ex *expander) pushAll(list []field) {
-	if room := max(ex.in.rep.lim.Fields-len(ex.fields), 0); len(list) > room {
-		ex.in.rep.over("words")
-		list = list[:room]
-	}
-	if cap(ex.fields)-len(ex.fields) < len(list) {
-		ex.fields = slices.Grow(ex.fields, max(len(list), len(ex.fields)))
-	}
-	ex.fields = append(ex.fields, list...)
-}
-
-// A builder makes the fields of one word.
-type builder struct {
-	in    *interp
-	start int // in in.buf
-	field
-	any   bool // the field exists even if it is empty
-	stays bool // the value that is added is something, even if it is not known: ${X:?}, $$
-	place bool // the value that is added is where something is
-	// Some of what is not known is no variable of the environment.
-	foreign bool
-	joins   bool // it has more than one part
-}
-
-func (b *builder) addText(s string, quoted bool) {
-	if b.in.rep.made(len(s)) {
-		b.in.exp.buf = append(b.in.exp.buf, s...)
-		b.any = b.any || quoted || s != ""
-		b.quoted = b.quoted || quoted
-	}
-}
-
-// flush ends a field.
-func (b *builder) flush() {
-	if b.any {
-		b.text = b.in.arena.keep(b.in.exp.buf[b.start:])
-		if b.in.readings.omits == omitsParts && b.hollow && strings.Trim(b.text, effect.Unknown) != "" {
-			b.text, b.splits = strings.ReplaceAll(b.text, effect.Unknown, ""), false
-		}
-		b.in.exp.push(b.field)
-	}
-	b.in.exp.buf = b.in.exp.buf[:b.start]
-	b.field, b.any, b.foreign = field{}, false, false
-}
-
-// addValue adds what an expansion gave, split at IFS unless it is quoted.
-func (b *builder) addValue(d data, quoted bool) {
-	b.taint |= d.taint
-	if !d.known() {
-		b.foreign = b.foreign || !b.place
-		b.inherits = !b.foreign
-		b.based = b.based || b.place && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
-		b.filled = b.filled || b.stays && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
-		if b.hollow = b.hollow || !b.stays; !b.stays {
-			d = b.in.readings.omitted(d)
-		}
-	}
-	if quoted {
-		b.addText(d.text, true)
-		return
-	}
-	if !d.known() {
-		b.splits = true
-		b.strange = b.strange || !b.place
-	}
-	bare := isOneWord(d.text)
-	if !bare && strings.ContainsAny(d.text, "*?[") {
-		b.glob = true
-	}
-	ifs := b.in.par.ifsOf(d.text)
-	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
-	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
-		b.addText(d.text, false)
-		return
-	}
-	rest, taint := d.text, b.taint
-	for rest != "" {
-		i := strings.IndexAny(rest, ifs)
-		if i < 0 {
-			b.addText(rest, false)
-			return
-		}
-		if i > 0 {
-			b.addText(rest[:i], false)
-		}
-		splits, odd, hollow, strange, foreign := b.splits, b.odd, b.hollow, b.strange, b.foreign
-		b.flush()
-		b.odd, b.hollow, b.strange, b.foreign = odd&Separator, hollow, strange, foreign
-		b.inherits = !foreign
-		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
-		rest = rest[i+1:]
-		b.glob = strings.ContainsAny(rest, "*?[")
-	}
 }
 
 // expandParts pushes the fields of a word without braces.
@@ -332,8 +226,8 @@ func onlyAt(q *syntax.DblQuoted) bool {
 	return p.Param.Value == "@" || ok && index.Lit() == "@"
 }
 
-// one expands a word to one text, as on the right of = and after <<<.
-func (ex *expander) one(w *syntax.Word) data {
+// oneWord expands a word to oneWord text, as on the right of = and after <<<.
+func (ex *expander) oneWord(w *syntax.Word) data {
 	if w == nil {
 		return data{}
 	}
@@ -409,4 +303,54 @@ func (ex *expander) process(p *syntax.ProcSubst) string {
 	d := ex.substitution(p.Stmts)
 	ex.in.fs.list = append(ex.in.fs.list, virtual{path: name, data: d, src: p})
 	return name
+}
+
+// addValue adds what an expansion gave, split at IFS unless it is quoted.
+func (b *builder) addValue(d data, quoted bool) {
+	b.taint |= d.taint
+	if !d.known() {
+		b.foreign = b.foreign || !b.place
+		b.inherits = !b.foreign
+		b.based = b.based || b.place && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
+		b.filled = b.filled || b.stays && len(b.in.exp.buf) == b.start && d.text == effect.Unknown
+		if b.hollow = b.hollow || !b.stays; !b.stays {
+			d = b.in.readings.omitted(d)
+		}
+	}
+	if quoted {
+		b.addText(d.text, true)
+		return
+	}
+	if !d.known() {
+		b.splits = true
+		b.strange = b.strange || !b.place
+	}
+	bare := isOneWord(d.text)
+	if !bare && strings.ContainsAny(d.text, "*?[") {
+		b.glob = true
+	}
+	ifs := b.in.par.ifsOf(d.text)
+	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
+	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
+		b.addText(d.text, false)
+		return
+	}
+	rest, taint := d.text, b.taint
+	for rest != "" {
+		i := strings.IndexAny(rest, ifs)
+		if i < 0 {
+			b.addText(rest, false)
+			return
+		}
+		if i > 0 {
+			b.addText(rest[:i], false)
+		}
+		splits, odd, hollow, strange, foreign := b.splits, b.odd, b.hollow, b.strange, b.foreign
+		b.flush()
+		b.odd, b.hollow, b.strange, b.foreign = odd&Separator, hollow, strange, foreign
+		b.inherits = !foreign
+		b.taint, b.splits = taint, splits && !effect.IsKnown(rest[i+1:])
+		rest = rest[i+1:]
+		b.glob = strings.ContainsAny(rest, "*?[")
+	}
 }

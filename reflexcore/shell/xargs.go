@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
 )
@@ -248,12 +249,12 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || isolates[lr.a.line.p.Program.Name]
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || agentcli.Isolates[lr.a.line.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
 		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.run(mark, lr.a.std, out, false) })
+			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
 		}
 		in.rep.level--
 		in.via, in.agents.homeless = via, homeless
@@ -327,7 +328,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		for i := mark; i < len(in.exp.fields); i++ {
 			if strings.Contains(in.exp.fields[i].text, placeholder) {
 				if in.exp.fields[i].text == placeholder && i > mark && in.exp.fields[i-1].text == "-c" {
-					in.rep.odd(InputAsCode, lr.a.line.by)
+					in.rep.noteOddity(InputAsCode, lr.a.line.by)
 				}
 				in.exp.fields[i].text = strings.ReplaceAll(in.exp.fields[i].text, placeholder, value)
 				in.exp.fields[i].taint |= std.taint
@@ -339,7 +340,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		}
 	}
 	if len(in.exp.fields) > mark && in.exp.fields[len(in.exp.fields)-1].text == "-c" {
-		in.rep.odd(InputAsCode, lr.a.line.by)
+		in.rep.noteOddity(InputAsCode, lr.a.line.by)
 	}
 	for _, w := range words {
 		in.exp.push(field{data: w, splits: !w.known()})

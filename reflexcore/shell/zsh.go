@@ -34,7 +34,7 @@ func (ex *expander) flagged(p *syntax.ParamExp) data {
 	plain := p.Repl == nil && p.Slice == nil && !p.Length && !p.Excl && p.Names == 0
 	switch {
 	case name == "" && p.Exp != nil && isDefault(p.Exp.Op):
-		d = ex.one(p.Exp.Word)
+		d = ex.oneWord(p.Exp.Word)
 	case name == "" || !plain:
 		return unknown
 	default:

@@ -1,4 +1,4 @@
-package shell
+package agentcli
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 // Each that is not listed as plain makes the start one that is asked about.
 func TestClaudeWords(t *testing.T) {
 	odd := func(words string) bool {
-		var args []field
+		var args []string
 		for w := range strings.SplitSeq(words, "|") {
-			args = append(args, field{data: data{text: strings.ReplaceAll(w, "?", "\x00")}})
+			args = append(args, strings.ReplaceAll(w, "?", "\x00"))
 		}
 		return claudeWords(args)
 	}
@@ -54,13 +54,13 @@ func TestClaudeVariables(t *testing.T) {
 		NODE_OPTIONS=-r BUN_OPTIONS=x BUN_INSPECT=x BUN_CONFIG_FILE=x CLAUDE_CODE_ANYTHING=1 CLAUDE_CODE_DEBUG_LOGS_DIR=x CLAUDE_CODE_CLIENT_CERT=x
 		CLAUDE_CODE_SIMPLE=1 CLAUDE_CODE_MANAGED_SETTINGS_PATH=x CLAUDE_BG_BACKEND=x CLAUDE_PROJECT_DIR=x CLAUDE_PLUGIN_ROOT=x SHELL=./bash SHELL=/tmp/bin/bash
 		SHELL=/usr/bin/git CLAUDE_CODE_GIT_BASH_PATH=x CLAUDE_CODE_DIAGNOSTICS_FILE=x NODE_PATH=x CLAUDE_CC_BUN_OPTIONS=x`) {
-		if !setsClaude(word) {
+		if !SetsClaude(word) {
 			t.Errorf("%s is plain", word)
 		}
 	}
 	for _, word := range strings.Fields(`CLAUDE_CODE_MAX_OUTPUT_TOKENS=9 CLAUDE_CODE_USE_BEDROCK=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 SHELL=/bin/bash SHELL=/usr/bin/zsh
 		NODE_OPTIONS=--max-old-space-size=4096 NODE_OPTIONS= ANTHROPIC_MODEL=x CLAUDECODE= CLAUDE_MODEL=x DEBUG=1 MAX_THINKING_TOKENS=9 CLAUDE_OUTPUT=x`) {
-		if setsClaude(word) {
+		if SetsClaude(word) {
 			t.Errorf("%s is not plain", word)
 		}
 	}
@@ -70,19 +70,19 @@ func FuzzClaudeWords(f *testing.F) {
 	f.Add("-p\x01hi", "--exec")
 	f.Add("--model\x01--exec=x", "\x00")
 	f.Fuzz(func(t *testing.T, words, more string) {
-		var args []field
+		var args []string
 		for w := range strings.SplitSeq(words, "\x01") {
-			args = append(args, field{data: data{text: w}})
+			args = append(args, w)
 		}
 		was := claudeWords(args)
-		if args = append(args, field{data: data{text: "--exec"}}, field{data: data{text: more}}); !was && len(args) > 2 && !claudeWords(args) && !isCommandAnywhere(args) {
+		if args = append(args, "--exec", more); !was && len(args) > 2 && !claudeWords(args) && !isCommandAnywhere(args) {
 			t.Errorf("%q passes with --exec", words)
 		}
 	})
 }
 
 // isCommandAnywhere reports whether a word is a command of Claude Code, whose own flags follow.
-func isCommandAnywhere(args []field) bool {
+func isCommandAnywhere(args []string) bool {
 	for i := range args {
 		if isCommand(args, i) {
 			return true

@@ -1,4 +1,4 @@
-package shell
+package agentcli
 
 import (
 	"path"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // The words and variables with which Claude Code is started. Some of its flags run code,
@@ -70,7 +71,7 @@ func PlainClaudeFlag(word string) bool {
 
 // claudeQuiet are the commands of Claude Code that only say, fetch or stop something, or that
 // are judged by what they add: after a colon the words behind them, where not all are.
-var claudeQuiet = wordSet(`help version doctor update upgrade install setup-token agents logs stop kill rm completion migrate-installer
+var claudeQuiet = wordset.Of(`help version doctor update upgrade install setup-token agents logs stop kill rm completion migrate-installer
 	mcp:list mcp:get mcp:remove mcp:add mcp:add-json mcp:add-from-claude-desktop mcp:login mcp:logout mcp:help mcp:
 	plugin:list plugin:details plugin:validate plugin:help plugin:install plugin:i plugin:enable plugin:disable plugin:uninstall plugin:remove plugin:update plugin:marketplace plugin:
 	config:get config:list config:ls config:set config:add config:remove config:rm config:help config:
@@ -79,21 +80,21 @@ var claudeQuiet = wordSet(`help version doctor update upgrade install setup-toke
 
 // claudeCommands are its other commands that are known. Behind a flag only these are taken
 // for one, since a single word may be a prompt.
-var claudeCommands = wordSet(`mcp plugin plugins config auth auto-mode daemon attach respawn gateway import purge ultrareview remote-control rc remote bridge
+var claudeCommands = wordset.Of(`mcp plugin plugins config auth auto-mode daemon attach respawn gateway import purge ultrareview remote-control rc remote bridge
 	sync ssh open server self-hosted-runner environment-runner sandbox project new exec setup critique xaa workspace-trust worktree-hook edit-hook`)
 
 // claudeWords reports whether the words behind Claude Code's name have a flag or a command in
 // them that is not plain.
-func claudeWords(args []field) bool {
+func claudeWords(args []string) bool {
 	prompt, open, takes := false, false, TakesNone
 	for i, f := range args {
-		name, value, joined := strings.Cut(f.text, "=")
+		name, value, joined := strings.Cut(f, "=")
 		switch {
-		case f.text == "--":
+		case f == "--":
 			takes = TakesNone
 		case isFlag(name): // also where it is a value: some flags are looked for in all words
 			if !joined && i+1 < len(args) {
-				value = args[i+1].text
+				value = args[i+1]
 			}
 			if !plainFlag(name, value) {
 				return true
@@ -103,15 +104,15 @@ func claudeWords(args []field) bool {
 			} else if takes = claudeFlags[name]; joined || !strings.HasPrefix(name, "--") && takesRest(name) {
 				takes = TakesNone
 			}
-		case takes == TakesOne, takes == TakesMaybe && !claudeCommands[f.text]:
+		case takes == TakesOne, takes == TakesMaybe && !claudeCommands[f]:
 			takes = TakesNone
 		case takes == TakesMany:
 		case !prompt:
-			prompt, open = true, strings.HasPrefix(f.text, effect.Unknown)
+			prompt, open = true, strings.HasPrefix(f, effect.Unknown)
 			if isCommand(args, i) {
 				return !plainCommand(args[i:])
 			}
-		case open, strings.HasPrefix(f.text, effect.Unknown):
+		case open, strings.HasPrefix(f, effect.Unknown):
 			return true // it may be a flag, or the prompt a command
 		}
 	}
@@ -132,13 +133,13 @@ func plainFlag(name, value string) bool {
 	}
 	switch name {
 	case "--permission-mode": // the others do not ask
-		return contains("default manual plan dontAsk auto bypassPermissions acceptEdits", value) // a rule asks about the last two
+		return wordset.Has("default manual plan dontAsk auto bypassPermissions acceptEdits", value) // a rule asks about the last two
 	case "--input-format": // a stream may bring servers and settings
 		return value == "text"
 	case "-r", "--resume":
 		return plainSession(value)
 	case "--debug-file": // a log is no file that anybody runs or loads
-		return effect.IsKnown(value) && contains(".log .txt", path.Ext(value))
+		return effect.IsKnown(value) && wordset.Has(".log .txt", path.Ext(value))
 	}
 	return true
 }
@@ -169,13 +170,13 @@ func plainSession(value string) bool {
 }
 
 // isCommand reports whether the word at a place is a command of Claude Code, and no prompt.
-func isCommand(args []field, at int) bool {
-	word := args[at].text
+func isCommand(args []string, at int) bool {
+	word := args[at]
 	if claudeCommands[word] || claudeQuiet[word] {
 		return true
 	}
 	for _, f := range args {
-		if f.text == "--" || f.text == "-p" || f.text == "--print" {
+		if f == "--" || f == "-p" || f == "--print" {
 			return false
 		}
 	}
@@ -183,9 +184,9 @@ func isCommand(args []field, at int) bool {
 }
 
 // plainCommand reports whether a command of Claude Code is plain.
-func plainCommand(args []field) bool {
-	name, rest := args[0].text, args[1:]
-	if len(rest) == 1 && contains("-h --help", rest[0].text) {
+func plainCommand(args []string) bool {
+	name, rest := args[0], args[1:]
+	if len(rest) == 1 && wordset.Has("-h --help", rest[0]) {
 		return true
 	}
 	if name == "plugins" {
@@ -198,57 +199,39 @@ func plainCommand(args []field) bool {
 		return false
 	}
 	for _, f := range rest {
-		if flag, _, _ := strings.Cut(f.text, "="); isFlag(flag) && !contains(claudeSays, flag) && !PlainClaudeFlag(f.text) {
+		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !wordset.Has(claudeSays, flag) && !PlainClaudeFlag(f) {
 			return false
 		}
 	}
 	return true
 }
 
-// printsPrompt reports whether the first word of a command that is none of its flags is a
+// PrintsPrompt reports whether the first word of a command that is none of its flags is a
 // prompt of Claude Code, also where it is not known.
-func printsPrompt(argv []string) bool {
+func PrintsPrompt(argv []string) bool {
 	return ClaudeProgram(argv[0]) && slices.ContainsFunc(argv, func(w string) bool { return w == "-p" || w == "--print" })
 }
 
 // ClaudeProgram reports whether a file is Claude Code by its path: its name, the folder of its
 // versions or the script of its package.
 func ClaudeProgram(file string) bool {
-	return contains("claude claude-code", programName(file)) || ClaudeInstalled(file)
+	return wordset.Has("claude claude-code", ProgramName(file)) || ClaudeInstalled(file)
 }
 
 // ClaudeInstalled reports whether a file is Claude Code by the folder in which it is installed.
 func ClaudeInstalled(file string) bool {
 	dir, base := path.Split(file)
-	return versionOf(file) == "claude" || path.Base(dir) == "claude-code" && strings.HasPrefix(base, "cli.")
-}
-
-// executesFlag walks the command that a hidden flag of Claude Code has a shell run: --bg --exec COMMAND.
-func (ag *agentReader) executesFlag(args []field) {
-	for i, f := range args {
-		command, joined := strings.CutPrefix(f.text, "--exec=")
-		switch {
-		case joined:
-			f.text = command
-		case f.text == "--exec" && i+1 < len(args):
-			f = args[i+1]
-		default:
-			continue
-		}
-		if f.known() {
-			ag.in.payloads.payload(f.data, "claude --exec", &input{}, nil)
-		}
-	}
+	return VersionOf(file) == "claude" || path.Base(dir) == "claude-code" && strings.HasPrefix(base, "cli.")
 }
 
 // claudeSays are the flags with which its plain commands say or fetch something.
 const claudeSays = `--json --all --force --text --console --claudeai --sso --email --cwd --follow -f --lines --any --keep-workers`
 
 // second is the first word that is no flag.
-func second(args []field) string {
+func second(args []string) string {
 	for _, f := range args {
-		if f.text != "" && f.text[0] != '-' {
-			return f.text
+		if f != "" && f[0] != '-' {
+			return f
 		}
 	}
 	return ""
@@ -256,7 +239,7 @@ func second(args []field) string {
 
 // claudeVariables are the variables of Claude Code that bring no code, settings or files. Of
 // those that begin as they do, any other one is a question where it is started.
-var claudeVariables = wordSet(`ENTRYPOINT SESSION_ID EFFORT_LEVEL MAX_OUTPUT_TOKENS MAX_RETRIES MAX_CONTEXT_TOKENS MAX_TOOL_USE_CONCURRENCY
+var claudeVariables = wordset.Of(`ENTRYPOINT SESSION_ID EFFORT_LEVEL MAX_OUTPUT_TOKENS MAX_RETRIES MAX_CONTEXT_TOKENS MAX_TOOL_USE_CONCURRENCY
 	SUBAGENT_MODEL AUTO_MODE_MODEL AUTO_COMPACT_WINDOW FILE_READ_MAX_OUTPUT_TOKENS GLOB_TIMEOUT_SECONDS API_KEY_HELPER_TTL_MS OAUTH_TOKEN
 	USE_BEDROCK USE_VERTEX USE_FOUNDRY USE_MANTLE SKIP_BEDROCK_AUTH SKIP_VERTEX_AUTH SKIP_FOUNDRY_AUTH USE_NATIVE_FILE_SEARCH
 	ENABLE_TELEMETRY ENHANCED_TELEMETRY_BETA ENABLE_TASKS ENABLE_PROMPT_SUGGESTION ENABLE_TOKEN_USAGE_ATTACHMENT ENABLE_AWAY_SUMMARY
@@ -267,19 +250,19 @@ var claudeVariables = wordSet(`ENTRYPOINT SESSION_ID EFFORT_LEVEL MAX_OUTPUT_TOK
 	DISABLE_LEGACY_MODEL_REMAP DISABLE_MOUSE DISABLE_NONESSENTIAL_TRAFFIC DISABLE_NONSTREAMING_FALLBACK DISABLE_STRUCTURED_OUTPUTS
 	DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL DISABLE_TERMINAL_TITLE DISABLE_THINKING DISABLE_VIRTUAL_SCROLL DISABLE_WEB_FETCH DISABLE_WORKFLOWS`)
 
-// claudeVariable reports whether a variable may have Claude Code run or load something. Its
+// ClaudeVariable reports whether a variable may have Claude Code run or load something. Its
 // shell is the one that SHELL names, if it has no other.
-func claudeVariable(name, value string) bool {
+func ClaudeVariable(name, value string) bool {
 	if code, ok := strings.CutPrefix(name, "CLAUDE_CODE_"); ok {
 		return !claudeVariables[code]
 	}
 	switch name {
 	case "SHELL":
 		dir, base := path.Split(value)
-		return !contains("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/", dir) || !contains("sh bash zsh dash ksh fish", base)
+		return !wordset.Has("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/", dir) || !wordset.Has("sh bash zsh dash ksh fish", base)
 	case "NODE_OPTIONS": // what only bounds the memory is everyday
 		return strings.Trim(strings.TrimPrefix(value, "--max-old-space-size="), "0123456789") != "" &&
-			!contains("--no-warnings --no-deprecation --use-system-ca", value)
+			!wordset.Has("--no-warnings --no-deprecation --use-system-ca", value)
 	case "CLAUDE_ENV_FILE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CC_BUN_OPTIONS", "CLAUDE_TMPDIR", "NODE_PATH":
 		return true
 	}
@@ -287,24 +270,8 @@ func claudeVariable(name, value string) bool {
 		strings.HasPrefix(name, "CLAUDE_PLUGIN_")
 }
 
-// bringsCode reports whether a variable that was set may have the Claude Code that starts run
-// or load something.
-func (ag *agentReader) bringsCode() bool {
-	ag.in.rep.steps += len(ag.in.vars.list) / 16 // looking through many is work
-	for i := range ag.in.vars.list {
-		name := ag.in.vars.list[i].name
-		if name == "" || ag.in.vars.list[i].unset || !claudeVariable(name, ag.in.vars.list[i].text) {
-			continue
-		}
-		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && claudeVariable(name, now.text) {
-			return true
-		}
-	}
-	return false
-}
-
-// setsClaude is [claudeVariable] for a word that sets a variable: env NAME=VALUE, tmux -e NAME=VALUE.
-func setsClaude(word string) bool {
+// SetsClaude is [ClaudeVariable] for a word that sets a variable: env NAME=VALUE, tmux -e NAME=VALUE.
+func SetsClaude(word string) bool {
 	name, value, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.ToUpper(name) == name && claudeVariable(name, value)
+	return ok && name != "" && strings.ToUpper(name) == name && ClaudeVariable(name, value)
 }

@@ -1,0 +1,160 @@
+// Package agentcli knows the command lines of coding agents: which program is one, by its name,
+// its package, its image or where it is installed, and whether some words start it.
+//
+// agentcli.go asks what a command starts. unhooked.go and claude.go say which flags and commands
+// of Claude Code are plain; any other one makes a start a question. names.go takes the names of
+// programs and packages apart, and table.go lists the agents.
+package agentcli
+
+import (
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
+)
+
+// agentQuiet are the words with which an agent only says, fetches or stores something.
+var agentQuiet = wordset.Of(`help version doctor update upgrade install uninstall login logout auth status mcp config configure completion completions models model list ls plugin plugins stats sessions whoami usage info cache feedback
+	-h --help -help -v -V --version -version`)
+
+// agentServes are the words behind a quiet one that start it all the same.
+var agentServes = wordset.Of("serve server start run")
+
+// agentRecords are the words for what agents have kept of their work, and agentLists those
+// that then say or store something and start nothing.
+var (
+	agentRecords = wordset.Of("session sessions thread threads conversation conversations history")
+	agentLists   = wordset.Of("list ls delete rm remove export show info search")
+)
+
+// StartedBy is the agent that a file is, by its path, if those words start it; empty: it is
+// none, or is not started.
+func StartedBy(file string, words []string) string {
+	for _, a := range named[ProgramName(file)] {
+		if Unhooked(a.ID, words) {
+			return "copy of " + a.ID
+		}
+		if a.Begins(words, false) {
+			return a.ID
+		}
+	}
+	id := InstalledOf(file)
+	if id == "" {
+		id = VersionOf(file)
+	}
+	if ClaudeInstalled(file) {
+		id = "claude"
+	}
+	if Unhooked(id, words) {
+		return "copy of " + id
+	}
+	if InstalledStarts(id, words) {
+		return id
+	}
+	return ""
+}
+
+// InstalledStarts reports whether those words start an agent that is known by where it is
+// installed, and not by a name that means other programs too.
+func InstalledStarts(id string, args []string) bool {
+	return slices.ContainsFunc(programs, func(a Agent) bool {
+		return a.ID == id && a.AnyWords() && (Unhooked(id, args) || a.Begins(args, false))
+	})
+}
+
+// IsAgent reports whether a program of that name is an agent, however it is started.
+func IsAgent(name string) bool {
+	return slices.ContainsFunc(named[ProgramName(name)], func(a *Agent) bool { return a.AnyWords() })
+}
+
+// MayBeAgent reports whether a file is an agent by its path, with some words.
+func MayBeAgent(file string) bool {
+	return len(named[ProgramName(file)]) > 0 || InstalledOf(file) != "" || VersionOf(file) != ""
+}
+
+// ModuleOf is the agent that a module of Python is, if those words start it.
+func ModuleOf(module string, args []string) string {
+	module, _, _ = strings.Cut(module, ".")
+	for _, a := range named[strings.ReplaceAll(module, "_", "-")] {
+		if a.Begins(args, false) {
+			return a.ID
+		}
+	}
+	return ""
+}
+
+// Named are the agents whose program, package or image has that name, in small letters.
+func Named(name string) []*Agent { return named[name] }
+
+// Names are all of these names.
+func Names() iter.Seq[string] { return maps.Keys(named) }
+
+// Matching are the agents of which a pattern finds the program.
+func Matching(pattern string) (out []*Agent) {
+	for i := range programs {
+		for name := range strings.FieldsSeq(programs[i].names) {
+			if ok, err := path.Match(pattern, name); ok && err == nil {
+				out = append(out, &programs[i])
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Begins reports whether the words behind an agent's name start it. Its input is what it
+// is to do if it is fed.
+func (a *Agent) Begins(args []string, fed bool) bool {
+	if len(args) > 1 && agentRecords[args[0]] && agentLists[args[1]] {
+		return false
+	}
+	if a.starts != "" {
+		return a.beginsWith(args, fed)
+	}
+	if len(args) == 0 {
+		return true
+	}
+	first := args[0]
+	if last := args[len(args)-1]; len(args) == 2 && (last == "--help" || last == "-h" || last == "--version") {
+		return false
+	}
+	if len(args) == 2 && wordset.Has(a.answers, first) && args[1] != "" && effect.IsKnown(args[1]) && args[1][0] != '-' {
+		return false
+	}
+	if len(args) > 1 && wordset.Has(a.quiet, first+":"+args[1]) {
+		return false
+	}
+	if (!agentQuiet[first] || wordset.Has(a.loud, first)) && !wordset.Has(a.quiet, first) {
+		return true
+	}
+	if first != "" && first[0] == '-' {
+		return len(args) > 1 && first != "--help" && first != "--version"
+	}
+	return len(args) > 1 && agentServes[args[1]]
+}
+
+// beginsWith is [Agent.Begins] of an agent whose name means other programs too.
+func (a *Agent) beginsWith(args []string, fed bool) bool {
+	if len(args) == 0 {
+		return wordset.Has(a.starts, ".") || fed && a.fed
+	}
+	first := args[0]
+	if a.said && strings.Contains(first, " ") && first[0] != '-' {
+		return true
+	}
+	for i, f := range args {
+		flag, _, _ := strings.Cut(f, "=")
+		switch {
+		case flag == "" || flag == ".":
+		case i == 0 && flag[0] != '-' && wordset.Has(a.starts, flag): // gh agent-task list
+			return len(args) == 1 || !wordset.Has(a.quiet, first+":"+args[1]) && (&Agent{quiet: a.quiet}).Begins(args[1:], fed)
+		case flag[0] == '-' && wordset.Has(a.starts, flag), i == 0 && wordset.Has(a.starts, "^"+flag):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,109 @@
+package agentcli
+
+import (
+	"encoding/json"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
+)
+
+// An agent that is started by its own program finds the hooks of the one that starts it,
+// except in the ways of this file.
+
+// Unhooked reports whether an agent is told to run its tools where it has none of the
+// hooks that it has here: on a machine of its maker's, as a server of tools, with other
+// settings than the ones on the disk, or in a way that is not known to be plain.
+func Unhooked(id string, args []string) bool {
+	return id == "claude" && (servesTools(args) || unhooks(args) || isDriven(args) || claudeWords(args))
+}
+
+// servesTools reports whether the words behind Claude Code's name make it a server that
+// runs its tools for whoever writes to its input: claude mcp serve. No hook is asked
+// there, not even one of managed settings.
+func servesTools(args []string) bool {
+	for i := range args {
+		if args[i] != "mcp" {
+			continue
+		}
+		rest := args[i+1:]
+		for len(rest) > 0 && (rest[0] == "" || rest[0][0] == '-') {
+			rest = rest[1:]
+		}
+		if len(rest) > 0 && (rest[0] == "serve" || !effect.IsKnown(rest[0])) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDriven reports whether the words behind Claude Code's name hand this machine to whoever
+// writes to its maker's server: claude remote-control.
+func isDriven(args []string) bool {
+	return len(args) > 0 && wordset.Has("remote-control rc", args[0]) &&
+		(len(args) == 1 || !wordset.Has("-h --help", args[len(args)-1]))
+}
+
+// unhooks reports whether a flag of Claude Code keeps the hooks of users or projects out
+// of one start, or puts others in their place.
+func unhooks(args []string) bool {
+	for i, f := range args {
+		flag, value, joined := strings.Cut(f, "=")
+		switch {
+		case wordset.Has("--remote --cloud --teleport --managed-settings --restricted --worktree", flag):
+			return true
+		case flag == "--agents" && !joined:
+			if i+1 < len(args) && mayHook(args[i+1]) {
+				return true
+			}
+		case flag == "--agents":
+			f = value
+			if mayHook(f) {
+				return true
+			}
+		case len(flag) > 1 && flag[0] == '-' && flag[1] != '-': // -w x, -wx, -pw x
+			if strings.HasPrefix(strings.TrimLeft(flag[1:], "pc"), "w") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayHook reports whether the agents that are defined for one start may run or load something
+// of their own: hooks, which take the place of those in the settings, servers, skills, or what
+// is not known. They are JSON, or the name of a file.
+func mayHook(agents string) bool {
+	var defined map[string]map[string]json.RawMessage
+	if !effect.IsKnown(agents) || json.Unmarshal([]byte(agents), &defined) != nil {
+		return true
+	}
+	for _, keys := range defined {
+		for key, value := range keys {
+			if !agentKeys[key] && !plainAgentKey(key, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// agentKeys are the keys of an agent that run and load nothing.
+var agentKeys = wordset.Of(`description prompt tools disallowedTools model effort maxTurns autoCompactWindow memory background omitClaudeMd color`)
+
+// plainAgentKey reports whether another key of an agent has a value that runs and loads nothing.
+func plainAgentKey(key string, value json.RawMessage) bool {
+	var text string
+	var names []string
+	switch key {
+	case "permissionMode":
+		return json.Unmarshal(value, &text) == nil && wordset.Has("default manual plan dontAsk auto", text)
+	case "isolation":
+		return string(value) == `"worktree"`
+	case "initialPrompt": // one that begins with a slash loads a text
+		return json.Unmarshal(value, &text) == nil && !strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n\v\f\u00a0"), "/")
+	case "mcpServers": // names are those of servers that are there already
+		return json.Unmarshal(value, &names) == nil
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/grammar"
+)
+
+// affects notes what an assignment makes later programs do, as the grammar's
+// block of the environment says. Most names are not in it, and cost nothing.
+func (en *exporter) affects(name string, value data) {
+	if !value.known() && strings.Trim(value.text, effect.Unknown) != "" { // what is not known of it may be nothing
+		en.affects(name, data{strings.ReplaceAll(value.text, effect.Unknown, ""), value.taint})
+	}
+	if number, ok := strings.CutPrefix(name, "GIT_CONFIG_VALUE_"); ok {
+		en.gitSetting(number, value)
+		return
+	}
+	if function, ok := strings.CutPrefix(name, "BASH_FUNC_"); ok {
+		en.in.def.imported(function, value)
+		return
+	}
+	if target, ok := strings.CutPrefix(name, "CARGO_TARGET_"); ok { // of any target
+		for _, end := range [...]string{"RUNNER", "LINKER"} {
+			if strings.HasSuffix(target, "_"+end) {
+				name = "CARGO_TARGET_" + end
+			}
+		}
+	}
+	if !en.in.Table.Variable(name) {
+		if name == "BASH_XTRACEFD" {
+			en.in.io.traced()
+		}
+		if disables(name) && value.text != "" && value.text != "0" && value.text != "false" {
+			en.in.add(effect.Effect{Kind: effect.Permission, Target: "guard:" + name, By: name + "="})
+		}
+		return
+	}
+	en.in.rep.level++
+	switch {
+	case en.in.rep.level > en.in.rep.lim.Nesting:
+		en.in.rep.over(overDepth)
+	case name == "PROMPT_COMMAND", name == "PS0", name == "PS1", name == "PS4":
+		en.in.traps.hooked(name, func(*input) { en.variable(name, value) })
+	default:
+		en.variable(name, value)
+	}
+	en.in.rep.level--
+}
+
+// handsOver notes the files of settings that a variable names for the programs that run with it:
+// GIT_TRACE, PIP_LOG and a hundred others name a file that is written.
+func (en *exporter) handsOver(name string) {
+	value := en.in.par.valueOf(name)
+	if en.in.ctx.Written || en.in.rep.bits&effect.Remote != 0 || len(value.text) > maxMentioned || !hint(value.text) {
+		return
+	}
+	m := mentioner{in: en.in, by: name + "="}
+	m.scan(value.text)
+	m.tell(len(en.in.rep.res.Effects))
+}
+
+func (en *exporter) variable(name string, value data) {
+	mark, words := len(en.in.exp.fields), len(en.in.programs.words)
+	en.in.exp.push(field{data: data{text: "="}})
+	en.in.exp.push(field{data: data{name + "=" + value.text, value.taint}})
+	en.in.programs.words = append(en.in.programs.words, "=", en.in.exp.fields[mark+1].text)
+	argv := en.in.programs.words[words:]
+	a := en.in.programs.borrow()
+	p := &a.parsed
+	en.in.Table.Parse(argv, p)
+	a.take(en.in, argv, mark, &input{}, name+"=")
+	en.in.programs.apply(a, nil)
+	en.in.programs.giveBack(a)
+	en.in.exp.fields, en.in.programs.words = en.in.exp.fields[:mark], en.in.programs.words[:words]
+}
+
+// disables reports whether a variable of that name turns a guard off.
+func disables(name string) bool {
+	for _, off := range [...]string{"DISABLE", "BYPASS", "SKIP", "OFF"} {
+		if !strings.Contains(name, off) {
+			continue
+		}
+		for _, guard := range [...]string{"GUARD", "SAFETY", "SHIELD", "APPROV", "WARDEN", "SENTINEL"} {
+			if strings.Contains(name, guard) {
+				return true
+			}
+		}
+	}
+	return strings.HasPrefix(name, "APPROVER_")
+}
+
+// moved notes that an agent is started with another home than its own: it finds no
+// hooks there, or others.
+func (en *exporter) moved(program string) {
+	if !settingsReaders[program[strings.LastIndexByte(program, '/')+1:]] {
+		return
+	}
+	for _, name := range homes {
+		if now, was := en.in.par.valueOf(name), en.in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+			en.in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
+			return
+		}
+	}
+}
+
+// takesHome reports whether env starts a program without the variable HOME, or without
+// any.
+func (l *commandLine) takesHome(u *grammar.Use) bool {
+	if l.p.Program.Name != "env" && l.by != "env" && l.by != "genv" {
+		return false
+	}
+	for i := 1; i < len(l.argv) && i < u.Word; i++ {
+		switch w := l.argv[i]; {
+		case w == "-", w == "--ignore-environment", w == "--unset=HOME", w == "-uHOME":
+			return true
+		case w == "HOME" && (l.argv[i-1] == "-u" || l.argv[i-1] == "--unset"):
+			return true
+		case len(w) > 1 && w[0] == '-' && w[1] != '-' && w[1] != 'u' && w[1] != 'C' && strings.Contains(w, "i"):
+			return true
+		}
+	}
+	return false
+}
+
+// gitSetting walks a setting that GIT_CONFIG_KEY_n and GIT_CONFIG_VALUE_n give to git,
+// as if it were given by -c. One whose name is not known may be any.
+func (en *exporter) gitSetting(number string, value data) {
+	key := en.in.par.valueOf("GIT_CONFIG_KEY_" + number)
+	if en.in.rep.level >= en.in.rep.lim.Nesting {
+		en.in.rep.over(overDepth)
+		return
+	}
+	mark := len(en.in.exp.fields)
+	for _, text := range [...]string{"git", "-c", key.text + "=" + value.text, "version"} {
+		en.in.exp.push(field{data: data{text: text}})
+	}
+	en.in.exp.fields[mark+2].taint = key.taint | value.taint
+	en.in.rep.level++
+	en.in.programs.runProgram(mark, &input{}, nil)
+	en.in.rep.level--
+	en.in.exp.fields = en.in.exp.fields[:mark]
+}
+
+// environmentOf is what a program finds in a variable: of the environment, or one of
+// the text, which need not be told whether it is exported.
+func (en *exporter) environmentOf(name string) (text string, from effect.Taint, known bool) {
+	if _, ok := en.in.ctx.Env[name]; !ok && en.in.vars.find(name) == nil {
+		return "", 0, false
+	}
+	v := en.in.par.valueOf(name)
+	return v.text, v.taint, true
+}

@@ -1,0 +1,194 @@
+package shell
+
+import (
+	"strings"
+
+	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// source walks a text. Outermost it decides how the text was read.
+func (in *interp) source(src, via string, std *input, sink *data) {
+	if in.rep.stopped() {
+		return
+	}
+	if in.rep.depth >= in.rep.lim.Depth {
+		in.rep.over(overDepth)
+		return
+	}
+	in.rep.steps += 8 + len(src)/256 // a parse costs more than a step
+	in.hist.recalled(src)
+	file, how, strange := in.src.parse(src)
+	if how > in.rep.res.How {
+		in.rep.res.How = how
+	}
+	in.rep.depth++
+	in.rep.res.Layers = max(in.rep.res.Layers, in.rep.depth-1)
+	outer := in.via
+	if via != "" {
+		in.via = via
+	}
+	switch how {
+	case Refused:
+		in.rep.over("size or nesting")
+	case Tokens:
+		in.tokens(src)
+	default:
+		if strange || how == Recovered && !in.inert(src) {
+			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
+		}
+		if in.readings.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
+			in.stands.files = append(in.stands.files, file)
+		}
+		if len(in.src.trees) < maxTrees {
+			in.src.trees = append(in.src.trees, file)
+		}
+		in.walkStmts(file.Stmts, std, sink)
+	}
+	in.rep.depth--
+	in.via = outer
+}
+
+func (in *interp) walkStmts(list []*syntax.Stmt, std *input, sink *data) {
+	for i, s := range list {
+		if in.rep.stopped() {
+			return
+		}
+		before, wired := in.jumped, len(in.io.rewired)
+		in.walkStmt(s, std, sink)
+		if len(in.io.rewired) > wired && i+1 < len(list) {
+			in.io.rewiredly(wired, std, sink, func() {
+				if in.jumped != before {
+					in.mayWalk(list[i+1:], std, sink)
+				} else {
+					in.walkStmts(list[i+1:], std, sink)
+				}
+			})
+			return
+		}
+		if in.jumped != before && i+1 < len(list) { // the rest may not run
+			in.mayWalk(list[i+1:], std, sink)
+			return
+		}
+	}
+}
+
+// mayWalk walks statements that may not run: what they assign is one more possibility.
+func (in *interp) mayWalk(list []*syntax.Stmt, std *input, sink *data) {
+	scope := in.enterBranch()
+	in.walkStmts(list, std, sink)
+	in.join(scope)
+}
+
+// nested walks statements inside the expansion of a command: its choices stay.
+func (ex *expander) nested(stmts []*syntax.Stmt, std *input, sink *data) {
+	outer := ex.in.alt.setAside()
+	ex.in.walkStmts(stmts, std, sink)
+	ex.in.alt.selection = outer
+}
+
+// walkStmt walks a statement with its redirections.
+func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
+	if s.Cmd == nil && len(s.Redirs) == 0 || !in.rep.spend() {
+		return
+	}
+	if out := &in.io.out; (out.path != "" || out.to != nil) && out.sink == sink {
+		in.io.captured(s, std)
+		return
+	}
+	if in.rep.level++; in.rep.level > 4*in.rep.lim.Nesting {
+		in.rep.over("nesting")
+	}
+	stdin, stdout, wires := in.io.stdin, in.io.stdout, in.io.wires
+	in.io.stdin, in.io.stdout = std, sink
+	in.io.wires, in.io.aliased = in.io.aliased, nil
+	defer func() {
+		in.rep.level--
+		in.io.stdin, in.io.stdout, in.io.wires = stdin, stdout, wires
+	}()
+	if in.traps.intruder != nil {
+		in.traps.intrude()
+	}
+	if len(s.Redirs) == 0 {
+		in.cmd(s, std, sink)
+		return
+	}
+	in.io.redirected(s, std, sink)
+}
+
+// sub walks a text in a shell of its own.
+func (pl *payloadRunner) sub(d data, via string, std *input, sink *data) {
+	scope := pl.in.enter()
+	outer := pl.in.alt.setAside()
+	pl.payload(d, via, std, sink)
+	pl.in.alt.selection = outer
+	pl.in.leave(scope)
+}
+
+// aside walks what may run later, or at any time: nothing that it sets holds for what
+// follows, and what it writes may be there or not.
+func (in *interp) aside(walk func()) {
+	scope := in.enter()
+	was, jumped, xtrace := in.io.plumbed(), in.jumped, in.io.xtrace
+	outer := in.alt.setAside()
+	in.jumped = 0
+	in.rep.steps += 16 // it is walked once more when it is called
+	in.branches++
+	walk()
+	in.branches--
+	in.alt.selection = outer
+	in.jumped, in.io.xtrace = jumped, xtrace
+	in.io.replumb(&was)
+	in.leave(scope)
+}
+
+// perhaps walks what may not happen: what it assigns is one more possibility. The folder
+// that it enters counts, and the one before is kept beside.
+func (ds *directories) perhaps(walk func()) {
+	scope := ds.in.enterBranch()
+	walk()
+	dir, may := ds.in.cwd.dir, ds.in.cwd.may
+	ds.in.join(scope)
+	if dir != scope.dir {
+		ds.goesFrom(scope.dir)
+		ds.in.cwd.dir, ds.in.cwd.may = dir, may
+	}
+}
+
+// recalled notes what a text asks for.
+func (hs *history) recalled(src string) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+		strings.Contains(src, "{!_")) {
+		hs.recalls |= recallsLast
+	}
+	if strings.Contains(src, "FUNCNAME") {
+		hs.recalls |= recallsName
+	}
+}
+
+// goesFrom notes the folder that cd leaves, where it stays if it fails. One of settings
+// or of the system is kept longer.
+func (ds *directories) goesFrom(dir string) {
+	ds.in.cwd.before = dir
+	if ds.isHidden(dir) {
+		ds.in.cwd.beside = dir
+	}
+}
+
+// isHidden reports whether a folder is one whose files change what a program or the
+// system does.
+func (ds *directories) isHidden(dir string) bool {
+	if !effect.IsKnown(dir) || dir == "" || dir[0] != '/' {
+		return false
+	}
+	for _, top := range [...]string{"/etc", "/boot", "/dev", "/usr", "/bin", "/sbin", "/lib", "/System", "/Library"} {
+		if rest, ok := strings.CutPrefix(dir, top); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	if strings.HasPrefix(dir[strings.LastIndexByte(dir, '/')+1:], ".") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
+	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
+}

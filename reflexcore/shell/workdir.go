@@ -1,0 +1,99 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"approver.example/reflexcore/effect"
+)
+
+// A workdir is the working directory of the shell, as far as it is known.
+type workdir struct {
+	dir    string
+	may    string // what stands before the first slash of dir may be this folder, where that is not known
+	before string // where it still is if the last cd failed; empty: it did not
+	beside string // where it may still be if one of the last cd failed: a folder of settings
+}
+
+// refuses reports whether cd with two words is an error in every shell.
+func (w *workdir) refuses(args []field) bool {
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
+}
+
+// possiblePath is the path that one may be in the folder that may be the present one; empty
+// if nothing is known of it.
+func (w *workdir) possiblePath(p string) string {
+	if p == "" || p[0] != '/' {
+		dir := w.dir
+		if rest, ok := strings.CutPrefix(dir, effect.Unknown); ok {
+			dir = w.may + rest
+		}
+		if dir == "" || dir[0] != '/' {
+			return ""
+		}
+		p = dir + "/" + p
+	}
+	if p = path.Clean(p); len(p) > longest {
+		return ""
+	}
+	return p
+}
+
+// mayBe is what a path below a folder that is not known may be: empty if there is
+// no folder that it may be.
+func (w *workdir) mayBe(p string) string {
+	if w.may == "" {
+		return ""
+	}
+	if p == "." || p == ".." || strings.HasPrefix(p, "../") { // the folder took one of the dots
+		if w.dir != effect.Unknown || w.may[0] != '/' {
+			return ""
+		}
+		return path.Clean(path.Dir(w.may) + "/" + p)
+	}
+	rest, ok := strings.CutPrefix(p, effect.Unknown+"/")
+	if !ok {
+		return ""
+	}
+	return w.may + "/" + rest
+}
+
+// ifStill is what a path in the present folder is if the cd to that failed; empty where
+// it is nothing worse.
+func (w *workdir) ifStill(p string) string {
+	if w.beside == "" || w.beside == w.dir {
+		return ""
+	}
+	rest, ok := strings.CutPrefix(p, w.dir+"/")
+	if !ok || rest == "" {
+		return ""
+	}
+	return w.beside + "/" + rest
+}
+
+// firstOf is the first folder of a path from the root.
+func firstOf(p string) string {
+	if end := strings.IndexByte(p[1:], '/'); end >= 0 {
+		return p[:end+1]
+	}
+	return p
+}
+
+// isTopFolder reports whether a path is the root, or one of the folders of a system and
+// of its people that lie in it.
+func isTopFolder(p string) bool {
+	switch p {
+	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/proc", "/sys", "/run", "/nix", "/Users", "/System", "/Library", "/Applications", "/private":
+		return true
+	}
+	return false
+}
+
+// isStackNumber reports whether what follows a tilde is a number of the stack of folders.
+func isStackNumber(s string) bool {
+	digits := strings.TrimLeft(s, "+-")
+	return digits != "" && strings.Trim(digits, "0123456789") == "" && len(s)-len(digits) < 2
+}
+
+// longest is how long a folder may be of which only a pattern is known.
+const longest = 256
