@@ -70,8 +70,7 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(page), "\n| commands | |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	var c cli
-	parser, err := kong.New(&c, kong.Name("approver"))
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +89,7 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 
 // The program, every group and every command explains itself with an example.
 func TestEveryCommandHasAnExample(t *testing.T) {
-	var c cli
-	parser, err := kong.New(&c, kong.Name("approver"))
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}
