@@ -26,7 +26,7 @@ import (
 
 // InstallCmd is the command install, with a command for each agent.
 type InstallCmd struct {
-	Agents kong.Plugins
+	Agents kong.Plugins `embed:""`
 }
 
 // Install is the command install for all agents.

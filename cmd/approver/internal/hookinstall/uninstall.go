@@ -16,7 +16,7 @@ import (
 
 // UninstallCmd is the command uninstall, with a command for each agent.
 type UninstallCmd struct {
-	Agents kong.Plugins
+	Agents kong.Plugins `embed:""`
 }
 
 // Uninstall is the command uninstall for all agents.
