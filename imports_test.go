@@ -29,9 +29,9 @@ var layers = []struct {
 }{
 	{"internal/strictyaml", 3}, // the reader of files: it names places in them, which is a word of the root
 	{"tokens", 0},
-	{"internal/", 0}, // leaves: each by itself, nothing of the project below them
-	{"display", 1},   // below the root: it knows texts only, and the gate's own findings are masked too
-	{"", 2},          // the root
+	{"internal/", 0},    // leaves: each by itself, nothing of the project below them
+	{"display", 1},      // below the root: it knows texts only, and the gate's own findings are masked too
+	{"", 2},             // the root
 	{"agents/facts", 0}, // a leaf: a table, which the courier links in
 	{"gate", 3},
 	{"broadcaster", 3},
