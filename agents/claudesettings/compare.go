@@ -16,11 +16,14 @@ import (
 	"approver.example/agents/settings"
 )
 
-// The words of package settings.
 type (
-	Place   = settings.Place
-	Source  = settings.Source
-	Want    = settings.Want
+	// Place is where a file stands in the order of all.
+	Place = settings.Place
+	// Source is one file that was read.
+	Source = settings.Source
+	// Want is what has to stand in the settings.
+	Want = settings.Want
+	// Finding is something about the settings.
 	Finding = settings.Finding
 )
 
