@@ -40,8 +40,8 @@ func Bind(call ToolCall, policyVersion string, files map[string]string, unbound 
 	return Binding{Fingerprint(fp), unbound}, nil
 }
 
-// effective is the arguments without the description that Claude Code's shell
-// tools take for their user to read. The model words it anew each time, and it
+// effective is the arguments without the description that shell tools take for the
+// agent's user to read. The model words it anew each time, and it
 // changes nothing that runs: a call that comes back is to be the same call.
 func (c ToolCall) effective() json.RawMessage {
 	args := map[string]json.RawMessage{}

@@ -14,6 +14,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/facts"
 )
 
 // MaxPayload bounds a payload in bytes.
@@ -88,10 +89,16 @@ type Adapter interface {
 	// Name is the word for --agent, such as "claude".
 	Name() string
 
+	// Facts are what the courier and the root have to know of the agent.
+	Facts() facts.Agent
+
 	// Decode reads a payload. An error means that it was not understood
 	// exactly; its text is for the person who installed the hook. The caller
 	// then answers with Encode of the zero Event.
 	Decode(payload []byte) (Event, error)
+
+	// Rewrite is Decode of a payload with other arguments of the call.
+	Rewrite(payload []byte, args json.RawMessage) (Event, error)
 
 	// Encode writes the verdict in the form that this event takes. An Ask is
 	// never sent: by the time of an answer people have decided, so it becomes a

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/agents/facts"
 )
 
 // Claude is the dialect of Claude Code's command hooks.
@@ -25,6 +26,24 @@ type Claude struct{}
 
 // Name returns "claude".
 func (Claude) Name() string { return "claude" }
+
+// Facts implements [Adapter].
+func (c Claude) Facts() facts.Agent {
+	return facts.Agent{
+		Name: c.Name(), Patience: claudePatience,
+		Shell: "Bash", Described: []string{"Bash", "PowerShell", "Monitor"},
+		Returned: []facts.Field{{Key: "tool_response", Short: "null"}, {Key: "error", Short: `"not read"`}},
+		Events: []facts.Event{
+			{Name: "PreToolUse", Before: denyTool, After: "}}"},
+			{Name: "PermissionRequest", After: "}}}",
+				Before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`},
+			{Name: "PostToolUse", Before: block, After: "}", Meaning: facts.Report},
+			{Name: "PostToolUseFailure", After: "}}", Meaning: facts.Report,
+				Before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`},
+			{Name: "ConfigChange", Before: block, After: "}", Meaning: facts.Settings},
+		},
+	}
+}
 
 // Bounds of what an agent says of itself, in bytes. All of it is kept, compared and
 // written into logs. An id of Claude Code has 36 bytes; a path that Linux takes has less
@@ -67,6 +86,20 @@ func (c Claude) Decode(payload []byte) (Event, error) {
 		return Event{}, fmt.Errorf("the payload is not what Claude Code sends to a hook: %w", err)
 	}
 	return ev, nil
+}
+
+// Rewrite implements [Adapter].
+func (c Claude) Rewrite(payload []byte, args json.RawMessage) (Event, error) {
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &body); err != nil {
+		return Event{}, err
+	}
+	body["tool_input"] = args
+	changed, err := json.Marshal(body)
+	if err != nil {
+		return Event{}, err
+	}
+	return c.Decode(changed)
 }
 
 func (c Claude) decode(payload []byte) (Event, error) {

@@ -9,7 +9,10 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+
+	"approver.example/agents/facts"
 )
 
 // A Reporter is an [Adapter] of an agent that reports what ran, and whose reports can
@@ -93,6 +96,7 @@ func reportOf(payload []byte, fields object, event string) (name string, is bool
 // up to an error.
 func claudeWithoutResult(payload []byte) (short []byte, fields object, err error) {
 	fields = object{}
+	returned := facts.Of(Claude{}.Name()).Returned
 	dec := json.NewDecoder(bytes.NewReader(payload))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return nil, fields, errors.Join(errors.New("the report is not a JSON object"), err)
@@ -117,7 +121,7 @@ func claudeWithoutResult(payload []byte) (short []byte, fields object, err error
 		if err := dec.Decode(&value); err != nil {
 			return nil, fields, err
 		}
-		if name == "tool_response" || name == "error" {
+		if slices.ContainsFunc(returned, func(f facts.Field) bool { return f.Key == name }) {
 			continue
 		}
 		fields[name] = value
@@ -129,8 +133,9 @@ func claudeWithoutResult(payload []byte) (short []byte, fields object, err error
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fields, errors.New("there is more behind the report")
 	}
-	put("tool_response", []byte("null"))
-	put("error", []byte(`"not read"`))
+	for _, f := range returned {
+		put(f.Key, []byte(f.Short))
+	}
 	out.WriteByte('}')
 	return out.Bytes(), fields, nil
 }

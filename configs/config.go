@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents"
 	"approver.example/audit"
 	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
@@ -80,10 +81,11 @@ type Sockets struct {
 	ResolveUIDs []uint32 `yaml:"resolve_uids"`
 }
 
-// Agents are the settings of each agent.
-type Agents struct {
-	Claude Agent `yaml:"claude"`
-}
+// Agents are the settings of each agent, by its name.
+type Agents map[string]Agent
+
+// Names are the agents that can have settings.
+func (Agents) Names() []string { return agents.Names() }
 
 // An Agent is what the daemon does in its own way for one agent. It is here and
 // not in flags of the hook, because agents can edit their own settings.
@@ -94,16 +96,11 @@ type Agent struct {
 	ParkAfter time.Duration `yaml:"park_after"`
 }
 
-// Of returns the settings of the named agent; of an unknown one they are zero.
-func (a Agents) Of(name string) Agent {
-	return map[string]Agent{"claude": a.Claude}[name]
-}
-
 // Hold is how long the named agent's hook may have to wait for an answer: for people,
 // and before that for the evaluation.
 func (c Config) Hold(agent string) time.Duration {
 	hold := c.TTL
-	if park := c.Agents.Of(agent).ParkAfter; park > 0 {
+	if park := c.Agents[agent].ParkAfter; park > 0 {
 		hold = min(park, c.TTL)
 	}
 	return hold + c.Evaluating()

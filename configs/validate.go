@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents"
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/httpapi/socketpath"
@@ -68,9 +69,12 @@ func (c Config) ownProblems() []problem {
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
 	bad(c.FailMode != FailClosed && c.FailMode != FailOpen, "fail_mode", "fail_mode must be %s, which blocks whatever cannot be judged, or %s", FailClosed, FailOpen)
 
-	park := c.Agents.Claude.ParkAfter
-	bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), "agents.claude.park_after",
-		"agents.claude.park_after must be %s to %s; leave it out to let the hook wait for people", short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+	for _, name := range agents.Names() {
+		path, park := "agents."+name+".park_after", c.Agents[name].ParkAfter
+		bad(park != 0 && (park < shieldcore.MinTTL || park > shieldcore.MaxTTL), path,
+			"%s must be %s to %s; leave it out to let the hook wait for people",
+			path, short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+	}
 
 	if preset, is := strings.CutPrefix(c.Policy, PresetPrefix); is {
 		_, ok := Preset(preset)

@@ -9,7 +9,6 @@ import (
 	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
 	"approver.example/daemon/codekeys"
 	"approver.example/daemon/hooks"
 	"approver.example/daemon/hookwatch"
@@ -40,7 +39,7 @@ func newDecide(base *deps, rules *judges.Judges, judge *gate.Gate, people *broad
 		Gate: judge, Calls: base.calls, Reports: gate.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log), Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
 		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold, Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
 		Stands: people.Grants.Stands, Rules: rules.Version,
-		Hooks: &hookwatch.Watch{Config: cfg, Managed: claudehooks.Target{}.ManagedDir(), Audit: records, Log: log.With("part", "hooks")},
+		Hooks: &hookwatch.Watch{Config: cfg, Audit: records, Log: log.With("part", "hooks")},
 	}
 	var err error
 	if d.Former, err = base.trust.released(records); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
 
@@ -100,7 +101,7 @@ func TestHeldCallsKeepNoReportOut(t *testing.T) {
 		Admit: me(), Log: quiet(), MaxHeldEach: 3, MaxConnsEach: 8,
 		Ack: func(context.Context, approver.Peer, string) error { acked.Add(1); return nil },
 		Hook: func(ctx context.Context, h HookRequest) HookAnswer {
-			if !wire.IsReport(h.Agent, h.Event) {
+			if !facts.IsReport(h.Agent, h.Event) {
 				return hold(ctx, h)
 			}
 			reports.Add(1)

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
 
@@ -126,7 +127,7 @@ func (s *Submit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Submit) hook(w http.ResponseWriter, r *http.Request, peer approver.Peer) {
-	place, report := s.hold, wire.IsReport(r.Header.Get(wire.Agent), r.Header.Get(wire.Event))
+	place, report := s.hold, facts.IsReport(r.Header.Get(wire.Agent), r.Header.Get(wire.Event))
 	heard := !report
 	defer func() {
 		if !heard {

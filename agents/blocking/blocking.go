@@ -3,17 +3,21 @@
 // It is the part of the agents' dialects that must work when nothing else does:
 // the courier links it in and prints [For] when the daemon cannot be reached,
 // answers nonsense, or the courier itself is being stopped. It is therefore a
-// table and a string escaper, imports next to nothing, and cannot fail.
+// string escaper over the table of package facts, imports next to nothing, and cannot fail.
 //
 // Agents let a tool run after most things that a broken hook does: a crash, a
 // signal, a timeout, cut-off JSON, an empty reason. What stops all of those that
 // were measured is all of it at once: the dialect's own document on stdout with
 // a reason that is not empty, the reason on stderr, and exit code 2. A few agents
-// read it otherwise, and their rows say so: some heed the document only where the
+// read it otherwise, and their facts say so: some heed the document only where the
 // exit code is 0, and one has no document.
 package blocking
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"approver.example/agents/facts"
+)
 
 // An Answer is what a hook process leaves behind. The zero value ends with exit
 // code 2.
@@ -36,51 +40,6 @@ func (a Answer) Exit() int {
 	return 2
 }
 
-// A row is one event of one agent: the document is before, the reason as a JSON
-// string, and after. With neither, there is no document.
-type row struct {
-	agent, event, before, after string
-	// documentOnly makes the exit code 0: with another one, the agent does not read
-	// the document.
-	documentOnly bool
-}
-
-// rows holds the blocking answers. The first row of an agent is also its answer
-// to an event that is not listed, and the first row of all that of an agent that
-// is not listed.
-var rows = [...]row{
-	{agent: "claude", event: "PreToolUse", before: denyTool, after: "}}"},
-	{agent: "claude", event: "PermissionRequest", before: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":`, after: "}}}"},
-	{agent: "claude", event: "PostToolUse", before: `{"decision":"block","reason":`, after: "}"},
-	{agent: "claude", event: "PostToolUseFailure", before: `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":`, after: "}}"},
-	{agent: "claude", event: "ConfigChange", before: `{"decision":"block","reason":`, after: "}"},
-	{agent: "codex", event: "PreToolUse", before: denyTool, after: "}}"},
-	{agent: "qwen", event: "PreToolUse", before: denyTool, after: "}}"},
-	{agent: "droid", event: "PreToolUse", before: denyTool, after: "}}"},
-	{agent: "gemini", event: "BeforeTool", before: `{"decision":"deny","reason":`, after: "}"},
-	{agent: "copilot", event: "preToolUse", before: `{"permissionDecision":"deny","permissionDecisionReason":`, after: "}"},
-	{agent: "copilot", event: "permissionRequest", before: `{"behavior":"deny","message":`, after: "}"},
-	// Cursor shows the raw document as the reason where exit code 2 comes with one. Its
-	// failClosed blocks the rest: a crash, a timeout, no document.
-	{agent: "cursor", event: "preToolUse", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "beforeShellExecution", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "beforeMCPExecution", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "beforeReadFile", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "beforeTabFileRead", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "subagentStart", before: denyFlat, after: "}", documentOnly: true},
-	{agent: "cursor", event: "beforeSubmitPrompt", before: `{"continue":false,"user_message":`, after: "}", documentOnly: true},
-	// Windsurf knows the exit code and stderr, and no document.
-	{agent: "windsurf", event: "pre_run_command"},
-	// Cline knows the document alone: any exit code but 0 lets the call run. The
-	// document ends the whole task.
-	{agent: "cline", event: "PreToolUse", before: `{"cancel":true,"errorMessage":`, after: "}", documentOnly: true},
-}
-
-// denyFlat needs a text for the user; the model reads that one too.
-const denyFlat = `{"permission":"deny","user_message":`
-
-const denyTool = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":`
-
 // NoReason stands in for a reason that is empty.
 const NoReason = "blocked by approver; no reason was given"
 
@@ -88,55 +47,24 @@ const NoReason = "blocked by approver; no reason was given"
 // Unknown agents and events get the strictest answer known.
 func For(agent, event, reason string) Answer {
 	reason = Line(reason)
-	r := find(agent, event)
+	e := facts.At(agent, event)
 	a := Answer{Stderr: append([]byte(reason), '\n')}
-	if r.before == "" {
+	if e.Before == "" {
 		return a
 	}
-	out := make([]byte, 0, len(r.before)+len(reason)+len(r.after)+16)
-	out = append(out, r.before...)
+	out := make([]byte, 0, len(e.Before)+len(reason)+len(e.After)+16)
+	out = append(out, e.Before...)
 	out = AppendQuoted(out, reason)
-	out = append(out, r.after...)
+	out = append(out, e.After...)
 	a.Stdout = append(out, '\n')
-	a.ExitZero = r.documentOnly
+	a.ExitZero = e.DocumentOnly
 	return a
 }
 
 // Known reports whether it is known how the agent is told "no". The hook must not
 // be put into the settings of another one: what it answers when it cannot ask may
 // be no objection there.
-func Known(agent string) bool {
-	for _, r := range rows {
-		if r.agent == agent {
-			return true
-		}
-	}
-	return false
-}
-
-// Rows returns all that are listed, as agent and event.
-func Rows() (pairs [][2]string) {
-	for _, r := range rows {
-		pairs = append(pairs, [2]string{r.agent, r.event})
-	}
-	return pairs
-}
-
-func find(agent, event string) row {
-	best := -1
-	for i, r := range rows {
-		if r.agent != agent {
-			continue
-		}
-		if r.event == event {
-			return r
-		}
-		if best < 0 {
-			best = i
-		}
-	}
-	return rows[max(best, 0)]
-}
+func Known(agent string) bool { return facts.Of(agent).Name != "" }
 
 // MaxLine is the greatest length in bytes of what Line returns.
 const MaxLine = 4096

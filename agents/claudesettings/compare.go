@@ -7,76 +7,34 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"approver.example/agents/settings"
 )
 
-// A Place is one of those that Claude Code merges its settings from.
-type Place uint8
+type (
+	// Place is where a file stands in the order of all.
+	Place = settings.Place
+	// Source is one file that was read.
+	Source = settings.Source
+	// Want is what has to stand in the settings.
+	Want = settings.Want
+	// Finding is something about the settings.
+	Finding = settings.Finding
+)
 
-// The places. Nothing overrides the managed one; of the others each goes over those
-// before it.
+// The places of settings; see package settings.
 const (
-	Managed Place = iota // of the machine: managed-settings.json and managed-settings.d
-	User
-	Project
-	Local  // one person's own, beside a project's
-	Global // what Claude Code notes of a user by itself; its "env" alone counts, below User
+	Managed = settings.Managed
+	User    = settings.User
+	Project = settings.Project
+	Local   = settings.Local
+	Global  = settings.Global
 )
-
-// A Source is one file, read by the caller.
-type Source struct {
-	Place   Place
-	Path    string
-	Text    []byte
-	Missing bool  // there is no such file
-	Err     error // why it could not be read
-}
-
-// A Want is what has to stand in the settings.
-type Want struct {
-	// Hooks are those that install writes. None is nothing that could hold.
-	Hooks map[string][]Matcher
-	// In is the path of the file that has to hold them; empty: the user's or a
-	// managed one.
-	In string
-	// Anywhere says that any file may hold them: what counts is one session, and not
-	// those to come.
-	Anywhere bool
-	// TTL is what people have to answer, and Before what is taken before they are asked.
-	TTL, Before time.Duration
-}
-
-// A Finding is something about the settings. One without Harmless weakens the hooks.
-type Finding struct {
-	Harmless bool // worth reporting; calls are asked about all the same
-	Path     string
-	Text     string
-	// Fix mends it, as a sentence or a command line; empty: install into Path.
-	Fix string
-}
-
-// String is the finding in a line.
-func (f Finding) String() string {
-	if f.Path == "" || strings.Contains(f.Text, f.Path) {
-		return f.Text
-	}
-	return f.Path + ": " + f.Text
-}
-
-// Weak returns those that weaken the hooks, as lines.
-func Weak(found []Finding) (lines []string) {
-	for _, f := range found {
-		if !f.Harmless {
-			lines = append(lines, f.String())
-		}
-	}
-	return lines
-}
 
 // A file is a source that was read.
 type file struct {
@@ -128,7 +86,7 @@ func Compare(sources []Source, want Want) (found []Finding) {
 		if off != "" && !managed {
 			found = append(found, Finding{Text: off, Fix: "approver install claude --system"})
 		}
-		if len(Weak(found)) == 0 {
+		if len(settings.Weak(found)) == 0 {
 			say(false, want.In, "the hooks do not hold here")
 		}
 	}
@@ -221,54 +179,8 @@ func where(event string) string {
 	return "at " + event + ", so that nobody hears of calls that went around it"
 }
 
-var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
-
 // maxDeadline is the longest that approver-hook takes.
 const maxDeadline = 24 * time.Hour
-
-// deadline cuts the deadline off a command line.
-func deadline(line string) (stem string, d time.Duration) {
-	m := deadlineAt.FindStringSubmatchIndex(line)
-	if m == nil {
-		return line, 0
-	}
-	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
-	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
-}
-
-// short says that a hook before tools gives up before people have had their time, or "".
-func (want Want) short(waits time.Duration) string {
-	switch {
-	case waits < want.TTL:
-		return fmt.Sprintf("the hook gives people %v, less than the ttl of %v", waits, want.TTL)
-	case waits < want.TTL+want.Before:
-		return fmt.Sprintf("the hook waits for %v, less than the ttl of %v and the %v that the evaluator may take before", waits, want.TTL, want.Before)
-	}
-	return ""
-}
-
-// Short says which hooks of approver before tools do not wait as long as the configuration
-// lets people take: those that were installed for a shorter ttl.
-func Short(sources []Source, want Want) (found []Finding) {
-	for _, s := range sources {
-		settings, err := Read(s.Path, s.Text)
-		if s.Missing || s.Err != nil || err != nil {
-			continue
-		}
-		for _, m := range settings.Hooks["PreToolUse"] {
-			for _, raw := range m.Hooks {
-				var h Entry
-				if !Ours(raw) || json.Unmarshal(raw, &h) != nil {
-					continue
-				}
-				if _, waits := deadline(h.Command); want.short(waits) != "" {
-					found = append(found, Finding{Path: s.Path, Text: want.short(waits)})
-				}
-			}
-		}
-	}
-	return found
-}
 
 // harmlessKeys are the keys that a hook of approver may have: those whose values unlike
 // checks, and statusMessage, which changes nothing.
@@ -281,8 +193,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(want.Hooks[event][0].Hooks[0], &good) != nil {
 		return "the hook is none that approver understands"
 	}
-	stem, waits := deadline(have.Command)
-	wantStem, wantWaits := deadline(good.Command)
+	stem, waits := have.Command.Deadline()
+	wantStem, wantWaits := good.Command.Deadline()
 	timeout := time.Duration(have.Timeout * float64(time.Second))
 	stray := ""
 	for key := range keys {
@@ -291,8 +203,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		}
 	}
 	switch {
-	case !filepath.IsAbs(have.Program()):
-		return fmt.Sprintf("the hook %s is no absolute path: a project could put another in its place", have.Program())
+	case !filepath.IsAbs(have.Command.Program()):
+		return fmt.Sprintf("the hook %s is no absolute path: a project could put another in its place", have.Command.Program())
 	case matcher != "*" && matcher != "":
 		return "the hook is only for tools that match " + strconv.Quote(matcher)
 	case have.Type != "command":
@@ -307,8 +219,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 		return fmt.Sprintf("the hook has %q, which install does not write", stray)
 	case waits > maxDeadline:
 		return fmt.Sprintf("the hook waits for %v, and approver-hook takes %v at most and then does not ask", waits, maxDeadline)
-	case event == "PreToolUse" && want.short(waits) != "":
-		return want.short(waits)
+	case event == "PreToolUse" && want.Short(waits) != "":
+		return want.Short(waits)
 	case waits < wantWaits && event != "PreToolUse" || waits <= 0:
 		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, wantWaits)
 	case timeout <= waits:

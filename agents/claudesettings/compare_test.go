@@ -9,6 +9,7 @@ import (
 
 	"approver.example/agents"
 	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 )
 
 const program = "/usr/local/bin/approver-hook"
@@ -248,7 +249,7 @@ func TestHooksThatLookInstalled(t *testing.T) {
 					t.Fatal("nothing was changed")
 				}
 			}
-			weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{
+			weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{
 				source(claudesettings.Managed, ""), source(claudesettings.User, user), source(claudesettings.Project, tt.project), source(claudesettings.Local, tt.local),
 			}, want))
 			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
@@ -283,12 +284,12 @@ func TestHooksThatTheGlobalEnvTakesAway(t *testing.T) {
 		`{"env":[]}`:                  "", `{}`: "", "null": "", "": "", "\n": "", "\ufeff ": "", "\x00": "cannot be read",
 	} {
 		g := claudesettings.Source{Place: claudesettings.Global, Path: "/h/.claude.json", Text: []byte(global)}
-		weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), g}, want))
+		weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text), g}, want))
 		if got := strings.Join(weak, "\n"); (want1 == "") != (got == "") || !strings.Contains(got, want1) {
 			t.Errorf("%s: found %q, want %q", global, got, want1)
 		}
 		g.Text = []byte(text) // hooks there are none, wherever they may stand
-		if len(claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{g}, claudesettings.Want{Hooks: want.Hooks, Anywhere: true}))) == 0 {
+		if len(settings.Weak(claudesettings.Compare([]claudesettings.Source{g}, claudesettings.Want{Hooks: want.Hooks, Anywhere: true}))) == 0 {
 			t.Error("hooks in the global file hold")
 		}
 	}
@@ -315,7 +316,7 @@ func TestManagedSettings(t *testing.T) {
 		"in the project only":          {"", "", text, "there is no /h/.claude/settings.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			weak := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{
+			weak := settings.Weak(claudesettings.Compare([]claudesettings.Source{
 				source(claudesettings.Managed, tt.managed), source(claudesettings.User, tt.user), source(claudesettings.Project, tt.project),
 			}, want))
 			if got := strings.Join(weak, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
@@ -338,7 +339,7 @@ func TestCompareFailsClosed(t *testing.T) {
 		"another file wanted": claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, text)}, claudesettings.Want{Hooks: want.Hooks, In: "/else"}),
 		"the zero finding":    {{}},
 	} {
-		if len(claudesettings.Weak(found)) == 0 {
+		if len(settings.Weak(found)) == 0 {
 			t.Errorf("%s counts as good: %v", name, found)
 		}
 	}
@@ -363,8 +364,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add(`[]`, `null`)
 	f.Fuzz(func(t *testing.T, user, project string) {
 		one := source(claudesettings.User, user)
-		alone := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{one}, want))
-		both := claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{one, source(claudesettings.Project, project)}, want))
+		alone := settings.Weak(claudesettings.Compare([]claudesettings.Source{one}, want))
+		both := settings.Weak(claudesettings.Compare([]claudesettings.Source{one, source(claudesettings.Project, project)}, want))
 		if len(alone) > 0 && len(both) == 0 {
 			t.Errorf("a project's file mends a user's: %q", alone)
 		}
@@ -372,7 +373,7 @@ func FuzzCompare(f *testing.F) {
 			t.Errorf("good without a hook: %s", user)
 		}
 		changed, err := claudesettings.WithHooks("f", []byte(user), claudesettings.Settings{Hooks: want.Hooks})
-		if err == nil && len(claudesettings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, string(changed))}, want))) > 0 {
+		if err == nil && len(settings.Weak(claudesettings.Compare([]claudesettings.Source{source(claudesettings.User, string(changed))}, want))) > 0 {
 			t.Errorf("weak after install: %s", changed)
 		}
 	})

@@ -1,6 +1,6 @@
 // Package claudesettings reads the settings of Claude Code as Claude Code does, and
-// says whether approver's hooks in them hold. It is pure: who calls it reads the
-// files.
+// says whether approver's hooks in them hold. It is pure but for disk.go, which finds files
+// beside the settings: who calls it reads the settings.
 //
 // Claude Code drops a whole file in silence when one value in it is invalid, merges
 // several files, and has switches that turn every hook off. So a hook that stands in
@@ -12,10 +12,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"approver.example/agents/settings"
 	"github.com/tailscale/hujson"
 )
 
@@ -31,43 +31,22 @@ type Settings struct {
 }
 
 // A Matcher is the hooks of an event for some tools.
-type Matcher struct {
-	Matcher string            `json:"matcher"`
-	Hooks   []json.RawMessage `json:"hooks"`
-}
+type Matcher = settings.Matcher
 
 // An Entry is one command hook.
 type Entry struct {
-	Type      string  `json:"type"`
-	Command   string  `json:"command"`
-	Timeout   float64 `json:"timeout"` // seconds
-	OnFailure string  `json:"onFailure"`
+	Type      string           `json:"type"`
+	Command   settings.Command `json:"command"`
+	Timeout   float64          `json:"timeout"` // seconds
+	OnFailure string           `json:"onFailure"`
 	// Async does not wait for the answer; AsyncRewake implies it.
 	Async       bool   `json:"async"`
 	AsyncRewake bool   `json:"asyncRewake"`
 	If          string `json:"if"` // a pattern of calls
 }
 
-// Program returns what the command of a hook of approver runs.
-func (e Entry) Program() string {
-	program, _, _ := strings.Cut(e.Command, " --agent")
-	if inner, ok := strings.CutPrefix(program, "'"); ok {
-		return strings.ReplaceAll(strings.TrimSuffix(inner, "'"), `'\''`, "'")
-	}
-	return program
-}
-
-// Ours reports whether a hook is approver's, or was meant to be: by the name of its
-// program, so that one of an older version, or from another place, is found too.
-func Ours(hook json.RawMessage) bool {
-	var h struct{ Command string }
-	if json.Unmarshal(hook, &h) != nil {
-		return false
-	}
-	program, rest, _ := strings.Cut(h.Command, " --agent claude")
-	program = filepath.Base(strings.Trim(program, "'"))
-	return rest != h.Command && (program == "approver-hook" || program == "approver hook")
-}
+// Ours reports whether a hook is approver's.
+func Ours(hook json.RawMessage) bool { return settings.CommandOf(hook).Ours("claude") }
 
 // Read reads the text of a settings file. Broken JSON, and keys that Claude Code
 // reads otherwise, are an error with their place. Values are for [Check].

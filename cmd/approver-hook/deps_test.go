@@ -12,6 +12,7 @@ var allowed = map[string]string{
 	"approver.example/cmd/approver-hook":         "itself",
 	"approver.example/cmd/approver-hook/courier": "its code",
 	"approver.example/agents/blocking":           "the blocking answers",
+	"approver.example/agents/facts":              "what is particular to each agent",
 	"approver.example/httpapi/wire":              "the names that the daemon knows too",
 	"approver.example/httpapi/socketpath":        "where the socket is and whose it must be",
 	"approver.example/httpapi/peercred":          "who listens",

@@ -17,6 +17,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/facts"
 	"approver.example/httpapi"
 )
 
@@ -107,9 +108,13 @@ func TestEverySituationOfEveryAgent(t *testing.T) {
 			}
 			var all sync.WaitGroup
 			defer all.Wait()
-			for _, row := range blocking.Rows() {
-				home := t.TempDir()
-				all.Go(func() { meet(t, s, strings.ReplaceAll(s.script, "DIR", dir), home, row[0], row[1]) })
+			for _, agent := range facts.All() {
+				for _, event := range agent.Events {
+					home := t.TempDir()
+					all.Go(func() {
+						meet(t, s, strings.ReplaceAll(s.script, "DIR", dir), home, agent.Name, event.Name)
+					})
+				}
 			}
 		})
 	}

@@ -68,6 +68,3 @@ Example:
   approver serve --config ~/.approver/approver.yaml
   approver audit tail --follow`
 }
-
-// newCLI returns the table with those commands that are made of other lists.
-func newCLI() cli { return cli{Pair: pairing.Commands()} }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"approver.example/agents/facts"
 	"approver.example/cmd/approver-hook/courier"
 )
 
@@ -15,5 +16,5 @@ func (hookCmd) Help() string { return courier.Usage }
 
 // Run is never reached with a payload to carry.
 func (hookCmd) Run() error {
-	return errors.New("hook takes its flags directly: approver hook --agent claude")
+	return errors.New("hook takes its flags directly: approver hook --agent " + facts.Example())
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"approver.example/agents/facts"
 	"approver.example/broadcaster"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/asuser"
@@ -88,11 +89,11 @@ func (c initCmd) Run() error {
 		flag = " --config " + path
 	}
 	if len(c.SubmitUID) > 0 {
-		term.Print(0, "wrote %s\nnext: approver install claude --system%s, and approver service install%[2]s, as "+
-			"docs/isolated.md says\n", path, flag)
+		term.Print(0, "wrote %s\nnext: approver install %[3]s --system%[2]s, and approver service install%[2]s, as "+
+			"docs/isolated.md says\n", path, flag, facts.Example())
 	} else {
-		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install claude%[2]s\n",
-			path, flag)
+		term.Print(0, "wrote %s\nnext: approver serve%s, a way to approve, and then approver install %[3]s%[2]s\n",
+			path, flag, facts.Example())
 	}
 	if c.Observe {
 		if err := beginObserving(cfg); err != nil {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/checks"
 	"approver.example/cmd/approver/internal/hookinstall"
-	"approver.example/daemon/claudehooks"
 )
 
 // placed is a place of the machine, beside the program: ../etc/NAME.
@@ -26,8 +26,7 @@ func placed(name string) string {
 // placedDoctor is approver doctor --config ARGUMENT, and placedInstall approver install
 // claude --system for it, but for the places of managed settings and the pin.
 func placedDoctor() {
-	c := checks.DoctorCmd{Config: os.Args[1], Target: claudehooks.Target{Managed: placed("claude-code")},
-		Pin: placed("courier")}
+	c := checks.DoctorCmd{Config: os.Args[1], Target: settings.Target{Managed: placed("claude-code")}, Pin: placed("courier")}
 	if err := c.Run(context.Background()); err != nil {
 		os.Exit(exitFail)
 	}
@@ -35,8 +34,7 @@ func placedDoctor() {
 
 func placedInstall() {
 	hook := filepath.Join(filepath.Dir(placed("")), "bin", "approver-hook")
-	c := hookinstall.ClaudeCmd{Target: claudehooks.Target{System: true, Managed: placed("claude-code")},
-		Config: os.Args[1], Hook: hook, Pin: placed("courier")}
+	c := hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: placed("claude-code")}, Config: os.Args[1], Hook: hook, Pin: placed("courier")}
 	if err := c.Install(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(exitFail)

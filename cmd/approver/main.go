@@ -18,7 +18,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"approver.example/agents"
+	"approver.example/agents/facts"
 	"approver.example/cmd/approver-hook/courier"
+	"approver.example/cmd/approver/internal/hookinstall"
+	"approver.example/cmd/approver/internal/pairing"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/adminapi"
 )
@@ -41,11 +44,7 @@ func run(args []string) int {
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	c := newCLI()
-	parser, err := kong.New(&c, kong.Name("approver"),
-		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{"version": "approver " + adminapi.BuildVersion()})
+	parser, err := newParser()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "approver:", err)
 		return exitFail
@@ -75,6 +74,18 @@ func run(args []string) int {
 		return exitFail
 	}
 	return exitOK
+}
+
+// newParser makes the parser of the command line.
+func newParser() (*kong.Kong, error) {
+	c := cli{Install: hookinstall.Install(), Uninstall: hookinstall.Uninstall(), Pair: pairing.Commands()}
+	return kong.New(&c, kong.Name("approver"),
+		kong.Description("Approvals for AI agents: people decide what a tool call may do."),
+		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Vars{
+			"version": "approver " + adminapi.BuildVersion(), "example": facts.Example(),
+			"testers": strings.Join(agents.Testers(), ","),
+		})
 }
 
 // usage is the answer to no command: all of them, and the exit code of a command line

@@ -72,8 +72,7 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(page), "\n| commands | |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	c := newCLI()
-	parser, err := kong.New(&c, kong.Name("approver"))
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +91,7 @@ func TestReadmeNamesEveryCommand(t *testing.T) {
 
 // The program, every group and every command explains itself with an example.
 func TestEveryCommandHasAnExample(t *testing.T) {
-	c := newCLI()
-	parser, err := kong.New(&c, kong.Name("approver"))
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/shieldcore/quota"
@@ -172,7 +173,7 @@ func (s Status) Troubles() (all []trouble) {
 		if strings.HasPrefix(why, CannotLook) {
 			what = ""
 		}
-		all = append(all, trouble{PartHooks, what, why, cmp.Or(cure, "approver install claude")})
+		all = append(all, trouble{PartHooks, what, why, cmp.Or(cure, "approver install "+facts.Example())})
 	}
 	if s.Freeze != nil && s.Freeze.By == "approver" { // until people look into it
 		all = append(all, trouble{PartMode, "", s.ModeText(), s.ModeCure()})

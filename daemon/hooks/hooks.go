@@ -14,9 +14,9 @@ import (
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/agents/canary"
+	"approver.example/agents/facts"
 	"approver.example/configs"
 	"approver.example/httpapi"
-	"approver.example/httpapi/wire"
 )
 
 // Hook is httpapi.Submit's Hook.
@@ -29,13 +29,13 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 	if errors.Is(err, errNoTurn) {
 		return d.noTurn(ctx, h, adapter)
 	}
-	if err != nil || h.Cut || wire.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
+	if err != nil || h.Cut || facts.IsReport(h.Agent, h.Event) && ev.Kind != agents.Ran {
 		return d.odd(ctx, h, adapter, err)
 	}
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	call.Acks = true
-	call.ParkAt = parkAt(h, d.Agents.Of(h.Agent), call.At)
+	call.ParkAt = parkAt(h, d.Agents[h.Agent], call.At)
 	switch ev.Kind {
 	case agents.Decide, agents.Prompted:
 		return d.decide(ctx, adapter, ev, call)
@@ -78,7 +78,7 @@ func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter age
 // decode reads a payload in the turn of its user. A report is read even if none comes:
 // what ran is compared in any case.
 func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) (agents.Event, error) {
-	if wire.IsReport(h.Agent, h.Event) {
+	if facts.IsReport(h.Agent, h.Event) {
 		if d.Reports.Take(ctx, h.Peer.UID) == nil {
 			defer d.Reports.Give(h.Peer.UID)
 		}

@@ -26,14 +26,5 @@ func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, e
 	if !ok {
 		return ev, fmt.Errorf("unknown agent %q", call.Agent)
 	}
-	var body map[string]json.RawMessage
-	if err := json.Unmarshal(call.Raw, &body); err != nil {
-		return ev, err
-	}
-	body["tool_input"] = args
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return ev, err
-	}
-	return adapter.Decode(raw)
+	return adapter.Rewrite(call.Raw, args)
 }

@@ -19,10 +19,11 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
-	"approver.example/agents/claudesettings"
+	"approver.example/agents/facts"
+	"approver.example/agents/settings"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/words"
 )
 
@@ -34,7 +35,7 @@ import (
 // costs microseconds.
 type Watch struct {
 	Config  configs.Config
-	Managed string // the folder of managed settings
+	Managed string // the folder of managed settings; empty: each agent's own
 	Audit   approver.Recorder
 	Log     *slog.Logger
 	every   time.Duration // zero: hookLook
@@ -85,10 +86,11 @@ func (w *Watch) Look(ctx context.Context) {
 	was := w.weak
 	w.mu.Unlock()
 	now, blind := map[string][]string{}, map[string]string{}
-	record := claudehooks.InstallsFile(w.Config.Dir)
-	all, err := claudehooks.ReadInstalls(w.Config.Dir)
+	whose := map[string]string{}
+	record := hookfiles.InstallsFile(w.Config.Dir)
+	all, err := hookfiles.ReadInstalls(w.Config.Dir)
 	switch {
-	case claudehooks.Unseen(err):
+	case settings.Unseen(err):
 		blind[record] = err.Error()
 		now = maps.Clone(was)
 	case err != nil: // which files it had, it does not say any more
@@ -99,6 +101,7 @@ func (w *Watch) Look(ctx context.Context) {
 		now[record] = []string{err.Error()}
 	}
 	for _, in := range all.Installs {
+		whose[in.Path] = in.Agent
 		weak, err := w.Weakness(in, all)
 		if err != nil {
 			blind[in.Path] = err.Error()
@@ -112,23 +115,24 @@ func (w *Watch) Look(ctx context.Context) {
 	for path, why := range blind {
 		w.Log.Warn("the hooks CANNOT BE LOOKED AT now, so nobody can say whether they hold", "file", path, "error", why)
 	}
-	w.compare(ctx, was, now, blind)
+	w.compare(ctx, was, now, blind, whose)
 }
 
-// compare tells what became of the hooks since the last look.
-func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind map[string]string) {
+// compare tells what became of the hooks since the last look. whose names the agent of a
+// file, if it is not the first of all.
+func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind, whose map[string]string) {
 	for path, weak := range now {
 		switch {
 		case blind[path] != "", slices.Equal(weak, was[path]):
 		case len(weak) > 0:
-			call := approver.ToolCall{Agent: agents.Claude{}.Name(), Paths: []string{path}}
+			call := approver.ToolCall{Agent: cmp.Or(whose[path], facts.Example()), Paths: []string{path}}
 			w.alarm(ctx, call, "the hooks of "+path+" were weakened: "+strings.Join(weak, "; "))
 		default:
 			w.Log.Info("the hooks hold again", "file", path)
 		}
 	}
 	for path := range was {
-		if _, still := now[path]; !still && path != claudehooks.InstallsFile(w.Config.Dir) {
+		if _, still := now[path]; !still && path != hookfiles.InstallsFile(w.Config.Dir) {
 			w.Log.Warn("the hooks are no longer watched: they were uninstalled, or the record was removed", "file", path)
 		}
 	}
@@ -136,56 +140,59 @@ func (w *Watch) compare(ctx context.Context, was, now map[string][]string, blind
 
 // Weakness says what is wrong with one installed file. An error says that it cannot be
 // looked at now.
-func (w *Watch) Weakness(in claudehooks.Installed, all claudehooks.Installs) ([]string, error) {
-	p := claudehooks.Places{Managed: w.Managed}
-	if filepath.Base(filepath.Dir(in.Path)) == ".claude" {
+func (w *Watch) Weakness(in hookfiles.Installed, all hookfiles.Installs) ([]string, error) {
+	agent := in.Of()
+	if agent == nil {
+		return []string{in.Path + ": " + in.Agent + " is no agent that this approver knows"}, nil
+	}
+	f := agent.Files()
+	which := settings.Target{Managed: w.Managed, ConfigFile: w.Config.File}
+	if home, err := configs.DefaultPath(); err == nil && home == w.Config.File {
+		which.ConfigFile = "" // where the commands look by themselves
+	}
+	p := settings.Places{Managed: which.ManagedDir(f)}
+	if filepath.Base(filepath.Dir(in.Path)) == f.Folder {
 		p.Projects = []string{filepath.Dir(filepath.Dir(in.Path))}
 	}
-	if filepath.Dir(in.Path) != w.Managed && filepath.Base(in.Path) == "settings.json" {
+	if filepath.Dir(in.Path) != p.Managed && filepath.Base(in.Path) == f.File {
 		p.Config = filepath.Dir(in.Path)
 	}
-	if (claudehooks.Target{Managed: w.Managed}).OfMachine(in.Path) {
+	if which.OfMachine(f, in.Path) {
 		// Variables of a user go over managed hooks. What the daemon may not read, the hook
-		// at ConfigChange refuses, and doctor sees it where the user runs it.
+		// that asks about changed settings refuses, and doctor sees it where the user runs it.
 		p.Users = w.Homes
 		if p.Users == nil {
-			p.Users = claudehooks.AgentHomes(w.Config.Sockets.SubmitUIDs)
+			p.Users = settings.UserFolders(f, w.Config.Sockets.SubmitUIDs)
 		}
 	}
-	sources := slices.DeleteFunc(p.Sources(), func(s claudesettings.Source) bool {
-		return s.Place == claudesettings.Global && len(p.Users) > 0 && errors.Is(s.Err, fs.ErrPermission)
+	sources := slices.DeleteFunc(p.Sources(f), func(s settings.Source) bool {
+		return s.Place == settings.Global && len(p.Users) > 0 && errors.Is(s.Err, fs.ErrPermission)
 	})
-	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == in.Path }) {
-		sources = append(sources, claudehooks.ReadSource(claudesettings.User, in.Path))
-	}
-	if err := claudehooks.FirstUnseen(sources); err != nil {
-		return nil, err
+	if !slices.ContainsFunc(sources, func(s settings.Source) bool { return s.Path == in.Path }) {
+		sources = append(sources, settings.ReadSource(settings.User, in.Path))
 	}
 	var weak []string
-	cure := claudehooks.Target{Managed: w.Managed, ConfigFile: w.Config.File}
-	if home, err := configs.DefaultPath(); err == nil && home == w.Config.File {
-		cure.ConfigFile = "" // where the commands look by themselves
-	}
-	want := claudesettings.Want{Hooks: in.Hooks, In: in.Path}
-	beside, err := p.Beside(sources, want)
+	want := settings.Want{Hooks: in.Hooks, In: in.Path}
+	found, err := hookfiles.Findings(agent, p, sources, want)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range append(claudesettings.Compare(sources, want), beside...) {
+	cure := hookfiles.Cure(f, which, in.Path)
+	for _, f := range found {
 		if !f.Harmless {
-			weak = append(weak, f.String()+adminapi.FixMark+cmp.Or(f.Fix, cure.Cure(in.Path)))
+			weak = append(weak, f.String()+adminapi.FixMark+cmp.Or(f.Fix, cure))
 		}
 	}
-	if err := w.program(in, all); claudehooks.Unseen(err) {
+	if err := w.program(in, all); settings.Unseen(err) {
 		return nil, err
 	} else if err != nil {
-		weak = append(weak, err.Error()+adminapi.FixMark+cure.Cure(in.Path))
+		weak = append(weak, err.Error()+adminapi.FixMark+cure)
 	}
 	return weak, nil
 }
 
 // program says whether an installed program is what it was.
-func (w *Watch) program(in claudehooks.Installed, all claudehooks.Installs) error {
+func (w *Watch) program(in hookfiles.Installed, all hookfiles.Installs) error {
 	info, err := os.Stat(in.Program)
 	key := in.Program + " " + in.SHA256
 	last, there := w.programs[key]
@@ -194,8 +201,8 @@ func (w *Watch) program(in claudehooks.Installed, all claudehooks.Installs) erro
 	if same && time.Since(last.at) < hookRead {
 		return last.err
 	}
-	_, wrong := claudehooks.Genuine(in.Program, all)
-	if claudehooks.Unseen(wrong) {
+	_, wrong := hookfiles.Genuine(in.Program, all)
+	if settings.Unseen(wrong) {
 		return wrong // it is looked at again the next time
 	}
 	if w.programs == nil {
@@ -250,28 +257,34 @@ func (w *Watch) Now() (lines []string) {
 // one. Whatever cannot be read counts as lost; an error says that the daemon cannot look
 // just now.
 func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error) {
-	p := claudehooks.Places{Managed: w.Managed, Home: ev.Home}
-	if home := env["HOME"]; p.Home == "" && filepath.IsAbs(home) {
-		p.Home = filepath.Join(home, ".claude")
+	adapter, _ := agents.For(ev.Agent)
+	agent, ok := adapter.(agents.Installer)
+	if !ok {
+		return []string{"approver knows nothing of the settings of " + ev.Agent}, nil
 	}
-	if dir := filepath.Dir(ev.Changed); filepath.Base(dir) == ".claude" && dir != p.Home {
+	f := agent.Files()
+	p := settings.Places{Managed: settings.Target{Managed: w.Managed}.ManagedDir(f), Home: ev.Home}
+	if home := env["HOME"]; p.Home == "" && filepath.IsAbs(home) {
+		p.Home = filepath.Join(home, f.Folder)
+	}
+	if dir := filepath.Dir(ev.Changed); filepath.Base(dir) == f.Folder && dir != p.Home {
 		p.Projects = append(p.Projects, filepath.Dir(dir))
 	}
 	p.Projects = append(p.Projects, ev.Call.Dir)
-	all, err := claudehooks.ReadInstalls(w.Config.Dir)
+	all, err := hookfiles.ReadInstalls(w.Config.Dir)
 	if err != nil {
-		return []string{err.Error()}, claudehooks.Blindness(err)
+		return []string{err.Error()}, settings.Blindness(err)
 	}
-	sources, closed := withoutClosed(p.Sources())
-	if err := claudehooks.FirstUnseen(sources); err != nil {
+	sources, closed := withoutClosed(p.Sources(f))
+	if err := settings.FirstUnseen(sources); err != nil {
 		return []string{err.Error()}, err
 	}
-	want := claudesettings.Want{Anywhere: true}
+	want := settings.Want{Anywhere: true}
 	for _, s := range sources {
 		if in, ok := all.Of(s.Path); ok {
 			want.Hooks = in.Hooks
-			if _, err := claudehooks.Genuine(in.Program, all); err != nil {
-				return []string{err.Error()}, claudehooks.Blindness(err)
+			if _, err := hookfiles.Genuine(in.Program, all); err != nil {
+				return []string{err.Error()}, settings.Blindness(err)
 			}
 			break
 		}
@@ -279,24 +292,23 @@ func (w *Watch) Weakens(ev agents.Event, env map[string]string) ([]string, error
 	if want.Hooks == nil {
 		who, err := w.Config.Sockets.Submitters()
 		if err != nil {
-			return []string{err.Error()}, claudehooks.Blindness(err)
+			return []string{err.Error()}, settings.Blindness(err)
 		}
-		program, err := claudehooks.HookProgram("")
+		program, err := hookfiles.HookProgram("")
 		if err != nil {
-			return []string{"it is not known what was installed: approver install claude"}, claudehooks.Blindness(err)
+			return []string{"it is not known what was installed: " + f.Install()}, settings.Blindness(err)
 		}
-		_, s, err := claudehooks.WantedHooks(w.Config, who, program)
+		_, want.Hooks, err = hookfiles.WantedHooks(agent, w.Config, who, program)
 		if err != nil {
-			return []string{err.Error()}, claudehooks.Blindness(err)
+			return []string{err.Error()}, settings.Blindness(err)
 		}
-		want.Hooks = s.Hooks
 	}
-	return append(closed, claudesettings.Weak(claudesettings.Compare(sources, want))...), nil
+	return append(closed, settings.Weak(agent.Compare(sources, want))...), nil
 }
 
 // withoutClosed takes out the files that the daemon may not read, and says so in one line:
 // they have one cause, a home that is closed to others.
-func withoutClosed(sources []claudesettings.Source) (open []claudesettings.Source, closed []string) {
+func withoutClosed(sources []settings.Source) (open []settings.Source, closed []string) {
 	var paths []string
 	for _, s := range sources {
 		if errors.Is(s.Err, fs.ErrPermission) {

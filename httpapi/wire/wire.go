@@ -83,12 +83,6 @@ func IsEvent(s string) bool {
 	return s != "" && len(s) <= MaxEvent
 }
 
-// IsReport reports whether an event of an agent says that a call ran. Its hook must
-// bring something to the daemon, whatever is wrong with it.
-func IsReport(agent, event string) bool {
-	return agent == "claude" && (event == "PostToolUse" || event == "PostToolUseFailure")
-}
-
 // IsCall reports whether a text can be a call id.
 func IsCall(s string) bool {
 	for i := range len(s) {

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,12 +101,20 @@ func (f *File) mapping(path string, n ast.Node, v reflect.Value) {
 	})
 }
 
-// table reads a mapping with free keys.
+// A Named is a map that takes these keys and no others.
+type Named interface{ Names() []string }
+
+// table reads a mapping with free keys, or with those of a [Named].
 func (f *File) table(path string, n ast.Node, v reflect.Value) {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
+	named, _ := v.Interface().(Named)
 	f.entries(path, n, func(key string, value ast.Node) {
+		if named != nil && !slices.Contains(named.Names(), key) {
+			f.reportUnknown(Join(path, key), key, named.Names())
+			return
+		}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		f.value(Join(path, key), value, elem)
 		v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), elem)

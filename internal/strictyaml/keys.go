@@ -50,7 +50,15 @@ func keys(path string, t reflect.Type) []string {
 	case t.Kind() == reflect.Slice:
 		return keys(path+"[]", t.Elem())
 	case t.Kind() == reflect.Map:
-		return keys(path+".*", t.Elem())
+		var out []string
+		names := []string{"*"}
+		if named, ok := reflect.Zero(t).Interface().(Named); ok {
+			names = named.Names()
+		}
+		for _, name := range names {
+			out = append(out, keys(Join(path, name), t.Elem())...)
+		}
+		return out
 	case t.Kind() == reflect.Struct:
 		var out []string
 		for _, fd := range fieldsOf(t) {

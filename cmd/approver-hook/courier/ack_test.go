@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"log/slog"
+
 	"approver.example"
 	"approver.example/httpapi"
-	"log/slog"
 )
 
 // The courier says that it has the whole answer before it prints any of it: when the

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"approver.example/agents/blocking"
-	"approver.example/httpapi/wire"
+	"approver.example/agents/facts"
 )
 
 // What every failure says of a call that has not run, and what is true instead where
@@ -20,10 +20,11 @@ const (
 // blocked is the agent's own blocking answer, with a reason that is true at this event.
 func (o options) blocked(reason string) blocking.Answer {
 	instead := ""
-	switch {
-	case wire.IsReport(o.agent, o.event):
+	switch facts.At(o.agent, o.event).Meaning {
+	case facts.Call:
+	case facts.Report:
 		instead = hasRun
-	case o.agent == "claude" && o.event == "ConfigChange":
+	case facts.Settings:
 		instead = notTaken
 	}
 	for _, words := range stopped {

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"approver.example/agents/blocking"
+	"approver.example/agents/facts"
 	"approver.example/httpapi/socketpath"
 	"approver.example/httpapi/wire"
 )
@@ -164,8 +165,8 @@ func (t *trouble) Error() string { return t.text }
 // carry brings the call to the daemon, again and again if need be. It sets asked
 // when it has the whole call.
 func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (blocking.Answer, error) {
-	report := wire.IsReport(o.agent, o.event)
-	payload, cut, err := readPayload(c.Stdin, report)
+	report := facts.IsReport(o.agent, o.event)
+	payload, cut, err := readPayload(c.Stdin, report, facts.Of(o.agent).Returned)
 	if err != nil {
 		return blocking.Answer{}, err
 	}
@@ -242,7 +243,7 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 		return a, nil
 	case errors.As(err, &strange):
 		// What has run is told until it is taken in; see carry.
-		again := string(strange) == refusals["503"] && wire.IsReport(o.agent, o.event)
+		again := string(strange) == refusals["503"] && facts.IsReport(o.agent, o.event)
 		return blocking.Answer{}, &trouble{text: string(strange), again: again, reached: true}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return blocking.Answer{}, &trouble{text: late(o), reached: true}

@@ -17,6 +17,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents/blocking"
+	"approver.example/agents/facts"
 	"approver.example/httpapi"
 	"approver.example/httpapi/socketpath"
 	"approver.example/httpapi/wire"
@@ -325,7 +326,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s is explained and not known", name)
 		}
 	}
-	for _, d := range []time.Duration{patientDeadline, defaultDeadline, defaultConnect} {
+	for _, d := range []time.Duration{facts.Of("claude").Patience, defaultDeadline, defaultConnect} {
 		if text := d.String(); !strings.Contains(Usage, strings.TrimPrefix(strings.Replace(text, "4m50s", "290s", 1), "0m")) {
 			t.Errorf("the default %s is not told", text)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/agents/facts"
 	"approver.example/httpapi/socketpath"
 	"approver.example/httpapi/wire"
 )
@@ -83,9 +84,8 @@ func (o options) parkAt(started, deadline time.Time) time.Time {
 }
 
 const (
-	// patientDeadline is for agents whose own default hook timeout is 600 s, and
-	// defaultDeadline for all others: Copilot's, the shortest known, is 30 s.
-	patientDeadline = 290 * time.Second
+	// defaultDeadline is for agents that name no patience of their own: the shortest
+	// time-out of a hook that is known is 30 s.
 	defaultDeadline = 25 * time.Second
 	minDeadline     = time.Second
 	maxDeadline     = 24 * time.Hour
@@ -120,11 +120,10 @@ func parseFlags(args []string) (options, error) {
 	if problem == nil && o.agent == "" {
 		problem = errors.New("the flag --agent is missing: name the agent that runs the hook, such as --agent claude")
 	}
-	switch {
-	case o.deadline != 0:
-	case o.agent == "claude":
-		o.deadline = patientDeadline
-	default:
+	if o.deadline == 0 {
+		o.deadline = facts.Of(o.agent).Patience
+	}
+	if o.deadline == 0 {
 		o.deadline = defaultDeadline
 	}
 	return o, problem

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example/agents"
+	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
 
@@ -58,7 +59,7 @@ func TestParkAt(t *testing.T) {
 // the flag too.
 func TestDeadlineOfTheSettings(t *testing.T) {
 	settings, err := agents.Claude{}.HookConfig("/h", "", 120*time.Second)
-	if err != nil || !strings.Contains(string(settings), fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, patientDeadline.Seconds())) {
+	if err != nil || !strings.Contains(string(settings), fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, facts.Of("claude").Patience.Seconds())) {
 		t.Errorf("%v, %s", err, settings)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
 
@@ -17,7 +18,7 @@ const maxCall = wire.MaxPayload - 64<<10
 // send, it returns a part: the call ran, and the daemon has to hear of it whatever
 // came with it. What a tool returned may be of any length: an edit reports the whole
 // file.
-func readPayload(r io.Reader, report bool) (payload []byte, cut bool, err error) {
+func readPayload(r io.Reader, report bool, returned []facts.Field) (payload []byte, cut bool, err error) {
 	limit := maxCall
 	if report {
 		limit = wire.MaxPayload
@@ -33,7 +34,7 @@ func readPayload(r io.Reader, report bool) (payload []byte, cut bool, err error)
 	case !report:
 		return nil, false, errors.New("the call has more than " + strconv.Itoa(limit) + " bytes, which is more than approver judges, so it was stopped; make it smaller")
 	}
-	if short := withoutResult(payload, r); short != nil {
+	if short := withoutResult(payload, r, returned); short != nil {
 		return short, true, nil
 	}
 	return payload[:limit], true, nil
@@ -43,8 +44,8 @@ func readPayload(r io.Reader, report bool) (payload []byte, cut bool, err error)
 // in the place of each that says what the call returned. It leaves every other byte, so
 // that the daemon checks what is left as always, and keeps no more than that in memory.
 // It returns nil for what is not one JSON object, or is too long all the same.
-func withoutResult(begun []byte, rest io.Reader) []byte {
-	var c cutter
+func withoutResult(begun []byte, rest io.Reader, returned []facts.Field) []byte {
+	c := cutter{returned: returned}
 	c.Write(begun)
 	chunk := make([]byte, 64<<10)
 	for !c.broken {
@@ -67,15 +68,16 @@ func withoutResult(begun []byte, rest io.Reader) []byte {
 // A cutter takes the text of an object and keeps it in out, without what a call
 // returned.
 type cutter struct {
-	out     []byte
-	open    []byte // the brackets that are open
-	key     []byte // of the object itself, with its quotes
-	skips   bool   // within a value that is left out
-	wantKey bool   // the next string is a key
-	inKey   bool
-	quoted  bool // within a string
-	escaped bool // behind a backslash
-	broken  bool
+	returned []facts.Field // what is left out
+	out      []byte
+	open     []byte // the brackets that are open
+	key      []byte // of the object itself, with its quotes
+	skips    bool   // within a value that is left out
+	wantKey  bool   // the next string is a key
+	inKey    bool
+	quoted   bool // within a string
+	escaped  bool // behind a backslash
+	broken   bool
 }
 
 // Write takes the next part.
@@ -154,16 +156,12 @@ func (c *cutter) mark(b byte) {
 
 // value begins a value of the object itself.
 func (c *cutter) value() {
-	short := ""
-	switch string(c.key) {
-	case `"tool_response"`:
-		short = "null"
-	case `"error"`:
-		short = `"not read"`
-	}
-	if short != "" {
-		c.out = append(c.out, short...)
-		c.skips = true
+	for _, f := range c.returned {
+		if string(c.key) == `"`+f.Key+`"` {
+			c.out = append(c.out, f.Short...)
+			c.skips = true
+			return
+		}
 	}
 }
 

@@ -6,8 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/facts"
 	"approver.example/httpapi/wire"
 )
+
+// returned are the keys of results.
+var returned = facts.Of("claude").Returned
 
 // A report that is too long loses what the call returned and nothing else; one of which
 // that cannot be said is cut off, and the daemon is told all the same. A call that has
@@ -35,7 +39,7 @@ func TestLongReports(t *testing.T) {
 		"deep":                   {`{"tool_response":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `,"a":"` + long + `"}`, ""},
 		"a comma too many":       {`{"tool_response":"` + long + `",}`, ""},
 	} {
-		got, cut, err := readPayload(strings.NewReader(tt.in), true)
+		got, cut, err := readPayload(strings.NewReader(tt.in), true, returned)
 		want := tt.want
 		if want == "" {
 			want = tt.in[:wire.MaxPayload]
@@ -43,11 +47,11 @@ func TestLongReports(t *testing.T) {
 		if err != nil || !cut || string(got) != want {
 			t.Errorf("%s: %d bytes, cut %v, %v: %.80s", name, len(got), cut, err, got)
 		}
-		if _, _, err := readPayload(strings.NewReader(tt.in), false); err == nil {
+		if _, _, err := readPayload(strings.NewReader(tt.in), false, returned); err == nil {
 			t.Errorf("%s: taken before the call ran", name)
 		}
 	}
-	if got, cut, err := readPayload(strings.NewReader(`{"tool_response":{}}`), true); cut || err != nil || string(got) != `{"tool_response":{}}` {
+	if got, cut, err := readPayload(strings.NewReader(`{"tool_response":{}}`), true, returned); cut || err != nil || string(got) != `{"tool_response":{}}` {
 		t.Errorf("a short report: %s, %v, %v", got, cut, err)
 	}
 }
@@ -57,7 +61,7 @@ func TestLongReports(t *testing.T) {
 // run, and the agent was frozen. The length of a result does not matter any more.
 func TestAVeryLongResult(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(`{"a":1,"tool_response":"`), io.LimitReader(letters{}, 100<<20), strings.NewReader(`","b":2}`))
-	got, cut, err := readPayload(in, true)
+	got, cut, err := readPayload(in, true, returned)
 	if string(got) != `{"a":1,"tool_response":null,"b":2}` || !cut || err != nil {
 		t.Errorf("%.80s, %v, %v", got, cut, err)
 	}
@@ -66,11 +70,11 @@ func TestAVeryLongResult(t *testing.T) {
 // The report of the longest call that is judged fits, with all that it says more.
 func TestTheLongestCallHasAReport(t *testing.T) {
 	call := `{"tool_input":"` + strings.Repeat("x", maxCall-17) + `"}`
-	if _, _, err := readPayload(strings.NewReader(call), false); err != nil {
+	if _, _, err := readPayload(strings.NewReader(call), false, returned); err != nil {
 		t.Fatal(err)
 	}
 	report := call[:len(call)-1] + `,"tool_response":"` + strings.Repeat("y", 1<<20) + `","duration_ms":12,"more":"` + strings.Repeat("z", 60<<10) + `"}`
-	got, cut, err := readPayload(strings.NewReader(report), true)
+	got, cut, err := readPayload(strings.NewReader(report), true, returned)
 	if !strings.HasPrefix(string(got), call[:len(call)-1]+`,"tool_response":null,"duration_ms":12,`) || !cut || err != nil || len(got) < maxCall {
 		t.Errorf("%d bytes, %v, %v", len(got), cut, err)
 	}
@@ -91,7 +95,7 @@ func FuzzWithoutResult(f *testing.F) {
 	f.Add(`{}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		half := len(in) / 2
-		out := withoutResult([]byte(in[:half]), strings.NewReader(in[half:]))
+		out := withoutResult([]byte(in[:half]), strings.NewReader(in[half:]), returned)
 		if out == nil {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 )
 
 // SameFile reports whether two paths lead to one file.
@@ -70,7 +70,7 @@ func groupOf(path string) int {
 			return int(st.Gid)
 		}
 	}
-	return claudehooks.Nobody
+	return hookfiles.Nobody
 }
 
 // OwnerOf returns whose a file or folder is.

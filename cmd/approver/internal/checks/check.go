@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/agents/claudesettings"
+	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/judging"
@@ -18,7 +19,7 @@ import (
 	"approver.example/configs"
 	"approver.example/daemon"
 	"approver.example/daemon/adminapi"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/internal/strictyaml"
@@ -33,7 +34,7 @@ type CheckCmd struct {
 // Help is the long text.
 func (CheckCmd) Help() string {
 	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy, the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier program.
-It also reads the rules of the project of this folder, and finds a hook of Claude Code that was installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings
+It also reads the rules of the project of this folder, and finds a hook of ` + titles() + ` that was installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings
 are what works and is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls are observed, paused or frozen, that a file is not
 in force, and who was removed and still stands in the configuration.
 It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks with that user's eyes.
@@ -138,14 +139,17 @@ func (out *Checked) rules(cfg configs.Config) {
 
 // hooks finds hooks that were installed for a shorter ttl, with the eyes of doctor.
 func (out *Checked) hooks(cfg configs.Config, config string) {
-	which := claudehooks.Target{ConfigFile: config}
-	path, err := which.Path()
-	if err != nil {
-		return // without a home there are none
-	}
-	sources := doctorPlaces(which, path, false).Sources()
-	for _, f := range claudesettings.Short(sources, waitingFor(cfg)) {
-		out.Problems = append(out.Problems, f.String()+": "+which.Cure(f.Path))
+	which := settings.Target{ConfigFile: config}
+	for _, agent := range agents.Installers() {
+		f := agent.Files()
+		path, err := which.Path(f)
+		if err != nil {
+			return // without a home there are none
+		}
+		sources := doctorPlaces(f, which, path, false).Sources(f)
+		for _, found := range hookfiles.Short(agent, sources, waitingFor(agent, cfg)) {
+			out.Problems = append(out.Problems, found.String()+": "+hookfiles.Cure(f, which, found.Path))
+		}
 	}
 }
 

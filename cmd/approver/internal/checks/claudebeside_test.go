@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
-	"approver.example/daemon/claudehooks"
 )
 
 // The story: the installed command stood once more in the front matter of a user's agent,
@@ -44,7 +45,7 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 	} {
 		m.write(c.path, c.text)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
 		d.has(t, "hook", c.r, strings.ReplaceAll(c.says, "takes the place", "can take the place"))
 		m.watch.Look(t.Context())
 		if weak := strings.Join(m.watch.Now(), "\n"); strings.Contains(weak, filepath.Base(c.path)) != c.watched {
@@ -57,7 +58,7 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 		}
 	}
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
 	d.has(t, "hook", finding.OK, m.settings)
 }
 
@@ -73,7 +74,7 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	look := func(want string) {
 		t.Helper()
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
 		d.has(t, "hook", finding.Fail, want)
 		m.watch.Look(t.Context())
 		if len(m.watch.Now()) == 0 {
@@ -99,7 +100,7 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	link(filepath.Join(agents, "sub"), elsewhere)
 	link(filepath.Join(elsewhere, "round"), agents) // Claude Code comes to an end with it
 	look("another hook of approver")
-	for i := range claudehooks.MaxBeside {
+	for i := range claudesettings.MaxBeside {
 		m.write(filepath.Join(agents, fmt.Sprintf("a%04d.md", i)), "---\nname: x\n---\n")
 	}
 	m.write(filepath.Join(agents, "zz.md"), double)
@@ -113,7 +114,7 @@ func TestDoctorKnowsTheVariableOfAStart(t *testing.T) {
 	t.Chdir(filepath.Join(m.dir, "project"))
 	t.Setenv("CLAUDE_CODE_USE_COWORK_PLUGINS", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
+	d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
 	d.has(t, "hook", finding.Warn, "CLAUDE_CODE_USE_COWORK_PLUGINS is set here")
 	for _, start := range []string{"--worktree", "--managed-settings", "--agents", "claude mcp serve"} {
 		d.has(t, "hook", finding.Warn, start)

@@ -9,25 +9,28 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
+	"approver.example/agents"
+	"approver.example/agents/facts"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/cmd/approver/internal/tryhook"
-	"approver.example/daemon/claudehooks"
 )
 
 // canaryOf is the flag of doctor.
 type canaryOf struct {
-	Agent string `help:"Also start this agent once, to see whether the hook stops a call: claude." enum:",claude" default:"" placeholder:"NAME"`
+	Agent string `help:"Also start this agent once, to see whether the hook stops a call: ${testers}." enum:",${testers}" default:"" placeholder:"NAME"`
 }
 
 // DoctorCmd is the command doctor.
 type DoctorCmd struct {
 	Config string `help:"Configuration file." short:"c" placeholder:"FILE"`
-	claudehooks.Target
+	settings.Target
 	canaryOf
 	AcceptAlarms uint64 `help:"Somebody has looked into the audit's alarms of loss up to this seq, and the others: they no longer fail, or are told." placeholder:"SEQ"`
 	Offline      bool   `help:"Ask no chat platform and no model provider."`
@@ -37,19 +40,19 @@ type DoctorCmd struct {
 
 // Help is the long text.
 func (DoctorCmd) Help() string {
-	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, the evaluator, clocks, Claude Code's settings, PATH, the service and
+	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, the evaluator, clocks, ` + titles() + `'s settings, PATH, the service and
 the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
 Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it says what was not looked at, and that is no failure.
 
-With --agent claude it also makes the hook test: run it as the same user, and in the same folder, as Claude Code.
-` + tryhook.Help + `
+With --agent ` + facts.Example() + ` it also makes the hook test: run it as the same user, and in the same folder, as ` + titles() + `.
+` + tryhook.Help(facts.Example()) + `
 
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.
 Exit codes: 0 nothing failed, there may be warnings; 1 a check failed; 2 the command line is not understood.
 
 Example:
   approver doctor
-  approver doctor --agent claude
+  approver doctor --agent ` + facts.Example() + `
   approver doctor --json`
 }
 
@@ -135,7 +138,18 @@ func (c DoctorCmd) examine(ctx context.Context, d *doctor) {
 
 // canary is doctor's check of the same: for people it is the hook test.
 func (c DoctorCmd) canary(ctx context.Context, d *doctor) {
-	if c.Agent != "" {
-		d.found = append(d.found, tryhook.Try(ctx, c.Target))
+	for _, agent := range agents.Installers() {
+		if c.Agent == agent.Name() {
+			d.found = append(d.found, tryhook.Try(ctx, agent, c.Target))
+		}
 	}
+}
+
+// titles are what people call the agents.
+func titles() string {
+	var all []string
+	for _, agent := range agents.Installers() {
+		all = append(all, agent.Files().Title)
+	}
+	return strings.Join(all, ", ")
 }

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/hookinstall"
-	"approver.example/daemon/claudehooks"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 func TestDoctorsCuresCure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spoil func(m *claudeMachine)
-		which func(m *claudeMachine) claudehooks.Target
+		which func(m *claudeMachine) settings.Target
 	}{
 		"no settings":            {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }},
 		"no hooks":               {spoil: func(m *claudeMachine) { m.write(m.settings, `{"model":"opus"}`) }},
@@ -59,19 +59,19 @@ func TestDoctorsCuresCure(t *testing.T) {
 		"a broken file of the system": {spoil: func(m *claudeMachine) { m.write(m.managed("managed-settings.json"), `{`) }},
 		"the system, none":            {spoil: func(*claudeMachine) {}, which: ofSystem},
 		"the system, a file of our own": {spoil: func(m *claudeMachine) {
-			m.must(hookinstall.ClaudeCmd{Target: claudehooks.Target{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")}, Hook: m.hook}.Install())
+			m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")}, Hook: m.hook}.Install())
 			m.edit(m.managed("managed-settings.d/50-approver.json"), `"*"`, `"Write"`)
 		}, which: ofSystem},
 		"a project, hooks of the user": {spoil: func(*claudeMachine) {}, which: inProject},
 		"a project and its user, none": {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }, which: inProject},
 		"a project's own, spoiled": {spoil: func(m *claudeMachine) {
-			m.must(hookinstall.ClaudeCmd{Target: inProject(m), Hook: m.hook}.Install())
+			m.must(hookinstall.AgentCmd{Agent: "claude", Target: inProject(m), Hook: m.hook}.Install())
 			m.edit(m.project("settings.json"), `"*"`, `"Write"`)
 		}, which: inProject},
 		"a file by its path": {
 			spoil: func(m *claudeMachine) { m.write(filepath.Join(m.dir, "a b", "it's.json"), `{}`) },
-			which: func(m *claudeMachine) claudehooks.Target {
-				return claudehooks.Target{File: filepath.Join(m.dir, "a b", "it's.json"), Managed: m.managed("")}
+			which: func(m *claudeMachine) settings.Target {
+				return settings.Target{File: filepath.Join(m.dir, "a b", "it's.json"), Managed: m.managed("")}
 			},
 		},
 		"a variable of this shell": {spoil: func(m *claudeMachine) { m.t.Setenv("CLAUDE_CODE_SIMPLE", "1") }},
@@ -86,7 +86,7 @@ func TestDoctorsCuresCure(t *testing.T) {
 			}
 			m.watch.Look(t.Context())
 			t.Chdir(filepath.Join(m.dir, "project"))
-			which := claudehooks.Target{Managed: m.managed("")}
+			which := settings.Target{Managed: m.managed("")}
 			if tt.which != nil {
 				which = tt.which(m)
 			}
@@ -122,12 +122,12 @@ func TestDoctorsCuresCure(t *testing.T) {
 	}
 }
 
-func ofSystem(m *claudeMachine) claudehooks.Target {
-	return claudehooks.Target{System: true, Managed: m.managed("")}
+func ofSystem(m *claudeMachine) settings.Target {
+	return settings.Target{System: true, Managed: m.managed("")}
 }
 
-func inProject(m *claudeMachine) claudehooks.Target {
-	return claudehooks.Target{Project: filepath.Join(m.dir, "project"), Managed: m.managed("")}
+func inProject(m *claudeMachine) settings.Target {
+	return settings.Target{Project: filepath.Join(m.dir, "project"), Managed: m.managed("")}
 }
 
 func (m *claudeMachine) project(name string) string {
@@ -218,7 +218,7 @@ func (m *claudeMachine) command(line string) {
 	if len(args) < 3 || args[0] != "approver" || args[2] != "claude" {
 		m.t.Fatalf("not a command of approver: %q", line)
 	}
-	which := claudehooks.Target{Managed: m.managed("")}
+	which := settings.Target{Managed: m.managed("")}
 	for rest := args[3:]; len(rest) > 0; rest = rest[1:] {
 		switch rest[0] {
 		case "--system":
@@ -233,9 +233,9 @@ func (m *claudeMachine) command(line string) {
 	}
 	switch args[1] {
 	case "install":
-		m.must(hookinstall.ClaudeCmd{Target: which, Hook: m.hook}.Install())
+		m.must(hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}.Install())
 	case "uninstall":
-		m.must(hookinstall.UninstallClaudeCmd{Target: which}.Run())
+		m.must(hookinstall.UninstallAgentCmd{Agent: "claude", Target: which}.Run())
 	default:
 		m.t.Fatalf("the command %q", line)
 	}

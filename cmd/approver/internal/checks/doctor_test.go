@@ -18,6 +18,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/channels/channeltest/fake"
 	"approver.example/channels/discord/discordtest"
 	"approver.example/channels/slack/slacktest"
@@ -27,7 +28,6 @@ import (
 	"approver.example/cmd/approver/internal/services"
 	"approver.example/configs"
 	"approver.example/daemon/adminapi"
-	"approver.example/daemon/claudehooks"
 	"approver.example/daemon/safefile"
 	"approver.example/httpapi"
 	"approver.example/store/redisstore"
@@ -271,18 +271,18 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 	cfg.Sockets.Submit = "/x/s.sock"
 	d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
 	hook := filepath.Join(dir, "approver-hook")
-	settings := filepath.Join(dir, "settings.json")
+	inFile := filepath.Join(dir, "settings.json")
 	fits := func(flags string) *doctor {
 		want, err := agents.Claude{}.HookConfig(hook, "", cfg.TTL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := strings.ReplaceAll(string(want), " --agent claude", " --agent claude"+flags)
-		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(inFile, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		d := &doctor{cfg: d.cfg, pin: d.pin}
-		d.hook(claudehooks.Target{File: settings, Managed: dir})
+		d.hook(settings.Target{File: inFile, Managed: dir})
 		return d
 	}
 	fits("").has(t, "hook", finding.Fail, "no such file")
@@ -294,7 +294,7 @@ func TestDoctorLooksAtTheHookProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	fits("").has(t, "hook", finding.Fail, "and the daemon listens on /x/s.sock")
-	fits(" --socket /x/s.sock").has(t, "hook", finding.OK, settings)
+	fits(" --socket /x/s.sock").has(t, "hook", finding.OK, inFile)
 	if os.Getuid() != 0 {
 		return // a pin is root's
 	}
@@ -340,7 +340,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := doctor{cfg: cfg, pin: filepath.Join(dir, "none")}
-			d.hook(claudehooks.Target{File: path, Managed: dir})
+			d.hook(settings.Target{File: path, Managed: dir})
 			if want == "" {
 				d.has(t, "hook", finding.OK, path)
 				return
@@ -349,7 +349,7 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 			if strings.Contains(want, "type\"") && !strings.Contains(want, "of type") || strings.Contains(want, "must be") {
 				return // nothing to install into
 			}
-			if err := (hookinstall.ClaudeCmd{Target: claudehooks.Target{File: path}, Hook: hook}).Install(); err != nil {
+			if err := (hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: path}, Hook: hook}).Install(); err != nil {
 				t.Fatal(err)
 			}
 			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Count(string(text), "async") != 1 { // PostToolBatch's own

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents"
 	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/hookinstall"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/hookwatch"
 )
 
@@ -27,8 +29,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := home == ".claude" || !strings.HasPrefix(name, "..")
-			for _, p := range []claudehooks.Places{{Managed: "/nowhere", Home: dir}, {Managed: "/nowhere", Config: dir}} {
-				found := claudesettings.Compare(p.Sources(), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
+			for _, p := range []settings.Places{{Managed: "/nowhere", Home: dir}, {Managed: "/nowhere", Config: dir}} {
+				found := claudesettings.Compare(p.Sources(agents.Claude{}.Files()), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
 				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool {
 					return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE")
 				})
@@ -36,8 +38,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 					t.Errorf("%s in %s: found %v", name, home, found)
 				}
 			}
-			in := claudehooks.Installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
-			lines, err := (&hookwatch.Watch{Managed: "/nowhere"}).Weakness(in, claudehooks.Installs{})
+			in := hookfiles.Installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
+			lines, err := (&hookwatch.Watch{Managed: "/nowhere"}).Weakness(in, hookfiles.Installs{})
 			weak := strings.Join(lines, "\n")
 			if got := strings.Contains(weak, "CLAUDE_CODE_SIMPLE"); got != want || err != nil {
 				t.Errorf("%s in %s: the watch says %s", name, home, weak)
@@ -55,8 +57,8 @@ func TestTheWatchOfManagedSettingsReadsUsersFiles(t *testing.T) {
 	for dir := m.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 		m.must(os.Chmod(dir, 0o755))
 	}
-	m.must(hookinstall.ClaudeCmd{Target: claudehooks.Target{System: true, Managed: m.managed("")}, Hook: m.hook}.Install())
-	m.must(hookinstall.UninstallClaudeCmd{}.Run())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: m.managed("")}, Hook: m.hook}.Install())
+	m.must(hookinstall.UninstallAgentCmd{Agent: "claude"}.Run())
 	home := filepath.Join(m.dir, "agent", ".claude")
 	m.watch.Homes = []string{home}
 	settings, global := filepath.Join(home, "settings.json"), filepath.Join(m.dir, "agent", ".claude.json")

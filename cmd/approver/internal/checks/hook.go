@@ -8,119 +8,124 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"approver.example/agents"
-	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/services"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/httpapi/socketpath"
 )
 
 // This file has the checks of what stands between agent and daemon, and of what
 // starts the daemon.
 
-var hookSocketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
+// hook looks whether agents ask us. The first agent is looked at in any case, and the
+// others where approver was installed for them.
+func (d *doctor) hook(which settings.Target) {
+	all, err := hookfiles.ReadInstalls(d.cfg.Dir)
+	if err != nil {
+		d.say("hook", finding.Warn, err.Error(), "")
+	}
+	for i, agent := range agents.Installers() {
+		installed := slices.ContainsFunc(all.Installs, func(in hookfiles.Installed) bool { return in.Agent == agent.Name() })
+		if i == 0 || installed {
+			d.hookOf(agent, which, all)
+		}
+	}
+}
 
-// hook looks whether Claude Code asks us, with all the settings that it merges, and
-// whether it waits long enough.
-func (d *doctor) hook(which claudehooks.Target) {
-	path, err := which.Path()
+// hookOf looks whether one agent asks us, with all the settings that it merges, and whether
+// it waits long enough.
+func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookfiles.Installs) {
+	files := agent.Files()
+	path, err := which.Path(files)
 	if err != nil {
 		d.say("hook", finding.Fail, err.Error(), "")
 		return
 	}
-	all, err := claudehooks.ReadInstalls(d.cfg.Dir)
-	if err != nil {
-		d.say("hook", finding.Warn, err.Error(), "")
-	}
-	ofAgents := d.sealed() && !d.submits() && which.File == "" && which.Project == ""
+	ofAgents := d.sealed() && !d.submits() && which.File == "" && which.Project == "" && files.Managed != ""
 	if ofAgents {
 		which.System = true // neither this user's settings nor root's are those of an agent
-		path, _ = which.Path()
+		path, _ = which.Path(files)
 	}
-	places := doctorPlaces(which, path, ofAgents)
-	sources := places.Sources()
-	if !slices.ContainsFunc(sources, func(s claudesettings.Source) bool { return s.Path == path }) {
-		sources = append(sources, claudehooks.ReadSource(claudesettings.User, path))
+	places := doctorPlaces(files, which, path, ofAgents)
+	sources := places.Sources(files)
+	if !slices.ContainsFunc(sources, func(s settings.Source) bool { return s.Path == path }) {
+		sources = append(sources, settings.ReadSource(settings.User, path))
 	}
-	if !ofAgents && which.Elsewhere(sources, path) {
+	if !ofAgents && hookfiles.Elsewhere(agent, which, sources, path) {
 		which.System = true // the managed settings have the hooks, and need no second ones
 	}
-	path = which.Holder(sources, path)
-	want, sure := d.wanted(sources, path, which, all)
-	if which.Names(path) {
+	path = hookfiles.Holder(agent, which, sources, path)
+	want, sure := d.wanted(agent, sources, path, which, all)
+	if which.Names(files, path) {
 		want.In = path
 	}
-	beside, err := places.Beside(sources, want)
-	if err = errors.Join(err, claudehooks.FirstUnseen(sources)); err != nil {
+	found, err := hookfiles.Findings(agent, places, sources, want)
+	if err != nil {
 		d.say("hook", finding.Fail, "nobody can say whether the hooks hold: "+err.Error(), "run it again when the machine has room")
 		return
 	}
-	found := append(claudesettings.Compare(sources, want), beside...)
-	found = append(found, claudesettings.Environment(os.Environ(), false)...)
-	if weak := claudesettings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
-		d.say("hook", finding.Warn, weak[0], which.Cure(path))
+	adviser, advises := agent.(agents.Adviser)
+	if advises {
+		found = append(found, adviser.Environment(os.Environ())...)
+	}
+	if weak := settings.Weak(found); len(weak) == 1 && strings.HasPrefix(weak[0], "there is no ") {
+		d.say("hook", finding.Warn, weak[0], hookfiles.Cure(files, which, path))
 		return
 	}
 	good := sure
 	for _, f := range found {
 		if f.Harmless {
-			d.say("hook", finding.Warn, f.String(), cmp.Or(f.Fix, which.Cure(f.Path)))
+			d.say("hook", finding.Warn, f.String(), cmp.Or(f.Fix, hookfiles.Cure(files, which, f.Path)))
 			continue
 		}
 		good = false
-		d.say("hook", finding.Fail, f.String(), cmp.Or(f.Fix, which.Cure(cmp.Or(f.Path, path))))
+		d.say("hook", finding.Fail, f.String(), cmp.Or(f.Fix, hookfiles.Cure(files, which, cmp.Or(f.Path, path))))
 	}
 	for _, s := range sources {
-		if s.Place == claudesettings.Managed && !s.Missing {
-			if err := claudehooks.ReadableBy(s.Path, claudehooks.SubmitterUID(d.cfg)); err != nil {
-				good = false
-				_, chmod, _ := strings.Cut(err.Error(), ": chmod ")
-				d.say("hook", finding.Fail, err.Error(), cmp.Or(strings.TrimSuffix("chmod "+chmod, "chmod "), which.Cure(s.Path)))
-			}
+		if s.Place != settings.Managed || s.Missing {
+			continue
+		}
+		if err := hookfiles.ReadableBy(files, s.Path, hookfiles.SubmitterUID(d.cfg)); err != nil {
+			good = false
+			_, chmod, _ := strings.Cut(err.Error(), ": chmod ")
+			chmod = strings.TrimSuffix("chmod "+chmod, "chmod ")
+			d.say("hook", finding.Fail, err.Error(), cmp.Or(chmod, hookfiles.Cure(files, which, s.Path)))
 		}
 	}
 	if good {
 		d.say("hook", finding.OK, path, "")
 	}
-	d.singleStarts(sources)
-}
-
-// singleStarts says what no settings of a user can stop, and which holes managed
-// settings with the hooks leave open.
-func (d *doctor) singleStarts(sources []claudesettings.Source) {
-	managed, open := claudesettings.Managedness(sources)
-	switch {
-	case !managed:
-		d.say("hook", finding.Warn, "a single start of claude with --bare, --safe-mode, --restricted, --settings, --managed-settings, --setting-sources, --agents or --worktree, or with CLAUDE_CODE_SIMPLE, CLAUDE_CODE_USE_COWORK_PLUGINS or CLAUDE_CONFIG_DIR, can run without the hooks of a user or a project; claude mcp serve asks no hook at all",
-			"approver install claude --system as root; docs/agents/claude.md says what else managed settings close")
-	case len(open) > 0:
-		d.say("hook", finding.Warn, "the managed settings leave open: "+strings.Join(open, "; "), "docs/agents/claude.md, managed settings")
+	if !advises {
+		return
 	}
-	if managed {
-		d.say("hook", finding.OK, "claude mcp serve asks no hook, not even a managed one: when a person or another program starts it, its tools run unasked",
-			"start it nowhere but in a sandbox; docs/threat-model.md")
+	for _, f := range adviser.Advice(sources) {
+		result := finding.Warn
+		if f.Fine {
+			result = finding.OK
+		}
+		d.say("hook", result, f.Text, f.Fix)
 	}
 }
 
-// doctorPlaces are the folders that a Claude Code started here reads.
+// doctorPlaces are the folders that an agent started here reads.
 // With managedOnly they are those of the machine.
-func doctorPlaces(which claudehooks.Target, path string, managedOnly bool) claudehooks.Places {
-	p := claudehooks.Places{Managed: which.ManagedDir()}
+func doctorPlaces(f settings.Files, which settings.Target, path string, managedOnly bool) settings.Places {
+	p := settings.Places{Managed: which.ManagedDir(f)}
 	if managedOnly {
 		return p
 	}
-	p.Home, _ = claudehooks.Home() // without one there is none
+	p.Home, _ = f.UserFolder() // without one there is none
 	switch {
 	case which.Project != "":
 		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
-	case which.File != "" && filepath.Base(path) == "settings.json":
+	case which.File != "" && filepath.Base(path) == f.File:
 		p.Projects = []string{filepath.Dir(filepath.Dir(path))}
 	default:
 		if dir, err := os.Getwd(); err == nil {
@@ -132,18 +137,21 @@ func doctorPlaces(which claudehooks.Target, path string, managedOnly bool) claud
 
 // wanted is what has to stand in the settings, for the program that stands there if it
 // is the courier of this approver.
-func (d *doctor) wanted(sources []claudesettings.Source, path string, which claudehooks.Target, all claudehooks.Installs) (want claudesettings.Want, sure bool) {
-	want = waitingFor(d.cfg)
-	program, sure := claudehooks.Sibling(), true
-	if h, there := claudehooks.HookIn(sources, path); there {
-		known, err := claudehooks.Genuine(h.Program(), all)
+func (d *doctor) wanted(
+	agent agents.Installer, sources []settings.Source, path string, which settings.Target, all hookfiles.Installs,
+) (want settings.Want, sure bool) {
+	want = waitingFor(agent, d.cfg)
+	files := agent.Files()
+	program, sure := hookfiles.Sibling(), true
+	if h, there := hookfiles.HookIn(agent, sources, path); there {
+		known, err := hookfiles.Genuine(h.Program(), all)
 		err = errors.Join(err, d.hookFinds(h))
 		switch {
 		case err != nil:
 			sure = false
-			d.say("hook", finding.Fail, err.Error(), which.Cure(path))
+			d.say("hook", finding.Fail, err.Error(), hookfiles.Cure(files, which, path))
 		case !known:
-			d.say("hook", finding.Warn, "nothing here says whether "+h.Program()+" is the program of this approver", which.Cure(path))
+			d.say("hook", finding.Warn, "nothing here says whether "+h.Program()+" is the program of this approver", hookfiles.Cure(files, which, path))
 		}
 		if filepath.IsAbs(h.Program()) {
 			program = h.Program()
@@ -151,9 +159,7 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 	}
 	who, err := d.cfg.Sockets.Submitters()
 	if err == nil {
-		var s claudesettings.Settings
-		_, s, err = claudehooks.WantedHooks(d.cfg, who, cmp.Or(program, "/usr/local/bin/approver-hook"))
-		want.Hooks = s.Hooks
+		_, want.Hooks, err = hookfiles.WantedHooks(agent, d.cfg, who, cmp.Or(program, "/usr/local/bin/approver-hook"))
 	}
 	if err != nil {
 		sure = false
@@ -162,22 +168,20 @@ func (d *doctor) wanted(sources []claudesettings.Source, path string, which clau
 	return want, sure
 }
 
-// waitingFor is how long a hook has to wait with a configuration.
-func waitingFor(cfg configs.Config) claudesettings.Want {
+// waitingFor is how long an agent's hook has to wait with a configuration.
+func waitingFor(agent agents.Installer, cfg configs.Config) settings.Want {
 	evaluating := cfg.Evaluating()
-	return claudesettings.Want{TTL: cfg.Hold(agents.Claude{}.Name()) - evaluating, Before: evaluating}
+	return settings.Want{TTL: cfg.Hold(agent.Name()) - evaluating, Before: evaluating}
 }
 
 // hookFinds checks that the hook asks where the daemon listens. A pin decides
 // over everything else.
-func (d *doctor) hookFinds(h claudesettings.Entry) error {
+func (d *doctor) hookFinds(h settings.Command) error {
 	file := cmp.Or(d.pin, socketpath.PinFile)
 	pin, pinned, err := socketpath.ReadPin(file, 0)
 	asks := pin.Socket
 	if err == nil && !pinned {
-		if m := hookSocketAt.FindStringSubmatch(h.Command); m != nil {
-			asks = strings.Trim(m[1], "'")
-		} else {
+		if asks = h.Socket(); asks == "" {
 			home, _ := os.UserHomeDir() // Dir tells what is missing
 			asks, err = socketpath.Dir(home)
 			asks = filepath.Join(asks, socketpath.Submit)

@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"approver.example"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/hookinstall"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
 	"approver.example/daemon/daemontest"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/hooks"
 	"approver.example/daemon/hookwatch"
 	"approver.example/gate"
@@ -79,7 +80,7 @@ func (m *claudeMachine) read() string {
 
 func (m *claudeMachine) install() {
 	m.t.Helper()
-	m.must(hookinstall.ClaudeCmd{Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Hook: m.hook}.Install())
 }
 
 // changed sends what Claude Code sends when a file of its settings changed.
@@ -206,7 +207,7 @@ func TestSettingsThatCannotBeLookedAt(t *testing.T) {
 	}
 	m.must(os.Remove(m.settings))
 	m.install()
-	m.write(claudehooks.InstallsFile(m.cfg.Dir), "{")
+	m.write(hookfiles.InstallsFile(m.cfg.Dir), "{")
 	if a := m.changed(m.settings); a.ExitZero {
 		t.Error("a broken record")
 	}
@@ -252,9 +253,9 @@ func TestTheDaemonWatchesTheHooks(t *testing.T) {
 	look(4, "is not what it was when it was installed")
 	m.install()
 	look(4, "")
-	m.must(hookinstall.UninstallClaudeCmd{}.Run())
+	m.must(hookinstall.UninstallAgentCmd{Agent: "claude"}.Run())
 	look(4, "")
-	if all, err := claudehooks.ReadInstalls(m.cfg.Dir); err != nil || len(all.Installs) != 0 {
+	if all, err := hookfiles.ReadInstalls(m.cfg.Dir); err != nil || len(all.Installs) != 0 {
 		t.Errorf("still recorded: %+v, %v", all, err)
 	}
 }
@@ -266,7 +267,7 @@ func TestDoctorKnowsTheProgram(t *testing.T) {
 	m := newClaudeMachine(t)
 	look := func() *doctor {
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")})
+		d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")})
 		return d
 	}
 	look().has(t, "hook", finding.OK, m.settings)
@@ -293,7 +294,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	} {
 		look := func() *doctor {
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(claudehooks.Target{Managed: managed})
+			d.hook(settings.Target{Managed: managed})
 			return d
 		}
 		look().has(t, "hook", finding.OK, m.settings)
@@ -303,7 +304,7 @@ func TestDoctorLooksAtEverySource(t *testing.T) {
 	}
 	t.Setenv("CLAUDE_CODE_SIMPLE", "1")
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	d.hook(claudehooks.Target{Managed: managed})
+	d.hook(settings.Target{Managed: managed})
 	d.has(t, "hook", finding.Warn, "CLAUDE_CODE_SIMPLE is set here")
 }
 
@@ -319,7 +320,7 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 		m.must(os.Chmod(dir, 0o755))
 	}
 	managed := filepath.Join(m.dir, "etc", "claude-code")
-	which := claudehooks.Target{System: true, Managed: managed}
+	which := settings.Target{System: true, Managed: managed}
 	path := filepath.Join(managed, "managed-settings.json")
 	asAgent := func() error {
 		cmd := exec.Command("/bin/cat", path)
@@ -333,23 +334,23 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 	}
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
-	m.must(hookinstall.ClaudeCmd{Target: which, Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}.Install())
 	m.must(asAgent())
 	look().has(t, "hook", finding.OK, path)
 
 	m.must(os.Chmod(path, 0o600))
 	look().has(t, "hook", finding.Fail, `chmod a+r "`+path+`"`)
-	m.must(hookinstall.ClaudeCmd{Target: which, Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}.Install())
 	m.must(asAgent())
 
 	m.must(os.Chmod(managed, 0o700))
 	look().has(t, "hook", finding.Fail, `chmod a+x "`+managed+`"`)
-	if err := (hookinstall.ClaudeCmd{Target: which, Hook: m.hook}).Install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
+	if err := (hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}).Install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
 		t.Errorf("install into a closed folder: %v", err)
 	}
 	own := filepath.Join(managed, "managed-settings.d", "50-approver.json")
 	m.must(os.Chmod(managed, 0o755))
-	m.must(hookinstall.ClaudeCmd{Target: claudehooks.Target{File: own, Managed: managed}, Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: own, Managed: managed}, Hook: m.hook}.Install())
 	path = own
 	m.must(asAgent())
 }

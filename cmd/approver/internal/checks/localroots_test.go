@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
-	"approver.example/daemon/claudehooks"
 	"approver.example/httpapi"
 )
 
@@ -55,7 +55,7 @@ func TestLocalSettingsOfTheRepositoryCount(t *testing.T) {
 			m.write(at, `{"disableAllHooks":true}`)
 			t.Chdir(filepath.Join(m.dir, tt.from))
 			d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-			d.hook(claudehooks.Target{Managed: m.managed("")})
+			d.hook(settings.Target{Managed: m.managed("")})
 			said := fmt.Sprint(d.found)
 			if got := strings.Contains(said, "disableAllHooks"); got != tt.read {
 				t.Errorf("doctor says %s", said)
@@ -138,7 +138,7 @@ func submodule(m *claudeMachine, repo, tree string) {
 // is not taken and doctor fails.
 func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 	for name, text := range map[string]string{
-		"too long": "gitdir: " + strings.Repeat("x", claudehooks.MaxGitFile),
+		"too long": "gitdir: " + strings.Repeat("x", settings.MaxGitFile),
 		"a folder": "gitdir: private\n",
 	} {
 		m := newClaudeMachine(t)
@@ -147,7 +147,7 @@ func TestARepositoryThatCannotBeFollowed(t *testing.T) {
 		m.must(os.MkdirAll(filepath.Join(tree, "private", "commondir"), 0o700))
 		t.Chdir(tree)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-		d.hook(claudehooks.Target{Managed: m.managed("")})
+		d.hook(settings.Target{Managed: m.managed("")})
 		if d.has(t, "hook", finding.Fail, "cannot be read"); t.Failed() {
 			t.Error(name)
 		}

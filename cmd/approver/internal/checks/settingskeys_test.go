@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
 )
 
 // The story: an agent writes settings that approver reads as if its hook were
@@ -60,7 +60,7 @@ func TestSettingsKeysThatClaudeReadsOtherwise(t *testing.T) {
 				t.Errorf("install: %v", err)
 			}
 			d := doctor{cfg: configs.Default()}
-			d.hook(claudehooks.Target{File: path, Managed: t.TempDir()})
+			d.hook(settings.Target{File: path, Managed: t.TempDir()})
 			d.has(t, "hook", finding.Fail, tt.want)
 		})
 	}

@@ -11,9 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/logging"
 )
 
@@ -81,12 +82,12 @@ func TestNoFilesIsNoWeakHook(t *testing.T) {
 		t.Errorf("%d alarms in the log: %s", n, &log)
 	}
 	// What says something of the file is an alarm as before: here the record.
-	m.write(claudehooks.InstallsFile(m.cfg.Dir), "{")
+	m.write(hookfiles.InstallsFile(m.cfg.Dir), "{")
 	look(2, "the record of what was installed")
 	if strings.Contains(log.String(), "no longer watched") {
 		t.Errorf("a broken record is no uninstall: %s", &log)
 	}
-	m.must(os.Remove(claudehooks.InstallsFile(m.cfg.Dir)))
+	m.must(os.Remove(hookfiles.InstallsFile(m.cfg.Dir)))
 	look(2)
 	if !strings.Contains(log.String(), "no longer watched") {
 		t.Errorf("a record that is gone: %s", &log)
@@ -114,7 +115,7 @@ func TestNoFilesTakeNoSettings(t *testing.T) {
 func TestDoctorWithoutFiles(t *testing.T) {
 	m := newClaudeMachine(t)
 	d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
-	withoutFiles(t, func() { d.hook(claudehooks.Target{Managed: filepath.Join(m.dir, "managed")}) })
+	withoutFiles(t, func() { d.hook(settings.Target{Managed: filepath.Join(m.dir, "managed")}) })
 	d.has(t, "hook", finding.Fail, "nobody can say whether the hooks hold")
 }
 
@@ -125,11 +126,11 @@ func TestUnseen(t *testing.T) {
 		syscall.ENOENT: false, syscall.EACCES: false, syscall.EPERM: false, syscall.ENOTDIR: false, syscall.ELOOP: false, syscall.EISDIR: false, syscall.ENAMETOOLONG: false,
 		syscall.ENXIO: false, syscall.EINVAL: false, fs.ErrNotExist: false, fs.ErrPermission: false, errors.New("x"): false,
 	} {
-		if got := claudehooks.Unseen(fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "/x", Err: err})); got != want {
+		if got := settings.Unseen(fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "/x", Err: err})); got != want {
 			t.Errorf("%v: %v", err, got)
 		}
 	}
-	if claudehooks.Unseen(nil) || claudehooks.Blindness(fs.ErrPermission) != nil {
+	if settings.Unseen(nil) || settings.Blindness(fs.ErrPermission) != nil {
 		t.Error("no error is none")
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/adminclient"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/services"
 	"approver.example/daemon/adminapi"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/words"
 	"approver.example/display"
 	"approver.example/httpapi"
@@ -60,7 +62,7 @@ func (d *doctor) outside(c DoctorCmd, why error) {
 			d.say("socket", finding.OK, "submit: the daemon answers on "+submit, "")
 		}
 	}
-	d.hookOutside(c.Target, refused && !operates(d.cfg.Sockets.Submit))
+	d.hookOutside(agents.Installers()[0], c.Target, refused && !operates(d.cfg.Sockets.Submit))
 	d.path()
 	d.service(c.units())
 }
@@ -72,16 +74,18 @@ func operates(submit string) bool {
 
 // hookOutside looks at the hook as far as that shows without the configuration. refused
 // says that the daemon takes no calls of this user.
-func (d *doctor) hookOutside(which claudehooks.Target, refused bool) {
-	path, err := which.Path()
+func (d *doctor) hookOutside(agent agents.Installer, which settings.Target, refused bool) {
+	f := agent.Files()
+	path, err := which.Path(f)
 	if err != nil {
 		d.say("hook", finding.Fail, err.Error(), "")
 		return
 	}
-	sources := doctorPlaces(which, path, false).Sources()
-	h, there := claudehooks.HookIn(sources, path)
+	sources := doctorPlaces(f, which, path, false).Sources(f)
+	h, there := hookfiles.HookIn(agent, sources, path)
+	install := display.AsRoot(strings.TrimPrefix(f.Install(), "approver ") + " --system")
 	if !there {
-		d.say("hook", finding.Warn, "no settings that this user's Claude Code reads have a hook of approver", display.AsRoot("install claude --system"))
+		d.say("hook", finding.Warn, "no settings that this user's "+f.Title+" reads have a hook of approver", install)
 		return
 	}
 	err = d.hookFinds(h)
@@ -92,7 +96,7 @@ func (d *doctor) hookOutside(which claudehooks.Target, refused bool) {
 		d.say("hook", finding.Fail, h.Program()+" asks on "+d.cfg.Sockets.Submit+", which refuses this user, so every call is denied", adminclient.SubmitCure)
 		return
 	}
-	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", display.AsRoot("install claude --system"))
+	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", install)
 }
 
 // sockets asks who listens. One daemon that is not there is told once, and so is one that

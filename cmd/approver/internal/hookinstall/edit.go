@@ -1,20 +1,23 @@
 package hookinstall
 
 import (
-	"approver.example/agents/claudesettings"
+	"approver.example/agents"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/safefile"
 )
 
 // edit brings the settings to these hooks, and reports whether they were not so. whole is
 // the text of a new file; without one there are no hooks to be had.
-func edit(path string, want claudesettings.Settings, whole []byte) (changed bool, err error) {
+func edit(
+	agent agents.Installer, path string, want settings.Hooks, whole []byte,
+) (changed bool, err error) {
 	fresh := false
 	backup, changed, err := safefile.ChangeFile(path, func(old []byte) ([]byte, error) {
 		if fresh = old == nil; fresh {
 			return whole, nil
 		}
-		return claudesettings.WithHooks(path, old, want)
+		return agent.WithHooks(path, old, want)
 	})
 	switch {
 	case err != nil:

@@ -8,64 +8,117 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
+
+	"github.com/alecthomas/kong"
 
 	"approver.example/agents"
 	"approver.example/agents/blocking"
-	"approver.example/agents/claudesettings"
+	"approver.example/agents/facts"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/services"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/cmd/approver/internal/tryhook"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 )
 
-// InstallCmd is the command install.
+// InstallCmd is the command install, with a command for each agent.
 type InstallCmd struct {
-	Claude ClaudeCmd `cmd:"" help:"Put the hook into Claude Code's settings."`
+	Agents kong.Plugins `embed:""`
+}
+
+// Install is the command install for all agents.
+func Install() InstallCmd {
+	return InstallCmd{perAgent(func(agent agents.Installer) (any, string) {
+		return AgentCmd{Agent: agent.Name()}, "Put the hook into " + agent.Files().Title + "'s settings."
+	})}
+}
+
+// perAgent makes a command for each agent, under its name.
+func perAgent(command func(agents.Installer) (command any, help string)) (all kong.Plugins) {
+	for _, agent := range agents.Installers() {
+		c, help := command(agent)
+		one := reflect.New(reflect.StructOf([]reflect.StructField{{
+			Name: "Agent", Type: reflect.TypeOf(c),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q set:"agent=%[1]s"`, agent.Name(), help)),
+		}}))
+		one.Elem().Field(0).Set(reflect.ValueOf(c))
+		all = append(all, one.Interface())
+	}
+	return all
+}
+
+// installer returns the agent of a command.
+func installer(name string) (agents.Installer, error) {
+	adapter, _ := agents.For(name)
+	if agent, ok := adapter.(agents.Installer); ok {
+		return agent, nil
+	}
+	return nil, fmt.Errorf("approver cannot be installed for the agent %q", name)
 }
 
 // Help is the long text.
 func (InstallCmd) Help() string {
 	return `Example:
-  approver install claude`
+  approver install ` + facts.Example()
 }
 
-// ClaudeCmd is install claude.
-type ClaudeCmd struct {
-	claudehooks.Target
-	withCanary
+// AgentCmd is install for one agent.
+type AgentCmd struct {
+	Agent string `kong:"-"`
+	settings.Target
+	withTest
 	Config string `help:"Configuration file, for its ttl and sockets." short:"c" placeholder:"FILE"`
 	Hook   string `help:"The program approver-hook; left out, the one beside this program or in PATH." placeholder:"PATH"`
 	Pin    string `help:"The pin of couriers, written for an isolated daemon by root." default:"/etc/approver/courier" placeholder:"FILE"`
 }
 
 // Help is the long text.
-func (ClaudeCmd) Help() string {
-	return `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
-Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.claude.park_after in the daemon's configuration.
-The user's own settings are in $CLAUDE_CONFIG_DIR, if that is set. Managed settings (--system) are made readable for everybody, and read back as another user.
-For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
+func (c AgentCmd) Help() string {
+	agent, err := installer(c.Agent)
+	if err != nil {
+		return ""
+	}
+	f := agent.Files()
+	text := `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
+Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
+`
+	if f.Home != "" {
+		text += "The user's own settings are in $" + f.Home + ", if that is set. "
+	}
+	if f.Managed != "" {
+		text += "Managed settings (--system) are made readable for everybody, and read back as another user.\n"
+	}
+	text += `For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
 The daemon watches what was installed and raises an alarm when it is weakened.
-` + tryhook.Help + `
-
-Example:
-  approver install claude
-  approver install claude --project .
-  approver install claude --system`
+`
+	if _, ok := agent.(agents.Tester); ok {
+		text += tryhook.Help(c.Agent) + "\n"
+	}
+	text += "\nExample:\n  " + f.Install() + "\n  " + f.Install() + " --project ."
+	if f.Managed != "" {
+		text += "\n  " + f.Install() + " --system"
+	}
+	return text
 }
 
-// withCanary is the flag of install.
-type withCanary struct {
-	HookTest bool `help:"Start claude once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
+// withTest is the flag of install.
+type withTest struct {
+	HookTest bool `help:"Start ${agent} once afterwards, to see whether the hook stops a call." default:"true" negatable:"" env:"APPROVER_HOOK_TEST"`
 }
 
-// Run installs, and looks whether Claude Code asks now.
-func (c ClaudeCmd) Run(ctx context.Context) error {
+// Run installs, and looks whether the agent asks now.
+func (c AgentCmd) Run(ctx context.Context) error {
 	if err := c.Install(); err != nil || !c.HookTest {
 		return err
 	}
-	f := tryhook.Try(ctx, c.Target)
+	agent, err := installer(c.Agent)
+	if err != nil {
+		return err
+	}
+	f := tryhook.Try(ctx, agent, c.Target)
 	switch f.Result {
 	case finding.OK:
 		term.Print(0, "%s\n", f.Text)
@@ -89,15 +142,20 @@ func installable(agent string) error {
 }
 
 // Install changes the settings, and pins couriers.
-func (c ClaudeCmd) Install() error {
-	if err := installable(agents.Claude{}.Name()); err != nil {
+func (c AgentCmd) Install() error {
+	if err := installable(c.Agent); err != nil {
 		return err
 	}
+	agent, err := installer(c.Agent)
+	if err != nil {
+		return err
+	}
+	f := agent.Files()
 	cfg, err := configs.LoadOrDefault(c.Config)
 	if err != nil {
 		return err
 	}
-	program, err := claudehooks.HookProgram(c.Hook)
+	program, err := hookfiles.HookProgram(c.Hook)
 	if err != nil {
 		return err
 	}
@@ -105,28 +163,28 @@ func (c ClaudeCmd) Install() error {
 	if err != nil {
 		return err
 	}
-	text, want, err := claudehooks.WantedHooks(cfg, who, program)
+	text, want, err := hookfiles.WantedHooks(agent, cfg, who, program)
 	if err != nil {
 		return err
 	}
-	path, err := c.Path()
+	path, err := c.Path(f)
 	if err != nil {
 		return err
 	}
 	made := missingFolders(path)
-	if _, err := edit(path, want, text); err != nil {
+	if _, err := edit(agent, path, want, text); err != nil {
 		return err
 	}
-	if c.OfMachine(path) {
-		if err := publish(path, made, claudehooks.SubmitterUID(cfg)); err != nil {
+	if c.OfMachine(f, path) {
+		if err := publish(f, path, made, hookfiles.SubmitterUID(cfg)); err != nil {
 			return err
 		}
 	}
-	if err := remember(cfg, path, program, want); err != nil {
+	if err := remember(agent, cfg, path, program, want); err != nil {
 		term.Print(0, "the daemon does not watch %s: %v: install as the daemon's user, or as root\n", path, err)
 	}
 	if _, err := os.Stat(cfg.Sockets.Submit); errors.Is(err, fs.ErrNotExist) {
-		term.Print(0, "until the daemon runs, Claude Code's calls are blocked: %s\n", services.StartsDaemon(cfg))
+		term.Print(0, "until the daemon runs, %s's calls are blocked: %s\n", f.Title, services.StartsDaemon(cfg))
 	}
 	if !who.Named() {
 		return nil
@@ -135,10 +193,14 @@ func (c ClaudeCmd) Install() error {
 }
 
 // remember tells the daemon which file to watch.
-func remember(cfg configs.Config, path, program string, want claudesettings.Settings) error {
-	sum, err := claudehooks.HashOf(program)
+func remember(agent agents.Installer, cfg configs.Config, path, program string, want settings.Hooks) error {
+	sum, err := hookfiles.HashOf(program)
 	if err != nil {
 		return err
 	}
-	return claudehooks.ChangeInstalls(cfg.Dir, claudehooks.Installed{Path: path, Program: program, SHA256: sum, Hooks: want.Hooks})
+	in := hookfiles.Installed{Path: path, Program: program, SHA256: sum, Hooks: want}
+	if agent.Name() != facts.Example() {
+		in.Agent = agent.Name()
+	}
+	return hookfiles.ChangeInstalls(cfg.Dir, in)
 }

@@ -1,7 +1,6 @@
 package hookinstall
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
@@ -13,12 +12,12 @@ import (
 // means to stop: the hook is put into the settings of no such agent, and the daemon
 // speaks the dialect of none.
 func TestInstallKnowsOnlyAgentsThatCanBeStopped(t *testing.T) {
-	offered := reflect.TypeFor[InstallCmd]()
-	if offered.NumField() == 0 {
+	offered := agents.Installers()
+	if len(offered) == 0 || len(Install().Agents) != len(offered) {
 		t.Error("nothing can be installed")
 	}
-	for i := range offered.NumField() {
-		if name := strings.ToLower(offered.Field(i).Name); !blocking.Known(name) {
+	for _, agent := range offered {
+		if name := agent.Name(); !blocking.Known(name) {
 			t.Errorf("install offers %s, which has no row in agents/blocking", name)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 	"approver.example/daemon/safefile"
 	"approver.example/httpapi/socketpath"
 )
@@ -27,7 +28,7 @@ func missingFolders(path string) (missing []string) {
 
 // publish makes managed settings readable for everybody, whatever the umask is, and
 // looks whether another user can read them.
-func publish(path string, made []string, agent uint32) error {
+func publish(f settings.Files, path string, made []string, agent uint32) error {
 	for _, dir := range made {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			return err
@@ -43,7 +44,7 @@ func publish(path string, made []string, agent uint32) error {
 		}
 		term.Print(0, "made %s readable for everybody: managed settings hold only for those who can read them\n", path)
 	}
-	return claudehooks.ReadableBy(path, agent)
+	return hookfiles.ReadableBy(f, path, agent)
 }
 
 // pin writes which socket and user couriers trust. The daemon's user is the

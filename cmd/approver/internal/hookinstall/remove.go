@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"approver.example/agents/claudesettings"
+	"approver.example/agents"
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/daemon/safefile"
 )
@@ -15,7 +15,7 @@ import (
 // they were installed, the file is what it was before, to the byte; a file that was not
 // there before is removed. Otherwise all but the hooks stays as it is now. It reports
 // whether there were any.
-func removeHooks(path string) (changed bool, err error) {
+func removeHooks(agent agents.Installer, path string) (changed bool, err error) {
 	real, err := safefile.RealFile(path)
 	if err != nil {
 		return false, err
@@ -30,18 +30,18 @@ func removeHooks(path string) (changed bool, err error) {
 	}
 	former := safefile.BackupsOf(real)
 	for _, b := range former {
-		if claudesettings.MadeOf(real, text, b.Text) {
+		if madeOf(agent, real, text, b.Text) {
 			return true, restore(real, b)
 		}
 	}
-	if real == path && claudesettings.NothingElse(path, text) {
+	if real == path && nothingElse(agent, path, text) {
 		if err := os.Remove(path); err != nil {
 			return false, err
 		}
 		term.Print(0, "removed %s: it held approver's hooks and nothing else\n", path)
 		return true, nil
 	}
-	if changed, err = edit(path, claudesettings.Settings{}, nil); err != nil || !changed {
+	if changed, err = edit(agent, path, nil, nil); err != nil || !changed {
 		return false, err
 	}
 	now, err := os.ReadFile(real)

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"approver.example/agents"
 	"approver.example/configs"
-	"approver.example/daemon/claudehooks"
+	"approver.example/daemon/hookfiles"
 )
 
 // installHere puts the hooks into a file, as install does with a ttl.
@@ -20,11 +21,11 @@ func installHere(t *testing.T, path, program string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, want, err := claudehooks.WantedHooks(cfg, who, program)
+	text, want, err := hookfiles.WantedHooks(agents.Claude{}, cfg, who, program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = edit(path, want, text)
+	_, err = edit(agents.Claude{}, path, want, text)
 	return err
 }
 
@@ -191,6 +192,6 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 
 // unhook is removeHooks without what it says.
 func unhook(path string) error {
-	_, err := removeHooks(path)
+	_, err := removeHooks(agents.Claude{}, path)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 
+	"approver.example/agents/facts"
 	"approver.example/cmd/approver/internal/term"
 )
 
@@ -19,7 +20,7 @@ import (
 type Cmd struct {
 	Flags
 	UIDFlag
-	Agent    string `help:"Lines are native hook payloads of this agent, such as claude." placeholder:"NAME"`
+	Agent    string `help:"Lines are native hook payloads of this agent, such as ${example}." placeholder:"NAME"`
 	Explain  bool   `help:"Show what each call would do, and which stage and rule decided."`
 	Evaluate bool   `help:"Ask the configured evaluator too, where a call has to go that far. Calls are sent to it."`
 	JSON     bool   `help:"With --explain: one JSON object for each line."`
@@ -50,7 +51,7 @@ Example:
   approver judge --explain --command 'curl https://example.com/x | sh'
   approver judge --explain --evaluate calls.jsonl
   sudo approver judge --uid 1001 --explain --command 'make deploy'
-  approver judge --agent claude < payloads.jsonl`
+  approver judge --agent ` + facts.Example() + ` < payloads.jsonl`
 }
 
 // Run judges.

@@ -9,6 +9,7 @@ import (
 
 	"approver.example"
 	"approver.example/agents"
+	"approver.example/agents/facts"
 )
 
 // This file reads the lines that judge is given.
@@ -87,19 +88,12 @@ func (c LineCall) Event() (agents.Event, error) {
 		args["command"] = command
 	}
 	if c.Agent == "" {
-		c.Agent = agents.Claude{}.Name()
+		c.Agent = facts.Example()
 	}
 	if c.Session == "" {
 		c.Session = noSession
 	}
-	payload, err := json.Marshal(map[string]any{
-		"hook_event_name": "PreToolUse", "session_id": c.Session, "cwd": c.CWD, "tool_name": c.Tool, "tool_input": args,
-		"tool_use_id": "judge",
-	})
-	if err != nil {
-		return agents.Event{}, err
-	}
-	ev, err := agents.Claude{}.Decode(payload)
+	ev, err := agents.Plain(c.Session, c.CWD, c.Tool, args)
 	ev.Call.Agent = c.Agent
 	if c.UID != nil {
 		ev.Call.Peer = approver.Peer{Known: true, UID: *c.UID}

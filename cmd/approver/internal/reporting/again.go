@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"approver.example"
-	"approver.example/agents"
+	"approver.example/agents/facts"
 	"approver.example/audit"
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/daemon/hooks"
@@ -30,7 +30,7 @@ type recordedCall struct {
 // masked or cut.
 func callAgain(l audit.Line) recordedCall {
 	text := l.Command
-	if l.Tool != "Bash" || l.Agent != (agents.Claude{}).Name() || text == "" || strings.HasPrefix(text, "{") {
+	if l.Agent != facts.Example() || !facts.OwnShell(l.Agent, l.Tool) || text == "" || strings.HasPrefix(text, "{") {
 		text = fmt.Sprintf(`{"agent":%q,"tool":%q,"args":%s}`, l.Agent, l.Tool, l.Args)
 	}
 	plain := func(r rune) bool { return r >= ' ' && r <= '~' }

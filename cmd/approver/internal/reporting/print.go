@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"approver.example"
+	"approver.example/agents/facts"
 	"approver.example/audit"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
@@ -246,7 +247,8 @@ func (r *report) relax(ctx context.Context, rule *ruleReport, c *commandReport) 
 	if err != nil {
 		return ""
 	}
-	v, err := policy.Judge(ctx, approver.ToolCall{Agent: "claude", Tool: "Bash", Command: c.Command, Dir: "/"})
+	agent := facts.Example()
+	v, err := policy.Judge(ctx, approver.ToolCall{Agent: agent, Tool: "Bash", Command: c.Command, Dir: "/"})
 	if err != nil || v.Decision != approver.Allow || r.judge == nil || !r.goesOn(ctx, c, r.judge.Policy, policy) {
 		return ""
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"approver.example/agents"
 )
 
 // Root ran "approver doctor --agent claude" in the folder of an agent that had made its
@@ -53,7 +55,7 @@ func TestRootRunsNobodysHooks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := othersClaude(tt.euid, tt.sudo, dir)
+			got := othersAgent(agents.Claude{}.Files(), tt.euid, tt.sudo, dir)
 			if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("it says %q, want %q", got, tt.want)
 			}

@@ -1,4 +1,4 @@
-// Package tryhook starts Claude Code once, to see whether the hook stops a call.
+// Package tryhook starts an agent once, to see whether the hook stops a call.
 package tryhook
 
 import (
@@ -10,46 +10,58 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"approver.example/agents"
 	"approver.example/agents/canary"
+	"approver.example/agents/settings"
 	"approver.example/cmd/approver/internal/asuser"
 	"approver.example/cmd/approver/internal/finding"
 	"approver.example/cmd/approver/internal/term"
-	"approver.example/daemon/claudehooks"
 )
 
 // Help is what both commands say of it.
-const Help = `The hook test: claude is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
+func Help(agent string) string {
+	return `The hook test: ` + agent + ` is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
 call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a second, and 20 at the most.
 `
+}
 
-const announced = "starting claude once, against a model on this machine, to see whether the hook stops a call: up to 20 s"
+// announced is what is said before.
+func announced(agent string) string {
+	return "starting " + agent + " once, against a model on this machine, to see whether the hook stops a call: up to 20 s"
+}
 
-// Try starts Claude Code where these settings count.
-func Try(ctx context.Context, c claudehooks.Target) finding.Finding {
+// Try starts an agent where these settings count.
+func Try(ctx context.Context, agent agents.Installer, c settings.Target) finding.Finding {
+	name, files := agent.Name(), agent.Files()
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn}
-	if c.File != "" {
-		f.Text = "the hook was not tried: claude does not read " + c.File + " by itself"
+	tester, ok := agent.(agents.Tester)
+	if !ok {
+		f.Text = "the hook was not tried: there is no test of that of " + files.Title
 		return f
 	}
-	program, err := exec.LookPath("claude")
+	if c.File != "" {
+		f.Text = "the hook was not tried: " + name + " does not read " + c.File + " by itself"
+		return f
+	}
+	program, err := exec.LookPath(name)
 	if err == nil {
 		program, err = filepath.Abs(program) // it runs in another folder
 	}
 	if err != nil {
-		f.Text, f.Fix = "the hook was not tried: claude is not in PATH", "approver doctor --agent claude, where it is"
+		f.Text, f.Fix = "the hook was not tried: "+name+" is not in PATH", "approver doctor --agent "+name+", where it is"
 		return f
 	}
-	if why := othersClaude(os.Geteuid(), os.Getenv("SUDO_UID"), c.Project); why != "" {
-		f.Text, f.Fix = "the hook was not tried: "+why, "as the user of Claude Code: approver doctor --agent claude"
+	if why := othersAgent(files, os.Geteuid(), os.Getenv("SUDO_UID"), c.Project); why != "" {
+		f.Text, f.Fix = "the hook was not tried: "+why, "as the user of "+files.Title+": approver doctor --agent "+name
 		return f
 	}
-	term.PrintOn(os.Stderr, 2, "%s\n", announced)
-	return canaryFinding(canary.Run(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
+	term.PrintOn(os.Stderr, 2, "%s\n", announced(name))
+	return canaryFinding(files, tester.Test(ctx, canary.Options{Program: program, Dir: c.Project, Env: os.Environ()}))
 }
 
-// othersClaude says why root must not start Claude Code in a folder: it would run hooks of
+// othersAgent says why root must not start an agent in a folder: it would run hooks of
 // somebody else's settings as root. Empty if it may.
-func othersClaude(euid int, sudoUID, dir string) string {
+func othersAgent(f settings.Files, euid int, sudoUID, dir string) string {
 	if euid != 0 {
 		return ""
 	}
@@ -58,7 +70,8 @@ func othersClaude(euid int, sudoUID, dir string) string {
 	}
 	dir, err := filepath.Abs(dir)
 	for ; err == nil; dir = filepath.Dir(dir) {
-		for _, p := range []string{dir, filepath.Join(dir, ".claude"), filepath.Join(dir, ".claude", "settings.json"), filepath.Join(dir, ".claude", "settings.local.json")} {
+		folder := filepath.Join(dir, f.Folder)
+		for _, p := range []string{dir, folder, filepath.Join(folder, f.File), filepath.Join(folder, f.Local)} {
 			switch owner, err := asuser.OwnerOf(p); {
 			case errors.Is(err, fs.ErrNotExist) && p != dir:
 			case err != nil:
@@ -75,21 +88,21 @@ func othersClaude(euid int, sudoUID, dir string) string {
 }
 
 // canaryFinding says what a canary showed.
-func canaryFinding(r canary.Report) finding.Finding {
+func canaryFinding(agent settings.Files, r canary.Report) finding.Finding {
 	f := finding.Finding{Check: "hook-test", Result: finding.Warn, Text: "not proven that the hook stops a call: " + r.Text}
 	took := fmt.Sprintf(" (%.1f s)", r.Took.Seconds())
 	switch r.Outcome {
 	case canary.NotProven:
 	case canary.Ran:
-		f.Result, f.Text = finding.Fail, "claude ran a call without asking approver"+took
+		f.Result, f.Text = finding.Fail, agent.Agent+" ran a call without asking approver"+took
 		if r.Text != "" {
 			f.Text += "\n" + r.Text
 		}
-		f.Fix = "approver install claude, and docs/agents/claude.md for what turns hooks off; after an update of approver restart the daemon first"
+		f.Fix = agent.Install() + ", and docs/agents/" + agent.Agent + ".md for what turns hooks off; after an update of approver restart the daemon first"
 	case canary.Stopped:
-		f.Result, f.Text = finding.OK, "claude made a call, and the hook stopped it"+took
+		f.Result, f.Text = finding.OK, agent.Agent+" made a call, and the hook stopped it"+took
 	case canary.StoppedAlone:
-		f.Result, f.Text = finding.OK, "claude made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
+		f.Result, f.Text = finding.OK, agent.Agent+" made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
 	}
 	return f
 }

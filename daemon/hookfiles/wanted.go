@@ -1,7 +1,6 @@
-package claudehooks
+package hookfiles
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,16 +8,18 @@ import (
 	"path/filepath"
 
 	"approver.example/agents"
-	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 	"approver.example/configs"
 	"approver.example/httpapi/socketpath"
 )
 
-// WantedHooks are the hooks that have to stand in Claude Code's settings, as text and
-// as what it means.
-func WantedHooks(cfg configs.Config, who configs.Submitters, program string) (text []byte, want claudesettings.Settings, err error) {
-	if text, err = (agents.Claude{}).HookConfig(program, hookSocket(cfg, who), cfg.Hold(agents.Claude{}.Name())); err == nil {
-		err = json.Unmarshal(text, &want)
+// WantedHooks are the hooks that have to stand in an agent's settings, as the text of new
+// settings and as what it means.
+func WantedHooks(
+	agent agents.Installer, cfg configs.Config, who configs.Submitters, program string,
+) (text []byte, want settings.Hooks, err error) {
+	if text, err = agent.HookConfig(program, hookSocket(cfg, who), cfg.Hold(agent.Name())); err == nil {
+		want, err = agent.ReadHooks("the hooks of "+agent.Name(), text)
 	}
 	return text, want, err
 }

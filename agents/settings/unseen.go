@@ -1,11 +1,9 @@
-package claudehooks
+package settings
 
 import (
 	"errors"
 	"slices"
 	"syscall"
-
-	"approver.example/agents/claudesettings"
 )
 
 // Unseen reports an error that says nothing of the file that it is about: the process, or
@@ -19,7 +17,7 @@ func Unseen(err error) bool {
 }
 
 // FirstUnseen is why one of the sources could not be looked at; nil if all were.
-func FirstUnseen(sources []claudesettings.Source) error {
+func FirstUnseen(sources []Source) error {
 	for _, s := range sources {
 		if Unseen(s.Err) {
 			return s.Err

@@ -1,4 +1,4 @@
-package claudehooks
+package claudesettings
 
 import (
 	"cmp"
@@ -8,28 +8,28 @@ import (
 	"path/filepath"
 	"strings"
 
-	"approver.example/agents/claudesettings"
+	"approver.example/agents/settings"
 )
 
 // MaxBeside bounds how many files beside the settings are looked at. More is a finding.
 const MaxBeside = 2000
 
-// Beside says what files that are none of the settings do to the hooks: the front matter
+// AllBeside says what files that are none of the settings do to the hooks: the front matter
 // of agents and skills, plugins, and the MCP servers of a user and a project. An error says
 // that nobody can look just now.
-func (p Places) Beside(sources []claudesettings.Source, want claudesettings.Want) (found []claudesettings.Finding, err error) {
-	read := func(place claudesettings.Place, path string) claudesettings.Source {
-		s := ReadSource(place, path)
-		err = errors.Join(err, Blindness(s.Err))
+func AllBeside(p settings.Places, sources []Source, want Want) (found []Finding, err error) {
+	read := func(place Place, path string) Source {
+		s := settings.ReadSource(place, path)
+		err = errors.Join(err, settings.Blindness(s.Err))
 		return s
 	}
 	for _, s := range sources {
-		found = append(found, claudesettings.Servers(s)...)
+		found = append(found, Servers(s)...)
 	}
 	homes := append([]string{cmp.Or(p.Home, p.Config)}, p.Users...)
 	for _, project := range p.Projects {
 		homes = append(homes, filepath.Join(project, ".claude"))
-		found = append(found, claudesettings.Servers(read(claudesettings.Project, filepath.Join(project, ".mcp.json")))...)
+		found = append(found, Servers(read(Project, filepath.Join(project, ".mcp.json")))...)
 	}
 	seen := map[string]bool{"": true}
 	for _, home := range homes {
@@ -40,13 +40,13 @@ func (p Places) Beside(sources []claudesettings.Source, want claudesettings.Want
 		paths, all, blind := hooksBeside(home)
 		err = errors.Join(err, blind)
 		if !all {
-			found = append(found, claudesettings.Finding{
+			found = append(found, Finding{
 				Path: home, Text: fmt.Sprintf("has more than %d agents or skills: nobody can say which hooks they have", MaxBeside),
 				Fix: "take those that you do not need out of " + home,
 			})
 		}
 		for _, path := range paths {
-			found = append(found, claudesettings.Beside(read(claudesettings.User, path), want)...)
+			found = append(found, Beside(read(User, path), want)...)
 		}
 	}
 	return found, err
@@ -64,7 +64,7 @@ func hooksBeside(home string) (paths []string, all bool, blind error) {
 		}
 		been[real] = true
 		list, err := os.ReadDir(real) // what cannot be read has nothing for Claude Code of this user either
-		blind = errors.Join(blind, Blindness(err))
+		blind = errors.Join(blind, settings.Blindness(err))
 		for _, e := range list {
 			if entries++; entries > MaxBeside {
 				return

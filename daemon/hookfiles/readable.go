@@ -1,4 +1,4 @@
-package claudehooks
+package hookfiles
 
 import (
 	"bytes"
@@ -15,16 +15,17 @@ import (
 	"syscall"
 	"time"
 
+	"approver.example/agents/settings"
 	"approver.example/configs"
 )
 
 // Nobody is the user who is asked in place of one whose number is not known.
 const Nobody = 65534
 
-// ReadableBy checks that a user can read a file: as root by doing it, otherwise by
+// ReadableBy checks that a user can read a file of an agent's settings: as root by doing it, otherwise by
 // the modes of the file and of every folder above it.
-func ReadableBy(path string, uid uint32) error {
-	why := readableByMode(path, uid)
+func ReadableBy(f settings.Files, path string, uid uint32) error {
+	why := readableByMode(f, path, uid)
 	if os.Geteuid() != 0 || runtime.GOOS == "windows" {
 		return why
 	}
@@ -44,12 +45,13 @@ func ReadableBy(path string, uid uint32) error {
 	if why != nil {
 		return why
 	}
-	return fmt.Errorf("uid %d cannot read %s: %s: Claude Code runs without the hook there", uid, path, cmp.Or(strings.TrimSpace(told.String()), err.Error()))
+	return fmt.Errorf("uid %d cannot read %s: %s: %s runs without the hook there",
+		uid, path, cmp.Or(strings.TrimSpace(told.String()), err.Error()), f.Title)
 }
 
 // readableByMode names the first place on the way that keeps a user out. It knows no
 // groups and no ACLs.
-func readableByMode(path string, uid uint32) error {
+func readableByMode(f settings.Files, path string, uid uint32) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
@@ -67,7 +69,8 @@ func readableByMode(path string, uid uint32) error {
 			need <<= 6
 		}
 		if info.Mode().Perm()&need != need {
-			return fmt.Errorf("uid %d cannot read %s: Claude Code runs without the hook there: chmod %s %s", uid, path, how, strconv.Quote(at))
+			return fmt.Errorf("uid %d cannot read %s: %s runs without the hook there: chmod %s %s",
+				uid, path, f.Title, how, strconv.Quote(at))
 		}
 		if at == filepath.Dir(at) {
 			return nil

@@ -1,6 +1,12 @@
-package claudehooks
+// Package hookfiles knows which hooks install put into agents' settings, and which have to
+// stand there. The daemon, doctor, install and uninstall share it.
+//
+// Read installed.go first, the record of what was installed; wanted.go is what has to stand
+// in the settings, look.go what stands there.
+package hookfiles
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,21 +18,33 @@ import (
 	"path/filepath"
 	"slices"
 
-	"approver.example/agents/claudesettings"
+	"approver.example/agents"
+	"approver.example/agents/facts"
+	"approver.example/agents/settings"
 	"approver.example/daemon/safefile"
 )
 
 // An Installed is what install wrote into one file, for the daemon that watches it.
 type Installed struct {
-	Path    string                              `json:"path"`
-	Program string                              `json:"program"`
-	SHA256  string                              `json:"sha256"` // of the program
-	Hooks   map[string][]claudesettings.Matcher `json:"hooks"`
+	// Agent is left out for the first of all agents: once there was no other.
+	Agent   string         `json:"agent,omitempty"`
+	Path    string         `json:"path"`
+	Program string         `json:"program"`
+	SHA256  string         `json:"sha256"` // of the program
+	Hooks   settings.Hooks `json:"hooks"`
 }
 
 // Installs is the record, a file in the daemon's data folder.
 type Installs struct {
 	Installs []Installed `json:"installs"`
+}
+
+// Of returns the agent into whose settings it was installed; nil for one that is not known
+// any more.
+func (in Installed) Of() agents.Installer {
+	agent, _ := agents.For(cmp.Or(in.Agent, facts.Example()))
+	i, _ := agent.(agents.Installer)
+	return i
 }
 
 // InstallsFile is where a data folder says what was installed.
@@ -42,7 +60,7 @@ func ReadInstalls(dir string) (all Installs, err error) {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install claude again", InstallsFile(dir), err)
+		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install %s again", InstallsFile(dir), err, facts.Example())
 	}
 	return all, err
 }
@@ -54,6 +72,16 @@ func (all Installs) Of(path string) (Installed, bool) {
 		return Installed{}, false
 	}
 	return all.Installs[i], true
+}
+
+// agentOf names the agent that a program was installed for.
+func (all Installs) agentOf(program string) string {
+	for _, in := range all.Installs {
+		if in.Program == program && in.Agent != "" {
+			return in.Agent
+		}
+	}
+	return facts.Example()
 }
 
 // ChangeInstalls puts one entry in place of that of the same file; without hooks it
@@ -150,7 +178,7 @@ func Genuine(program string, all Installs) (sure bool, err error) {
 	beside := Sibling()
 	switch own, err := HashOf(beside); {
 	case recorded:
-		return true, fmt.Errorf("the hook program %s is not what it was when it was installed: after an update, approver install claude records the new one", program)
+		return true, fmt.Errorf("the hook program %s is not what it was when it was installed: after an update, approver install %s records the new one", program, all.agentOf(program))
 	case beside != "" && err == nil && own == sum:
 		return true, nil
 	case beside != "":

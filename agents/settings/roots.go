@@ -1,4 +1,4 @@
-package claudehooks
+package settings
 
 import (
 	"errors"
@@ -14,10 +14,10 @@ import (
 // MaxGitFile bounds what is read of a file that says where a repository is, in bytes.
 const MaxGitFile = 64 << 10
 
-// localRoots are the folders whose .claude/settings.local.json a Claude Code that is
-// started in a folder reads beside that of the folder itself: the root of the repository
-// and, in a linked worktree, that of the main one. Measured with Claude Code 2.1.330; it
-// errs towards too many.
+// localRoots are the folders whose local settings an agent that is started in a folder
+// reads beside those of the folder itself: the root of the repository and, in a linked
+// worktree, that of the main one. As measured with the one agent that has local settings;
+// it errs towards too many.
 func localRoots(dir string) (roots []string, err error) {
 	starts := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {

@@ -1,0 +1,100 @@
+// Package facts holds what the rest of the project has to know of an agent without its
+// dialect: how it is told "no" when nothing else works, which of its events report what
+// ran, how long its hook may wait, which tool is its shell.
+//
+// It is a table and a few searches, and imports next to nothing: the courier, which starts
+// at every tool call, links it in, and so does the root. Each agent states its facts in its
+// own file of package agents, from which go generate ./agents writes table.go.
+package facts
+
+import (
+	"slices"
+	"time"
+)
+
+// An Agent is one row of the table.
+type Agent struct {
+	Name string
+	// Patience is how long the hook waits for an answer where its flags do not say; zero
+	// is short enough for the agent with the shortest time-out.
+	Patience time.Duration
+	// Shell is the agent's own shell. A card that shows its command line leaves out its name.
+	Shell string
+	// Described are the tools whose argument "description" does nothing: the model words it
+	// for the agent's user to read.
+	Described []string
+	// Returned are the keys of a report whose values are what the call returned.
+	Returned []Field
+	// Events are those that can be blocked. The first one stands for events that are not
+	// listed.
+	Events []Event
+}
+
+// A Field is a key of a payload and a short JSON value to put in its place.
+type Field struct{ Key, Short string }
+
+// An Event is how an agent is told "no" at one of its hooks: the document is Before, the
+// reason as a JSON string, and After. With neither there is no document.
+type Event struct {
+	Name, Before, After string
+	// DocumentOnly makes the exit code 0: with another one, the agent does not read the
+	// document.
+	DocumentOnly bool
+	Meaning      Meaning
+}
+
+// A Meaning says what an event is about.
+type Meaning uint8
+
+// The meanings. Whatever is not listed is a call that has not run.
+const (
+	Call     Meaning = iota // a call wants to run
+	Report                  // a call ran; the daemon must hear of it, whatever is wrong with the report
+	Settings                // the agent asks whether to take changed settings
+)
+
+// All returns the agents that can be told "no". The first is the one of which examples tell.
+func All() []Agent { return table[:] }
+
+// Of returns the named agent; of an unknown one there are no facts.
+func Of(name string) Agent {
+	if i := slices.IndexFunc(table[:], func(a Agent) bool { return a.Name == name }); i >= 0 {
+		return table[i]
+	}
+	return Agent{}
+}
+
+// Example is the name of an agent, for help and errors.
+func Example() string { return table[0].Name }
+
+// At returns what is known of an agent's event: of an unlisted event the agent's first one,
+// and of an unknown agent the first of all.
+func At(agent, event string) Event {
+	a := Of(agent)
+	if a.Name == "" {
+		a = table[0]
+		event = ""
+	}
+	for _, e := range a.Events {
+		if e.Name == event {
+			return e
+		}
+	}
+	return a.Events[0]
+}
+
+// IsReport reports whether an event of an agent says that a call ran.
+func IsReport(agent, event string) bool {
+	for _, e := range Of(agent).Events {
+		if e.Name == event {
+			return e.Meaning == Report
+		}
+	}
+	return false
+}
+
+// Describes reports whether a tool's argument "description" does nothing.
+func Describes(agent, tool string) bool { return slices.Contains(Of(agent).Described, tool) }
+
+// OwnShell reports whether a tool is the agent's own shell.
+func OwnShell(agent, tool string) bool { return tool != "" && Of(agent).Shell == tool }

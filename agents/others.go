@@ -1,0 +1,42 @@
+package agents
+
+import "approver.example/agents/facts"
+
+// Parts of blocking documents, up to the reason.
+const (
+	denyTool = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+		`"permissionDecisionReason":`
+	denyFlat = `{"permission":"deny","user_message":` // with a text for the user, which the model reads too
+	block    = `{"decision":"block","reason":`
+)
+
+// others are the agents of which it is known how they are told "no" and which have no
+// [Adapter] yet. The daemon does not decide their calls; their hooks block.
+var others = [...]facts.Agent{
+	{Name: "codex", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
+	{Name: "qwen", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
+	{Name: "droid", Events: []facts.Event{{Name: "PreToolUse", Before: denyTool, After: "}}"}}},
+	{Name: "gemini", Events: []facts.Event{{Name: "BeforeTool", Before: `{"decision":"deny","reason":`, After: "}"}}},
+	{Name: "copilot", Events: []facts.Event{
+		{Name: "preToolUse", Before: `{"permissionDecision":"deny","permissionDecisionReason":`, After: "}"},
+		{Name: "permissionRequest", Before: `{"behavior":"deny","message":`, After: "}"},
+	}},
+	// Cursor shows the raw document as the reason where exit code 2 comes with one. Its
+	// failClosed blocks the rest: a crash, a timeout, no document.
+	{Name: "cursor", Events: []facts.Event{
+		{Name: "preToolUse", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "beforeShellExecution", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "beforeMCPExecution", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "beforeReadFile", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "beforeTabFileRead", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "subagentStart", Before: denyFlat, After: "}", DocumentOnly: true},
+		{Name: "beforeSubmitPrompt", Before: `{"continue":false,"user_message":`, After: "}", DocumentOnly: true},
+	}},
+	// Windsurf knows the exit code and stderr, and no document.
+	{Name: "windsurf", Events: []facts.Event{{Name: "pre_run_command"}}},
+	// Cline knows the document alone: any exit code but 0 lets the call run. The document
+	// ends the whole task.
+	{Name: "cline", Events: []facts.Event{
+		{Name: "PreToolUse", Before: `{"cancel":true,"errorMessage":`, After: "}", DocumentOnly: true},
+	}},
+}

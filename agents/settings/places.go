@@ -1,0 +1,122 @@
+package settings
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// MaxFile bounds what is read of a file, in bytes. What an agent notes by itself grows.
+const MaxFile = 32 << 20
+
+// Places are the folders that an agent merges its settings from.
+type Places struct {
+	Managed  string
+	Home     string // of the user's own; empty: not known
+	Config   string // the same folder, where only what the agent notes is looked at
+	Projects []string
+	Users    []string // homes of which only the variables count that are set there
+}
+
+// Sources reads all files of an agent in the order in which it merges them.
+func (p Places) Sources(f Files) []Source {
+	seen := map[string]bool{}
+	var all []Source
+	add := func(place Place, path string) {
+		if !seen[path] {
+			seen[path] = true
+			all = append(all, ReadSource(place, path))
+		}
+	}
+	if p.Managed != "" && f.Managed != "" {
+		add(Managed, filepath.Join(p.Managed, f.ManagedFile))
+		dir := filepath.Join(p.Managed, f.ManagedMore)
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, Source{Place: Managed, Path: dir, Err: err})
+		}
+		for _, e := range entries {
+			if strings.HasSuffix(e.Name(), ".json") && !strings.HasPrefix(e.Name(), ".") {
+				add(Managed, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	if p.Home != "" {
+		add(User, filepath.Join(p.Home, f.File))
+	}
+	for _, path := range f.noted(cmp.Or(p.Home, p.Config)) {
+		add(Global, path)
+	}
+	for _, home := range p.Users {
+		for _, path := range append(f.noted(home), filepath.Join(home, f.File)) {
+			add(Global, path)
+		}
+	}
+	for _, project := range p.Projects {
+		add(Project, filepath.Join(project, f.Folder, f.File))
+		if f.Local == "" {
+			continue
+		}
+		add(Local, filepath.Join(project, f.Folder, f.Local))
+		roots, err := localRoots(project)
+		if err != nil {
+			all = append(all, Source{Place: Local, Path: filepath.Join(project, ".git"), Err: err})
+		}
+		for _, root := range roots {
+			add(Local, filepath.Join(root, f.Folder, f.Local))
+		}
+	}
+	return all
+}
+
+// noted are the files in which the agent notes what it knows of a user.
+func (f Files) noted(folder string) []string {
+	if folder == "" || f.Noted == nil {
+		return nil
+	}
+	return f.Noted(folder)
+}
+
+// UserFolders are the folders in which an agent has the settings of those who may submit;
+// without any named, of this user. Of a group, nobody knows the members here.
+func UserFolders(f Files, uids []uint32) (homes []string) {
+	if len(uids) == 0 {
+		uids = []uint32{uint32(os.Geteuid())}
+	}
+	for _, uid := range uids {
+		if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil && filepath.IsAbs(u.HomeDir) {
+			homes = append(homes, filepath.Join(u.HomeDir, f.Folder))
+		}
+	}
+	return homes
+}
+
+// ReadSource reads one settings file. Why it cannot be read is part of what it returns.
+func ReadSource(place Place, path string) Source {
+	s := Source{Place: place, Path: path}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	if err == nil {
+		defer f.Close()
+		s.Text, err = io.ReadAll(io.LimitReader(f, MaxFile+1))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		s.Missing = true
+	case err != nil:
+		s.Err = err
+	case len(s.Text) > MaxFile:
+		s.Err = fmt.Errorf("it has more than %d bytes", MaxFile)
+	}
+	// Agents read a file with a byte order mark.
+	s.Text = bytes.TrimPrefix(s.Text, []byte("\ufeff"))
+	return s
+}

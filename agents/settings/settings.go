@@ -1,0 +1,185 @@
+// Package settings knows the settings files of agents: where they lie, which of them count
+// together, and which command lines of approver stand in them. The daemon, doctor, install
+// and uninstall share it. What an agent makes of its settings is the agent's own to say; see
+// Installer in package agents.
+//
+// Read settings.go first, then target.go, which file is meant, and places.go, which files
+// are read.
+package settings
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Files says where an agent has its settings.
+type Files struct {
+	Agent string // its name, as for --agent
+	Title string // what people call it
+
+	Folder string // in a home and in a project, such as .agent
+	File   string // in that folder
+	Local  string // beside a project's file: one person's own; empty: there is none
+	Home   string // the variable that names another folder than that in the home; empty: there is none
+
+	// Managed is the folder of the machine's settings, with the file ManagedFile and more
+	// files in the folder ManagedMore. Empty: there are none.
+	Managed, ManagedFile, ManagedMore string
+
+	// Noted are the files in which the agent notes what it knows of a user by itself, for a
+	// folder of settings. Their variables count. Nil: there are none.
+	Noted func(folder string) []string
+}
+
+// UserFolder is where the agent has the user's own settings.
+func (f Files) UserFolder() (string, error) {
+	if dir := os.Getenv(f.Home); f.Home != "" && dir != "" {
+		return filepath.Abs(dir)
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, f.Folder), err
+}
+
+// Install is the command that installs, without flags.
+func (f Files) Install() string { return "approver install " + f.Agent }
+
+// Hooks are the hooks in a file, by event.
+type Hooks = map[string][]Matcher
+
+// A Matcher is the hooks of an event for some tools.
+type Matcher struct {
+	Matcher string            `json:"matcher"`
+	Hooks   []json.RawMessage `json:"hooks"`
+}
+
+// A Place is one of those that an agent merges its settings from.
+type Place uint8
+
+// The places. Nothing overrides the managed one; of the others each goes over those
+// before it.
+const (
+	Managed Place = iota // of the machine
+	User
+	Project
+	Local  // one person's own, beside a project's
+	Global // what the agent notes of a user by itself; its "env" alone counts, below User
+)
+
+// A Source is one file that was read.
+type Source struct {
+	Place   Place
+	Path    string
+	Text    []byte
+	Missing bool  // there is no such file
+	Err     error // why it could not be read
+}
+
+// A Want is what has to stand in the settings.
+type Want struct {
+	// Hooks are those that install writes. None is nothing that could hold.
+	Hooks Hooks
+	// In is the path of the file that has to hold them; empty: the user's or a
+	// managed one.
+	In string
+	// Anywhere says that any file may hold them: what counts is one session, and not
+	// those to come.
+	Anywhere bool
+	// TTL is what people have to answer, and Before what is taken before they are asked.
+	TTL, Before time.Duration
+}
+
+// A Finding is something about the settings. One without Harmless weakens the hooks.
+type Finding struct {
+	Harmless bool // worth reporting; calls are asked about all the same
+	Fine     bool // nothing is wrong; people should know
+	Path     string
+	Text     string
+	// Fix mends it, as a sentence or a command line; empty: install into Path.
+	Fix string
+}
+
+// String is the finding in a line.
+func (f Finding) String() string {
+	if f.Path == "" || strings.Contains(f.Text, f.Path) {
+		return f.Text
+	}
+	return f.Path + ": " + f.Text
+}
+
+// Weak returns those that weaken the hooks, as lines.
+func Weak(found []Finding) (lines []string) {
+	for _, f := range found {
+		if !f.Harmless {
+			lines = append(lines, f.String())
+		}
+	}
+	return lines
+}
+
+// A Command is the command line of a hook.
+type Command string
+
+// CommandOf is the command line of a hook, a JSON object; empty if it has none.
+func CommandOf(hook json.RawMessage) Command {
+	var h struct{ Command Command }
+	if json.Unmarshal(hook, &h) != nil {
+		return ""
+	}
+	return h.Command
+}
+
+// Program is what the command line of a hook of approver runs.
+func (c Command) Program() string {
+	program, _, _ := strings.Cut(string(c), " --agent")
+	if inner, ok := strings.CutPrefix(program, "'"); ok {
+		return strings.ReplaceAll(strings.TrimSuffix(inner, "'"), `'\''`, "'")
+	}
+	return program
+}
+
+// Ours reports whether a hook is approver's for an agent, or was meant to be: by the name
+// of its program, so that one of an older version, or from another place, is found too.
+func (c Command) Ours(agent string) bool {
+	program, rest, _ := strings.Cut(string(c), " --agent "+agent)
+	program = filepath.Base(strings.Trim(program, "'"))
+	return rest != string(c) && (program == "approver-hook" || program == "approver hook")
+}
+
+var socketAt = regexp.MustCompile(` --socket ('[^']*'|\S+)`)
+
+// Socket is where the hook asks; empty: where it looks by itself.
+func (c Command) Socket() string {
+	if m := socketAt.FindStringSubmatch(string(c)); m != nil {
+		return strings.Trim(m[1], "'")
+	}
+	return ""
+}
+
+var deadlineAt = regexp.MustCompile(` --deadline (\S+)`)
+
+// Deadline cuts the deadline off the command line.
+func (c Command) Deadline() (stem string, d time.Duration) {
+	line := string(c)
+	m := deadlineAt.FindStringSubmatchIndex(line)
+	if m == nil {
+		return line, 0
+	}
+	d, _ = time.ParseDuration(strings.TrimRight(line[m[2]:m[3]], ";&|")) // zero is too short
+	return line[:m[0]] + strings.TrimLeft(line[m[2]:m[3]], "0123456789smh.") + line[m[1]:], d
+}
+
+// Short says that a hook before tools gives up before people have had their time, or "".
+func (want Want) Short(waits time.Duration) string {
+	switch {
+	case waits < want.TTL:
+		return "the hook gives people " + waits.String() + ", less than the ttl of " + want.TTL.String()
+	case waits < want.TTL+want.Before:
+		return "the hook waits for " + waits.String() + ", less than the ttl of " + want.TTL.String() +
+			" and the " + want.Before.String() + " that the evaluator may take before"
+	}
+	return ""
+}

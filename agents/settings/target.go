@@ -1,0 +1,56 @@
+package settings
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+// Target is which settings are meant: the user's own unless a flag says
+// otherwise.
+type Target struct {
+	Project string `help:"The settings of a project, by its folder." placeholder:"DIR"`
+	System  bool   `help:"The managed settings of the machine, which no user and no project overrides."`
+	File    string `help:"A settings file by its path." placeholder:"FILE"`
+	// Managed is the folder of managed settings; empty: the machine's.
+	Managed    string `kong:"-"`
+	ConfigFile string `kong:"-"` // the configuration that was named, for the cures that are told
+}
+
+// ManagedDir is the folder of the managed settings; empty: the agent has none.
+func (c Target) ManagedDir(f Files) string {
+	if c.Managed != "" && f.Managed != "" {
+		return c.Managed
+	}
+	return f.Managed
+}
+
+// Path is the file that is meant.
+func (c Target) Path(f Files) (string, error) {
+	switch {
+	case c.File != "" && c.Project != "", c.File != "" && c.System, c.Project != "" && c.System:
+		return "", errors.New("--project, --system and --file exclude each other: keep one")
+	case c.File != "":
+		return filepath.Abs(c.File)
+	case c.Project != "":
+		return filepath.Abs(filepath.Join(c.Project, f.Folder, f.File))
+	case c.System && f.Managed == "":
+		return "", errors.New(f.Title + " has no managed settings: leave out --system")
+	case c.System:
+		return filepath.Join(c.ManagedDir(f), f.ManagedFile), nil
+	}
+	folder, err := f.UserFolder()
+	return filepath.Join(folder, f.File), err
+}
+
+// OfMachine reports whether a file is one of the managed settings, which every user
+// has to be able to read.
+func (c Target) OfMachine(f Files, path string) bool {
+	managed, dir := c.ManagedDir(f), filepath.Dir(path)
+	return managed != "" && (dir == managed || dir == filepath.Join(managed, f.ManagedMore))
+}
+
+// Names reports whether the file is one that has to hold the hooks itself.
+func (c Target) Names(f Files, path string) bool {
+	named, err := c.Path(f)
+	return c.File != "" || c.System || c.Project != "" && (err != nil || path == named)
+}
