@@ -319,3 +319,23 @@ type Solo interface {
 
 // LeaseTTL is how long a leader that vanished keeps others out.
 const LeaseTTL = 3 * time.Second
+
+// A Paired is who sent a pairing code, and where. The ids are the platform's
+// word; the rest is claimed.
+type Paired struct {
+	ID     string `json:"id"`               // of the person
+	Name   string `json:"name,omitempty"`   // what they call themselves
+	Chat   string `json:"chat"`             // of the conversation
+	Title  string `json:"title,omitempty"`  // what it is called
+	Thread int    `json:"thread,omitempty"` // the topic, if there is one
+}
+
+// A Pairer is an extra ability of a channel: to find out who somebody is.
+type Pairer interface {
+	Channel
+	// Pair waits, while Run receives, until a person sends code to the bot, and
+	// returns who it was and where. They need not be on the approver list, and
+	// are not by this. One pairing at a time; an error if another is going on,
+	// or if ctx ends first.
+	Pair(ctx context.Context, code tokens.Code) (Paired, error)
+}

@@ -21,8 +21,8 @@ type UnbindableError string
 // Error implements error.
 func (u UnbindableError) Error() string { return string(u) }
 
-// notBound ends a fingerprint that does not bind all of what would be executed.
-const notBound = "-unbound"
+// UnboundEnding ends a fingerprint that does not bind all of what would be executed.
+const UnboundEnding = "-unbound"
 
 // A Binding is what an approval is bound to. Unbound names, for people, what the call
 // would execute and that is not bound; most of the words in it are the agent's.
@@ -34,7 +34,7 @@ type Binding struct {
 // Bound reports whether all that the call would execute is bound. If not, it may
 // change between the answer and the run without the
 // fingerprint showing it: people are told, and a yes is good for one run.
-func (f Fingerprint) Bound() bool { return !strings.HasSuffix(string(f), notBound) }
+func (f Fingerprint) Bound() bool { return !strings.HasSuffix(string(f), UnboundEnding) }
 
 // Equal compares in constant time. An empty fingerprint equals nothing.
 func (f Fingerprint) Equal(g Fingerprint) bool {

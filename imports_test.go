@@ -74,7 +74,8 @@ func place(t *testing.T, pkg string) (layer int, unit string) {
 // reflexcore finds.
 func shared(from, to string) bool {
 	group := func(unit, dir string) bool { return strings.HasPrefix(unit, dir+"/") }
-	return group(from, "channels") && (to == "channels/internal" || to == "channels/channeltest") || // fakes and tests use the suite
+	common := to == "channels/internal" || to == "channels/intent" || to == "channels/channeltest" // fakes and tests use the suite
+	return group(from, "channels") && common ||
 		group(from, "store") && to == "store/internal" ||
 		to == "internal/strictyaml" ||
 		from == "fingerprint" && to == "reflexcore"
@@ -106,7 +107,6 @@ func TestTheRootStaysSmall(t *testing.T) {
 		"approver.example/agents/facts": "which tool is an agent's shell, and which words are for its user",
 		"approver.example/display":      "what people see of a call",
 		"github.com/google/uuid":        "ids of requests and revisions",
-		"github.com/gowebpki/jcs":       "canonical JSON of fingerprints",
 	}
 	for imp := range strings.FieldsSeq(strings.Join(goList(t, "-f", `{{join .Imports " "}}`, "."), " ")) {
 		if strings.Contains(imp, ".") && allowed[imp] == "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"approver.example/agents/facts"
 	"approver.example/display"
 )
 
@@ -13,7 +14,7 @@ type ToolCall struct {
 	// ID is the courier's random 128-bit call id, as 32 hex digits. It makes a
 	// call that comes back after a lost connection the same call.
 	ID string `json:"id"`
-	// Agent is the dialect that the payload was read in, such as "claude".
+	// Agent is the name of the dialect that the payload was read in: see package agents.
 	Agent string `json:"agent"`
 	// Session is claimed by the agent. State is never keyed on it alone.
 	Session string `json:"session,omitempty"`
@@ -71,6 +72,21 @@ func (c ToolCall) Module() string {
 	}
 	return "Tool"
 }
+
+// Display is what people are shown of a call.
+func (c ToolCall) Display() display.Call {
+	return display.Call{
+		Tool: c.Tool, Command: c.Command, Args: c.Args, Claimed: c.Claimed, Dir: c.Dir,
+		OwnShell: facts.OwnShell(c.Agent, c.Tool), Describes: facts.Describes(c.Agent, c.Tool),
+		Question: c.AboutApprover(),
+	}
+}
+
+// Text is the whole call for people; see [display.Call.Text].
+func (c ToolCall) Text() string { return c.Display().Text() }
+
+// AboutApprover reports a question about approver itself. No agent's call is one.
+func (c ToolCall) AboutApprover() bool { return c.Own || c.Control != "" }
 
 // A Peer is the process at the other end of a local socket, as the kernel
 // names it. The zero value is nobody.

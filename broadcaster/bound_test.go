@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/fingerprint"
 )
 
 // The story: the daemon may not look into the agent's home. What lies there
@@ -17,11 +18,11 @@ import (
 // be the same. People are told its name on the card, and their yes is for one run.
 func TestWhatIsNotBound(t *testing.T) {
 	call := testCall("c1")
-	open, err := approver.Bind(call, "p", map[string]string{"/x": "sha256:1"}, nil)
+	open, err := fingerprint.Bind(call, "p", map[string]string{"/x": "sha256:1"}, nil)
 	if err != nil || !open.Fingerprint.Bound() {
 		t.Errorf("%q, %v", open, err)
 	}
-	closed, err := approver.Bind(call, "p", map[string]string{"/x": "sha256:1"}, []string{"/home/a/x.sh"})
+	closed, err := fingerprint.Bind(call, "p", map[string]string{"/x": "sha256:1"}, []string{"/home/a/x.sh"})
 	if err != nil || closed.Fingerprint.Bound() || !closed.Fingerprint.Equal(closed.Fingerprint) ||
 		closed.Fingerprint.Equal(open.Fingerprint) {
 		t.Errorf("%q, %v", closed, err)
@@ -66,7 +67,7 @@ func TestNoGrantForWhatIsNotBound(t *testing.T) {
 	call := testCall("c1")
 	call.Session = "s"
 	for _, unbound := range [][]string{nil, {"x"}} {
-		bound, err := approver.Bind(call, "p", nil, unbound)
+		bound, err := fingerprint.Bind(call, "p", nil, unbound)
 		if err != nil {
 			t.Fatal(err)
 		}

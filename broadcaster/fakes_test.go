@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/fingerprint"
 )
 
 // memKV is a KV in memory, for tests that need no durability. The clock is the
@@ -471,7 +472,7 @@ func newBenchUnder(t *testing.T, kv *memKV, store approver.KV, key []byte, old .
 			{Channel: "telegram", Conversation: "T"}, {Channel: "discord", Conversation: "D"},
 		},
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "policy"+x.fpChange, x.files, x.unbound)
+			return fingerprint.Bind(c, "policy"+x.fpChange, x.files, x.unbound)
 		},
 		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: key, OldCodeKeys: old,
 		Log: slog.New(slog.DiscardHandler),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/fingerprint"
 )
 
 // ask puts a call under this verdict before people.
@@ -234,7 +235,7 @@ func TestGrantUnderAnUnknownKey(t *testing.T) {
 // the same call all the same. In any other tool a description is an argument.
 func TestFingerprintLeavesTheDescriptionOut(t *testing.T) {
 	of := func(tool, args, claim string) approver.Fingerprint {
-		bound, err := approver.Bind(approver.ToolCall{
+		bound, err := fingerprint.Bind(approver.ToolCall{
 			Agent: "claude", Tool: tool, Args: []byte(args), Claimed: claim,
 		}, "", nil, nil)
 		if err != nil {

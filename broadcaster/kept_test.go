@@ -7,11 +7,12 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/intent"
 )
 
 func (x *bench) command(n int, text string) approver.Outcome {
 	_, card := x.tg.card(n)
-	in, err := approver.ParseIntent(strings.ReplaceAll(text, "CODE", card.Code.Reveal()))
+	in, err := intent.Parse(strings.ReplaceAll(text, "CODE", card.Code.Reveal()))
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestParseTerm(t *testing.T) {
 		"/approve CONFIRM-7KQ4MX not session": {}, "/deny CONFIRM-7KQ4MX 15m": {},
 		"CONFIRM-7KQ4MX 15m": {}, "yes session": {}, "/approve session": {}, "/approve CONFIRM-7KQ4MX -15m": {},
 	} {
-		if in, _ := approver.ParseIntent(text); in.Grant != want {
+		if in, _ := intent.Parse(text); in.Grant != want {
 			t.Errorf("%q: %v", text, in.Grant)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/fingerprint"
 	"approver.example/store/boltstore"
 	"approver.example/store/storetest/redistest"
 )
@@ -133,7 +134,7 @@ func startReplica(t *testing.T, store approver.KV, others ...approver.Approver) 
 		Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
 		Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "", nil, nil)
+			return fingerprint.Bind(c, "", nil, nil)
 		},
 		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
 		Log: slog.New(slog.DiscardHandler),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/fingerprint"
 )
 
 // scripted is a chat whose posts fail as its script says, one step for each try.
@@ -107,7 +108,7 @@ func newRetriedIn(t *testing.T, kv *memKV, telegram, discord []step, to ...appro
 		Store: kv, Audit: x.audit, People: people, Channels: []approver.Channel{x.tg, x.dc},
 		Destinations: to,
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(c, "policy", nil, nil)
+			return fingerprint.Bind(c, "policy", nil, nil)
 		},
 		Limit:   func(context.Context, string, approver.ToolCall) error { return nil },
 		CodeKey: make([]byte, 32), Log: x.log.log(),

@@ -13,6 +13,7 @@ import (
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/fingerprint"
 	"approver.example/store/boltstore"
 	"approver.example/store/redisstore"
 	"approver.example/store/storetest/redistest"
@@ -66,7 +67,7 @@ func TestKeysRotateUnderAnOpenRequest(t *testing.T) {
 					Store: store, Audit: m, People: people, Channels: []approver.Channel{m},
 					Destinations: []approver.Destination{{Channel: "memory", Conversation: "room"}},
 					Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-						return approver.Bind(c, "", nil, nil)
+						return fingerprint.Bind(c, "", nil, nil)
 					},
 					Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: keys[0],
 					OldCodeKeys: keys[1:], Log: silent,

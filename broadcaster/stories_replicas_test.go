@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/fingerprint"
 )
 
 // The story: a fail-over takes back the last write while cards are being updated. The
@@ -93,7 +94,7 @@ func TestTwoHubsWithATerminalEach(t *testing.T) {
 					{Channel: "terminal", Conversation: "local"}, {Channel: "slack", Conversation: "C"},
 				},
 				Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-					return approver.Bind(c, "", nil, nil)
+					return fingerprint.Bind(c, "", nil, nil)
 				},
 				Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
 				Host: host, Log: slog.New(slog.DiscardHandler),

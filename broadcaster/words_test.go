@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/channels/intent"
+	"approver.example/fingerprint"
 	"approver.example/gate"
 )
 
@@ -19,7 +21,7 @@ func TestZeroValuesDeny(t *testing.T) {
 		p   approver.People
 		out approver.Outcome
 		m   approver.Method
-		in  approver.Intent
+		in  intent.Intent
 	)
 	if d != approver.Deny || approver.Decision(200).String() != "deny" || s != approver.Catastrophic || res.Approve ||
 		m != approver.NoMethod || in.Approve || out.Kind != approver.OutcomeRefused {
@@ -62,7 +64,7 @@ func TestFingerprintBindsEverything(t *testing.T) {
 		Env: map[string]string{"PATH": "/bin"}, ID: "a", Session: "s", At: time.Now(),
 	}
 	fp := func(c approver.ToolCall, policy string, files map[string]string) approver.Fingerprint {
-		bound, err := approver.Bind(c, policy, files, nil)
+		bound, err := fingerprint.Bind(c, policy, files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

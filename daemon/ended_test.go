@@ -14,6 +14,7 @@ import (
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/daemon/daemontest"
+	"approver.example/fingerprint"
 	"approver.example/store/boltstore"
 	"approver.example/tokens"
 )
@@ -61,7 +62,7 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
 		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
-			b, err := approver.Bind(c, "", nil, nil)
+			b, err := fingerprint.Bind(c, "", nil, nil)
 			if l.unbound != nil {
 				b.Unbound = l.unbound(c)
 			}

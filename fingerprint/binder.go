@@ -49,7 +49,7 @@ func (b *Binder) Of(ctx context.Context, call approver.ToolCall, version string)
 	if err != nil {
 		return approver.Binding{}, err
 	}
-	return approver.Bind(call, version, files, unbound)
+	return Bind(call, version, files, unbound)
 }
 
 // Files returns path → hash for the call, and under "dir" where the working

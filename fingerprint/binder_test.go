@@ -201,7 +201,7 @@ func TestBinderBindsWhereTheDirectoryLeads(t *testing.T) {
 		if err != nil || files["dir"] == "" {
 			t.Fatalf("%v, %v", files, err)
 		}
-		bound, err := approver.Bind(call, "p", files, nil)
+		bound, err := Bind(call, "p", files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

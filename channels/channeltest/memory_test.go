@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest/fake"
+	"approver.example/channels/intent"
 	"approver.example/tokens"
 )
 
@@ -357,22 +358,22 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 	if tap {
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {
-		intent, err := p.intent(ev.text)
+		meant, err := p.intent(ev.text)
 		switch {
-		case errors.Is(err, approver.ErrNotAnAnswer) && p.has("answers talk"):
+		case errors.Is(err, intent.ErrNotAnAnswer) && p.has("answers talk"):
 			p.tell(ev.user, "Pardon?")
 			return
-		case errors.Is(err, approver.ErrNotAnAnswer), ev.dialogue && intent.Method != approver.ByCode:
+		case errors.Is(err, intent.ErrNotAnAnswer), ev.dialogue && meant.Method != approver.ByCode:
 			return
 		case err != nil:
 			if !p.has("silent about forms") {
 				p.tell(ev.user, err.Error())
 			}
 			return
-		case intent.Method == approver.ByPlain && ev.request == "" && !p.has("plain yes anywhere"):
+		case meant.Method == approver.ByPlain && ev.request == "" && !p.has("plain yes anywhere"):
 			return
 		}
-		r.Approve, r.Method, r.Code = intent.Approve, intent.Method, intent.Code
+		r.Approve, r.Method, r.Code = meant.Approve, meant.Method, meant.Code
 		if p.has("yes to every code") && !r.Code.IsZero() && r.Method == approver.ByCode {
 			r.Approve = true
 		}
@@ -401,9 +402,9 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 	}
 }
 
-func (p *platform) intent(text string) (approver.Intent, error) {
-	in, err := approver.ParseIntent(text)
-	if errors.Is(err, approver.ErrUnclear) && p.has("deaf to the words beside a code") {
+func (p *platform) intent(text string) (intent.Intent, error) {
+	in, err := intent.Parse(text)
+	if errors.Is(err, intent.ErrUnclear) && p.has("deaf to the words beside a code") {
 		in.Approve = true
 		in.Code, err = tokens.Find(text)
 	}

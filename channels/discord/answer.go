@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"approver.example"
+	"approver.example/channels/intent"
 	"approver.example/tokens"
 )
 
@@ -195,8 +196,8 @@ func read(i *discordgo.Interaction) ask {
 		}
 		text, _ := opt.Value.(string)
 		// As everywhere: the words beside a code count too.
-		intent, err := approver.ParseIntent("/" + d.Name + " " + text)
-		return ask{approve: intent.Approve && err == nil, method: approver.ByCommand, code: intent.Code, grant: intent.Grant, problem: explain(err)}
+		meant, err := intent.Parse("/" + d.Name + " " + text)
+		return ask{approve: meant.Approve && err == nil, method: approver.ByCommand, code: meant.Code, grant: meant.Grant, problem: explain(err)}
 	}
 	return ask{problem: textUnread}
 }
@@ -213,11 +214,11 @@ func typed(a ask, text string) ask {
 		a.code, a.approve = code, true
 		return a
 	}
-	intent, err := approver.ParseIntent(text)
-	if err == nil && intent.Code.IsZero() || errors.Is(err, approver.ErrNotAnAnswer) {
+	meant, err := intent.Parse(text)
+	if err == nil && meant.Code.IsZero() || errors.Is(err, intent.ErrNotAnAnswer) {
 		err = tokens.ErrForm
 	}
-	a.code, a.approve, a.problem = intent.Code, intent.Approve && err == nil, explain(err)
+	a.code, a.approve, a.problem = meant.Code, meant.Approve && err == nil, explain(err)
 	return a
 }
 
@@ -244,8 +245,8 @@ func explain(err error) string {
 		return ""
 	case errors.Is(err, tokens.ErrMany):
 		return "There is more than one code in your answer. Send one at a time."
-	case errors.Is(err, approver.ErrUnclear):
-		return "That is neither a clear yes nor a clear no: " + approver.ErrUnclear.Error() + "."
+	case errors.Is(err, intent.ErrUnclear):
+		return "That is neither a clear yes nor a clear no: " + intent.ErrUnclear.Error() + "."
 	}
 	return "That is not a confirmation code. It looks like " + tokens.Prefix + "… and stands on the card."
 }

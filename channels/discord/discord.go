@@ -41,10 +41,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"approver.example/internal/secret"
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
+	"approver.example/internal/secret"
 )
 
 // libraryVersion makes discordgo ask the gateway for version 10. The library
@@ -65,7 +66,7 @@ type Channel struct {
 	seen      *memory
 	outage    outage
 	contest   atomic.Bool // another daemon was reported
-	pairing   approver.Pairing
+	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
 
 	// Times, changed by tests only.

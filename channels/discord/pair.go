@@ -7,6 +7,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -65,9 +66,9 @@ func pairCommand(i *discordgo.Interaction) (string, bool) {
 // paired takes the command of somebody who need not be on the list. Whoever is
 // in another server than the configured one is not heard.
 func (in *intake) paired(ctx context.Context, i *discordgo.Interaction, who person, text string) {
-	said := approver.NotPairedText
+	said := pairing.NotPairedText
 	if in.fromHome(i.GuildID) && in.pairing.Sent(text, approver.Paired{ID: who.id, Name: who.name, Chat: i.ChannelID}) {
-		said = approver.PairedText
+		said = pairing.PairedText
 	}
 	in.refuse(ctx, i, said)
 }
@@ -79,6 +80,6 @@ func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, s
 	if st == nobody || !in.fromHome(m.GuildID) || !in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
 		return false
 	}
-	in.crew.try("", maxRefusals, func() { in.answer(ctx, m, approver.PairedText) })
+	in.crew.try("", maxRefusals, func() { in.answer(ctx, m, pairing.PairedText) })
 	return true
 }

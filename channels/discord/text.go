@@ -11,6 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"approver.example"
+	"approver.example/channels/intent"
 )
 
 // message takes a typed message. It waits for nothing but the introduction.
@@ -27,23 +28,23 @@ func (in *intake) message(ctx context.Context, m *discordgo.Message) {
 		return // a stranger's talk is none of ours
 	}
 	_, bot := in.self()
-	intent, err := approver.ParseIntent(withoutMention(m.Content, bot))
-	if errors.Is(err, approver.ErrNotAnAnswer) {
+	meant, err := intent.Parse(withoutMention(m.Content, bot))
+	if errors.Is(err, intent.ErrNotAnAnswer) {
 		return
 	}
-	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, intent, err) }) {
+	if !in.crew.try(who.id, maxPerPerson, func() { in.said(ctx, m, who, meant, err) }) {
 		in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
 		in.crew.try("", maxRefusals, func() { in.answer(ctx, m, textBusy) })
 	}
 }
 
 // said handles an answer that an approver typed.
-func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, intent approver.Intent, err error) {
+func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, meant intent.Intent, err error) {
 	r := approver.Reply{
 		Channel: Name, Conversation: m.ChannelID, Sender: who.id, Name: who.name,
-		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant, Sent: sentAt(m.ID),
+		Approve: meant.Approve, Method: meant.Method, Code: meant.Code, Grant: meant.Grant, Sent: sentAt(m.ID),
 	}
-	if err == nil && intent.Method == approver.ByPlain {
+	if err == nil && meant.Method == approver.ByPlain {
 		card := in.repliedTo(ctx, m)
 		if card == nil {
 			return // yes and no are ordinary words unless they answer a card
@@ -55,7 +56,7 @@ func (in *intake) said(ctx context.Context, m *discordgo.Message, who person, in
 	switch {
 	case err != nil:
 		in.answer(ctx, m, explain(err))
-	case intent.Approve && !in.cfg.TextApprovals:
+	case meant.Approve && !in.cfg.TextApprovals:
 		in.answer(ctx, m, textNoYes)
 	default:
 		out := in.ask(ctx, r)

@@ -7,6 +7,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest"
+	"approver.example/channels/intent"
 	"approver.example/channels/slack"
 	"approver.example/channels/slack/slacktest"
 	"approver.example/internal/secret"
@@ -48,7 +49,7 @@ type deniesOnly struct{ *slacktest.Server }
 
 func (d deniesOnly) ReplyTo(user, conversation, message, text string) bool {
 	d.Server.ReplyTo(user, conversation, message, text)
-	in, err := approver.ParseIntent(text)
+	in, err := intent.Parse(text)
 	return err != nil || !in.Approve
 }
 

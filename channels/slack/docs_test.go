@@ -17,6 +17,7 @@ import (
 
 	"approver.example"
 	"approver.example/channels/channeltest"
+	"approver.example/channels/intent"
 )
 
 // The page of this channel says what its cards do.
@@ -180,7 +181,7 @@ func TestManifest(t *testing.T) {
 			}
 			continue
 		}
-		in, err := approver.ParseIntent(c.Command + " " + testCode(t).Reveal())
+		in, err := intent.Parse(c.Command + " " + testCode(t).Reveal())
 		if err != nil || in.Method != approver.ByCommand || in.Approve != (c.Command == "/approve") || c.Escape || c.Description == "" {
 			t.Errorf("the command %+v: %+v, %v", c, in, err)
 		}

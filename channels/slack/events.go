@@ -13,6 +13,7 @@ import (
 	"github.com/slack-go/slack/socketmode"
 
 	"approver.example"
+	"approver.example/channels/intent"
 	"approver.example/display"
 	"approver.example/tokens"
 )
@@ -202,9 +203,9 @@ func typedCode(state *slack.ViewState) (tokens.Code, error) {
 	if code, err := tokens.Parse(text); err == nil {
 		return code, nil
 	}
-	in, err := approver.ParseIntent(text)
+	in, err := intent.Parse(text)
 	if err == nil && !in.Approve { // the dialogue approves: a refusal has no place in it
-		err = approver.ErrUnclear
+		err = intent.ErrUnclear
 	}
 	if err == nil && in.Code.IsZero() {
 		err = tokens.ErrForm
@@ -237,7 +238,7 @@ func (s *session) command(ctx context.Context, a *ack, cmd *slack.SlashCommand) 
 		return
 	}
 	at := place{Channel: cmd.ChannelID}
-	in, err := approver.ParseIntent(cmd.Command + " " + cmd.Text)
+	in, err := intent.Parse(cmd.Command + " " + cmd.Text)
 	if err != nil || in.Method != approver.ByCommand {
 		answerCommand(a, formHelp(err))
 		return
@@ -278,9 +279,9 @@ func (s *session) message(ctx context.Context, a *ack, outer *slackevents.Events
 	}
 	at := place{Channel: ev.Channel, Thread: ev.ThreadTimeStamp}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(ev.Text), "<@"+s.bot+">"))
-	in, err := approver.ParseIntent(text)
+	in, err := intent.Parse(text)
 	switch {
-	case errors.Is(err, approver.ErrNotAnAnswer):
+	case errors.Is(err, intent.ErrNotAnAnswer):
 		return
 	case err != nil:
 		s.tell(ctx, at, ev.User, formHelp(err))
@@ -382,8 +383,8 @@ func formHelp(err error) string {
 	if errors.Is(err, tokens.ErrMany) {
 		return "There is more than one code in that: send one at a time."
 	}
-	if errors.Is(err, approver.ErrUnclear) {
-		return "That is neither a clear yes nor a clear no: " + approver.ErrUnclear.Error() + "."
+	if errors.Is(err, intent.ErrUnclear) {
+		return "That is neither a clear yes nor a clear no: " + intent.ErrUnclear.Error() + "."
 	}
 	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in /approve CONFIRM-ABC234."
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack/slackevents"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -81,7 +82,7 @@ func (s *session) paired(ctx context.Context, text string, mine bool, who approv
 		}
 	}
 	if !s.pairing.Sent(text, who) {
-		return approver.NotPairedText
+		return pairing.NotPairedText
 	}
-	return approver.PairedText
+	return pairing.PairedText
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
 )
 
 // Name is the channel's word in the configuration.
@@ -54,7 +55,7 @@ type Channel struct {
 	contest sync.Once     // another daemon was reported
 	leave   time.Duration // how long another daemon has for a press that is not ours
 
-	pairing   approver.Pairing
+	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
 
 	mu     sync.Mutex

@@ -13,6 +13,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/intent"
 	"approver.example/tokens"
 )
 
@@ -126,25 +127,25 @@ func (l *listener) text(ctx context.Context, who sender, m *models.Message) {
 		return
 	}
 	request, card, isReply := l.guard.cardOf(m)
-	intent, err := approver.ParseIntent(m.Text)
+	meant, err := intent.Parse(m.Text)
 	switch {
 	case errors.Is(err, tokens.ErrMany):
 		l.say(ctx, who, m.ID, sayMany)
 		return
-	case errors.Is(err, approver.ErrUnclear):
+	case errors.Is(err, intent.ErrUnclear):
 		l.say(ctx, who, m.ID, "That is neither a clear yes nor a clear no: "+err.Error()+".")
 		return
-	case errors.Is(err, tokens.ErrForm), errors.Is(err, approver.ErrNotAnAnswer) && triesCode(m.Text):
+	case errors.Is(err, tokens.ErrForm), errors.Is(err, intent.ErrNotAnAnswer) && triesCode(m.Text):
 		l.say(ctx, who, m.ID, sayForm)
 		return
-	case err != nil, intent.Method == approver.ByPlain && !isReply:
-		l.hint(ctx, who, m, intent, isReply)
+	case err != nil, meant.Method == approver.ByPlain && !isReply:
+		l.hint(ctx, who, m, meant, isReply)
 		return
 	}
 	r := approver.Reply{
 		Channel: Name, Conversation: who.conversation(),
 		Sender: strconv.FormatInt(who.id, 10), Name: who.name,
-		Approve: intent.Approve, Method: intent.Method, Code: intent.Code, Grant: intent.Grant,
+		Approve: meant.Approve, Method: meant.Method, Code: meant.Code, Grant: meant.Grant,
 		Sent: time.Unix(int64(m.Date), 0),
 	}
 	if isReply {

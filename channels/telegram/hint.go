@@ -9,6 +9,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/intent"
 )
 
 // What an approver is told who said something that is no answer.
@@ -23,21 +24,21 @@ const (
 
 // hint tells an approver what works here, where their message was surely meant for
 // this bot, at most once in a while.
-func (l *listener) hint(ctx context.Context, who sender, m *models.Message, intent approver.Intent, onCard bool) {
-	text := l.hintFor(who, m, intent, onCard)
+func (l *listener) hint(ctx context.Context, who sender, m *models.Message, meant intent.Intent, onCard bool) {
+	text := l.hintFor(who, m, meant, onCard)
 	if text != "" && l.hinted.due(who.id, time.Now(), l.pace.hint) {
 		l.say(ctx, who, m.ID, text)
 	}
 }
 
-func (l *listener) hintFor(who sender, m *models.Message, intent approver.Intent, onCard bool) string {
+func (l *listener) hintFor(who sender, m *models.Message, meant intent.Intent, onCard bool) string {
 	private := who.chat == who.id
 	word, _, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
 	command, _, named := strings.Cut(strings.ToLower(word), "@") // of another bot it is not, here
 	switch to := m.ReplyToMessage; {
 	case onCard:
 		return sayNeither
-	case intent.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
+	case meant.Method == approver.ByPlain && to != nil && to.From != nil && to.From.ID == l.guard.bot:
 		return sayOver
 	case m.Text == "":
 		return "" // such as a picture, or a note that a message was pinned

@@ -9,6 +9,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
 	"approver.example/internal/section"
 	"approver.example/tokens"
 )
@@ -56,6 +57,6 @@ func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) 
 	if l.forAnotherBot(m.Text) || !l.pairing.Sent(m.Text, who) {
 		return false
 	}
-	l.others.try(who.ID, l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, approver.PairedText) }))
+	l.others.try(who.ID, l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, pairing.PairedText) }))
 	return true
 }

@@ -32,11 +32,12 @@ import (
 	"strings"
 	"time"
 
-	"approver.example/internal/secret"
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
 	"approver.example"
+	"approver.example/channels/internal/pairing"
+	"approver.example/internal/secret"
 )
 
 // Name is the channel's name in the configuration and in destinations.
@@ -56,7 +57,7 @@ type Channel struct {
 	meter  approver.ReceptionMeter
 	told   complaints
 
-	pairing   approver.Pairing
+	pairing   pairing.Waiting
 	pairsOnly bool // made by ForPairing
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"approver.example"
+	"approver.example/channels/intent"
 	"approver.example/tokens"
 )
 
@@ -91,17 +92,17 @@ func ParseInput(line string) (Input, error) {
 
 // chatInput reads what is typed the way it is typed in a chat.
 func chatInput(line string) (Input, error) {
-	intent, err := approver.ParseIntent(line)
+	meant, err := intent.Parse(line)
 	switch {
-	case errors.Is(err, approver.ErrNotAnAnswer):
+	case errors.Is(err, intent.ErrNotAnAnswer):
 		return Input{}, errInput
 	case err != nil:
 		return Input{}, err
-	case intent.Code.IsZero():
+	case meant.Code.IsZero():
 		return Input{}, errors.New("which card? put its number behind, such as y 3")
 	}
 	return Input{
-		Verb: VerbAnswer, Approve: intent.Approve, Code: intent.Code, Command: intent.Method == approver.ByCommand, Grant: intent.Grant,
+		Verb: VerbAnswer, Approve: meant.Approve, Code: meant.Code, Command: meant.Method == approver.ByCommand, Grant: meant.Grant,
 	}, nil
 }
 

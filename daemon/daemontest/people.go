@@ -14,6 +14,7 @@ import (
 	"approver.example"
 	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
+	"approver.example/fingerprint"
 	"approver.example/store/boltstore"
 )
 
@@ -40,7 +41,7 @@ func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*bro
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
 		Fingerprint: func(_ context.Context, call approver.ToolCall) (approver.Binding, error) {
-			return approver.Bind(call, "", nil, nil)
+			return fingerprint.Bind(call, "", nil, nil)
 		},
 	})
 	if err != nil {

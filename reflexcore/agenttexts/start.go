@@ -28,9 +28,17 @@ func (r *Reader) Starts() {
 	r.Place.Explain = true // for the words, which are kept for this only
 	var result shell.Result
 	r.Call.Analyzer.Shell.Analyze(r.Call.ToolCall.Command, r.Place, &result)
+	slashes := slashName.FindAllStringSubmatch(r.Call.Text, maxGiven)
+	splits := splitWord.MatchString(r.Call.Text)
+	starts := 0
 	for i := range result.Steps {
 		if s := &result.Steps[i]; len(s.Argv) > 0 && !s.Remote && agentcli.ClaudeProgram(s.Argv[0]) {
-			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i}
+			if starts++; starts > maxStarts {
+				r.Call.Unseen(s.Argv[0] + ", which the call starts more often than is looked at")
+				return
+			}
+			g := given{reads: result.Effects, before: result.Steps[:i], steps: result.Steps, at: i,
+				slashes: slashes, splits: splits}
 			r.start(s, &g)
 		}
 	}

@@ -23,10 +23,15 @@ type given struct {
 	before []shell.Step    // the commands in front of the start
 	steps  []shell.Step    // all commands
 	at     int             // the start among them
+
+	slashes [][]string // the names of commands in the text of the call, as slashName finds them
+	splits  bool       // the text has what makes words of one
 }
 
-// maxGiven bounds the texts that are looked at which a command may give a Claude Code.
-const maxGiven = 16
+const (
+	maxGiven  = 16 // texts that are looked at which a command may give a Claude Code
+	maxStarts = 64 // starts of one call that are looked at
+)
 
 // slashName finds a command of Claude Code in the text of a shell's command.
 var slashName = regexp.MustCompile(`(?:^|[\s'"<=(n\\])/([\w:.-]+)(?:[ \t]+([^\n'"|;&<>]*)|[\n'"|;&<>)\\]|$)`)
@@ -65,7 +70,7 @@ func (l *loader) types(name, args string) {
 // that it reads, and its words and standard input as far as they are known. One of which the
 // begin is not known may be any name.
 func (l *loader) given(s *shell.Step, g *given) {
-	for _, m := range slashName.FindAllStringSubmatch(l.r.Call.Text, maxGiven) {
+	for _, m := range g.slashes {
 		l.types(m[1], m[2])
 	}
 	sure, flags := l.readsAll(g)
@@ -123,7 +128,6 @@ var printers = map[string]bool{"cat": true, "head": true, "tail": true, "tee": t
 // that are not plain.
 func (l *loader) readsAll(g *given) (all, flags bool) {
 	read, sure := 0, true
-	words := splitWord.MatchString(l.r.Call.Text)
 	for i := range g.before {
 		s := &g.before[i]
 		if len(s.Argv) > 0 && !printers[path.Base(s.Argv[0])] && !agentcli.ClaudeProgram(s.Argv[0]) {
@@ -153,7 +157,7 @@ func (l *loader) readsAll(g *given) (all, flags bool) {
 			l.types(name, args)
 		}
 		for _, m := range flagWord.FindAllStringSubmatch(text, -1) {
-			flags = flags || (words || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
+			flags = flags || (g.splits || m[1] == "") && !agentcli.PlainClaudeFlag(m[2])
 		}
 		for _, m := range slashLine.FindAllStringSubmatch(text, maxGiven) {
 			l.types(m[1], m[2])

@@ -26,6 +26,7 @@ import (
 
 const (
 	maxReaches = 4096 // targets of one call that are looked up
+	usualDepth = 16   // of a target: a deeper one counts for several, as it takes more looks at the disk
 	maxMatches = 512  // names that the patterns of one call find
 )
 
@@ -72,7 +73,7 @@ func (n *Finder) Others(ef *effect.Effect) []string {
 	if p == "" {
 		return nil
 	}
-	if n.looked++; n.looked > maxReaches {
+	if n.looked += 1 + strings.Count(p, "/")/usualDepth; n.looked > maxReaches {
 		n.TooMany = n.TooMany || ef.Kind == effect.Write || ef.Kind == effect.Delete
 		return nil
 	}

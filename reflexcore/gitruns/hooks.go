@@ -25,6 +25,7 @@ const (
 	maxGitInclude = 10        // files of settings that lead to one another: git reads no more
 	maxGitFiles   = 32        // files of settings in all
 	maxHooks      = 64        // hooks that are read for one call
+	maxGitFolders = 256       // folders in which git works, each with its own settings
 )
 
 // commitHooks run when a commit is made.
@@ -61,7 +62,8 @@ func (g *Reader) Hooks() {
 		return
 	}
 	var done []string
-	var last *hooked
+	folders := map[string]*hooked{}
+	named := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text))
 	for i := range len(g.Call.Steps) {
 		s := &g.Call.Steps[i]
 		if len(s.Argv) < 2 || s.Remote || path.Base(s.Argv[0]) != "git" {
@@ -76,14 +78,20 @@ func (g *Reader) Hooks() {
 		if ok {
 			names = strings.Fields(known + alwaysHooks)
 		}
-		if m := gitDirVar.FindStringSubmatch(analysis.Unquoted.Replace(g.Call.Text)); m != nil {
-			at = gitFolder(m[1], s.Dir)
+		if named != nil {
+			at = gitFolder(named[1], s.Dir)
 		}
-		if last == nil || last.at != at {
-			last = g.hooksIn(at)
+		in := folders[at]
+		if in == nil {
+			if len(folders) >= maxGitFolders {
+				g.hiddenHooks(at)
+				return
+			}
+			in = g.hooksIn(at)
+			folders[at] = in
 		}
-		for _, dir := range last.dirs {
-			done = g.hooksOf(dir, last.top, names, done)
+		for _, dir := range in.dirs {
+			done = g.hooksOf(dir, in.top, names, done)
 		}
 	}
 }
@@ -186,7 +194,6 @@ func gitFolder(p, dir string) string {
 
 // hooked says where the git that works in a folder finds its hooks.
 type hooked struct {
-	at   string   // the folder
 	top  string   // of the working tree
 	dirs []string // of hooks; none: git's own folder, which no call changes without a question
 
@@ -197,7 +204,7 @@ type hooked struct {
 // hooksIn reads the settings that git reads in a folder. Each file is opened anew for each
 // call: a stamp does not show what is written through a mapping.
 func (g *Reader) hooksIn(at string) *hooked {
-	h := &hooked{at: at}
+	h := &hooked{}
 	if !strings.HasPrefix(at, "/") || !effect.IsKnown(at) {
 		return h
 	}

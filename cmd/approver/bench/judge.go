@@ -91,7 +91,7 @@ func (b *bench) fingerprints(ctx context.Context) (f FingerprintFigures, err err
 		for end := time.Now().Add(time.Second); len(took) < b.judgeRuns && (len(took) == 0 || time.Now().Before(end)); {
 			start := time.Now()
 			if path == "" {
-				_, err = approver.Bind(call, "bench", nil, nil)
+				_, err = fingerprint.Bind(call, "bench", nil, nil)
 			} else {
 				_, err = binder.Of(ctx, call, "bench")
 			}

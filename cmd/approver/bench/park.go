@@ -14,6 +14,7 @@ import (
 	"approver.example/broadcaster"
 	"approver.example/channels/terminal"
 	"approver.example/configs"
+	"approver.example/fingerprint"
 	"approver.example/tokens"
 )
 
@@ -73,7 +74,7 @@ func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCode
 	}
 	call.ID, call.At, call.Env = fmt.Sprintf("%032x", n), now,
 		map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}
-	bound, err := approver.Bind(call, "parked", nil, nil)
+	bound, err := fingerprint.Bind(call, "parked", nil, nil)
 	if err != nil {
 		return err
 	}

@@ -1,57 +1,58 @@
-package approver
+package intent
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
+	"approver.example"
 	"approver.example/tokens"
 )
 
-func TestParseIntent(t *testing.T) {
+func TestParse(t *testing.T) {
 	code, _ := tokens.Parse("7KQ4MX")
 	for _, c := range []struct {
 		in      string
 		approve bool
-		method  Method
+		method  approver.Method
 		code    bool
 		bad     bool
 	}{
-		{in: "/approve CONFIRM-7KQ4MX", approve: true, method: ByCommand, code: true},
-		{in: "/APPROVE@approver_bot 7kq4mx", approve: true, method: ByCommand, code: true},
-		{in: "/deny CONFIRM-7KQ4MX", method: ByCommand, code: true},
-		{in: "/approve", method: ByCommand, bad: true},
-		{in: "/approve all of it", method: ByCommand, bad: true},
-		{in: "/approve CONFIRM-7KQ4MX CONFIRM-8KQ4MX", method: ByCommand, bad: true},
-		{in: "CONFIRM-7KQ4MX", approve: true, method: ByCode, code: true},
-		{in: "no! CONFIRM-7KQ4MX", method: ByCode, code: true},
-		{in: "/approve CONFIRM-7KQ4MX please", approve: true, method: ByCommand, code: true},
-		{in: "/approve not CONFIRM-7KQ4MX", method: ByCommand, bad: true},
-		{in: "don't do CONFIRM-7KQ4MX", method: ByCode, code: true},
-		{in: "yes", approve: true, method: ByPlain},
-		{in: "Allow.", approve: true, method: ByPlain},
-		{in: "no", method: ByPlain},
-		{in: "DENY", method: ByPlain},
+		{in: "/approve CONFIRM-7KQ4MX", approve: true, method: approver.ByCommand, code: true},
+		{in: "/APPROVE@approver_bot 7kq4mx", approve: true, method: approver.ByCommand, code: true},
+		{in: "/deny CONFIRM-7KQ4MX", method: approver.ByCommand, code: true},
+		{in: "/approve", method: approver.ByCommand, bad: true},
+		{in: "/approve all of it", method: approver.ByCommand, bad: true},
+		{in: "/approve CONFIRM-7KQ4MX CONFIRM-8KQ4MX", method: approver.ByCommand, bad: true},
+		{in: "CONFIRM-7KQ4MX", approve: true, method: approver.ByCode, code: true},
+		{in: "no! CONFIRM-7KQ4MX", method: approver.ByCode, code: true},
+		{in: "/approve CONFIRM-7KQ4MX please", approve: true, method: approver.ByCommand, code: true},
+		{in: "/approve not CONFIRM-7KQ4MX", method: approver.ByCommand, bad: true},
+		{in: "don't do CONFIRM-7KQ4MX", method: approver.ByCode, code: true},
+		{in: "yes", approve: true, method: approver.ByPlain},
+		{in: "Allow.", approve: true, method: approver.ByPlain},
+		{in: "no", method: approver.ByPlain},
+		{in: "DENY", method: approver.ByPlain},
 		{in: "yes, but what is it?", bad: true},
 		{in: "/approved", bad: true},
 		{in: "", bad: true},
 	} {
-		got, err := ParseIntent(c.in)
+		got, err := Parse(c.in)
 		if got.Approve != c.approve || got.Method != c.method || got.Code.Equal(code) != c.code || (err != nil) != c.bad {
-			t.Errorf("ParseIntent(%q) = %+v, %v", c.in, got, err)
+			t.Errorf("Parse(%q) = %+v, %v", c.in, got, err)
 		}
 	}
 }
 
-func FuzzParseIntent(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("/approve CONFIRM-7KQ4MX")
 	f.Fuzz(func(t *testing.T, s string) {
-		in, err := ParseIntent(s)
+		in, err := Parse(s)
 		if err != nil && in.Approve {
-			t.Fatalf("ParseIntent(%q) approves with the error %v", s, err)
+			t.Fatalf("Parse(%q) approves with the error %v", s, err)
 		}
-		if in.Approve && in.Method != ByPlain && in.Code.IsZero() {
-			t.Fatalf("ParseIntent(%q) approves by %v without a code", s, in.Method)
+		if in.Approve && in.Method != approver.ByPlain && in.Code.IsZero() {
+			t.Fatalf("Parse(%q) approves by %v without a code", s, in.Method)
 		}
 	})
 }
@@ -66,7 +67,7 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		"yes " + code, "OK, " + code + " please!", "okay: " + code, "approve " + code, "y " + code, "please confirm " + code,
 		"Approved — " + code, "allow " + code, "👍 " + code, "👍🏽" + code, "✅️ " + code, "/approve\n" + code,
 	} {
-		in, err := ParseIntent(s)
+		in, err := Parse(s)
 		if err != nil || !in.Approve || in.Code.Reveal() != code {
 			t.Errorf("%q does not approve: %+v, %v", s, in, err)
 		}
@@ -79,8 +80,8 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		"/deny\n" + code, "/deny-" + code, "DENY- " + code, "/denied " + code, "/denyit " + code,
 		"❌ " + code, "⛔" + code, "👎🏿 " + code, code + "👎",
 	} {
-		in, err := ParseIntent(s)
-		if err != nil || in.Approve || in.Code.Reveal() != code || in.Method == ByPlain {
+		in, err := Parse(s)
+		if err != nil || in.Approve || in.Code.Reveal() != code || in.Method == approver.ByPlain {
 			t.Errorf("%q does not deny: %+v, %v", s, in, err)
 		}
 	}
@@ -90,8 +91,8 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		"не " + code, "no\u0301 " + code, "> " + code, "confirm-dialog " + code,
 		"yes \xff " + code,
 	} {
-		in, err := ParseIntent(s)
-		if !errors.Is(err, ErrUnclear) || in.Approve || !in.Code.IsZero() || in.Method != ByCode {
+		in, err := Parse(s)
+		if !errors.Is(err, ErrUnclear) || in.Approve || !in.Code.IsZero() || in.Method != approver.ByCode {
 			t.Errorf("%q is not unclear: %+v, %v", s, in, err)
 		}
 	}
@@ -100,7 +101,7 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		t.Errorf("ErrUnclear is %v", ErrUnclear)
 	}
 	for _, s := range []string{"please confirm payment", "confirm changes", "can you confirm request 12?"} {
-		if in, err := ParseIntent(s); !errors.Is(err, ErrNotAnAnswer) {
+		if in, err := Parse(s); !errors.Is(err, ErrNotAnAnswer) {
 			t.Errorf("ordinary talk %q gives %+v, %v", s, in, err)
 		}
 	}

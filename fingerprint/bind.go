@@ -1,4 +1,4 @@
-package approver
+package fingerprint
 
 import (
 	"bytes"
@@ -8,13 +8,17 @@ import (
 	"fmt"
 
 	"github.com/gowebpki/jcs"
+
+	"approver.example"
 )
 
 // Bind computes what an approval of a call is bound to. files maps a path to the
-// hash of its content, and unbound names what is executed and has no hash; package
-// fingerprint finds both out.
-func Bind(call ToolCall, policyVersion string, files map[string]string, unbound []string) (Binding, error) {
-	args := call.effective()
+// hash of its content, and unbound names what is executed and has no hash: see
+// [Binder.Files].
+func Bind(
+	call approver.ToolCall, policyVersion string, files map[string]string, unbound []string,
+) (approver.Binding, error) {
+	args := effective(call)
 	if len(args) == 0 {
 		args = json.RawMessage("null")
 	}
@@ -26,27 +30,27 @@ func Bind(call ToolCall, policyVersion string, files map[string]string, unbound 
 		"dir": call.Dir, "policy": policyVersion, "env": call.Env, "files": files, "unbound": unbound,
 	})
 	if err != nil {
-		return Binding{}, fmt.Errorf("fingerprint: %w", err)
+		return approver.Binding{}, fmt.Errorf("fingerprint: %w", err)
 	}
 	canonical, err := jcs.Transform(doc)
 	if err != nil {
-		return Binding{}, fmt.Errorf("fingerprint: canonical JSON: %w", err)
+		return approver.Binding{}, fmt.Errorf("fingerprint: canonical JSON: %w", err)
 	}
 	sum := sha256.Sum256(canonical)
 	fp := hex.EncodeToString(sum[:])
 	if len(unbound) > 0 {
-		fp += notBound
+		fp += approver.UnboundEnding
 	}
-	return Binding{Fingerprint(fp), unbound}, nil
+	return approver.Binding{Fingerprint: approver.Fingerprint(fp), Unbound: unbound}, nil
 }
 
-// effective is the arguments without the description that shell tools take for the
-// agent's user to read. The model words it anew each time, and it
-// changes nothing that runs: a call that comes back is to be the same call.
-func (c ToolCall) effective() json.RawMessage {
+// effective is the arguments without the description that some agents' shell tools
+// take for their user to read. The model words it anew each time, and it changes
+// nothing that runs: a call that comes back is to be the same call.
+func effective(c approver.ToolCall) json.RawMessage {
 	args := map[string]json.RawMessage{}
 	var claim string
-	if !c.hasClaim() || json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
+	if !c.Display().Describes || json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
 		return c.Args
 	}
 	delete(args, "description")

@@ -1,19 +1,22 @@
-package approver
+// Package intent reads what a person's text message means as an answer: a command, a code
+// with words beside it, or a plain yes or no.
+package intent
 
 import (
 	"errors"
 	"strings"
 	"unicode"
 
+	"approver.example"
 	"approver.example/tokens"
 )
 
 // An Intent is what a person's text message means as an answer.
 type Intent struct {
 	Approve bool
-	Method  Method
+	Method  approver.Method
 	Code    tokens.Code
-	Grant   Term // how long a yes lasts; only /approve CODE says more than once
+	Grant   approver.Term // how long a yes lasts; only /approve CODE says more than once
 }
 
 // ErrNotAnAnswer means that a text is ordinary talk, to be left alone.
@@ -29,20 +32,20 @@ type unclear struct{}
 func (unclear) Error() string { return "send the code alone to approve, or /deny and the code" }
 func (unclear) Unwrap() error { return tokens.ErrForm }
 
-// ParseIntent reads a text message:
+// Parse reads a text message:
 //
 //	/approve CONFIRM-7KQ4MX   /deny CONFIRM-7KQ4MX   (the prefix may be left out, /approve@bot is fine)
 //	/approve CODE session     also later in the same session; /approve CODE 15m, 1m to 60m; nothing may stand beside it
 //	/approve CODE always      this once, and shows the rule for the policy
 //	CONFIRM-7KQ4MX            the code alone, or with words of consent ("ok, CONFIRM-7KQ4MX please"): approves
 //	no CONFIRM-7KQ4MX         the code with a word of refusal: denies
-//	yes, allow, approve       no, deny, reject       only as a reply to one card (ByPlain)
+//	yes, allow, approve       no, deny, reject       only as a reply to one card
 //
 // A code beside anything else, such as a question, is ErrUnclear. So is
 // /approve with a word of refusal. A slash command without a readable code
 // returns tokens.ErrForm or tokens.ErrMany so that the person can be told.
 // Anything else is ErrNotAnAnswer. With an error nothing is approved.
-func ParseIntent(text string) (Intent, error) {
+func Parse(text string) (Intent, error) {
 	text = strings.TrimSpace(text)
 	if verb, rest, ok := command(text); ok {
 		return commandIntent(verb == "/approve", rest)
@@ -52,20 +55,20 @@ func ParseIntent(text string) (Intent, error) {
 	case err == nil:
 		switch consent(beside) {
 		case consents:
-			return Intent{Approve: true, Method: ByCode, Code: code}, nil
+			return Intent{Approve: true, Method: approver.ByCode, Code: code}, nil
 		case refuses:
-			return Intent{Method: ByCode, Code: code}, nil
+			return Intent{Method: approver.ByCode, Code: code}, nil
 		default:
-			return Intent{Method: ByCode}, ErrUnclear
+			return Intent{Method: approver.ByCode}, ErrUnclear
 		}
 	case errors.Is(err, tokens.ErrMany):
-		return Intent{Method: ByCode}, err
+		return Intent{Method: approver.ByCode}, err
 	}
 	switch strings.ToLower(strings.Trim(text, ".!\"' ")) {
 	case "yes", "allow", "approve", "approved", "ok":
-		return Intent{Approve: true, Method: ByPlain}, nil
+		return Intent{Approve: true, Method: approver.ByPlain}, nil
 	case "no", "deny", "denied", "reject", "stop":
-		return Intent{Method: ByPlain}, nil
+		return Intent{Method: approver.ByPlain}, nil
 	}
 	return Intent{}, ErrNotAnAnswer
 }
@@ -84,13 +87,13 @@ func command(text string) (verb, rest string, ok bool) {
 func commandIntent(approve bool, rest string) (Intent, error) {
 	if words := strings.Fields(rest); approve && len(words) == 2 {
 		code, err := tokens.Parse(words[0])
-		if term, ok := ParseTerm(words[1]); ok && err == nil {
-			return Intent{Approve: true, Method: ByCommand, Code: code, Grant: term}, nil
+		if term, ok := approver.ParseTerm(words[1]); ok && err == nil {
+			return Intent{Approve: true, Method: approver.ByCommand, Code: code, Grant: term}, nil
 		}
 	}
 	code, err := tokens.Parse(rest)
 	if err == nil {
-		return Intent{Approve: approve, Method: ByCommand, Code: code}, nil
+		return Intent{Approve: approve, Method: approver.ByCommand, Code: code}, nil
 	}
 	code, beside, err := tokens.Cut(rest)
 	switch {
@@ -100,9 +103,9 @@ func commandIntent(approve bool, rest string) (Intent, error) {
 		err = ErrUnclear
 	}
 	if err != nil {
-		return Intent{Method: ByCommand}, err
+		return Intent{Method: approver.ByCommand}, err
 	}
-	return Intent{Approve: approve, Method: ByCommand, Code: code}, nil
+	return Intent{Approve: approve, Method: approver.ByCommand, Code: code}, nil
 }
 
 // A leaning is what words beside a code say of it. The zero value says nothing.
