@@ -22,6 +22,10 @@
 // makes of it. What a program does with its words is data (package grammar); code of other
 // languages is read by packages code and otherlang, other tools by package tools. Texts that
 // agents load are read by package agenttexts, and what git runs by itself by package gitruns.
+// Command lines that start coding agents are words of package agentcli.
+//
+// No table will ever have each program that can write a file. So a call that names the
+// settings of an agent, and shows no effect that explains the name, is a question.
 //
 // What is found is judged by rules (rules.go) at places (package places), by the tripwire
 // (trip.go, package selfprotect) and by information flow (package dataflow). The verdict is

@@ -10,7 +10,9 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-// This file knows the variables of the commands of a call.
+// This file knows the variables of the commands of a call. Which of them a program reads is
+// not known, and a name does not say it: so all are compared but those that are noise or
+// secrets.
 
 // An environment is what variables may be for the commands of a call.
 type environment struct {

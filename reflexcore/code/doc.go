@@ -12,7 +12,8 @@
 // What comes out are effects, or payloads to go on with: a line for the shell, the
 // words of a command, code in another language. A part that is not known stands as
 // effect.Unknown, and a dangerous function that is reached in a way that cannot be
-// resolved is opaque. Everything is bounded; over a bound comes one Found that is
+// resolved is opaque. So is code that hands on a function which starts programs: what
+// calls it later is not seen here. Everything is bounded; over a bound comes one Found that is
 // opaque.
 //
 // # Reading order

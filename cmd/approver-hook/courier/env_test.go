@@ -33,7 +33,7 @@ func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 				return d.Names[0].Name == from.decl
 			case *ast.KeyValueExpr: // of a language only these are variables
 				field, ok := d.Key.(*ast.Ident)
-				return !ok || field.Name == "options" || field.Name == "paths"
+				return !ok || field.Name == "Options" || field.Name == "Paths"
 			case *ast.BasicLit:
 				list, err := strconv.Unquote(d.Value)
 				if err != nil || d.Kind != token.STRING {
