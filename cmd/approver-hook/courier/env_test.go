@@ -18,7 +18,7 @@ import (
 // All that the daemon looks for is sent.
 func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 	names := 0
-	for _, from := range []struct{ file, decl string }{{"../../../display/environment.go", "alwaysShown"}, {"../../../fingerprint/language.go", "languages"}} {
+	for _, from := range []struct{ file, decl string }{{"../../../display/shape/programs.go", "AlwaysShown"}, {"../../../fingerprint/language.go", "languages"}} {
 		file, err := parser.ParseFile(token.NewFileSet(), from.file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 				return d.Names[0].Name == from.decl
 			case *ast.KeyValueExpr: // of a language only these are variables
 				field, ok := d.Key.(*ast.Ident)
-				return !ok || field.Name == "Options" || field.Name == "Paths"
+				return !ok || field.Name == "options" || field.Name == "paths"
 			case *ast.BasicLit:
 				list, err := strconv.Unquote(d.Value)
 				if err != nil || d.Kind != token.STRING {
