@@ -18,10 +18,10 @@ import (
 // audit does not take such a record, it is written once the audit works again, also by the
 // next process: the controls say since when records are missing.
 
-// maxOwed bounds the records that one process keeps; the oldest are dropped first.
+// maxPendingRecords bounds the records that one process keeps; the oldest are dropped first.
 const maxPendingRecords = 64
 
-// owedLate ends the note of a record that came late.
+// recordedLate ends the note of a record that came late.
 const recordedLate = " (recorded late: the audit could not be written then)"
 
 // pendingRecords are records that the audit did not take yet, oldest first.

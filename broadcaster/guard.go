@@ -50,6 +50,7 @@ func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why str
 	defer k.distrusted.Unlock()
 	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.pending.has())
 	if c, _, readErr := k.Load(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
+		k.distrusted.refused = false // the store has it by now: what comes later is news
 		return nil
 	}
 	switch {
