@@ -70,7 +70,14 @@ func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*bro
 					if err != nil {
 						return err
 					}
-					go func() { _, _ = local.Answer(ctx, me, body) }()
+					go func() { // a person who is told that the channel does not run yet tries again
+						for ctx.Err() == nil {
+							if _, err := local.Answer(ctx, me, body); err == nil {
+								return
+							}
+							time.Sleep(10 * time.Millisecond)
+						}
+					}()
 				}
 				return nil
 			})
