@@ -165,6 +165,7 @@ func FuzzMaskCall(f *testing.F) {
 	f.Add("set -- --token="+address+"; git push ${1#*=}", true)
 	f.Add(`{"token":"`+cluster+`"}`, false)
 	f.Add(`{"token":"00001 0002789ABC"`, false)
+	f.Add("{\xd6\"token\":\"00001 0002789\x10BC\"", true)
 	f.Fuzz(func(t *testing.T, text string, shell bool) {
 		call := shellCall(text)
 		if !shell {
@@ -172,9 +173,9 @@ func FuzzMaskCall(f *testing.F) {
 		}
 		shown, obscured := call.Shown()
 		hides := strings.Count(Mask(call.Text()), "‹")
-		if !shell { // behind a tool's name it is not seen to be JSON
-			hides = max(hides, strings.Count(Mask(text), "‹"))
-		}
+		// Behind a tool's name, or behind a command that is no UTF-8, the arguments are not
+		// seen to be JSON.
+		hides = max(hides, strings.Count(Mask(string(call.Args)), "‹"))
 		if hides == 0 && (obscured || shown != call.Text()) {
 			t.Fatalf("%q, of which the mask hides nothing, is shown as %q, obscured %v", text, shown, obscured)
 		}
