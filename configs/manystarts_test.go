@@ -35,3 +35,16 @@ func TestACallThatStartsMoreThanIsLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// A call of 10 KB took a third of a second to judge: each ".." has all folders above it
+// looked at again, and each "cd" goes one deeper. When the looks of a call are spent, what
+// was not seen could lead anywhere: it is a question, whatever the rest of the call is.
+func TestACallThatLooksForMoreLinksThanIsAllowed(t *testing.T) {
+	for cats, asked := range map[int]bool{2: false, 20: true} {
+		command := strings.Repeat("cd a/../a;", 60) + strings.Repeat("cat f g h i j k l;", cats)
+		v := (loadRow{"", files(".git/HEAD", "x"), "Bash", runs(command)}).judged(t)
+		if asked != (v.Rule == "too_complex" && v.Decision == approver.Ask) {
+			t.Errorf("with %d commands it is %v (%s): %s", cats, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"approver.example/daemon/judges"
 	"approver.example/daemon/shield"
 	"approver.example/httpapi"
+	"approver.example/internal/timing"
 	"approver.example/shieldcore/quota"
 )
 
@@ -27,7 +28,7 @@ type Admin struct {
 	observer  *observer
 	hooks     *hookwatch.Watch
 	doors     []*httpapi.Listener
-	budgets   *approver.Budgets
+	times     *timing.Times
 	shield    *shield.Shield
 	rules     *judges.Judges
 	asks      *quota.Asks

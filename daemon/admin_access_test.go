@@ -20,6 +20,7 @@ import (
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/logging"
 	"approver.example/daemon/shield"
+	"approver.example/internal/timing"
 )
 
 // everyOp is each operation of the resolve socket with a body that it understands. Those
@@ -47,7 +48,7 @@ func gateDesk(t *testing.T, l *roomLife, lists string) *Admin {
 	b := newAuthorityBench(t)
 	b.kv, b.isolated = l.store, true
 	log := slog.New(slog.DiscardHandler)
-	return &Admin{People: l.people, authority: b.start(cfg), audit: l.records, observer: &observer{people: l.people, log: log}, budgets: &approver.Budgets{}, shield: &shield.Shield{}, log: log}
+	return &Admin{People: l.people, authority: b.start(cfg), audit: l.records, observer: &observer{people: l.people, log: log}, times: &timing.Times{}, shield: &shield.Shield{}, log: log}
 }
 
 // The story: Ada operates an isolated daemon from her terminal, so her uid is on the

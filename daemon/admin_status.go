@@ -17,7 +17,8 @@ func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	head := d.audit.Head()
 	doc := adminapi.Status{
 		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())), OverBudget: d.budgets.Over(), Shield: d.shield.Status(ctx),
+		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())),
+		OverBudget: d.times.Over(), Took: d.times.Histograms(), Shield: d.shield.Status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,
 	}
 	if d.hooks != nil {

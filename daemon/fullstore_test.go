@@ -15,6 +15,7 @@ import (
 	"approver.example/daemon/adminapi"
 	"approver.example/daemon/daemontest"
 	"approver.example/daemon/shield"
+	"approver.example/internal/timing"
 	"approver.example/store/boltstore"
 )
 
@@ -49,7 +50,7 @@ func TestFreezeWithAFullStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	d := &Admin{
 		People: l.people, audit: l.records, authority: &authority{}, observer: &observer{people: l.people, log: log},
-		budgets: &approver.Budgets{}, shield: &shield.Shield{}, log: log,
+		times: &timing.Times{}, shield: &shield.Shield{}, log: log,
 	}
 	me := approver.Peer{Known: true, UID: 7}
 	operate := func(op string) (json.RawMessage, error) {

@@ -73,7 +73,7 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		read.Add("key", codekeys.File(cfg))
 	}
 	admin := newAdmin(base, people, log)
-	admin.read, admin.started, admin.observer, admin.budgets = read, started, watching, gate.Budgets
+	admin.read, admin.started, admin.observer, admin.times = read, started, watching, gate.Times
 	admin.shield, admin.asks, admin.rules, admin.hooks = tier2, asks, rules, decide.Hooks
 	doors, err := openSockets(cfg.Sockets, base.isolation, decide, asker{*gate}, localOf(base.channels), admin, log)
 	if err != nil {

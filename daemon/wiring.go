@@ -27,7 +27,7 @@ func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *bro
 		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
 		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
-		Budgets: cfg.Reflex.Gate(), Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
+		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/timing"
 )
 
 // A Gate is the only way from a call to a verdict. Every stage judges; the
@@ -32,8 +33,8 @@ type Gate struct {
 	// Rewrite applies a Modify's arguments to a call, so that it can be judged
 	// once more. Nil denies what was modified.
 	Rewrite func(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error)
-	// Budgets bound the time that judging takes. Nil is no bound.
-	Budgets *approver.Budgets
+	// Times counts how long judging takes. Nil counts nothing.
+	Times *timing.Times
 	// Appeals let people be asked about a denial when its rule says so. Nil is
 	// never.
 	Appeals *Appeals
@@ -208,10 +209,10 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 	found := make([]approver.Verdict, 0, 8)
 	var chain []approver.Finding
 	var shadow, allowed, open []string
-	watch := approver.Stopwatch{Budgets: g.Budgets}
+	var spent timing.Limits
 	for _, s := range g.Stages {
 		start := time.Now()
-		v := g.inTurn(ctx, s, call, &watch)
+		v := g.inTurn(ctx, s, call, &spent)
 		shadow, allowed, open = append(shadow, v.Shadow...), append(allowed, v.Allowed...), append(open, v.FailedOpen...)
 		chain = approver.Chained(approver.Chained(chain, v.Finding(time.Since(start))), v.Chain...)
 		found = append(found, v)
@@ -219,18 +220,10 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 			break
 		}
 	}
-	watch.Begin(approver.Coherence)
+	combining := time.Now()
 	v := approver.Combine(found)
-	watch.End()
-	if over := watch.Verdicts(); len(over) > 0 {
-		for _, o := range over {
-			link := o.Finding(0)
-			link.Note = o.Detail
-			chain = approver.Chained(chain, link)
-		}
-		found = append(found, over...)
-		v = approver.Combine(found)
-	}
+	spent[timing.Coherence] = time.Since(combining)
+	g.measured(call, &spent)
 	if w := approver.Weighed(v, found, g.Weak); w.Weakened {
 		chain = approver.Chained(chain, approver.Finding{By: "gate", Decision: approver.Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
 		v = w
@@ -249,14 +242,38 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 
 // inTurn asks a stage. One that computes does so when it is the turn of the call's user.
 // That no turn came is no stage that failed: it never lets a call go on.
-func (g *Gate) inTurn(ctx context.Context, s approver.Stage, call approver.ToolCall, watch *approver.Stopwatch) approver.Verdict {
-	if _, computes := s.(approver.Timed); computes && g.Turns != nil {
+func (g *Gate) inTurn(
+	ctx context.Context, s approver.Stage, call approver.ToolCall, spent *timing.Limits,
+) approver.Verdict {
+	computing, ok := s.(timing.Computing)
+	if !ok {
+		return g.judgeSafely(ctx, s, call)
+	}
+	if g.Turns != nil {
 		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
 			return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
 		}
 		defer g.Turns.Give(call.Peer.UID)
 	}
-	return watch.Timed(ctx, s, call, func(ctx context.Context) approver.Verdict { return g.judgeSafely(ctx, s, call) })
+	start := time.Now()
+	v := g.judgeSafely(ctx, s, call)
+	spent[computing.Part()] += time.Since(start)
+	return v
+}
+
+// measured counts what the parts took for one call. That it was too long changes nothing: the
+// work is bounded in steps, and on a busy machine any call may take long by the clock.
+func (g *Gate) measured(call approver.ToolCall, spent *timing.Limits) {
+	if g.Times == nil {
+		return
+	}
+	spent[timing.Arbiter] += spent[timing.Reflex] + spent[timing.Coherence]
+	for _, part := range []timing.Part{timing.Reflex, timing.Coherence, timing.Arbiter} {
+		if g.Times.Took(part, spent[part]) && g.Times.MayLog(time.Now()) {
+			g.Log.Warn("judging a call took longer than its budget",
+				"part", part.String(), "took", spent[part], "budget", g.Times.Limits[part], "call", call.ID)
+		}
+	}
 }
 
 // judgeSafely is where it is written what a failing stage means: a configured

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/timing"
 )
 
 // The story: one user's agents sent 200 calls at once that each take most of a second to
@@ -68,7 +69,7 @@ type slowStage struct {
 	all  int
 }
 
-func (s *slowStage) Part() approver.Part { return approver.Reflex }
+func (s *slowStage) Part() timing.Part { return timing.Reflex }
 
 func (s *slowStage) Judge(_ context.Context, call approver.ToolCall) (approver.Verdict, error) {
 	uid := call.Peer.UID

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/internal/timing"
 	"approver.example/reflexcore/code"
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/decode"
@@ -61,8 +62,8 @@ func (c PrecedentConfig) validate() []error {
 	return errs
 }
 
-// TimeBudgets bound the processor time that each part of the path may take of one
-// call, see [approver.Budgets].
+// TimeBudgets are the times by the clock over which a call is counted as slow, for each part
+// of the path, see [timing.Times].
 type TimeBudgets struct {
 	Reflex    time.Duration `yaml:"reflex"`
 	Intuition time.Duration `yaml:"intuition"`
@@ -70,12 +71,12 @@ type TimeBudgets struct {
 	Arbiter   time.Duration `yaml:"arbiter"`
 }
 
-// Gate is the time budgets for a Gate.
-func (c Config) Gate() *approver.Budgets {
-	b := &approver.Budgets{}
-	b.Limit[approver.Reflex], b.Limit[approver.Intuition] = c.Budgets.Reflex, c.Budgets.Intuition
-	b.Limit[approver.Coherence], b.Limit[approver.Arbiter] = c.Budgets.Coherence, c.Budgets.Arbiter
-	return b
+// Times counts how long judging takes, against these budgets.
+func (c TimeBudgets) Times() *timing.Times {
+	t := &timing.Times{}
+	t.Limits[timing.Reflex], t.Limits[timing.Intuition] = c.Reflex, c.Intuition
+	t.Limits[timing.Coherence], t.Limits[timing.Arbiter] = c.Coherence, c.Arbiter
+	return t
 }
 
 // A GatekeeperConfig says when a denial is weak, and how long it can be appealed.
@@ -165,9 +166,9 @@ func (b LoopBudget) Limits() loop.Limits { return loop.Limits(b) }
 // DefaultConfig is what counts where nothing is configured.
 func DefaultConfig() Config {
 	s, q, t, c := shell.DefaultLimits, sqltext.DefaultLimits(), tools.DefaultLimits(), content.DefaultLimits()
-	b := approver.DefaultBudgets()
+	b := timing.DefaultLimits()
 	return Config{
-		Budgets:    TimeBudgets{b[approver.Reflex], b[approver.Intuition], b[approver.Coherence], b[approver.Arbiter]},
+		Budgets:    TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
 		Shell:      ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives, s.Effects},
 		Decode:     DecodeBudget{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
 		Code:       CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},

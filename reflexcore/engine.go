@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"approver.example"
+	"approver.example/internal/timing"
 	"approver.example/reflexcore/analysis"
 	"approver.example/reflexcore/dataflow"
 	"approver.example/reflexcore/disk"
@@ -40,6 +41,8 @@ type Engine struct {
 	Memory func(call approver.ToolCall) *memory.Memory
 	// Precedents are what people said no to; nil is none.
 	Precedents *precedent.Precedents
+	// Times counts how long judging takes; nil counts nothing.
+	Times *timing.Times
 }
 
 // New returns an engine with the built-in grammar. The error names every rule

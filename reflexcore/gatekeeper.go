@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"approver.example"
+	"approver.example/internal/timing"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
 )
@@ -140,5 +141,5 @@ func appendBounded(chain []approver.Finding, f approver.Finding) []approver.Find
 // maxOthers bounds the rules beside the deciding one that are kept.
 const maxOthers = 12
 
-// Part is [approver.Reflex]: the engine looks at the call by itself.
-func (e *Engine) Part() approver.Part { return approver.Reflex }
+// Part is [timing.Reflex]: the engine looks at the call by itself.
+func (e *Engine) Part() timing.Part { return timing.Reflex }

@@ -2,8 +2,10 @@ package reflexcore
 
 import (
 	"context"
+	"time"
 
 	"approver.example"
+	"approver.example/internal/timing"
 	"approver.example/reflexcore/agenttexts"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/flow"
@@ -19,8 +21,9 @@ func (e *Engine) Judge(ctx context.Context, call approver.ToolCall) (approver.Ve
 	j := judgments.Get().(*judgment)
 	j.call.Past = e.recall(ctx, call)
 	v := e.run(j, call)
-	approver.Lap(ctx, approver.Intuition) // what calls before it say
-	v, err := e.remember(j, e.intuit(ctx, j, v))
+	start := time.Now()
+	v, err := e.remember(j, e.intuit(ctx, j, v)) // what calls before it say
+	e.Times.Took(timing.Intuition, time.Since(start))
 	j.forget()
 	judgments.Put(j)
 	return v, err
@@ -101,16 +104,6 @@ func (j *judgment) excepted() (out []int) {
 		}
 	}
 	return out
-}
-
-// Rejudge does the work that Judge does for the reflex part, and keeps nothing: how
-// long that takes is what is asked.
-func (e *Engine) Rejudge(ctx context.Context, call approver.ToolCall) {
-	j := judgments.Get().(*judgment)
-	j.call.Past = e.recall(ctx, call)
-	e.run(j, call)
-	j.forget()
-	judgments.Put(j)
 }
 
 // Afresh is Judge for a call that has run already: it keeps nothing, and says nothing

@@ -21,7 +21,7 @@ type judgment struct {
 	matched    []int
 	facts      facts          // of the effects
 	places     []places.Place // of the effects
-	complete   bool           // patterns were all tried
+	complete   bool           // all patterns were tried, and all links seen
 	gitBudget  gitrepo.Budget
 	findings   []finding
 	trips      []trip

@@ -25,6 +25,7 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 		}
 	}
 	v.By = By
+	j.complete = j.complete && !j.call.Links.Spent()
 	if !j.complete && (best == nil || best.rule.Decision > approver.Ask) {
 		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex", "evasion", 0.5
 		v.Reason = "the command is too complex to be checked: split it into simple commands"

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"approver.example"
+	"approver.example/internal/timing"
 )
 
 // Live is the policy in force as an [approver.Stage]. It can be replaced while
@@ -28,5 +29,5 @@ func (l *Live) Version() string { return l.policy.Load().Version() }
 // Set puts a policy in force. Nil denies.
 func (l *Live) Set(p *Policy) { l.policy.Store(p) }
 
-// Part is [approver.Arbiter]: the policy has no budget of its own.
-func (l *Live) Part() approver.Part { return approver.Arbiter }
+// Part is [timing.Arbiter]: the policy has no budget of its own.
+func (l *Live) Part() timing.Part { return timing.Arbiter }

@@ -72,7 +72,9 @@ type Status struct {
 	Control    string              `json:"control,omitempty"` // any of them, in a sentence
 	// Calls since the start that took more than a budget, by its name.
 	OverBudget map[string]uint64 `json:"over_budget,omitempty"`
-	Shield     *Shield           `json:"shield,omitempty"`
+	// Took is how long judging took, by part: the calls by the most that each took.
+	Took   map[string]map[string]uint64 `json:"took,omitempty"`
+	Shield *Shield                      `json:"shield,omitempty"`
 	// Asks are the questions to people since the start, with those that were too many.
 	Asks     quota.AsksSnapshot `json:"asks"`
 	Audit    *audit.Head        `json:"audit,omitempty"`

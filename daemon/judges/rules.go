@@ -151,5 +151,6 @@ func NewReflex(cfg configs.Config, lib *configs.Library) (*reflexcore.Engine, er
 		return nil, err
 	}
 	e.SetFlow(policy)
+	e.Times = cfg.Reflex.Budgets.Times()
 	return e, nil
 }

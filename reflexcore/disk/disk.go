@@ -18,6 +18,10 @@ import (
 const (
 	MaxUp     = 64   // folders above one that are looked at
 	MaxListed = 8192 // names of a folder that are read
+
+	// maxLooks is how many links are looked for in one call. Each ".." of a path has all
+	// folders above it looked at again.
+	maxLooks = 16_384
 )
 
 // A Disk is what is asked of the file system. It is only looked at: nothing is
@@ -60,6 +64,7 @@ var errTooMuch = errors.New("more than is looked at")
 // once.
 type Links struct {
 	known map[string]resolved
+	looks int
 }
 
 // A resolved path is where its links lead.
@@ -78,6 +83,7 @@ func (l *Links) Forget() {
 		l.known = nil
 	}
 	clear(l.known)
+	l.looks = 0
 }
 
 // Real is [Real].
@@ -89,10 +95,23 @@ func (l *Links) Real(d Disk, p string) (string, bool) {
 // Look says where the links of a path lead.
 func (l *Links) Look(d Disk, p string) (r resolved) {
 	if p == "" || p[0] != '/' || path.Clean(p) != p || strings.Count(p, "/") > MaxUp {
-		r.To, r.Seen = Real(d, p)
+		r.To, r.Seen = l.follow(d, p)
 		return r
 	}
 	return l.resolve(d, p)
+}
+
+// Spent reports whether the call had no looks left: what was not seen may lead anywhere.
+func (l *Links) Spent() bool { return l.looks > maxLooks }
+
+// follow is [Real], as long as the call has looks left.
+func (l *Links) follow(d Disk, p string) (string, bool) {
+	if l.Spent() {
+		return "", false
+	}
+	to, looks, seen := follow(d, p)
+	l.looks += looks
+	return to, seen
 }
 
 // resolve follows the links of a clean path, folder by folder from the root.
@@ -117,7 +136,7 @@ func (l *Links) resolve(d Disk, p string) resolved {
 		_, err := d.Readlink(r.To)
 		switch {
 		case err == nil: // seldom; it may lead through others
-			r.To, r.Seen = Real(d, p)
+			r.To, r.Seen = l.follow(d, p)
 		case errors.Is(err, syscall.EINVAL):
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			r.Gone = true
@@ -135,12 +154,17 @@ func (l *Links) resolve(d Disk, p string) resolved {
 // Real follows the links of a path. What is not there stands for itself; ok is
 // false if it could not be seen.
 func Real(d Disk, p string) (string, bool) {
+	to, _, seen := follow(d, p)
+	return to, seen
+}
+
+func follow(d Disk, p string) (to string, looks int, seen bool) {
 	done, rest := "/", strings.Split(p, "/")
-	for links, steps := 0, 0; len(rest) > 0; steps++ {
+	for links := 0; len(rest) > 0; looks++ {
 		name := rest[0]
 		rest = rest[1:]
-		if steps > 512 {
-			return "", false
+		if looks > 512 {
+			return "", looks, false
 		}
 		switch name {
 		case "", ".":
@@ -154,7 +178,7 @@ func Real(d Disk, p string) (string, bool) {
 		switch {
 		case err == nil:
 			if links++; links > 40 {
-				return "", false
+				return "", looks, false
 			}
 			if strings.HasPrefix(target, "/") {
 				done = "/"
@@ -162,14 +186,14 @@ func Real(d Disk, p string) (string, bool) {
 			rest = append(strings.Split(target, "/"), rest...)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			// Below what is not there is nothing, and no link.
-			return path.Join(append([]string{next}, rest...)...), true
+			return path.Join(append([]string{next}, rest...)...), looks, true
 		case errors.Is(err, syscall.EINVAL):
 			done = next
 		default:
-			return "", false
+			return "", looks, false
 		}
 	}
-	return done, true
+	return done, looks, true
 }
 
 // Below reports whether p is dir or lies in it.

@@ -192,7 +192,7 @@ func (n *Finder) Seen(p string, follow, wild bool) (out []string) {
 	}
 	for _, d := range n.Dotted { // .. goes up from where the link leads
 		if disk.Below(p, d.Path) {
-			if to, ok := disk.Real(n.disk, n.OfProcess(d.Written)+p[len(d.Path):]); ok {
+			if to, ok := n.links.Real(n.disk, n.OfProcess(d.Written)+p[len(d.Path):]); ok {
 				add(to)
 			}
 		}

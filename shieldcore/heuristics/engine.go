@@ -11,6 +11,7 @@ import (
 
 	"approver.example"
 	"approver.example/internal/match"
+	"approver.example/internal/timing"
 )
 
 // By is what verdicts of the engine are signed with.
@@ -290,5 +291,5 @@ func containsFold(text, word string) bool {
 	return false
 }
 
-// Part is [approver.Reflex]: the engine looks at the call by itself.
-func (e *Engine) Part() approver.Part { return approver.Reflex }
+// Part is [timing.Reflex]: the engine looks at the call by itself.
+func (e *Engine) Part() timing.Part { return timing.Reflex }

@@ -12,6 +12,7 @@ import (
 
 	"approver.example"
 	"approver.example/display"
+	"approver.example/internal/timing"
 	"approver.example/shieldcore"
 	"approver.example/shieldcore/classifier"
 	"approver.example/shieldcore/internal/leaves"
@@ -212,5 +213,5 @@ func excerpt(text string, window [2]int) string {
 	return display.OneLine(display.Mask(text))
 }
 
-// Part is [approver.Reflex]: the stage looks at the call by itself.
-func (*Stage) Part() approver.Part { return approver.Reflex }
+// Part is [timing.Reflex]: the stage looks at the call by itself.
+func (*Stage) Part() timing.Part { return timing.Reflex }

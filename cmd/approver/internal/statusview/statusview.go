@@ -206,7 +206,7 @@ func Print(s adminapi.Status, state string) {
 	}
 	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
 		if n := s.OverBudget[part]; n > 0 {
-			line("slow", "%s asked about, because they took more than the budget %s", words.CountWere(uint64(n), "call"), part)
+			line("slow", "%s judged in more than the budget %s", words.CountWere(uint64(n), "call"), part)
 		}
 	}
 	if s.Shield != nil {
