@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"approver.example/reflexcore/flow"
+	"approver.example/shieldcore"
 	"approver.example/shieldcore/evaluator"
 	"approver.example/shieldcore/quota"
 	"approver.example/shieldcore/screen"
 	"approver.example/shieldcore/sidecar"
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 // The values of Config.FailMode.
@@ -113,4 +116,18 @@ func (c Config) OutputOptOut() string {
 		return ""
 	}
 	return "OUTPUT NOT SANITIZED: shield.output_sanitization is off although people are reached over a network, so what tools return goes to the model unmarked, with its secrets"
+}
+
+// Flow returns the policy of information flow.
+func (c Config) Flow() (*flow.Policy, error) {
+	p, err := flow.Compile(c.Reflex.Flow)
+	if err != nil {
+		return nil, fmt.Errorf("reflex: %w", err)
+	}
+	return p, nil
+}
+
+// CompareFlow says what lies between two policies of information flow.
+func CompareFlow(old, next *flow.Policy) shieldcore.Change {
+	return shieldcore.Change{Diff: string(diff.Diff("reflex.flow in force", old.Text(), "reflex.flow proposed", next.Text())), Why: old.Loosens(next.Config)}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"approver.example/display/shape"
 	"github.com/google/uuid"
 )
 
@@ -67,3 +68,50 @@ func Duration(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d %s %d %s", big, units[0], small, units[1])
 }
+
+// This file has the words and places by which meaning.go judges a hidden part.
+
+// The places where a credential stands in any text: each ends where it begins. What
+// flags of programs take is in places/flags.go.
+var credentialPlaces = [...]func() *regexp.Regexp{
+	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:[a-z0-9_.-]*[_-])?` + shape.SecretWord + `=$`),
+	shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&](?:sig|(?:x-(?:amz|goog)-)?signature)=$`),
+	shape.Pattern(`(?i)//[a-z0-9.:/_-]*:_(?:auth|authtoken|password)[= ]$`),
+}
+
+var (
+	// fields of what is sent as JSON, and of a registry's settings
+	fieldPlace = shape.Pattern(`(?:(?:-d|--data(?:-[a-z]+)?|--json)(?:=|[ \t]*)'\{[^\n']*"(?i:` + shape.SecretWord +
+		`)"[ \t]*:[ \t]*"` +
+		`|(?i://[a-z0-9.:/_-]*:_(?:auth|authtoken|password)=))$`)
+	tokenQuery = shape.Pattern(`(?i)[?&](?:access_token|auth_token|token|api_?key|key|sig|signature|x-amz-signature` +
+		`|x-amz-security-token|password|secret|client_secret)=$`)
+	memberHeader = shape.Pattern(`(?i)"[a-z-]*authorization"[ \t]*:[ \t]*"(?:bearer|basic|token|apikey|digest)[ \t]+$`)
+	authHeader   = shape.Pattern(`(?i)\bauthorization\\*["']?[ \t]*[:=,][ \t]*\\*["']?(?:bearer|basic|token|apikey` +
+		`|digest)[ \t]+$`)
+	queryPlace  = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `]*[?&][a-z0-9_.-]*=$`)
+	memberPlace = shape.Pattern(`(?i)"[a-z0-9_.-]*(?:password|passwd|secret|token|api_?-?key|access_?-?key` +
+		`|authorization)"[ \t]*:[ \t]*"$`)
+	addressUser = shape.Pattern(`(?i)[a-z][a-z0-9+.-]*://(?:[^\s:/@"'$?#\\]*:|\$\{?[a-z0-9_]+\}?:)?$`)
+	beforeHost  = shape.Pattern(`^\}?(?::[^\s/@"'?#\\]*)?@[A-Za-z0-9.-]`)
+
+	assigned   = shape.Pattern(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
+	definition = shape.Pattern(`^(?:\+?=[^=]|[ \t]+=[ \t]|["']?[ \t]*:[ \t]*["']?[A-Za-z0-9_+-]{16})`)
+	exported   = shape.Pattern(`(?:\b(?:export|unset|readonly)[ \t]+|(?:^|[ \t])(?:-e|--env)[ =])["']?$`)
+	sigils     = shape.Pattern(`(?i)(?:\$\{[!#]?|\$env:|\$\{env:|%|\$\(|\$)$`)
+
+	redirections = shape.Pattern(`[0-9]*>&[0-9-]?|&>>?`)
+	plainEcho    = shape.Pattern(`(^|[\n;&|][ \t]*)echo[ \t]+["']?[A-Za-z .,!-]{1,80}["']?[ \t]*($|[\n;&|])`)
+
+	// what can look a variable up without writing its name before the eye
+	indirect = shape.Pattern(`\beval\b|\$\{!|\$\{[A-Za-z0-9_]+@|\b(?:declare|typeset|local|export` +
+		`|readonly)[ \t]+-[a-zA-Z]*[np]|\bprintenv\b|\benv[ \t]*(?:[|>)]|$)` +
+		`|\b(?:set|export|declare)[ \t]*\||\bcompgen\b|/proc/|\benvsubst\b|\bENVIRON\b|(?i:\bos\.environ|process\.env` +
+		`|\bgetenv\b|Get-ChildItem +env:|\bgci +env:|\bls +env:)|\b(?:vars|globals|locals)\(`)
+	// what can take words apart that were given to another command
+	rereading = shape.Pattern("[`]|[$<>]\\(|<<|\\$[0-9@*_]|\\$\\{[0-9@*_!#]|\\$\\{[A-Za-z0-9_]+(?:\\[[^\\]]*\\])?" +
+		"[#%/:^,@]|\\(\\)|/proc/" +
+		`|(?:^|[\n;&|({]|\bdo|\bthen)[ \t]*(?:sudo[ \t]+)?(?:set[ \t]+(?:--|[^- \t])|(?:eval|xargs|read|mapfile|readarray` +
+		`|source|\.|alias|function|for|select|printf|trap|ps|history|fc|parallel|declare|typeset|(?:ba|z|da|k)?sh|perl` +
+		`|ruby|php|node|python[0-9.]*)(?:[ \t]|$))`)
+)

@@ -1,7 +1,10 @@
 package modeldir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,4 +78,79 @@ func guess(labels []string) (string, error) {
 			strings.Join(labels, ", "))
 	}
 	return found[0], nil
+}
+
+// Install copies a model into a folder of models, as a new version that is named
+// after its manifest, and returns the version's directory. manifest is for a
+// model without one, from Make. added is false if that very version was there
+// already; then it was checked, and nothing was written. Folders get mode 0700,
+// files 0600. What was there before stays as it is.
+func Install(from, models string, manifest *Manifest) (dir string, added bool, err error) {
+	data, m, err := manifestOf(from, manifest)
+	if err != nil {
+		return "", false, err
+	}
+	dir = filepath.Join(models, Sum(data)[:16])
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			_, err = Check(dir)
+		}
+		return dir, false, err
+	}
+	if err := os.MkdirAll(models, 0o700); err != nil {
+		return "", false, err
+	}
+	work, err := os.MkdirTemp(models, ".new-")
+	if err != nil {
+		return "", false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }() // gone once it is renamed
+	if err := onlyThese(from, m.Files); err != nil {
+		return "", false, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
+		content, err := readFile(filepath.Join(from, name), limit(name))
+		if err != nil {
+			return "", false, err
+		}
+		if Sum(content) != m.Files[name] {
+			return "", false, fmt.Errorf("%s does not have the SHA-256 of the manifest: it is damaged, or was replaced",
+				filepath.Join(from, name))
+		}
+		if err := writeNew(filepath.Join(work, name), content); err != nil {
+			return "", false, err
+		}
+	}
+	if err := writeNew(filepath.Join(work, ManifestFile), data); err != nil {
+		return "", false, err
+	}
+	if _, err := Check(work); err != nil {
+		return "", false, err
+	}
+	// A folder that is not empty is never replaced by this.
+	return dir, true, os.Rename(work, dir)
+}
+
+func manifestOf(from string, given *Manifest) (data []byte, m Manifest, err error) {
+	if given != nil {
+		data, err = given.Encode()
+		return data, *given, errors.Join(err, given.Validate())
+	}
+	if data, err = readFile(filepath.Join(from, ManifestFile), MaxManifest); err != nil {
+		return nil, Manifest{}, err
+	}
+	if m, err = ParseManifest(data); err != nil {
+		return nil, Manifest{}, fmt.Errorf("%s: %w", filepath.Join(from, ManifestFile), err)
+	}
+	return data, m, nil
+}
+
+// writeNew writes a file that is not there yet, durably.
+func writeNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }

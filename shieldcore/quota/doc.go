@@ -23,9 +23,9 @@
 //
 // # Files
 //
-// Read config.go, quota.go, bucket.go (rates), day.go (the budget) and record.go (how a
-// record is changed) in this order; asks.go counts the questions to people in the same
-// way, and stage.go puts the limits before a stage.
+// Read config.go, quota.go (its stage puts the limits before another one), bucket.go
+// (rates), day.go (the budget) and record.go (how a record is changed) in this order;
+// asks.go counts the questions to people in the same way.
 //
 // # What refuses
 //

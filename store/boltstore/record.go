@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"approver.example"
+	"go.etcd.io/bbolt"
 )
 
 // A record in the file is a byte of format, the revision, when it is due, until
@@ -76,4 +78,108 @@ func keepEntry(keep int64, key string) []byte {
 	b := make([]byte, 0, 8+len(key))
 	b = binary.BigEndian.AppendUint64(b, uint64(keep))
 	return append(b, key...)
+}
+
+// forget frees the space of records whose time is over, in one small step, and
+// reports whether there may be more.
+func (s *Store) forget() bool {
+	n := 0
+	err := s.transact(0, func(tx *bbolt.Tx) (bool, error) {
+		now, _ := s.clock.read()
+		var err error
+		n, err = collect(tx, now, gcWhenIdle)
+		return n > 0, err
+	})
+	if err != nil {
+		s.log.Warn("could not forget old records", "error", err)
+		return false
+	}
+	return n == gcWhenIdle
+}
+
+// collect removes up to limit records whose time is over, oldest first.
+func collect(tx *bbolt.Tx, now int64, limit int) (int, error) {
+	var over []string
+	c := tx.Bucket(keeps).Cursor()
+	for k, _ := c.First(); len(k) > 8 && len(over) < limit; k, _ = c.Next() {
+		if int64(binary.BigEndian.Uint64(k)) > now {
+			break
+		}
+		over = append(over, string(k))
+	}
+	for _, entry := range over {
+		key := entry[8:]
+		if err := tx.Bucket(keeps).Delete([]byte(entry)); err != nil {
+			return 0, err
+		}
+		shard, err := approver.ShardOfKey(key)
+		if err != nil {
+			return 0, err
+		}
+		r, err := decode(tx.Bucket(records).Get([]byte(key)))
+		if err != nil {
+			continue // damaged: it stays, for Get to say so
+		}
+		if err := unlist(tx, shard, key, r); err != nil {
+			return 0, err
+		}
+		if err := tx.Bucket(records).Delete([]byte(key)); err != nil {
+			return 0, err
+		}
+	}
+	return len(over), nil
+}
+
+// reserve is how far ahead of the readings the persisted mark lies. After a
+// crash the clock starts at the mark, so it may jump ahead by so much; on the
+// other side, readings cost a commit only once in this time.
+const reserve = 500 * time.Millisecond
+
+// A clock that is ahead by no more than this goes at a tenth of the pace until
+// the system's has caught up: what it jumps ahead at a crash must not add up. A
+// greater lead means that the system's clock was set back; then it keeps pace,
+// because deadlines have to come.
+const (
+	catchUp = time.Minute
+	slow    = 10
+)
+
+// A clock never goes back and never stands still. It is the system's clock
+// until that is set back; from there on it runs at the pace of the monotonic
+// clock, until the system's has caught up. Readings are Unix nanoseconds.
+type clock struct {
+	wall func() time.Time // time.Now, whose readings carry a monotonic part
+
+	mu   sync.Mutex
+	at   time.Time // the wall's last reading
+	last int64     // ours at that moment
+	mark int64     // persisted: a restarted clock begins here or later
+}
+
+// newClock returns a clock that begins at the mark or later.
+func newClock(wall func() time.Time, mark int64) *clock {
+	at := wall()
+	return &clock{wall: wall, at: at, last: max(at.UnixNano(), mark), mark: mark}
+}
+
+// read returns the time, and whether the mark covers it. A reading that is not
+// covered must not be given out before a later mark is on disk.
+func (c *clock) read() (now int64, covered bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.wall()
+	passed := max(0, t.Sub(c.at))
+	if lead := time.Duration(c.last) + passed - time.Duration(t.UnixNano()); lead > 0 && lead <= catchUp {
+		passed = max(passed/slow, min(passed, 1))
+	}
+	now = max(t.UnixNano(), c.last+int64(passed))
+	c.at, c.last = t, now
+	return now, now <= c.mark
+}
+
+// marked tells the clock which mark is now on disk.
+func (c *clock) marked(mark int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mark = max(c.mark, mark)
 }

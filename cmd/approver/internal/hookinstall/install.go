@@ -10,8 +10,6 @@ import (
 	"os"
 	"reflect"
 
-	"github.com/alecthomas/kong"
-
 	"approver.example/agents"
 	"approver.example/agents/blocking"
 	"approver.example/agents/facts"
@@ -22,6 +20,8 @@ import (
 	"approver.example/cmd/approver/internal/tryhook"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
+	"approver.example/daemon/safefile"
+	"github.com/alecthomas/kong"
 )
 
 // InstallCmd is the command install, with a command for each agent.
@@ -203,4 +203,34 @@ func remember(agent agents.Installer, cfg configs.Config, path, program string, 
 		in.Agent = agent.Name()
 	}
 	return hookfiles.ChangeInstalls(cfg.Dir, in)
+}
+
+// edit brings the settings to these hooks, and reports whether they were not so. whole is
+// the text of a new file; without one there are no hooks to be had.
+func edit(
+	agent agents.Installer, path string, want settings.Hooks, whole []byte,
+) (changed bool, err error) {
+	fresh := false
+	backup, changed, err := safefile.ChangeFile(path, func(old []byte) ([]byte, error) {
+		if fresh = old == nil; fresh {
+			return whole, nil
+		}
+		return agent.WithHooks(path, old, want)
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case !changed && whole == nil:
+		term.Print(0, "%s has no hook of approver\n", path)
+	case !changed:
+		term.Print(0, "%s is as it should be\n", path)
+	case fresh:
+		term.Print(0, "wrote %s\n", path)
+	default:
+		term.Print(0, "changed %s\n", path)
+	}
+	if backup != "" {
+		term.Print(0, "what it was is in %s\n", backup)
+	}
+	return changed, nil
 }

@@ -1,17 +1,21 @@
 package hookinstall
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
-
-	"github.com/alecthomas/kong"
+	"io/fs"
+	"os"
+	"slices"
 
 	"approver.example/agents"
 	"approver.example/agents/facts"
 	"approver.example/agents/settings"
-
 	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/hookfiles"
+	"approver.example/daemon/safefile"
+	"github.com/alecthomas/kong"
 )
 
 // UninstallCmd is the command uninstall, with a command for each agent.
@@ -87,4 +91,101 @@ func (c UninstallAgentCmd) Run() error {
 		term.Print(0, "the daemon of %s does not watch this file. If another one does, it raises an alarm now: name its configuration with --config, and run this again\n", cfg.Dir)
 	}
 	return nil
+}
+
+// madeOf reports whether a text is what install makes of a former one, which has no
+// hooks of approver: then taking the hooks out gives the former text, to the byte.
+// Nothing else that was changed since is lost by that: it would not be made of it.
+func madeOf(agent agents.Installer, path string, text, former []byte) bool {
+	hooks := installedIn(agent, path, text)
+	if len(hooks) == 0 || len(installedIn(agent, path, former)) > 0 {
+		return false
+	}
+	made, err := agent.WithHooks(path, former, hooks)
+	return err == nil && bytes.Equal(made, text)
+}
+
+// nothingElse reports whether a file holds approver's hooks and nothing else, as one
+// that install made where there was none.
+func nothingElse(agent agents.Installer, path string, text []byte) bool {
+	if len(installedIn(agent, path, text)) == 0 {
+		return false
+	}
+	rest, err := agent.WithHooks(path, text, nil)
+	return err == nil && string(bytes.Join(bytes.Fields(rest), nil)) == "{}"
+}
+
+// installedIn are the matchers that hold approver's hooks.
+func installedIn(agent agents.Installer, path string, text []byte) settings.Hooks {
+	hooks, err := agent.ReadHooks(path, text)
+	if err != nil {
+		return nil
+	}
+	ours := func(hook json.RawMessage) bool { return settings.CommandOf(hook).Ours(agent.Name()) }
+	found := settings.Hooks{}
+	for event, matchers := range hooks {
+		for _, m := range matchers {
+			if slices.ContainsFunc(m.Hooks, ours) {
+				found[event] = append(found[event], m)
+			}
+		}
+	}
+	return found
+}
+
+// removeHooks takes approver's hooks out of settings. If nothing else was changed since
+// they were installed, the file is what it was before, to the byte; a file that was not
+// there before is removed. Otherwise all but the hooks stays as it is now. It reports
+// whether there were any.
+func removeHooks(agent agents.Installer, path string) (changed bool, err error) {
+	real, err := safefile.RealFile(path)
+	if err != nil {
+		return false, err
+	}
+	text, err := os.ReadFile(real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		term.Print(0, "there is no %s, so nothing to take out\n", path)
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	former := safefile.BackupsOf(real)
+	for _, b := range former {
+		if madeOf(agent, real, text, b.Text) {
+			return true, restore(real, b)
+		}
+	}
+	if real == path && nothingElse(agent, path, text) {
+		if err := os.Remove(path); err != nil {
+			return false, err
+		}
+		term.Print(0, "removed %s: it held approver's hooks and nothing else\n", path)
+		return true, nil
+	}
+	if changed, err = edit(agent, path, nil, nil); err != nil || !changed {
+		return false, err
+	}
+	now, err := os.ReadFile(real)
+	if err == nil && !bytes.Equal(now, text) {
+		term.Print(0, "it was changed since approver was installed, so all else in it was kept as it is now\n")
+	}
+	return true, err
+}
+
+// restore brings a file back to what it was before install. Its mode stays, unless it
+// is the one that install gave to managed settings.
+func restore(path string, was safefile.Backup) error {
+	kept, _, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return was.Text, nil })
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm() == was.Mode|0o444 {
+		err = os.Chmod(path, was.Mode)
+	}
+	if err == nil {
+		term.Print(0, "changed %s: it is what it was before approver was installed\nwhat it was is in %s\n", path, kept)
+	}
+	return err
 }

@@ -2,14 +2,23 @@ package judging
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"strings"
+	"time"
 
 	"approver.example"
 	"approver.example/agents"
 	"approver.example/agents/facts"
+	"approver.example/configs"
+	"approver.example/daemon/hooks"
+	"approver.example/gate"
+	"approver.example/reflexcore"
+	"approver.example/shieldcore"
 )
 
 // This file reads the lines that judge is given.
@@ -105,4 +114,89 @@ func (c LineCall) Event() (agents.Event, error) {
 		}
 	}
 	return ev, err
+}
+
+// A judged is one line out.
+type judged struct {
+	ID       json.RawMessage `json:"id"`
+	Decision string          `json:"decision"`
+	Severity string          `json:"severity,omitempty"` // of an ask and a deny
+	By       string          `json:"by,omitempty"`
+	Rule     string          `json:"rule,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Args     json.RawMessage `json:"args,omitempty"` // of a modify
+	US       int64           `json:"us"`
+	Tier     *uint8          `json:"tier,omitempty"` // of the part that decided
+	// How hard the call is to take back, 0 to 100, left out for 0.
+	Irreversible uint8              `json:"irreversible,omitempty"`
+	Chain        []approver.Finding `json:"chain,omitempty"`  // with --explain: what each part said
+	Reflex       any                `json:"reflex,omitempty"` // with --explain
+}
+
+// A misread is the line out for one that was not understood.
+type misread struct {
+	Error string `json:"error"`
+	Line  int    `json:"line"`
+}
+
+func judgedAs(id json.RawMessage, v approver.Verdict, took time.Duration) judged {
+	out := judged{ID: id, Decision: v.Decision.String(), By: v.By, Rule: v.Rule, Reason: v.Reason, US: took.Microseconds(),
+		Irreversible: v.Irreversible.Score}
+	if v.Decision <= approver.Ask {
+		out.Severity = v.Severity.String()
+	}
+	if v.Decision == approver.Modify {
+		out.Args = v.Args
+	}
+	if v.By != "" {
+		out.Tier = &v.Tier
+	}
+	return out
+}
+
+// A Judge judges calls as the daemon would, up to the point where people would
+// be asked.
+type Judge struct {
+	Gate  *gate.Gate
+	agent agents.Adapter // of native payloads; nil: lines of our own
+	Dir   string         // where a call works that does not say it
+	Peer  approver.Peer  // whose a call is that does not say it
+	env   map[string]string
+
+	sockets configs.Sockets // of the configuration
+
+	Policy *shieldcore.Policy // among the gate's stages
+	Reflex *reflexcore.Engine // the same, nil where only the policy judges
+
+	Explain bool // not verdicts only
+	width   int  // of the terminal that shows them; 0: none
+	AsJSON  bool
+
+	// ran takes what became of a call; nil: nobody wants to know.
+	ran func(ctx context.Context, call approver.ToolCall, r reflexcore.Result)
+}
+
+// New returns a judge with these stages, of native payloads if an agent is named.
+func New(agent string, stages ...approver.Stage) (*Judge, error) {
+	j := &Judge{
+		Gate: &gate.Gate{Stages: stages, Rewrite: hooks.Rewrite, Log: slog.New(slog.DiscardHandler)},
+		Peer: Caller(), env: map[string]string{"HOME": os.Getenv("HOME")},
+	}
+	j.Dir, _ = os.Getwd() // without one, relative paths are asked about
+	if agent != "" {
+		var ok bool
+		if j.agent, ok = agents.For(agent); !ok {
+			return nil, fmt.Errorf("unknown agent %q: this approver knows %v", agent, agents.Names())
+		}
+	}
+	return j, nil
+}
+
+// placed adds what only the daemon knows, as it is here.
+func (j *Judge) placed(call approver.ToolCall) approver.ToolCall {
+	if !call.Peer.Known {
+		call.Peer = j.Peer
+	}
+	call.Env, call.At = j.envOf(call.Peer), time.Now()
+	return call
 }

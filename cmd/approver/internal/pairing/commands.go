@@ -7,13 +7,18 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
+	"time"
 
-	"github.com/alecthomas/kong"
-
+	"approver.example"
+	"approver.example/cmd/approver/internal/term"
 	"approver.example/configs"
 	"approver.example/daemon/words"
+	"approver.example/display"
 	"approver.example/internal/secret"
+	"approver.example/internal/section"
+	"github.com/alecthomas/kong"
 )
 
 // Cmd is the command pair. Make one with Commands.
@@ -101,4 +106,38 @@ func (c platformCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return c.run(ctx, at, p)
+}
+
+const pairHelp = `Prints a code that works once. The person sends it from the place that is to get cards. You see who it was, and say whether they may approve; then person and place are added to the configuration, whose comments stay, and count from the daemon's next start.
+The daemon may run or not. Whoever is added after the first approver needs the yes of those who are, in their chats, as a CATASTROPHIC request; an isolated daemon takes the operator's word.
+` + term.ExitCodes
+
+// flags are what the platforms have in common.
+type flags struct {
+	Config  string        `help:"Configuration file, which init has written." short:"c" placeholder:"FILE"`
+	Person  string        `help:"Whom the account belongs to, where they have others: votes and lock-outs count per person." placeholder:"ID"`
+	APIURL  string        `help:"The platform's server, for a proxy or one of your own." name:"api-url" placeholder:"URL"`
+	Timeout time.Duration `help:"How long to wait for the code." default:"5m"`
+}
+
+// added returns what is added for somebody on a platform.
+func (c flags) added(at section.Platform, who approver.Paired) pairing {
+	const people = "approvers"
+	place := item{id: who.Chat}
+	if at.Mapped {
+		place.lines = []string{"id: " + strconv.Quote(who.Chat)}
+	}
+	if who.Thread != 0 {
+		place.id += "/" + strconv.Itoa(who.Thread)
+		place.lines = append(place.lines, fmt.Sprintf("thread: %d", who.Thread))
+	}
+	return pairing{lists: []string{at.Places, people}, items: map[string]item{at.Places: place, people: c.person(who)}}
+}
+
+func (c flags) person(who approver.Paired) item {
+	lines := []string{"id: " + strconv.Quote(who.ID), "name: " + strconv.Quote(display.OneLine(who.Name))}
+	if c.Person != "" {
+		lines = append(lines, "person: "+strconv.Quote(c.Person))
+	}
+	return item{who.ID, lines}
 }

@@ -9,6 +9,8 @@ import (
 
 	"approver.example/cmd/approver/internal/judging"
 	"approver.example/cmd/approver/internal/term"
+	"approver.example/configs"
+	"approver.example/shieldcore"
 )
 
 // Cmd is the command policy.
@@ -67,4 +69,11 @@ func (c policyExplainCmd) Run(ctx context.Context) error {
 		return json.NewEncoder(os.Stdout).Encode(x)
 	}
 	return term.FoldInto(9, x.Write)
+}
+
+// LoadPolicy loads a policy by its file or preset.
+func LoadPolicy(name string) (*shieldcore.Policy, error) {
+	c := configs.Default()
+	c.Policy = name
+	return c.LoadPolicy()
 }
