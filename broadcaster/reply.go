@@ -305,6 +305,11 @@ func (a *Answers) outcome(
 		}
 	}
 	a.editor.settle(r.ID)
+	if mine && r.Withheld != approver.NoCause && r.untaken(r.Also) { // most likely the others do not get it either
+		return r, approver.Outcome{
+			Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
+		}
+	}
 	out := outcomeOf(r, rep, who)
 	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
 		return r, a.carriedOut(ctx, r.Call)

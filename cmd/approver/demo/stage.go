@@ -103,7 +103,8 @@ func (w *world) slack() *app {
 }
 
 // configText is the configuration: what a team would write, but for the api_url
-// lines that point at the fakes.
+// lines that point at the fakes, and the limits on questions, which a test that kills
+// the daemon reaches.
 func (w *world) configText(store string) string {
 	tg, dc, sl := w.apps[0], w.apps[1], w.apps[2]
 	list := func(channel string) string {
@@ -112,6 +113,7 @@ func (w *world) configText(store string) string {
 	}
 	return fmt.Sprintf(`dir: data
 policy: policy.yaml
+asks_per_minute: {user: 1000, agent: 1000}
 shield:
   evaluator: {provider: openai, url: %q, model: %q, key: %q}
 store:
