@@ -37,6 +37,28 @@ func (c Callers) at(callID string) int {
 	return slices.IndexFunc(c, func(c Caller) bool { return callID != "" && c.CallID == callID })
 }
 
+// has reports whether a call is one of them.
+func (c Callers) has(callID string) bool { return c.at(callID) >= 0 }
+
+// mayTake reports whether a call is to take the yes that was said so long ago: the first,
+// and where that does not come, another.
+func (c Callers) mayTake(callID string, ago time.Duration) bool {
+	i := c.at(callID)
+	return i == 0 || i > 0 && ago > settleGrace
+}
+
+// awaits reports that a call is one of them, and has not taken a yes.
+func (c Callers) awaits(callID string) bool {
+	i := c.at(callID)
+	return i >= 0 && c[i].Taken.IsZero()
+}
+
+// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
+// one, nor where a second run may be of something else than what was shown.
+func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
+	return v.Severity == approver.High && fp.Bound() && !obscured(call)
+}
+
 // Endings are the calls that were taken off a request without its answer, until the audit has
 // them.
 type Endings []Ending

@@ -106,14 +106,22 @@ func (g lastingGrant) holds(
 	case obscured(r.Call): // kept by an approver that did not know of it
 		return false
 	}
-	return term.Lasts() && r.shares(call, fp)
+	return term.Lasts() && r.Parked && r.sameCall(call, fp)
+}
+
+// mayLast reports whether a yes to a request is one that is kept. One that is kept is for
+// several calls, as they come.
+func mayLast(r Request) bool {
+	term := r.Resolution.Grant
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
+		(!term.Session || r.Call.Session != "")
 }
 
 // makeLasting makes the grant that people gave with their yes, after the call that they
 // saw was released. Without a session there is none for a session.
 func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if r.State != approver.Consumed || !r.mayLast() {
+	if r.State != approver.Consumed || !mayLast(r) {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)

@@ -197,7 +197,7 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 				}
 				x.store(t, next)
 				got, ok := x.releases.given(t.Context(), r)
-				if !ok || !got.gaveNothing() {
+				if !ok || !got.gaveNothing(got.Also) {
 					t.Errorf("%v %+v", ok, got)
 				}
 			})

@@ -155,7 +155,7 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 		return r, true, nil
 	}
 	r = l.withhold(ctx, r, causeOf(err))
-	if r.gaveNothing() && isVoid(err) {
+	if r.gaveNothing(r.Also) && isVoid(err) {
 		return r, false, nil // the record says why, to everybody
 	}
 	return r, false, err
@@ -333,7 +333,7 @@ func (l *releases) granted(ctx context.Context, r Request) Request {
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
 		func(r Request, now time.Time) (Request, error) {
 			if err != nil || hash == "" {
-				return r.Fail(approver.Unrecorded, now)
+				return r.End(approver.Denied, approver.Unrecorded, now)
 			}
 			if r.State != approver.Approved {
 				return r, ErrSettled

@@ -141,7 +141,7 @@ func (q *Requests) change(
 
 // fail denies a request for a reason that is no person's.
 func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (Request, error) {
-	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
+	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.End(approver.Denied, cause, now) })
 }
 
 // find returns the request that a call id stands for. If the id leads to a

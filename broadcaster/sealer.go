@@ -84,9 +84,9 @@ type storedRequest struct {
 }
 
 // bound is what a payload belongs to. It opens nowhere else.
-func (r Request) bound() []byte {
+func (s storedRequest) bound() []byte {
 	return bytes.Join([][]byte{
-		[]byte("approver request"), []byte(r.ID), []byte(r.CallID), []byte(r.Fingerprint),
+		[]byte("approver request"), []byte(s.ID), []byte(s.CallID), []byte(s.Fingerprint),
 	}, []byte{0})
 }
 
@@ -100,7 +100,9 @@ func (c *RequestCodec) Encode(r Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(storedRequest{Request: r, KeyID: c.current, Sealed: aead.Seal(nil, nil, plain, r.bound())})
+	s := storedRequest{Request: r, KeyID: c.current}
+	s.Sealed = aead.Seal(nil, nil, plain, s.bound())
+	return json.Marshal(s)
 }
 
 // Decode reads a record. One whose payload is in the clear, was changed, or
