@@ -12,11 +12,12 @@ import (
 	"approver.example"
 )
 
-// endings records how requests end, once.
+// endings records what people answered, and how requests end, once.
 type endings struct {
 	requests *Requests
 	records  *records
 	audit    approver.Recorder
+	onAnswer func(context.Context, approver.Record)
 	log      *slog.Logger
 
 	mu      sync.Mutex
@@ -88,14 +89,25 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
+			_, errs[i] = n.recordAnswer(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
 			return "", err
 		}
 	}
-	return n.audit.Record(ctx, auditRecord(r, lastEvent(r)))
+	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
+}
+
+// recordAnswer makes a record durable, and if that is of a person's answer, hands it to
+// whoever learns from answers.
+func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
+	hash, err = n.audit.Record(ctx, rec)
+	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
+	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && n.onAnswer != nil {
+		n.onAnswer(ctx, rec)
+	}
+	return hash, err
 }
 
 // recordEnded makes the records of calls that were taken off a request without its

@@ -225,7 +225,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
 		g = s.lastingGrant
-		g.Request, err = k.requests.codec.Decode(s.Request)
+		g.Request, err = k.requests.sealer.Decode(s.Request)
 	}
 	if errors.Is(err, ErrSealed) {
 		err = errUnreadable
@@ -238,7 +238,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
 func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
-	request, err := k.requests.codec.Encode(g.Request)
+	request, err := k.requests.sealer.Encode(g.Request)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type releases struct {
 	reports     *Reports
 	requests    *Requests
 	editor      *editor
+	endings     *endings
 	poster      *poster
 	records     *records
 	uptime      *uptime
@@ -86,7 +87,7 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 			return "", err
 		}
 	}
-	return l.audit.Record(ctx, auditRecord(r, approver.EventApproved))
+	return l.endings.recordAnswer(ctx, auditRecord(r, approver.EventApproved))
 }
 
 func (l *releases) consume(

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"time"
 
 	"approver.example"
 	"approver.example/broadcaster"
@@ -16,6 +17,7 @@ import (
 	"approver.example/daemon/shield"
 	"approver.example/fingerprint"
 	"approver.example/gate"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
 )
 
@@ -86,7 +88,8 @@ func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slo
 	}
 	binder := fingerprint.New(rules.Reflex)
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: base.store, Audit: learner{base.told(log), rules.Reflex, log.With("part", "precedents")}, People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Store: base.store, Audit: base.told(log), OnAnswer: remember(rules.Reflex, log.With("part", "precedents")),
+		People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
 				return approver.Binding{}, err
@@ -104,6 +107,22 @@ func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slo
 	base.authority.admitted = b.Approvers.Set
 	return b, nil
 }
+
+// remember returns what has the rules learn from people's answers. What cannot be
+// remembered is a question less later, and no reason to take an answer back.
+func remember(reflex *reflexcore.Engine, log *slog.Logger) func(context.Context, approver.Record) {
+	return func(ctx context.Context, r approver.Record) {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWithin)
+		defer cancel()
+		if err := reflex.Answered(within, r); err != nil {
+			log.Warn("a person's answer could not be remembered: calls like that one are judged by the rules alone",
+				"request", r.Request, "error", err)
+		}
+	}
+}
+
+// learnWithin bounds how long an answer waits to be remembered.
+const learnWithin = 2 * time.Second
 
 func hostname() string {
 	name, err := os.Hostname()
