@@ -99,7 +99,8 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 	switch {
 	case r.State != approver.Consumed:
 		return r, ErrTooSoon
-	case !r.callers().has(callID), i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost), i < 0 && r.Withheld != approver.NoCause:
+	case !r.callers().includes(callID), i < 0 && r.Withheld != approver.NoCause,
+		i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost):
 		return r, ErrNotBound // it was not released
 	case had == f, had == DidRun, f == NoFate:
 		return r, errNoChange

@@ -206,9 +206,10 @@ func shellWord(s string) string {
 }
 
 // OwnerApproves is the way out where nobody on an approver list can approve: root of this
-// machine may, by the word of the kernel, where neither daemon nor agent is root. It enters root's yes to a request, of which root has typed the code that
-// the daemon made for it. shown is what [Cards.Shown] said of what root has read. It
-// goes the way of every other answer.
+// machine may, by the word of the kernel, where neither daemon nor agent is root. It enters
+// root's yes to a request, of which root has typed the code that the daemon made for it.
+// shown is what [Cards.Shown] said of what root has read. It goes the way of every other
+// answer.
 func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) approver.Outcome {
 	as, who := Owner()
 	rep := approver.Reply{

@@ -190,8 +190,8 @@ func (b *Broadcaster) compose() {
 	}
 	b.releases = &releases{
 		channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		endings: b.endings, poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit, fingerprint: o.Fingerprint,
-		handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
+		endings: b.endings, poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit,
+		fingerprint: o.Fingerprint, handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
 	}
 	b.sweeper = &sweeper{
 		grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,

@@ -37,8 +37,8 @@ func (c Callers) at(callID string) int {
 	return slices.IndexFunc(c, func(c Caller) bool { return callID != "" && c.CallID == callID })
 }
 
-// has reports whether a call is one of them.
-func (c Callers) has(callID string) bool { return c.at(callID) >= 0 }
+// includes reports whether a call is one of them.
+func (c Callers) includes(callID string) bool { return c.at(callID) >= 0 }
 
 // mayTake reports whether a call is to take the yes that was said so long ago: the first,
 // and where that does not come, another.

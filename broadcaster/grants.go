@@ -106,7 +106,7 @@ func (g lastingGrant) holds(
 	case obscured(r.Call): // kept by an approver that did not know of it
 		return false
 	}
-	return term.Lasts() && r.Parked && r.sameCall(call, fp)
+	return term.Lasts() && r.Parked && sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
 // mayLast reports whether a yes to a request is one that is kept. One that is kept is for

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -48,7 +46,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		return err
 	}
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.callers().has(callID) || !r.Call.Peer.SameUser(peer) {
+		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		if callID != r.CallID { // its yes is repeated to nobody
@@ -133,7 +131,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	}
 	var at time.Time
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.callers().has(callID) || !r.Call.Peer.SameUser(peer) {
+		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		at = now
@@ -205,78 +203,4 @@ func (p *Reports) catchUp() {
 			}
 		}
 	})
-}
-
-// has reports whether something is still to be noted of a call.
-func (u *pendingNotes) has(call string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.at != "" && call == u.at || slices.ContainsFunc(u.of, func(n note) bool { return n.call == call })
-}
-
-// keep adds a note; false if there are too many.
-func (u *pendingNotes) keep(n note) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.of) >= maxPendingNotes {
-		return false
-	}
-	u.of = append(u.of, n)
-	return true
-}
-
-// next takes the oldest note out.
-func (u *pendingNotes) next() (note, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if len(u.of) == 0 {
-		return note{}, false
-	}
-	n := u.of[0]
-	u.at, u.of = n.call, u.of[1:]
-	return n, true
-}
-
-// done ends the work on the note that next gave: kept puts it behind the others, so that
-// one that cannot be stored yet holds up none.
-func (u *pendingNotes) done(n note, kept bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.at = ""; kept {
-		u.of = append(u.of, n)
-	}
-}
-
-// begin reports whether there is something to note that nobody is at; end is to follow.
-func (u *pendingNotes) begin() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.busy || len(u.of) == 0 {
-		return false
-	}
-	u.busy = true
-	return true
-}
-
-func (u *pendingNotes) end() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.busy, u.at = false, ""
-}
-
-// maxUnnoted is how many such notes are kept.
-const maxPendingNotes = 4096
-
-// A note is one of them.
-type note struct {
-	call string
-	do   func(context.Context) error
-}
-
-// pendingNotes are notes that are still to be stored, oldest first.
-type pendingNotes struct {
-	mu   sync.Mutex
-	of   []note
-	at   string // the call of the note that is being stored
-	busy bool
 }

@@ -130,10 +130,10 @@ func (r Request) Granted() bool {
 func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
 // sameCall reports whether a call has the content of the one that asked, and comes from
-// the same user and agent, in the same folder.
-func (r Request) sameCall(call approver.ToolCall, fp approver.Fingerprint) bool {
-	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
-		call.Peer.SameUser(r.Call.Peer)
+// the same user and agent, in the same folder. Each has its fingerprint.
+func sameCall(asked, call approver.ToolCall, askedFor, fp approver.Fingerprint) bool {
+	return call.ID != "" && fp.Equal(askedFor) && call.Agent == asked.Agent && call.Dir == asked.Dir &&
+		call.Peer.SameUser(asked.Peer)
 }
 
 // callers are all calls that wait for the answer: the one in the place of the call that
@@ -155,7 +155,8 @@ func (r Request) withCallers(all Callers) Request {
 // left reports that a call waited for the answer of r, and that the answer is not for
 // it: it is asked anew, also while a yes waits for the calls that it is for.
 func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
-	return r.State != approver.Pending && !r.Parked && !r.callers().has(call.ID) && r.sameCall(call, fp)
+	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
+		sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
 // Released reports whether the request was released to this call: the same call

@@ -82,7 +82,7 @@ func (w shareWorld) clone() shareWorld {
 // goneAll reports that no call waits that has not left.
 func (w shareWorld) goneAll() bool {
 	return !slices.ContainsFunc(shareCalls, func(id string) bool {
-		return w.joined[id] && w.gone[id] != 1 && w.r.callers().has(id)
+		return w.joined[id] && w.gone[id] != 1 && w.r.callers().includes(id)
 	})
 }
 
@@ -242,7 +242,7 @@ func (m *shareModel) walk(w shareWorld) {
 	}
 	for _, id := range shareCalls {
 		off := slices.IndexFunc(w.r.Ended, func(e Ending) bool { return e.CallID == id }) >= 0
-		if w.joined[id] && !w.r.callers().has(id) && !off {
+		if w.joined[id] && !w.r.callers().includes(id) && !off {
 			m.t.Fatalf("the audit never hears how %s ended\n%+v", id, w)
 		}
 		if off && w.taken[id] > 0 {
@@ -257,7 +257,7 @@ func (m *shareModel) walk(w shareWorld) {
 		m.t.Fatalf("the card says that nobody took the answer, and %d calls were released\n%+v", all, w)
 	case w.r.State == approver.Withdrawn && w.said == 1 && w.r.Resolution.Cause == approver.AgentGone && !w.goneAll():
 		m.t.Fatalf("a yes ended as if the agents had gone, and one waits\n%+v", w)
-	case w.r.Resolution.Cause == approver.NotShown && slices.ContainsFunc(shareCalls, w.r.callers().has):
+	case w.r.Resolution.Cause == approver.NotShown && slices.ContainsFunc(shareCalls, w.r.callers().includes):
 		m.t.Fatalf("the yes was for nobody, and a call is not asked anew\n%+v", w)
 	}
 	if m.most = max(m.most, all); all > 1 && m.sev != approver.High {

@@ -104,7 +104,7 @@ func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Reque
 
 // Hold notes that the courier of callID waits on a new connection.
 func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Request, error) {
-	if !r.callers().has(callID) || !fp.Equal(r.Fingerprint) {
+	if !r.callers().includes(callID) || !fp.Equal(r.Fingerprint) {
 		return r, ErrNotBound
 	}
 	if r.State.Settled() {
@@ -167,7 +167,7 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 		return r, ErrTooSoon
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case !r.callers().has(callID) || !fp.Equal(r.Fingerprint):
+	case !r.callers().includes(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
 	if i := r.Also.at(callID); i >= 0 { // the first does not come
@@ -194,7 +194,7 @@ func (r Request) AddCaller(callID, holder string, now time.Time) (Request, error
 		return r, ErrSettled
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case r.Parked || callID == "" || r.callers().has(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
+	case r.Parked || callID == "" || r.callers().includes(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
 		return r, ErrTooSoon
 	}
 	r.Joined++
@@ -249,7 +249,7 @@ func (r Request) Take(
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
-	case !r.Parked || !r.sameCall(call, fp):
+	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp):
 		return r, ErrNotBound
 	}
 	taken := r

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -79,73 +78,4 @@ type tasks struct {
 	ready chan struct{}   // closed when Run has begun
 	work  context.Context // of Run; nil before
 	busy  sync.WaitGroup  // goroutines started for requests
-}
-
-// patiently does something with a store that may be away for a moment.
-func patiently(ctx context.Context, do func() error) error {
-	give := time.Now().Add(StorePatience)
-	for {
-		err := do()
-		if err == nil || !passing(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
-			return err
-		}
-	}
-}
-
-// whenThere does something for an answer with a store that may be away for some seconds,
-// as while it fails over: nobody taps again. What may come too late for that is kept out
-// by the compare-and-set, and ctx is the channel's own bound.
-func whenThere(ctx context.Context, do func() error) error {
-	give := time.Now().Add(StorePatience)
-	for {
-		err := do()
-		if err == nil || !comesBack(err) || !time.Now().Before(give) || !sleep(ctx, pollEvery/2) {
-			return err
-		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
-
-// hinted waits for a hint that a record has changed, or for a time, and reports
-// whether ctx still lives. Without hints only the time counts.
-func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case _, ok := <-hint:
-		if ok {
-			return ctx.Err() == nil
-		}
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-	return hinted(ctx, nil, most) // the watch has ended before its context
-}
-
-// jittered is d give or take a fifth: what failed at once must not come back at once.
-func jittered(d time.Duration) time.Duration {
-	return d - d/5 + rand.N(max(2*d/5, 1)) //nolint:gosec // nothing to guess
-}
-
-// inParallel runs f(0) … f(n-1) at once and joins their errors.
-func inParallel(n int, f func(int) error) error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = f(i) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }

@@ -1,0 +1,84 @@
+package broadcaster
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// This file keeps what couriers told of calls that were released while the store did not
+// take it, so that nobody is told that nothing was heard.
+
+// has reports whether something is still to be noted of a call.
+func (u *pendingNotes) has(call string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.at != "" && call == u.at || slices.ContainsFunc(u.of, func(n note) bool { return n.call == call })
+}
+
+// keep adds a note; false if there are too many.
+func (u *pendingNotes) keep(n note) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.of) >= maxPendingNotes {
+		return false
+	}
+	u.of = append(u.of, n)
+	return true
+}
+
+// next takes the oldest note out.
+func (u *pendingNotes) next() (note, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.of) == 0 {
+		return note{}, false
+	}
+	n := u.of[0]
+	u.at, u.of = n.call, u.of[1:]
+	return n, true
+}
+
+// done ends the work on the note that next gave: kept puts it behind the others, so that
+// one that cannot be stored yet holds up none.
+func (u *pendingNotes) done(n note, kept bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.at = ""; kept {
+		u.of = append(u.of, n)
+	}
+}
+
+// begin reports whether there is something to note that nobody is at; end is to follow.
+func (u *pendingNotes) begin() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.busy || len(u.of) == 0 {
+		return false
+	}
+	u.busy = true
+	return true
+}
+
+func (u *pendingNotes) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.busy, u.at = false, ""
+}
+
+// maxUnnoted is how many such notes are kept.
+const maxPendingNotes = 4096
+
+// A note is one of them.
+type note struct {
+	call string
+	do   func(context.Context) error
+}
+
+// pendingNotes are notes that are still to be stored, oldest first.
+type pendingNotes struct {
+	mu   sync.Mutex
+	of   []note
+	at   string // the call of the note that is being stored
+	busy bool
+}
