@@ -176,7 +176,8 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		if w.gone[id] == 1 { // nobody is there to take it
 			continue
 		}
-		if w.r.State == approver.Approved && (w.r.Parked || w.r.callers().mayTake(id, now.Sub(w.r.Resolution.At))) && !w.frozen {
+		takes := w.r.Parked || w.r.callers().mayTake(id, now.Sub(w.r.Resolution.At))
+		if w.r.State == approver.Approved && takes && !w.frozen {
 			r, err := w.r.Consume(id, modelFP, "hash", now)
 			step(r, err, func(v *shareWorld) { v.taken[id]++ })
 		}
