@@ -13,22 +13,10 @@ func (r Request) Repeat(callID string, fp approver.Fingerprint, back, now time.T
 	switch {
 	case !r.Released(callID, fp):
 		return r, ErrNotBound
-	case !r.readable(back, now):
+	case !r.readable(r.Deadline, back, now):
 		return r, errAnswered
 	}
 	r.Repeats++
-	return r, nil
-}
-
-// Ack notes that the courier has the yes: nobody reads it again.
-func (r Request) Ack(now time.Time) (Request, error) {
-	switch {
-	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
-		return r, ErrTooSoon
-	case !r.Acked.IsZero():
-		return r, errNoChange
-	}
-	r.Acked = now
 	return r, nil
 }
 
@@ -55,7 +43,7 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
 		return r, ErrTooSoon
-	case !r.lapses():
+	case !r.lapses(r.Also):
 		return r, errNoChange
 	}
 	was := r
@@ -67,8 +55,8 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 		}
 		r.Lapsed = true
 	}
-	if next, err := r.Ack(now); err == nil {
-		r = next
+	if next, err := r.Release.ack(now); err == nil {
+		r.Release = next
 	}
 	return sayAnew(r, was), nil
 }
@@ -78,9 +66,9 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 // knows that a daemon was there while that time passed.
 func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	switch {
-	case !r.lapses():
+	case !r.lapses(r.Also):
 		return r, errNoChange
-	case r.readable(back, now), r.untaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
+	case r.readable(r.Deadline, back, now), r.untaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
 		return r, ErrTooSoon
 	}
 	was := r
@@ -91,8 +79,8 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 			}
 		}
 	}
-	if next, err := r.Ack(now); err == nil {
-		r = next
+	if next, err := r.Release.ack(now); err == nil {
+		r.Release = next
 		if next, err := r.fated(r.CallID, Untaken); err == nil && sure {
 			r = next
 		}
@@ -111,7 +99,8 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 	switch {
 	case r.State != approver.Consumed:
 		return r, ErrTooSoon
-	case !r.lists(callID), i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost), i < 0 && r.Withheld != approver.NoCause:
+	case !r.callers().includes(callID), i < 0 && r.Withheld != approver.NoCause,
+		i >= 0 && (r.Also[i].Taken.IsZero() || r.Also[i].Lost):
 		return r, ErrNotBound // it was not released
 	case had == f, had == DidRun, f == NoFate:
 		return r, errNoChange
@@ -128,16 +117,6 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 		r.Fate = f
 	}
 	return sayAnew(r, was), nil
-}
-
-// takenAfterAll takes back that nobody took the answer, if that was noted.
-func (r Request) takenAfterAll() (Request, bool) {
-	if r.State != approver.Consumed || r.Fate != Untaken {
-		return r, false
-	}
-	was := r
-	r.Fate = NoFate
-	return sayAnew(r, was), true
 }
 
 // sayAnew has every card brought up to date, if people are told something else than of was.

@@ -46,7 +46,8 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 		return nil
 	case err != nil:
 		return err
-	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp) || !now.Before(r.TakeBy) || r.State == approver.Consumed:
+	case r.Verdict.Appeal.Of == "" || !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
+		!now.Before(r.TakeBy), r.State == approver.Consumed:
 		return nil
 	case r.State.Settled() && r.Resolution.Cause != approver.ByPerson && r.Resolution.Cause != approver.TimedOut &&
 		r.Resolution.Cause != approver.AgentGone:
@@ -77,7 +78,7 @@ func (b *Broadcaster) Appealed(
 		return v, false, nil
 	case err != nil:
 		return v, false, err
-	case r.Verdict.Appeal.Of == "" || !r.shares(call, fp):
+	case r.Verdict.Appeal.Of == "" || !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp):
 		return v, false, nil
 	}
 	holder, runs := uuid.NewString(), false

@@ -88,7 +88,7 @@ func (b *Broadcaster) ask(
 		return b.ask(ctx, call, why)
 	case !r.State.Settled():
 		return r, false, nil // parked
-	case r.awaitsYes(call.ID):
+	case r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && r.Also.awaits(call.ID):
 		return b.releases.share(ctx, r, call, why, holder)
 	}
 	return b.answer(ctx, r, call, bound.Fingerprint, holder)
@@ -161,7 +161,7 @@ func (b *Broadcaster) advance(
 	switch {
 	case !now.Before(r.Due):
 		next, err = b.Requests.change(ctx, r.ID, Request.Expire)
-	case r.State == approver.Approved && r.takesYes(call.ID, now):
+	case r.State == approver.Approved && (r.Parked || r.callers().mayTake(call.ID, now.Sub(r.Resolution.At))):
 		next, err = b.releases.release(ctx, r, call, holder)
 	case r.State == approver.Approved:
 		return r, rev, pollEvery, nil
@@ -193,7 +193,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		defer cancel()
 		_, err := b.Requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 			if errors.Is(cause, approver.ErrOutdated) {
-				return r.Outdate(now)
+				return r.End(approver.Withdrawn, approver.Outdated, now)
 			}
 			r, err := r.Leave(holder, now, grace)
 			if err != nil || grace > 0 {
@@ -229,7 +229,7 @@ func (b *Broadcaster) answer(
 	// call that is released, people's yes is in the audit already: see release.
 	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing() {
+	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing(r.Also) {
 		if _, err := b.endings.closeOnce(ctx, r); err != nil {
 			b.Log.Error("audit failed", "request", r.ID, "error", err)
 		}

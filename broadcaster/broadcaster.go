@@ -14,8 +14,11 @@ import (
 
 // Options are the parts of a Broadcaster.
 type Options struct {
-	Store        approver.KV
-	Audit        approver.Recorder
+	Store approver.KV
+	Audit approver.Recorder
+	// OnAnswer hears of every record of a person's yes or no, once that is durable and before
+	// anybody is told; nil is nobody.
+	OnAnswer     func(context.Context, approver.Record)
 	People       approver.People // who may answer, until SetPeople
 	Channels     []approver.Channel
 	Destinations []approver.Destination
@@ -56,7 +59,7 @@ type Options struct {
 type Broadcaster struct {
 	Options
 	process   string // an id of this process
-	codec     *RequestCodec
+	sealer    *Sealer
 	handovers *handovers
 
 	Requests     *Requests
@@ -104,7 +107,7 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		b.RunAgain = DefaultRunAgain
 	}
 	var err error
-	if b.codec, err = NewRequestCodec(o.CodeKey, o.OldCodeKeys...); err != nil {
+	if b.sealer, err = NewSealer(o.CodeKey, o.OldCodeKeys...); err != nil {
 		err = fmt.Errorf("the code key: %w", err)
 	}
 	b.compose()
@@ -152,14 +155,15 @@ func (b *Broadcaster) compose() {
 		channels: b.Channels, records: b.records, codeKey: o.CodeKey, codeLength: o.CodeLength, host: o.Host,
 	}
 	b.Requests = &Requests{
-		codes: b.codes, records: b.records, keepFor: o.KeepFor, store: o.Store, codec: b.codec,
+		codes: b.codes, records: b.records, keepFor: o.KeepFor, store: o.Store, sealer: b.sealer,
 	}
 	b.Approvers = &Approvers{
 		channels: b.Channels, destinations: o.Destinations, log: o.Log, mark: o.Mark, store: o.Store,
 	}
 	b.Cards = &Cards{approvers: b.Approvers, host: o.Host, notice: o.Notice}
 	b.endings = &endings{
-		requests: b.Requests, records: b.records, audit: o.Audit, log: o.Log, closing: map[string]*closing{},
+		requests: b.Requests, records: b.records, audit: o.Audit, onAnswer: o.OnAnswer, log: o.Log,
+		closing: map[string]*closing{},
 	}
 	b.editor = &editor{
 		cards: b.Cards, channels: b.Channels, requests: b.Requests, endings: b.endings, tasks: b.tasks,
@@ -186,8 +190,8 @@ func (b *Broadcaster) compose() {
 	}
 	b.releases = &releases{
 		channels: b.Channels, grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor,
-		poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit, fingerprint: o.Fingerprint,
-		handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
+		endings: b.endings, poster: b.poster, records: b.records, uptime: b.uptime, audit: o.Audit,
+		fingerprint: o.Fingerprint, handovers: b.handovers, log: o.Log, process: b.process, store: o.Store,
 	}
 	b.sweeper = &sweeper{
 		grants: b.Grants, reports: b.Reports, requests: b.Requests, editor: b.editor, endings: b.endings,

@@ -37,6 +37,28 @@ func (c Callers) at(callID string) int {
 	return slices.IndexFunc(c, func(c Caller) bool { return callID != "" && c.CallID == callID })
 }
 
+// includes reports whether a call is one of them.
+func (c Callers) includes(callID string) bool { return c.at(callID) >= 0 }
+
+// mayTake reports whether a call is to take the yes that was said so long ago: the first,
+// and where that does not come, another.
+func (c Callers) mayTake(callID string, ago time.Duration) bool {
+	i := c.at(callID)
+	return i == 0 || i > 0 && ago > settleGrace
+}
+
+// awaits reports that a call is one of them, and has not taken a yes.
+func (c Callers) awaits(callID string) bool {
+	i := c.at(callID)
+	return i >= 0 && c[i].Taken.IsZero()
+}
+
+// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
+// one, nor where a second run may be of something else than what was shown.
+func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
+	return v.Severity == approver.High && fp.Bound() && !obscured(call)
+}
+
 // Endings are the calls that were taken off a request without its answer, until the audit has
 // them.
 type Endings []Ending
@@ -59,4 +81,32 @@ func (e Endings) without(recorded Endings) Endings {
 		return nil
 	}
 	return left
+}
+
+// A Fate is what became of a call after its release, as far as anybody said. The zero
+// value is that nobody said anything, and nothing is claimed. It decides nothing.
+type Fate uint8
+
+// The fates. What an agent reports is its own claim.
+const (
+	NoFate  Fate = iota
+	Untaken      // its courier never said that it has the answer
+	NotRun       // the agent has gone on, and reported no run of it
+	DidRun       // the agent reported that it ran, after one of the others was noted, or unasked
+)
+
+var fateNames = [...]string{"", "untaken", "not_run", "ran"}
+
+// MarshalText writes the word.
+func (f Fate) MarshalText() ([]byte, error) {
+	if int(f) < len(fateNames) {
+		return []byte(fateNames[f]), nil
+	}
+	return nil, nil
+}
+
+// UnmarshalText reads the word; anything else is NoFate.
+func (f *Fate) UnmarshalText(b []byte) error {
+	*f = Fate(max(slices.Index(fateNames[:], string(b)), 0))
+	return nil
 }

@@ -64,7 +64,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
-		if toldFate(r).resultLine("") != "" || r.gaveNothing() || refusedAgain(r) {
+		if toldFate(r).resultLine("") != "" || r.gaveNothing(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
 		}
 	} else if r.Granted() {
@@ -186,7 +186,7 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 // card does.
 func callersNotice(r Request, p Posting) string {
 	n := 1 + len(r.Also)
-	if p.Late && r.mayShare() && !p.double() {
+	if p.Late && mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double() {
 		return lateNotice(r, p, n)
 	}
 	switch {
@@ -196,7 +196,7 @@ func callersNotice(r Request, p Posting) string {
 		return "One call waits."
 	case n == 1:
 		return ""
-	case r.mayShare() && !p.double():
+	case mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double():
 		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
 	}
 	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
@@ -205,7 +205,7 @@ func callersNotice(r Request, p Posting) string {
 // lateNotice is callersNotice of a card that shows no further calls: see Posting.Late.
 func lateNotice(r Request, p Posting, n int) string {
 	runs := 0
-	for _, c := range append([]Caller{r.first()}, r.Also...) {
+	for _, c := range r.callers() {
 		if c.N <= p.Upto {
 			runs++
 		}

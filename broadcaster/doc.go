@@ -16,7 +16,7 @@
 //	endings       the last audit record of a request, once (endings.go)
 //	editor        brings cards up to date (settle.go, counts.go, orphans.go)
 //	poster        brings cards before people, again and again (poster.go, repost.go)
-//	Controller    freezes, pauses, observe mode (controller.go, modes.go, guard.go)
+//	Controller    freezes, pauses, observe mode (controller.go, modes.go)
 //	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)
 //	Reports       what couriers report of released calls (reports.go)
 //	releases      gives a yes to the courier (release.go)

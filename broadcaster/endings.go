@@ -12,11 +12,12 @@ import (
 	"approver.example"
 )
 
-// endings records how requests end, once.
+// endings records what people answered, and how requests end, once.
 type endings struct {
 	requests *Requests
 	records  *records
 	audit    approver.Recorder
+	onAnswer func(context.Context, approver.Record)
 	log      *slog.Logger
 
 	mu      sync.Mutex
@@ -88,14 +89,25 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
 		_ = inParallel(len(r.Also), func(i int) error {
-			_, errs[i] = n.audit.Record(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
+			_, errs[i] = n.recordAnswer(ctx, recordOf(auditRecord(r, lastEvent(r)), r.Also[i].CallID))
 			return nil
 		})
 		if err := errors.Join(errs...); err != nil {
 			return "", err
 		}
 	}
-	return n.audit.Record(ctx, auditRecord(r, lastEvent(r)))
+	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
+}
+
+// recordAnswer makes a record durable, and if that is of a person's answer, hands it to
+// whoever learns from answers.
+func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
+	hash, err = n.audit.Record(ctx, rec)
+	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
+	if err == nil && answer && rec.Resolution.Cause == approver.ByPerson && n.onAnswer != nil {
+		n.onAnswer(ctx, rec)
+	}
+	return hash, err
 }
 
 // recordEnded makes the records of calls that were taken off a request without its
@@ -131,4 +143,46 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 	if err != nil && !errors.Is(err, errNoChange) {
 		n.records.noteTrouble(err)
 	}
+}
+
+// record is the audit record of what became of a request.
+func auditRecord(r Request, e approver.Event) approver.Record {
+	if r.N > 0 { // an identical call took the place of the first
+		r.Call.ID = r.CallID
+	}
+	rec := approver.Record{
+		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
+		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
+	}
+	if e == approver.EventDenied && r.Withheld != approver.NoCause {
+		rec.At, rec.Resolution.Approve, rec.Resolution.Cause = r.Acked, false, r.Withheld
+		rec.Note = "it was approved, and not given to the agent"
+	}
+	return rec
+}
+
+// lastEvent is the event that ends a request's life.
+func lastEvent(r Request) approver.Event {
+	switch r.State {
+	case approver.Consumed:
+		if r.Withheld != approver.NoCause && r.Repeats == 0 {
+			return approver.EventDenied
+		}
+		return approver.EventReleased
+	case approver.Expired:
+		return approver.EventExpired
+	case approver.Withdrawn:
+		return approver.EventWithdrawn
+	default:
+		return approver.EventDenied
+	}
+}
+
+// ending names the end of a request: after a fail-over it may have another.
+func endingOf(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
+
+// recordOf is a record of one of several calls that share a request.
+func recordOf(rec approver.Record, callID string) approver.Record {
+	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
+	return rec
 }

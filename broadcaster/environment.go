@@ -104,7 +104,7 @@ func (e *Environments) firstEnvironment(
 		value, _, err := e.store.Get(ctx, key)
 		if err == nil {
 			var env map[string]display.Setting
-			text, err := e.requests.codec.OpenText(what, value)
+			text, err := e.requests.sealer.OpenText(what, value)
 			if err == nil {
 				err = json.Unmarshal(text, &env)
 			}
@@ -124,7 +124,7 @@ func (e *Environments) firstEnvironment(
 		if err != nil {
 			return nil, err
 		}
-		if value, err = e.requests.codec.SealText(what, text); err != nil {
+		if value, err = e.requests.sealer.SealText(what, text); err != nil {
 			return nil, err
 		}
 		now, err := e.store.Now(ctx)

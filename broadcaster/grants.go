@@ -106,14 +106,22 @@ func (g lastingGrant) holds(
 	case obscured(r.Call): // kept by an approver that did not know of it
 		return false
 	}
-	return term.Lasts() && r.shares(call, fp)
+	return term.Lasts() && r.Parked && sameCall(r.Call, call, r.Fingerprint, fp)
+}
+
+// mayLast reports whether a yes to a request is one that is kept. One that is kept is for
+// several calls, as they come.
+func mayLast(r Request) bool {
+	term := r.Resolution.Grant
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
+		(!term.Session || r.Call.Session != "")
 }
 
 // makeLasting makes the grant that people gave with their yes, after the call that they
 // saw was released. Without a session there is none for a session.
 func (k *Grants) makeLasting(ctx context.Context, r Request) error {
 	term := r.Resolution.Grant
-	if r.State != approver.Consumed || !r.mayLast() {
+	if r.State != approver.Consumed || !mayLast(r) {
 		return nil
 	}
 	until := r.Resolution.At.Add(term.For)
@@ -217,7 +225,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
 		g = s.lastingGrant
-		g.Request, err = k.requests.codec.Decode(s.Request)
+		g.Request, err = k.requests.sealer.Decode(s.Request)
 	}
 	if errors.Is(err, ErrSealed) {
 		err = errUnreadable
@@ -230,7 +238,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
 func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
-	request, err := k.requests.codec.Encode(g.Request)
+	request, err := k.requests.sealer.Encode(g.Request)
 	if err != nil {
 		return err
 	}

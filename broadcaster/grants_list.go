@@ -86,7 +86,7 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 		if !r.Granted() {
 			return r, ErrNoGrant
 		}
-		return r.Fail(approver.Revoked, now)
+		return r.End(approver.Denied, approver.Revoked, now)
 	})
 	switch {
 	case errors.Is(err, approver.ErrNotFound):

@@ -330,7 +330,7 @@ func TestALostCardIsReplacedOnce(t *testing.T) {
 			r.Postings[0].Phase, r.Postings[0].Ref.Message = Posted, "T-0"
 		},
 		"somebody else posts":   func(r *Request, now time.Time) { r.Postings[0].Until = now.Add(time.Hour) },
-		"its question is ended": func(r *Request, now time.Time) { *r, _ = r.Fail(approver.Revoked, now) },
+		"its question is ended": func(r *Request, now time.Time) { *r, _ = r.End(approver.Denied, approver.Revoked, now) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -157,7 +157,7 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 // store puts a record in place of whatever there is.
 func (x *bench) store(t *testing.T, r Request) {
 	t.Helper()
-	value, err := x.Requests.codec.Encode(r)
+	value, err := x.Requests.sealer.Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestNobodyIsToldBeforeTheLastLook(t *testing.T) {
 				}
 				x.store(t, next)
 				got, ok := x.releases.given(t.Context(), r)
-				if !ok || !got.gaveNothing() {
+				if !ok || !got.gaveNothing(got.Also) {
 					t.Errorf("%v %+v", ok, got)
 				}
 			})

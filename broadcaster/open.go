@@ -49,7 +49,7 @@ func (o *opener) openOrResume(
 		return Request{}, err
 	}
 	for range 8 {
-		if !r.left(call, fp) && (r.State != approver.Pending || r.Parked || r.lists(call.ID) || !r.sameCall(call, fp)) {
+		if r.Parked || r.callers().includes(call.ID) || !sameCall(r.Call, call, r.Fingerprint, fp) {
 			return o.resume(ctx, r, call, why, fp, holder)
 		}
 		next, err := o.openShared(ctx, call, why, bound, holder, r.ID)
@@ -133,8 +133,8 @@ func (o *opener) joinOpen(
 		return r, errApart
 	case err != nil:
 		return r, err
-	case r.State != approver.Pending || r.Parked || !r.sameCall(call, fp) || r.Verdict.Appeal.Of != "" ||
-		!covers(r.Verdict, why):
+	case r.State != approver.Pending || r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
+		r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
 		return r, errApart
 	}
 	// The agent kills its hook at its own deadline, which must not be before the answer.
@@ -161,7 +161,7 @@ func (o *opener) joinOpen(
 		return r, err
 	}
 	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if r.lists(call.ID) {
+		if r.callers().includes(call.ID) {
 			return r, errReused // the same courier is here on two connections: it has its request
 		}
 		return r.AddCaller(call.ID, holder, now)
@@ -314,7 +314,7 @@ func (o *opener) join(
 	}
 	no := r.State == approver.Denied && r.Resolution.Cause == approver.ByPerson
 	switch {
-	case !r.shares(call, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
+	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, approver.ErrNotFound
 	case !no && !covers(r.Verdict, why):
 		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
@@ -333,13 +333,13 @@ func (o *opener) resume(
 	if !r.State.Settled() && !covers(r.Verdict, why) {
 		return r, ErrNotBound
 	}
-	if r.shares(call, fp) {
+	if r.Parked && sameCall(r.Call, call, r.Fingerprint, fp) {
 		return o.rejoin(ctx, r)
 	}
 	if !call.Peer.SameUser(r.Call.Peer) {
 		return r, ErrNotBound // another user's call id is not one to end its request by
 	}
-	if !r.lists(call.ID) || !fp.Equal(r.Fingerprint) {
+	if !r.callers().includes(call.ID) || !fp.Equal(r.Fingerprint) {
 		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {
 			return r, nil
 		}

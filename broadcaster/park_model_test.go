@@ -148,7 +148,7 @@ func (m *parkModel) next(w parkWorld) (out []parkWorld) {
 	}
 	if !w.frozen && !w.r.State.Settled() { // with what it denies: later is what the release itself checks
 		v := w
-		if r, err := w.r.Fail(approver.Frozen, now); err == nil {
+		if r, err := w.r.End(approver.Denied, approver.Frozen, now); err == nil {
 			v = m.write(v, r)
 		}
 		v.frozen = true

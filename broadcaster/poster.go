@@ -364,7 +364,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 				return r, ErrTooSoon
 			}
 		}
-		return r.Fail(approver.Unreachable, now)
+		return r.End(approver.Denied, approver.Unreachable, now)
 	})
 	if err == nil {
 		if why := d.channels.unreached(r); why != seeLog { // else what each platform said is told

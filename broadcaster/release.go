@@ -21,6 +21,7 @@ type releases struct {
 	reports     *Reports
 	requests    *Requests
 	editor      *editor
+	endings     *endings
 	poster      *poster
 	records     *records
 	uptime      *uptime
@@ -86,7 +87,7 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 			return "", err
 		}
 	}
-	return l.audit.Record(ctx, auditRecord(r, approver.EventApproved))
+	return l.endings.recordAnswer(ctx, auditRecord(r, approver.EventApproved))
 }
 
 func (l *releases) consume(
@@ -155,7 +156,7 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 		return r, true, nil
 	}
 	r = l.withhold(ctx, r, causeOf(err))
-	if r.gaveNothing() && isVoid(err) {
+	if r.gaveNothing(r.Also) && isVoid(err) {
 		return r, false, nil // the record says why, to everybody
 	}
 	return r, false, err
@@ -333,7 +334,7 @@ func (l *releases) granted(ctx context.Context, r Request) Request {
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
 		func(r Request, now time.Time) (Request, error) {
 			if err != nil || hash == "" {
-				return r.Fail(approver.Unrecorded, now)
+				return r.End(approver.Denied, approver.Unrecorded, now)
 			}
 			if r.State != approver.Approved {
 				return r, ErrSettled

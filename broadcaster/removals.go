@@ -97,7 +97,7 @@ func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note 
 		if r.State != approver.Approved || !c.takesBack(r.Resolution) {
 			return r, ErrSettled
 		}
-		return r.Fail(approver.Revoked, now)
+		return r.End(approver.Denied, approver.Revoked, now)
 	})
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
 			if r.State == approver.Consumed { // it ran, and who has its yes is not known: nobody is told so again
 				return r.spend(approver.NoCause, now)
 			}
-			return r.Fail(approver.StoreTrouble, now)
+			return r.End(approver.Denied, approver.StoreTrouble, now)
 		})
 		if err == nil {
 			m.editor.settle(t.Request)

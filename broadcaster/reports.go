@@ -46,17 +46,21 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		return err
 	}
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
+		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		if callID != r.CallID { // its yes is repeated to nobody
 			return r, errNoChange
 		}
-		if next, ok := r.takenAfterAll(); ok {
+		was := r
+		if r.Fate == Untaken { // it was taken after all
 			before.late = true
-			return next, nil
+			r.Fate = NoFate
+			return sayAnew(r, was), nil
 		}
-		return r.Ack(now)
+		var err error
+		r.Release, err = r.Release.ack(now)
+		return r, err
 	})
 	switch {
 	case errors.Is(err, errNoChange) && (!before.tried || callID != r.CallID):
@@ -127,7 +131,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 	}
 	var at time.Time
 	r, err := p.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		if !r.lists(callID) || !r.Call.Peer.SameUser(peer) {
+		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
 		at = now

@@ -53,7 +53,8 @@ type Request struct {
 	Release
 }
 
-// A Release is what became of a yes since it was given to the agent, as far as anybody said.
+// A Release is what became of a yes since it was given to the agent, as far as anybody
+// said. It is empty until the request is Consumed.
 type Release struct {
 	// ReleasedAt is when the request was consumed, and Acked since when its yes is
 	// read by nobody again: because the courier has it, or its time was over.
@@ -73,6 +74,35 @@ type Release struct {
 // untaken reports that calls beside the first may still take their yes.
 func (l Release) untaken(others Callers) bool {
 	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
+}
+
+// readable reports that the yes may still be read again. deadline is the courier's own, and
+// back since when the daemon and its store have been there.
+func (l Release) readable(deadline, back, now time.Time) bool {
+	return !l.ReleasedAt.IsZero() && l.Acked.IsZero() && now.Before(deadline) && now.Before(givenUntil(l.ReleasedAt, back))
+}
+
+// lapses reports that the end of that time is still to be noted.
+func (l Release) lapses(others Callers) bool {
+	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.untaken(others))
+}
+
+// ack notes that the courier has the yes: nobody reads it again.
+func (l Release) ack(now time.Time) (Release, error) {
+	switch {
+	case l.ReleasedAt.IsZero():
+		return l, ErrTooSoon
+	case !l.Acked.IsZero():
+		return l, errNoChange
+	}
+	l.Acked = now
+	return l, nil
+}
+
+// gaveNothing reports that a yes was taken, and that no call got it.
+func (l Release) gaveNothing(others Callers) bool {
+	got, _ := l.released(others)
+	return l.Withheld != approver.NoCause && l.Repeats == 0 && got == 0
 }
 
 // released is how many calls a yes was for, and how many of them got it. One that may
@@ -100,76 +130,33 @@ func (r Request) Granted() bool {
 func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
 // sameCall reports whether a call has the content of the one that asked, and comes from
-// the same user and agent, in the same folder.
-func (r Request) sameCall(call approver.ToolCall, fp approver.Fingerprint) bool {
-	return call.ID != "" && fp.Equal(r.Fingerprint) && call.Agent == r.Call.Agent && call.Dir == r.Call.Dir &&
-		call.Peer.SameUser(r.Call.Peer)
+// the same user and agent, in the same folder. Each has its fingerprint.
+func sameCall(asked, call approver.ToolCall, askedFor, fp approver.Fingerprint) bool {
+	return call.ID != "" && fp.Equal(askedFor) && call.Agent == asked.Agent && call.Dir == asked.Dir &&
+		call.Peer.SameUser(asked.Peer)
 }
 
-// shares reports whether a call is one that the answer to a parked request is
-// for: the same content, by the same user and agent, in the same project.
-func (r Request) shares(call approver.ToolCall, fp approver.Fingerprint) bool {
-	return r.Parked && r.sameCall(call, fp)
+// callers are all calls that wait for the answer: the one in the place of the call that
+// asked, and those beside it.
+func (r Request) callers() Callers {
+	return append(Callers{{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}}, r.Also...)
 }
 
-// mayShare reports whether one yes can be for more than one call: not a CATASTROPHIC
-// one, nor where a second run may be of something else than what was shown.
-func (r Request) mayShare() bool {
-	return r.Verdict.Severity == approver.High && r.Fingerprint.Bound() && !obscured(r.Call)
-}
-
-// mayLast reports whether a yes to the request is one that is kept.
-func (r Request) mayLast() bool {
-	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && r.Verdict.Severity == approver.High && r.Fingerprint.Bound() &&
-		!obscured(r.Call) && (!term.Session || r.Call.Session != "")
-}
-
-// first is the call in the place of the one that asked, as a Caller.
-func (r Request) first() Caller {
-	return Caller{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}
-}
-
-// withFirst puts a caller in the first place.
-func (r Request) withFirst(c Caller) Request {
-	r.CallID, r.Holder, r.N, r.WithdrawAt = c.CallID, c.Holder, c.N, c.WithdrawAt
+// withCallers has these calls wait, of which there is at least one.
+func (r Request) withCallers(all Callers) Request {
+	first := all[0]
+	r.CallID, r.Holder, r.N, r.WithdrawAt = first.CallID, first.Holder, first.N, first.WithdrawAt
+	if r.Also = all[1:]; len(r.Also) == 0 {
+		r.Also = nil
+	}
 	return r
-}
-
-// lists reports whether a call waits for the answer of r, or got it.
-func (r Request) lists(callID string) bool {
-	return callID != "" && callID == r.CallID || r.Also.at(callID) >= 0
-}
-
-// awaitsYes reports that the yes is for a call that has not taken it.
-func (r Request) awaitsYes(callID string) bool {
-	i := r.Also.at(callID)
-	return r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && i >= 0 && r.Also[i].Taken.IsZero()
 }
 
 // left reports that a call waited for the answer of r, and that the answer is not for
 // it: it is asked anew, also while a yes waits for the calls that it is for.
 func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
-	return r.State != approver.Pending && !r.Parked && !r.lists(call.ID) && r.sameCall(call, fp)
-}
-
-// takesYes reports whether a call is to take the yes now: the first, and where that does
-// not come, another.
-func (r Request) takesYes(callID string, now time.Time) bool {
-	return r.Parked || callID == r.CallID || r.Also.at(callID) >= 0 && now.Sub(r.Resolution.At) > settleGrace
-}
-
-// readable reports that the yes may still be read again.
-func (r Request) readable(back, now time.Time) bool {
-	if r.State != approver.Consumed || r.ReleasedAt.IsZero() || !r.Acked.IsZero() || !now.Before(r.Deadline) {
-		return false
-	}
-	return now.Before(givenUntil(r.ReleasedAt, back))
-}
-
-// lapses reports that the end of that time is still to be noted.
-func (r Request) lapses() bool {
-	return r.State == approver.Consumed && !r.ReleasedAt.IsZero() && (r.Acked.IsZero() || r.untaken(r.Also))
+	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
+		sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
 // Released reports whether the request was released to this call: the same call
@@ -178,15 +165,6 @@ func (r Request) lapses() bool {
 func (r Request) Released(callID string, fp approver.Fingerprint) bool {
 	return r.State == approver.Consumed && r.Resolution.Approve &&
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
-}
-
-// gaveNothing reports that a yes was taken, and that no call got it.
-func (r Request) gaveNothing() bool {
-	if r.State != approver.Consumed || r.Withheld == approver.NoCause || r.Repeats > 0 {
-		return false
-	}
-	got, _ := r.released(r.Also)
-	return got == 0
 }
 
 // refusedAgain reports that the courier came back for a yes, and was not given it again.
@@ -214,7 +192,7 @@ func (r Request) Told() (res approver.Resolution, ok bool) {
 	}
 	res = r.Resolution
 	res.Approve = res.Approve && r.State == approver.Consumed
-	if r.gaveNothing() {
+	if r.gaveNothing(r.Also) {
 		res.Approve, res.Cause = false, r.Withheld
 	}
 	return res, true

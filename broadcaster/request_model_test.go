@@ -214,7 +214,7 @@ func (m *model) next(w world) []world {
 			v.courier = modelActor{pc: audited}
 			add(v)
 		case a.pc == read:
-			if next, err := r.Fail(approver.Unrecorded, now); err == nil {
+			if next, err := r.End(approver.Denied, approver.Unrecorded, now); err == nil {
 				v = m.write(v, next)
 			}
 			v.courier = modelActor{}
@@ -375,7 +375,7 @@ func (m *model) permits(w world) {
 		{"hold", open, func() (Request, error) { return r.Hold(modelCall, modelFP, "x") }},
 		{"hold by another call", false, func() (Request, error) { return r.Hold("other", modelFP, "x") }},
 		{"hold of another content", false, func() (Request, error) { return r.Hold(modelCall, "other", "x") }},
-		{"fail", open, func() (Request, error) { return r.Fail(approver.Unreachable, now) }},
+		{"fail", open, func() (Request, error) { return r.End(approver.Denied, approver.Unreachable, now) }},
 		{"consume", w.state == approver.Approved && w.approve && !overdue, func() (Request, error) {
 			return r.Consume(modelCall, modelFP, "hash", now)
 		}},

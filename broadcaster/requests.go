@@ -19,8 +19,8 @@ type Requests struct {
 	keepFor time.Duration
 	store   approver.KV
 
-	codec *RequestCodec
-	cache requestCache
+	sealer *Sealer
+	cache  requestCache
 }
 
 // load reads a request. A settled one is returned only once it is as durable as
@@ -74,7 +74,7 @@ func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Re
 func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
 	r, ok := q.cache.at(id, rev)
 	if !ok {
-		if r, err = q.codec.Decode(value); err != nil {
+		if r, err = q.sealer.Decode(value); err != nil {
 			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
 		}
 		if r.ID != id {
@@ -117,7 +117,7 @@ func (q *Requests) change(
 		if err != nil {
 			return r, err
 		}
-		value, err := q.codec.Encode(next)
+		value, err := q.sealer.Encode(next)
 		if err != nil {
 			return r, err
 		}
@@ -141,7 +141,7 @@ func (q *Requests) change(
 
 // fail denies a request for a reason that is no person's.
 func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (Request, error) {
-	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.Fail(cause, now) })
+	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.End(approver.Denied, cause, now) })
 }
 
 // find returns the request that a call id stands for. If the id leads to a
@@ -205,7 +205,7 @@ func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error
 // request, which adopt takes over; a request without an index, which is denied
 // before it is shown; or codes of a request that nobody was shown.
 func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
-	value, err := q.codec.Encode(*r)
+	value, err := q.sealer.Encode(*r)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (w shareWorld) clone() shareWorld {
 // goneAll reports that no call waits that has not left.
 func (w shareWorld) goneAll() bool {
 	return !slices.ContainsFunc(shareCalls, func(id string) bool {
-		return w.joined[id] && w.gone[id] != 1 && w.r.lists(id)
+		return w.joined[id] && w.gone[id] != 1 && w.r.callers().includes(id)
 	})
 }
 
@@ -176,7 +176,8 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 		if w.gone[id] == 1 { // nobody is there to take it
 			continue
 		}
-		if w.r.State == approver.Approved && w.r.takesYes(id, now) && !w.frozen {
+		takes := w.r.Parked || w.r.callers().mayTake(id, now.Sub(w.r.Resolution.At))
+		if w.r.State == approver.Approved && takes && !w.frozen {
 			r, err := w.r.Consume(id, modelFP, "hash", now)
 			step(r, err, func(v *shareWorld) { v.taken[id]++ })
 		}
@@ -199,7 +200,8 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 	}
 	r, err := w.r.Withdraw(now)
 	step(r, err, nil)
-	r, err = w.r.Ack(now)
+	r = w.r
+	r.Release, err = w.r.Release.ack(now)
 	step(r, err, nil)
 	r, err = w.r.lapse(true, at(0), now)
 	step(r, err, nil)
@@ -207,7 +209,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 	step(r, err, nil)
 	if !w.frozen {
 		v := w.clone()
-		if r, err := w.r.Fail(approver.Frozen, now); err == nil {
+		if r, err := w.r.End(approver.Denied, approver.Frozen, now); err == nil {
 			v.r = r
 		}
 		v.frozen = true
@@ -241,7 +243,7 @@ func (m *shareModel) walk(w shareWorld) {
 	}
 	for _, id := range shareCalls {
 		off := slices.IndexFunc(w.r.Ended, func(e Ending) bool { return e.CallID == id }) >= 0
-		if w.joined[id] && !w.r.lists(id) && !off {
+		if w.joined[id] && !w.r.callers().includes(id) && !off {
 			m.t.Fatalf("the audit never hears how %s ended\n%+v", id, w)
 		}
 		if off && w.taken[id] > 0 {
@@ -256,7 +258,7 @@ func (m *shareModel) walk(w shareWorld) {
 		m.t.Fatalf("the card says that nobody took the answer, and %d calls were released\n%+v", all, w)
 	case w.r.State == approver.Withdrawn && w.said == 1 && w.r.Resolution.Cause == approver.AgentGone && !w.goneAll():
 		m.t.Fatalf("a yes ended as if the agents had gone, and one waits\n%+v", w)
-	case w.r.Resolution.Cause == approver.NotShown && slices.ContainsFunc(shareCalls, w.r.lists):
+	case w.r.Resolution.Cause == approver.NotShown && slices.ContainsFunc(shareCalls, w.r.callers().includes):
 		m.t.Fatalf("the yes was for nobody, and a call is not asked anew\n%+v", w)
 	}
 	if m.most = max(m.most, all); all > 1 && m.sev != approver.High {

@@ -173,7 +173,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 				newest := kv.record(key)
 				for i, rec := range store.was[key] {
 					kv.replace(key, rec)
-					r, err := x.Requests.codec.Decode(rec.value)
+					r, err := x.Requests.sealer.Decode(rec.value)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -193,7 +193,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 						t.Error(err)
 					}
 					y := newBenchOn(t, kv, kv)
-					for _, c := range append(slices.Clone(r.Also), r.first()) {
+					for _, c := range append(slices.Clone(r.Also), r.callers()[0]) {
 						again, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 						if v := <-y.askAsync(again, peerCall(c.CallID, 1000), approver.High); v.Decision == approver.Allow {
 							t.Errorf("copy %d: %s was released twice", i, c.CallID)
@@ -415,7 +415,7 @@ func TestNoCallWaitsUnrecorded(t *testing.T) {
 				b := x.askAsync(t.Context(), peerCall("b", 1000), approver.High)
 				time.Sleep(min(last, 20*time.Second))
 				r, _, _ := x.page()
-				if r.lists("b") {
+				if r.callers().includes("b") {
 					t.Error("it waits, and nothing of it is recorded")
 				}
 				if last < time.Minute {

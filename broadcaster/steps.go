@@ -34,10 +34,24 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	}
 	res.At = now
 	r.Resolution = res
-	if res.Approve && !r.Parked {
-		r = r.cover(res.Calls, now)
+	if !res.Approve || r.Parked {
+		return r, nil
 	}
-	return r, nil
+	// The yes is for those callers that the card showed. Where one yes is for one call, it
+	// is the one of them that takes it first, see Consume: after a restart nobody knows
+	// whose courier comes back. If none of them waits any more, the yes is for nobody, and
+	// those that wait are asked anew: left says so of every call.
+	unshown := func(c Caller) bool { return c.N > res.Calls }
+	all := r.callers()
+	for _, c := range all {
+		if unshown(c) {
+			r.Ended = r.Ended.with(approver.NotShown, now, c)
+		}
+	}
+	if all = slices.DeleteFunc(all, unshown); len(all) == 0 {
+		return r.withCallers(Callers{{}}).End(approver.Withdrawn, approver.NotShown, now)
+	}
+	return r.withCallers(all), nil
 }
 
 // releaseBy is until when a yes of now may be released: a yes in time counts although
@@ -50,50 +64,23 @@ func releaseBy(deadline, now time.Time) time.Time {
 	return by
 }
 
-// cover leaves the callers that a yes is for: those that the card showed. Where one yes
-// is for one call, it is the one of them that takes it first, see Consume: after a restart
-// nobody knows whose courier comes back. If none of them waits any more, the yes is for
-// nobody, and those that wait are asked anew: left says so of every call.
-func (r Request) cover(shown int, now time.Time) Request {
-	all := append([]Caller{r.first()}, r.Also...)
-	for _, c := range all {
-		if c.N > shown {
-			r.Ended = r.Ended.with(approver.NotShown, now, c)
-		}
-	}
-	all = slices.DeleteFunc(all, func(c Caller) bool { return c.N > shown })
-	if len(all) == 0 {
-		r = r.withFirst(Caller{})
-		r.Also = nil
-		return r.end(approver.Withdrawn, approver.NotShown, now)
-	}
-	r = r.withFirst(all[0])
-	r.Also = nil
-	if len(all) > 1 {
-		r.Also = all[1:]
-	}
-	return r
-}
-
 // Expire applies the clock: at the deadline, silence is a no, and so is an
 // approval that the agent has not taken or that could not be released, and a question
 // that reached nobody.
 func (r Request) Expire(now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	if now.Before(r.Due) {
-		return r, ErrTooSoon
-	}
 	switch {
+	case r.State.Settled():
+		return r, ErrSettled
+	case now.Before(r.Due):
+		return r, ErrTooSoon
 	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
-		return r.end(approver.Expired, approver.Unreleased, now), nil
+		return r.End(approver.Expired, approver.Unreleased, now)
 	case r.State == approver.Approved:
-		return r.end(approver.Expired, approver.AgentGone, now), nil
+		return r.End(approver.Expired, approver.AgentGone, now)
 	case r.Postings.unseen(): // silence is no answer of people who were not asked
-		return r.end(approver.Denied, approver.Unreachable, now), nil
+		return r.End(approver.Denied, approver.Unreachable, now)
 	}
-	return r.end(approver.Expired, approver.TimedOut, now), nil
+	return r.End(approver.Expired, approver.TimedOut, now)
 }
 
 // Leave notes that the connection of holder ended without an answer. The
@@ -117,7 +104,7 @@ func (r Request) Leave(holder string, now time.Time, grace time.Duration) (Reque
 
 // Hold notes that the courier of callID waits on a new connection.
 func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Request, error) {
-	if !r.lists(callID) || !fp.Equal(r.Fingerprint) {
+	if !r.callers().includes(callID) || !fp.Equal(r.Fingerprint) {
 		return r, ErrNotBound
 	}
 	if r.State.Settled() {
@@ -139,41 +126,34 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 		return r, ErrSettled
 	}
 	gone := func(c Caller) bool { return !c.WithdrawAt.IsZero() && !now.Before(c.WithdrawAt) }
-	first := r.first()
-	also := slices.DeleteFunc(slices.Clone(r.Also), gone)
+	all := r.callers()
 	left := slices.DeleteFunc(slices.Clone(r.Also), func(c Caller) bool { return !gone(c) })
+	if gone(all[0]) {
+		left = append(left, all[0])
+	}
+	waiting := slices.DeleteFunc(all, gone)
 	switch {
-	case gone(first) && len(also) == 0:
-		return r.end(approver.Withdrawn, approver.AgentGone, now), nil
-	case gone(first):
-		left = append(left, first)
-		r = r.withFirst(also[0])
-		also = also[1:]
-	case len(also) == len(r.Also):
+	case len(waiting) == 0:
+		return r.End(approver.Withdrawn, approver.AgentGone, now)
+	case len(left) == 0:
 		return r, ErrTooSoon
 	}
-	if r.Also = also; len(also) == 0 {
-		r.Also = nil
-	}
 	r.Ended = r.Ended.with(approver.AgentGone, now, left...)
+	return r.withCallers(waiting), nil
+}
+
+// End settles a request without a release, for a reason that is no person's: unreachable,
+// unrecorded, changed. It also takes back an approval that was not yet released.
+func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Request, error) {
+	if r.State.Settled() {
+		return r, ErrSettled
+	}
+	if r.Granted() { // its cards say that the yes waits
+		r.Postings = r.Postings.redrawn()
+	}
+	r.State, r.WithdrawAt = s, time.Time{}
+	r.Resolution.Approve, r.Resolution.Cause, r.Resolution.At = false, cause, now
 	return r, nil
-}
-
-// Outdate ends a question about a file that was changed again. Nobody waits for it.
-func (r Request) Outdate(now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	return r.end(approver.Withdrawn, approver.Outdated, now), nil
-}
-
-// Fail denies for a reason that is no person's: unreachable, unrecorded,
-// changed. It also takes back an approval that was not yet released.
-func (r Request) Fail(cause approver.Cause, now time.Time) (Request, error) {
-	if r.State.Settled() {
-		return r, ErrSettled
-	}
-	return r.end(approver.Denied, cause, now), nil
 }
 
 // Consume releases an approved call, once, to the courier that asked, if what
@@ -187,16 +167,15 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 		return r, ErrTooSoon
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case !r.lists(callID) || !fp.Equal(r.Fingerprint):
+	case !r.callers().includes(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
 	if i := r.Also.at(callID); i >= 0 { // the first does not come
-		next := r.Also[i]
-		r.Also = slices.Clone(r.Also)
-		r.Also[i] = r.first()
-		r = r.withFirst(next)
+		all := r.callers()
+		all[0], all[i+1] = all[i+1], all[0]
+		r = r.withCallers(all)
 	}
-	if !r.mayShare() { // of those that it could be for, this is the one
+	if !mayShare(r.Verdict, r.Fingerprint, r.Call) { // of those that it could be for, this is the one
 		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
 		r.Also = nil
 	}
@@ -215,7 +194,7 @@ func (r Request) AddCaller(callID, holder string, now time.Time) (Request, error
 		return r, ErrSettled
 	case !now.Before(r.Due):
 		return r, approver.ErrOverdue
-	case r.Parked || callID == "" || r.lists(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
+	case r.Parked || callID == "" || r.callers().includes(callID) || len(r.Also)+len(r.Ended) >= maxCallers:
 		return r, ErrTooSoon
 	}
 	r.Joined++
@@ -270,7 +249,7 @@ func (r Request) Take(
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
-	case !r.shares(call, fp):
+	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp):
 		return r, ErrNotBound
 	}
 	taken := r
@@ -280,18 +259,6 @@ func (r Request) Take(
 		return r, err
 	}
 	return taken, nil
-}
-
-func (r Request) end(s approver.State, cause approver.Cause, now time.Time) Request {
-	if r.Granted() { // its cards say that the yes waits
-		r.Postings = r.Postings.redrawn()
-	}
-	r.State = s
-	r.Resolution.Approve = false
-	r.Resolution.Cause = cause
-	r.Resolution.At = now
-	r.WithdrawAt = time.Time{}
-	return r
 }
 
 // Attention is when the request next wants work: a card to post anew, a
@@ -314,7 +281,7 @@ func (r Request) Attention(now time.Time) time.Time {
 	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
 		sooner(now.Add(settleGrace))
 	}
-	if r.lapses() {
+	if r.lapses(r.Also) {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {

@@ -118,7 +118,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	if !r.ended() {
 		return
 	}
-	if r.lapses() {
+	if r.lapses(r.Also) {
 		err = w.reports.lapse(ctx, r)
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
 			w.records.noteTrouble(err)

@@ -27,7 +27,7 @@ func resultLine(r Request, res approver.Resolution) string {
 			return fmt.Sprintf("✅ Approved by %s · %d of %d identical calls released, once each", who, got, all)
 		}
 		return fmt.Sprintf("✅ Approved by %s · %d identical calls, once each", who, 1+len(r.Also))
-	case res.Approve && r.mayLast():
+	case res.Approve && mayLast(r):
 		return "✅ Approved for " + res.Grant.Span() + " by " + who
 	case res.Approve:
 		return "✅ Approved once by " + who
@@ -52,7 +52,7 @@ func resultLine(r Request, res approver.Resolution) string {
 		return line
 	case res.Cause == approver.Unreleased:
 		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
-	case r.gaveNothing():
+	case r.gaveNothing(r.Also):
 		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
 	}
 	return "⛔ Blocked · " + res.Cause.Sentence()

@@ -2,13 +2,21 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
 
 	"approver.example"
 	"approver.example/broadcaster"
+	"approver.example/configs"
 	"approver.example/daemon/adminapi"
 	"approver.example/display"
+	"approver.example/shieldcore"
 )
 
 func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
@@ -33,4 +41,62 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 func (d *Admin) revoke(ctx context.Context, peer approver.Peer, which adminapi.RequestID) (adminapi.ControlAnswer, error) {
 	err := d.People.Grants.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
 	return adminapi.ControlAnswer{Done: err == nil, Text: "revoked"}, err
+}
+
+// exactRule is the narrowest rule of a policy that allows a call: this command and
+// nothing beside it, by this tool of this agent under this user, in this folder. It
+// says which call no rule can be as narrow for.
+func exactRule(call approver.ToolCall) (string, error) {
+	switch {
+	case call.Command == "" || call.Control != "":
+		return "", errors.New("it is not a shell command")
+	case !call.Peer.Known || !filepath.IsAbs(call.Dir) || filepath.Clean(call.Dir) != call.Dir:
+		return "", errors.New("its user or its folder is not known for certain")
+	case strings.ContainsFunc(call.Dir, func(r rune) bool { return r < ' ' || r > '~' }):
+		return "", errors.New("its folder has characters that are not plain")
+	case display.Mask(call.Text()) != call.Text(), display.Mask(call.Command) != call.Command:
+		return "", errors.New("it holds what looks like a secret")
+	}
+	var command strings.Builder
+	for _, r := range regexp.QuoteMeta(call.Command) {
+		if r < ' ' || r > '~' {
+			fmt.Fprintf(&command, `\x{%x}`, r)
+		} else {
+			command.WriteRune(r)
+		}
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", call.Agent, call.Tool, call.Dir, call.Command))
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	rule := fmt.Sprintf("  - name: always.c%s\n    tools: [%s]\n    command: %s\n    when:\n      agents: [%s]\n      uids: [%d]\n      dirs: [%s]\n    decision: allow\n",
+		hex.EncodeToString(sum[:4]), quote(call.Tool), quote("^"+command.String()+"$"), quote(call.Agent), call.Peer.UID, quote(call.Dir))
+	// What is proposed must do what it says, and nothing may be read into it.
+	policy, err := shieldcore.Load("rule", []byte("version: 1\ntools: {known: ["+quote(call.Tool)+"]}\nrules:\n"+rule))
+	if err != nil {
+		return "", errors.New("a rule cannot name it")
+	}
+	v, err := policy.Judge(context.Background(), call)
+	if err != nil || v.Decision != approver.Allow || strings.ContainsFunc(rule, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		return "", errors.New("a rule that allows cannot match a command that runs more than one thing")
+	}
+	return rule, nil
+}
+
+// propose changes nothing. Whoever puts the rule into the policy is asked, as for
+// every change of it that loosens.
+func (d *Admin) propose(ctx context.Context, which adminapi.RequestID) (adminapi.Proposal, error) {
+	r, err := d.People.Requests.Get(ctx, which.Request)
+	if errors.Is(err, approver.ErrNotFound) {
+		return adminapi.Proposal{}, fmt.Errorf("there is no request %q any more: the audit and approver pending have the ids", which.Request)
+	} else if err != nil {
+		return adminapi.Proposal{}, err
+	}
+	rule, err := exactRule(r.Call)
+	if err != nil {
+		return adminapi.Proposal{}, fmt.Errorf("no rule can be written of this call, because %w", err)
+	}
+	where := d.cfg.Policy
+	if where == "" || strings.HasPrefix(where, configs.PresetPrefix) {
+		where = "a policy file of your own (the setting policy; the built-in one cannot be changed)"
+	}
+	return adminapi.Proposal{Rule: rule, Where: where}, nil
 }

@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"approver.example"
 	"approver.example/audit"
 	"approver.example/broadcaster"
 	"approver.example/daemon/adminapi"
+	"approver.example/display"
+	"approver.example/internal/section"
 )
 
 func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
@@ -101,4 +106,50 @@ func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Sh
 		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
 		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
 	}, nil
+}
+
+// channelStates is the status of all channels.
+func (d *Admin) channelStates(trouble string) (all []adminapi.Channel) {
+	for _, c := range d.channels {
+		state := d.People.Channels.State(c.Name())
+		watchers, others := d.audience().watchers(c)
+		s := adminapi.WithStoreTrouble(adminapi.ChannelOf(c.Name(), state, watchers), state, trouble, d.cfg.Storage().Shared)
+		s.Others = others
+		all = append(all, s)
+	}
+	return all
+}
+
+// fromPort is the port of our own end of a connection, which is another each time.
+var fromPort = regexp.MustCompile(`:\d+->`)
+
+// once says each cause once: eight lookups at a time fail for one reason.
+func once(err error, at section.Storage) string {
+	var lines, seen []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		plain := fromPort.ReplaceAllString(line, "->")
+		// The first line may have what they were for in front.
+		if line == "" || slices.ContainsFunc(seen, func(before string) bool { return strings.HasSuffix(before, cause(plain, at)) }) {
+			continue
+		}
+		lines, seen = append(lines, line), append(seen, plain)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// cause is an error of a store that daemons share without the one lookup that met it, such
+// as "redis: get KEY: ".
+func cause(text string, at section.Storage) string {
+	if rest, is := strings.CutPrefix(text, strings.ToLower(at.Title)+": "); is && at.Shared {
+		if _, after, cut := strings.Cut(rest, ": "); cut {
+			return ": " + after
+		}
+	}
+	return text
+}
+
+// incomplete says which records cannot be read, and how to be rid of them.
+func incomplete(err error, at section.Storage) string {
+	return display.OneLine(once(err, at)) + ` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`
 }

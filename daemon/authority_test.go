@@ -52,12 +52,12 @@ func (b *authorityBench) lists(more string, ids ...string) configs.Config {
 }
 
 func (b *authorityBench) try(cfg configs.Config) (*authority, error) {
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		b.Fatal(err)
 	}
 	h := &authority{
-		Record: sealed.Record{Name: "approvers", Store: b.kv, Codec: codec, ID: "here", Where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).distrust,
+		Record: sealed.Record{Name: "approvers", Store: b.kv, Sealer: sealer, ID: "here", Where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).distrust,
 		audit: b.audit, log: slog.New(slog.NewTextHandler(&b.log, nil)), admitted: func(p approver.People) { b.counts = p },
 	}
 	err = h.start(b.Context())

@@ -95,11 +95,11 @@ func TestAYesIsNotBroughtBack(t *testing.T) {
 // lists is the sealed record of whose answers count, of a daemon.
 func (l *roomLife) lists() sealed.Record {
 	l.t.Helper()
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return sealed.Record{Name: "approvers", Store: l.store, Codec: codec, ID: "here", Where: "the store", Mark: l.trust.mark}
+	return sealed.Record{Name: "approvers", Store: l.store, Sealer: sealer, ID: "here", Where: "the store", Mark: l.trust.mark}
 }
 
 // The story: an approver was taken out. Somebody put the store of before back over a

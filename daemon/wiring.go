@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"runtime"
+	"time"
 
 	"approver.example"
 	"approver.example/broadcaster"
@@ -16,6 +18,8 @@ import (
 	"approver.example/daemon/shield"
 	"approver.example/fingerprint"
 	"approver.example/gate"
+	"approver.example/httpapi"
+	"approver.example/reflexcore"
 	"approver.example/shieldcore/quota"
 )
 
@@ -86,7 +90,8 @@ func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slo
 	}
 	binder := fingerprint.New(rules.Reflex)
 	b, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: base.store, Audit: learner{base.told(log), rules.Reflex, log.With("part", "precedents")}, People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
+		Store: base.store, Audit: base.told(log), OnAnswer: remember(rules.Reflex, log.With("part", "precedents")),
+		People: base.answering(), Channels: base.channels, Destinations: cfg.Destinations(),
 		Fingerprint: func(ctx context.Context, call approver.ToolCall) (approver.Binding, error) {
 			if err := base.calls.Take(ctx, call.Peer.UID); err != nil {
 				return approver.Binding{}, err
@@ -105,10 +110,55 @@ func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slo
 	return b, nil
 }
 
+// remember returns what has the rules learn from people's answers. What cannot be
+// remembered is a question less later, and no reason to take an answer back.
+func remember(reflex *reflexcore.Engine, log *slog.Logger) func(context.Context, approver.Record) {
+	return func(ctx context.Context, r approver.Record) {
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnWithin)
+		defer cancel()
+		if err := reflex.Answered(within, r); err != nil {
+			log.Warn("a person's answer could not be remembered: calls like that one are judged by the rules alone",
+				"request", r.Request, "error", err)
+		}
+	}
+}
+
+// learnWithin bounds how long an answer waits to be remembered.
+const learnWithin = 2 * time.Second
+
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {
 		return "unknown host"
 	}
 	return name
+}
+
+// openSockets listens on both sockets and returns what serves each.
+func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local localChannel, admin *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
+	submit := &httpapi.Submit{Hook: decide.Hook, Ack: admin.People.Reports.Acknowledge, Missed: admin.People.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: doorkeeper{admin, local}, Log: log.With("part", "resolve")}
+	if local != nil {
+		resolve.Resolver = doorkeeper{admin, local}
+	}
+	if err := h.reachable(at.Submit); err != nil {
+		return nil, err
+	}
+	submitOn, err := httpapi.Listen(at.Submit, h.submitMode)
+	if err != nil {
+		return nil, err
+	}
+	resolveOn, err := httpapi.Listen(at.Resolve, h.resolveMode)
+	if err != nil {
+		return nil, errors.Join(err, submitOn.Close())
+	}
+	admin.doors = []*httpapi.Listener{submitOn, resolveOn}
+	kept := func(l *httpapi.Listener) func(context.Context) error {
+		return func(ctx context.Context) error { l.Keep(ctx, log); return nil }
+	}
+	return []func(context.Context) error{
+		func(ctx context.Context) error { return submit.Serve(ctx, submitOn) },
+		func(ctx context.Context) error { return resolve.Serve(ctx, resolveOn) },
+		kept(submitOn), kept(resolveOn),
+	}, nil
 }

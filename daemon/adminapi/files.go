@@ -1,5 +1,9 @@
 package adminapi
 
+import (
+	"runtime/debug"
+)
+
 // An NotInForce standard is one whose files are not in force, or a file that the daemon read
 // at its start and that is another now.
 type NotInForce struct {
@@ -36,4 +40,12 @@ func (v Versions) Unlike(w Versions) (names []string) {
 		}
 	}
 	return names
+}
+
+// BuildVersion is the version of this build.
+func BuildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "devel"
 }

@@ -1,6 +1,9 @@
 package adminapi
 
-import "approver.example/broadcaster"
+import (
+	"approver.example"
+	"approver.example/broadcaster"
+)
 
 // The operations on people.
 const (
@@ -48,3 +51,45 @@ const StillListed = ", and still stands in the configuration: take them out ther
 
 // AnyRequest is which requests, where nobody can approve one.
 const AnyRequest = "ANY request"
+
+// The operations by which root approves where nobody else can.
+const (
+	OpOwnerShow    = "owner_show"
+	OpOwnerApprove = "owner_approve"
+)
+
+// An OwnerRequest is their body.
+type OwnerRequest struct {
+	Request string `json:"request"`
+	Code    string `json:"code,omitempty"` // as typed, of opOwnerApprove
+}
+
+// An OwnerAnswer is the answer of opOwnerShow: the whole card, and a code of its own. Without
+// a code root answers as everybody does.
+type OwnerAnswer struct {
+	Shown Shown  `json:"shown,omitzero"`
+	Code  string `json:"code,omitempty"`
+	Text  string `json:"text,omitempty"` // of opOwnerApprove: what became of it
+	Done  bool   `json:"done,omitempty"`
+}
+
+// The operations of the command pair.
+const (
+	OpPair  = "pair"         // wait for a code on a channel
+	OpAdmit = "add_approver" // let people allow one more approver
+)
+
+// A PairRequest is the body of opPair, whose answer is an approver.Paired.
+type PairRequest struct {
+	Channel string `json:"channel"`
+	Code    string `json:"code"`
+}
+
+// An AdmitRequest is the body of opAdmit.
+type AdmitRequest struct {
+	Channel string          `json:"channel"`
+	Who     approver.Paired `json:"who"`
+	Person  string          `json:"person,omitempty"`
+	File    string          `json:"file"`
+	Diff    []string        `json:"diff"`
+}

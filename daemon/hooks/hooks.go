@@ -7,8 +7,10 @@ package hooks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"approver.example"
@@ -143,4 +145,50 @@ func parkAt(h httpapi.HookRequest, a configs.Agent, now time.Time) time.Time {
 		return time.Time{}
 	}
 	return now.Add(max(0, min(a.ParkAfter, h.Deadline-parkMargin)))
+}
+
+// Rewrite applies a Modify's arguments to a call, for the second judgement.
+func Rewrite(call approver.ToolCall, args json.RawMessage) (approver.ToolCall, error) {
+	ev, err := rewritten(call, args)
+	if err != nil {
+		return call, err
+	}
+	changed := ev.Call
+	changed.ID, changed.Env, changed.Peer, changed.At = call.ID, call.Env, call.Peer, call.At
+	changed.ParkAt, changed.Acks = call.ParkAt, call.Acks
+	return changed, nil
+}
+
+// rewritten is the event of a call with other arguments.
+func rewritten(call approver.ToolCall, args json.RawMessage) (ev agents.Event, err error) {
+	adapter, ok := agents.For(call.Agent)
+	if !ok {
+		return ev, fmt.Errorf("unknown agent %q", call.Agent)
+	}
+	return adapter.Rewrite(call.Raw, args)
+}
+
+// settings answers an agent that asks whether changed settings are taken.
+func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.ToolCall) approver.Verdict {
+	weak := []string{"approver cannot look at them here"}
+	var blind error
+	if d.Hooks != nil {
+		weak, blind = d.Hooks.Weakens(ev, call.Env)
+	}
+	if len(weak) == 0 {
+		return approver.Verdict{
+			Decision: approver.Pass, By: "agents", Rule: "settings", Severity: approver.High,
+			Reason: "the hooks hold with the changed settings",
+		}
+	}
+	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s",
+		strings.Join(weak, "; "))
+	switch {
+	case blind != nil:
+		what = "changed settings of the agent were not taken, because approver cannot look at them now: " + blind.Error()
+		d.Log.Warn("changed settings of the agent were not taken: they CANNOT BE LOOKED AT now", "uid", call.Peer.UID, "error", blind)
+	case d.Hooks != nil:
+		d.Hooks.Refused(ctx, call, what)
+	}
+	return approver.Verdict{By: "agents", Rule: "settings", Severity: approver.High, Reason: what, Detail: what}
 }

@@ -18,7 +18,7 @@ import (
 // startedFlow starts with a configuration of information flow, as the daemon does.
 func startedFlow(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger, change func(*flow.Config)) (configs.Config, *inForce[*flow.Policy], *activeFlow, error) {
 	t.Helper()
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func startedFlow(t *testing.T, kv approver.KV, audit approver.Recorder, log *slo
 		t.Fatal(err)
 	}
 	live := &activeFlow{engine: engine}
-	standing := holdFlow(sealed.Record{Name: "flow", Store: kv, Codec: codec, ID: "here", Where: "the store"}, live, audit, log)
+	standing := holdFlow(sealed.Record{Name: "flow", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, live, audit, log)
 	file, err := cfg.Flow()
 	if err != nil {
 		t.Fatal(err)

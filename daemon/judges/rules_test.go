@@ -21,7 +21,7 @@ import (
 
 func testRules(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*inForce[*configs.Library], *activeRules) {
 	t.Helper()
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func testRules(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.
 		t.Fatal(err)
 	}
 	live := &activeRules{engine: engine}
-	return holdRules(sealed.Record{Name: "rules", Store: kv, Codec: codec, ID: "here", Where: "the store"}, live, audit, log), live
+	return holdRules(sealed.Record{Name: "rules", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, live, audit, log), live
 }
 
 // The story: an agent under the daemon's own user writes a file of rules beside the

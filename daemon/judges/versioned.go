@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"approver.example"
 	"approver.example/daemon/sealed"
+	"approver.example/display"
 	"approver.example/shieldcore"
 )
 
@@ -153,4 +155,18 @@ func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 	f.active.Set(p)
 	f.unused.set("")
 	return nil
+}
+
+// An unusedReason is why files are not in force: they are broken, or they loosen and wait
+// for people. The zero value: they are in force.
+type unusedReason struct{ why atomic.Pointer[string] }
+
+// set notes why; empty is that they are in force.
+func (a *unusedReason) set(why string) { a.why.Store(&why) }
+
+func (a *unusedReason) text() string {
+	if why := a.why.Load(); why != nil {
+		return display.OneLine(*why)
+	}
+	return ""
 }

@@ -22,11 +22,11 @@ import (
 // testInForce is what keeps the policy of an installation whose keys are zeroes.
 func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
 	t.Helper()
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Codec: codec, ID: "here", Where: "the store"}, &shieldcore.Live{}, audit, log)
+	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, &shieldcore.Live{}, audit, log)
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -175,18 +175,18 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 			return value
 		},
 		"under another key": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
-			codec, err := broadcaster.NewRequestCodec(bytes.Repeat([]byte{1}, 32))
+			sealer, err := broadcaster.NewSealer(bytes.Repeat([]byte{1}, 32))
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, err := codec.SealText(f.What(), []byte(`{}`))
+			value, err := sealer.SealText(f.What(), []byte(`{}`))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return value
 		},
 		"no policy": func(t *testing.T, f *inForce[*shieldcore.Policy]) []byte {
-			value, err := f.Codec.SealText(f.What(), []byte(`{"version":"1","text":"eA=="}`))
+			value, err := f.Sealer.SealText(f.What(), []byte(`{"version":"1","text":"eA=="}`))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,11 +18,11 @@ import (
 // A Record is a record in the store that says what was in force last. It is sealed
 // under a key that is not in the store.
 type Record struct {
-	Name  string // what the record is, one word
-	Store approver.KV
-	Codec *broadcaster.RequestCodec
-	ID    string // of this installation: several may share a store
-	Where string // of the record, for people
+	Name   string // what the record is, one word
+	Store  approver.KV
+	Sealer *broadcaster.Sealer
+	ID     string // of this installation: several may share a store
+	Where  string // of the record, for people
 	// Mark counts the changes, so that an older store shows; nil counts none.
 	Mark *broadcaster.ControlMark
 }
@@ -40,11 +40,11 @@ func New(cfg configs.Config, store approver.KV, name string, mark *broadcaster.C
 	if err != nil {
 		return Record{}, err
 	}
-	codec, err := broadcaster.NewRequestCodec(keys[0], keys[1:]...)
+	sealer, err := broadcaster.NewSealer(keys[0], keys[1:]...)
 	if err != nil {
 		return Record{}, err
 	}
-	s := Record{Name: name, Store: store, Codec: codec, ID: cfg.AuditID(), Mark: mark}
+	s := Record{Name: name, Store: store, Sealer: sealer, ID: cfg.AuditID(), Mark: mark}
 	at := cfg.Storage()
 	s.Where = "the key " + s.Key() + " in " + at.Title
 	if !at.Shared {
@@ -94,7 +94,7 @@ func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former st
 // Key is the record's key in the store.
 func (s Record) Key() string { return approver.Key(s.Name, s.ID) }
 
-// What names the record to the codec that seals it.
+// What names the record to the sealer that seals it.
 func (s Record) What() string { return s.Name + " in force of " + s.ID }
 
 // Cure says what else can have made it disappear, for people.
@@ -111,7 +111,7 @@ func (s Record) Load(ctx context.Context, v any) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.Codec.OpenText(s.What(), value)
+	text, err := s.Sealer.OpenText(s.What(), value)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (s Record) Save(ctx context.Context, v any) error {
 	if err != nil {
 		return err
 	}
-	value, err := s.Codec.SealText(s.What(), plain)
+	value, err := s.Sealer.SealText(s.What(), plain)
 	if err != nil {
 		return err
 	}

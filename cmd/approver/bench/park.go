@@ -31,7 +31,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	// Under a key of nobody: the daemon never reads them.
-	codec, err := broadcaster.NewRequestCodec(make([]byte, 32))
+	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
 		return 0, err
 	}
@@ -41,7 +41,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 	}
 	if err := inParallel(64, func(worker int) error {
 		for i := worker; i < n; i += 64 {
-			if err := parkOne(ctx, s, codec, i); err != nil {
+			if err := parkOne(ctx, s, sealer, i); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func (b *bench) park(ctx context.Context, d *daemon, n int, size func() (float64
 
 // parkOne writes the three records of one request, as the daemon does: the
 // request, the way to it from its call id, and from its code.
-func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCodec, n int) error {
+func parkOne(ctx context.Context, kv approver.KV, sealer *broadcaster.Sealer, n int) error {
 	now, err := kv.Now(ctx)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func parkOne(ctx context.Context, kv approver.KV, codec *broadcaster.RequestCode
 		Postings: []broadcaster.Posting{{To: to, Hub: "another", Code: hash, Phase: broadcaster.Posted,
 			Ref: approver.Ref{Destination: to, Message: uuid.NewString()}}},
 	}
-	value, err := codec.Encode(r)
+	value, err := sealer.Encode(r)
 	if err != nil {
 		return err
 	}

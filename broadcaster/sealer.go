@@ -18,23 +18,23 @@ import (
 // here.
 var ErrSealed = errors.New("the request is sealed under another key: list the old key behind the new one in its file")
 
-// A RequestCodec makes stored records of requests, and requests of records. What
-// the agent wants to run, and what was said of it, is sealed with AES-256-GCM:
-// whoever reads the store, a copy of it or its disk learns ids, times and who
-// answered, and no command. The rest has to be readable for the clock and is
-// signed by the store where others could write to it.
+// A Sealer encrypts, with AES-256-GCM, what the store keeps and nobody is to read or
+// change there: of a request what the agent wants to run and what was said of it, and whole
+// texts such as the policy in force. Whoever reads the store, a copy of it or its disk
+// learns ids, times and who answered, and no command. The rest of a request has to be
+// readable for the clock and is signed by the store where others could write to it.
 //
-// Each record names its key, so that keys can be replaced: a new codec seals
+// Each record names its key, so that keys can be replaced: a new sealer seals
 // under its first key and opens under every one. The zero value seals nothing.
-type RequestCodec struct {
+type Sealer struct {
 	current string // id of the key to seal with
 	keys    map[string]cipher.AEAD
 }
 
-// NewRequestCodec derives the sealing keys, which serve nothing else, from a key
+// NewSealer derives the sealing keys, which serve nothing else, from a key
 // of at least 32 bytes and from those that it replaced.
-func NewRequestCodec(key []byte, old ...[]byte) (*RequestCodec, error) {
-	c := &RequestCodec{keys: map[string]cipher.AEAD{}}
+func NewSealer(key []byte, old ...[]byte) (*Sealer, error) {
+	c := &Sealer{keys: map[string]cipher.AEAD{}}
 	for i, k := range append([][]byte{key}, old...) {
 		if len(k) < minCodeKey {
 			return nil, fmt.Errorf("a key to seal requests has %d bytes, but needs at least %d", len(k), minCodeKey)
@@ -84,14 +84,14 @@ type storedRequest struct {
 }
 
 // bound is what a payload belongs to. It opens nowhere else.
-func (r Request) bound() []byte {
+func (s storedRequest) bound() []byte {
 	return bytes.Join([][]byte{
-		[]byte("approver request"), []byte(r.ID), []byte(r.CallID), []byte(r.Fingerprint),
+		[]byte("approver request"), []byte(s.ID), []byte(s.CallID), []byte(s.Fingerprint),
 	}, []byte{0})
 }
 
 // Encode returns the record of r.
-func (c *RequestCodec) Encode(r Request) ([]byte, error) {
+func (c *Sealer) Encode(r Request) ([]byte, error) {
 	aead := c.keys[c.current]
 	if aead == nil {
 		return nil, ErrSealed
@@ -100,12 +100,14 @@ func (c *RequestCodec) Encode(r Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(storedRequest{Request: r, KeyID: c.current, Sealed: aead.Seal(nil, nil, plain, r.bound())})
+	s := storedRequest{Request: r, KeyID: c.current}
+	s.Sealed = aead.Seal(nil, nil, plain, s.bound())
+	return json.Marshal(s)
 }
 
 // Decode reads a record. One whose payload is in the clear, was changed, or
 // belongs to another request is ErrTampered.
-func (c *RequestCodec) Decode(value []byte) (Request, error) {
+func (c *Sealer) Decode(value []byte) (Request, error) {
 	var s storedRequest
 	if err := json.Unmarshal(value, &s); err != nil {
 		return Request{}, err
@@ -138,7 +140,7 @@ type sealedText struct {
 
 // SealText returns the record of a text other than a request, such as the policy
 // in force. what says what it is and whose; it opens as nothing else.
-func (c *RequestCodec) SealText(what string, text []byte) ([]byte, error) {
+func (c *Sealer) SealText(what string, text []byte) ([]byte, error) {
 	aead := c.keys[c.current]
 	if aead == nil {
 		return nil, ErrSealed
@@ -148,7 +150,7 @@ func (c *RequestCodec) SealText(what string, text []byte) ([]byte, error) {
 
 // OpenText reads what SealText made. A text that was changed, or is of something
 // else, is ErrTampered; one under a key that is not known here is ErrSealed.
-func (c *RequestCodec) OpenText(what string, value []byte) ([]byte, error) {
+func (c *Sealer) OpenText(what string, value []byte) ([]byte, error) {
 	var s sealedText
 	if err := json.Unmarshal(value, &s); err != nil {
 		return nil, err

@@ -26,13 +26,13 @@ func sealedRequest() Request {
 	}
 }
 
-func codec(t *testing.T, keys ...byte) *RequestCodec {
+func sealer(t *testing.T, keys ...byte) *Sealer {
 	t.Helper()
 	var all [][]byte
 	for _, k := range keys {
 		all = append(all, bytes.Repeat([]byte{k}, 32))
 	}
-	c, err := NewRequestCodec(all[0], all[1:]...)
+	c, err := NewSealer(all[0], all[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func codec(t *testing.T, keys ...byte) *RequestCodec {
 }
 
 func TestSealedRequests(t *testing.T) {
-	r, c := sealedRequest(), codec(t, 1)
+	r, c := sealedRequest(), sealer(t, 1)
 	record, err := c.Encode(r)
 	if err != nil {
 		t.Fatal(err)
@@ -56,20 +56,20 @@ func TestSealedRequests(t *testing.T) {
 		t.Errorf("the same nonce twice (%v)", err)
 	}
 	// A new key seals, the old one still opens; without it nothing is known.
-	if got, err := codec(t, 2, 1).Decode(record); err != nil || got.Call.Command != r.Call.Command {
+	if got, err := sealer(t, 2, 1).Decode(record); err != nil || got.Call.Command != r.Call.Command {
 		t.Errorf("after a rotation: %v", err)
 	}
-	if _, err := codec(t, 2).Decode(record); !errors.Is(err, ErrSealed) {
+	if _, err := sealer(t, 2).Decode(record); !errors.Is(err, ErrSealed) {
 		t.Errorf("without the old key: %v", err)
 	}
-	moved, _ := codec(t, 2, 1).Encode(r)
-	if _, err := codec(t, 2).Decode(moved); err != nil {
+	moved, _ := sealer(t, 2, 1).Encode(r)
+	if _, err := sealer(t, 2).Decode(moved); err != nil {
 		t.Errorf("what is written after a rotation is under the new key: %v", err)
 	}
-	if _, err := (&RequestCodec{}).Encode(r); err == nil {
-		t.Error("the zero codec writes")
+	if _, err := (&Sealer{}).Encode(r); err == nil {
+		t.Error("the zero sealer writes")
 	}
-	if _, err := NewRequestCodec(make([]byte, 31)); err == nil {
+	if _, err := NewSealer(make([]byte, 31)); err == nil {
 		t.Error("a short key is taken")
 	}
 }
@@ -79,7 +79,7 @@ func TestSealedRequests(t *testing.T) {
 //
 // This test verifies that none of them is taken for the request's.
 func TestAPayloadBelongsToItsRequest(t *testing.T) {
-	c, r := codec(t, 1), sealedRequest()
+	c, r := sealer(t, 1), sealedRequest()
 	other := r
 	other.ID, other.Call.Command = "0190aaaa-0000-7000-8000-000000000002", "ls"
 	record, _ := c.Encode(r)
@@ -130,7 +130,7 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 		_, card := x.tg.card(0)
 		x.tune(func(o *Options) { o.CodeKey, o.OldCodeKeys = bytes.Repeat([]byte{7}, 32), [][]byte{o.CodeKey} })
 		var err error
-		if x.Requests.codec, err = NewRequestCodec(x.CodeKey, x.OldCodeKeys...); err != nil {
+		if x.Requests.sealer, err = NewSealer(x.CodeKey, x.OldCodeKeys...); err != nil {
 			t.Fatal(err)
 		}
 		out := x.Answers.Reply(t.Context(), approver.Reply{
