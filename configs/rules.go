@@ -4,9 +4,7 @@ import (
 	"embed"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -96,31 +94,14 @@ type conditionFile struct {
 	MoreThan int      `yaml:"more_than"`
 }
 
+// keyFragment is a fragment that is always defined: the keys of known services.
+const keyFragment = "key"
+
 // DefaultRules returns the built-in rules of the reflex engine: all files of the
 // folder rules. They are read once.
 func DefaultRules() ([]reflexcore.Rule, error) {
 	rules, err := builtInRules()
 	return slices.Clone(rules), err
-}
-
-// ReadDefaultRules returns the same from the files of a folder that holds the folder
-// rules. The error holds every problem, each as file:line:col.
-func ReadDefaultRules(folder fs.FS) ([]reflexcore.Rule, error) {
-	files, err := fs.Glob(folder, "rules/*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	var all []reflexcore.Rule
-	var errs []error
-	for _, name := range files {
-		data, err := fs.ReadFile(folder, name)
-		if err != nil {
-			return nil, err
-		}
-		list, err := LoadRules(name, data)
-		all, errs = append(all, list...), append(errs, err)
-	}
-	return all, errors.Join(errs...)
 }
 
 var builtInRules = sync.OnceValues(func() (all []reflexcore.Rule, err error) {
