@@ -26,12 +26,12 @@
 //   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
 //     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
 //     command lines package agentcli knows, and agentcode.go for code that starts them
-//   - words: word.go, param.go, operator.go, document.go, braces.go, arith.go, and builder.go
-//   - values: assign.go, array.go and setting.go give them, parameters.go and alternatives.go
+//   - words: word.go, param.go, operator.go, document.go, arith.go, and builder.go
+//   - values: assign.go and setting.go give them, parameters.go and alternatives.go
 //     read them, variables.go, environment.go and elements.go hold them
-//   - files and descriptors: files.go, redirect.go, descriptors.go, lookup.go, workdir.go
+//   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
 //   - what is walked once more because it is not known: readings.go, standin.go
-//   - texts: parse.go, reread.go, sources.go, trees.go, quote.go, literals.go, paths.go
+//   - texts: parse.go, reread.go, sources.go, quote.go
 package shell
 
 // Analyze says what the command line does.
