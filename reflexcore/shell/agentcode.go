@@ -13,37 +13,9 @@ import (
 // Agents are also started by code, through their libraries, and by programs that only the
 // disk shows to be agents: behind a link, or by a pattern.
 
-// An agentModule is a library through which code starts an agent, in one of the ways in
-// uses; empty: by importing it.
-type agentModule struct {
-	name, id, uses string
-}
-
-var agentModules = []agentModule{
-	{"claude_agent_sdk", "copy of claude", "query ClaudeSDKClient"},
-	{"claude_code_sdk", "copy of claude", "query ClaudeSDKClient"},
-	{"@anthropic-ai/claude-agent-sdk", "copy of claude", "query unstable_v2"},
-	{"@anthropic-ai/claude-code", "copy of claude", ""},
-	{"@openai/codex-sdk", "codex", "new Codex( Codex("},
-	{"@openai/codex", "codex", ""},
-	{"@google/gemini-cli-core", "gemini", "GeminiClient sendMessage executeToolCall"},
-	{"@google/gemini-cli", "gemini", ""},
-	{"@github/copilot-sdk", "copilot", "CopilotClient("},
-	{"@github/copilot", "copilot", ""},
-	{"copilot", "copilot", "CopilotClient("},
-	{"@opencode-ai/sdk", "opencode", "createOpencode"},
-	{"@sourcegraph/amp-sdk", "amp", "execute("},
-	{"@cursor/sdk", "cursor", "Agent. agent("},
-	{"@qwen-code/sdk", "qwen", "query("},
-	{"aider", "aider", "main( Coder. run_module( Coder("},
-	{"interpreter", "interpreter", ".chat( OpenInterpreter("},
-	{"gptme", "gptme", "chat( main( run_module("},
-	{"smolagents", "smol", ".run("},
-	{"openhands", "openhands", "Conversation( .run("},
-	{"minisweagent", "mini-swe-agent", ".run("},
-	{"sweagent", "swe-agent", ".run( run_module( main("},
-	{"deepagents", "deepagents", "create_deep_agent("},
-}
+// agentModules are the libraries through which code starts an agent, one in a line, with the
+// agent and the ways to start it; none: by importing the library.
+var agentModules = section("agent modules")
 
 // agentCode notes that code imports a library of an agent, and uses it.
 func (ag *agentReader) agentCode(lang, src string) {
@@ -51,17 +23,18 @@ func (ag *agentReader) agentCode(lang, src string) {
 	if ag.in.ctx.Written || len(src) > maxMentioned || !loads {
 		return
 	}
-	for i := range agentModules {
-		m := &agentModules[i]
-		if !imports(src, m.name) {
+	for line := range strings.Lines(agentModules) {
+		module, rest, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		id, uses, _ := strings.Cut(rest, " |")
+		if !imports(src, module) {
 			continue
 		}
-		used := m.uses == ""
-		for use := range strings.FieldsSeq(m.uses) {
+		used := uses == ""
+		for use := range strings.FieldsSeq(uses) {
 			used = used || strings.Contains(src, use)
 		}
 		if used {
-			ag.agentStarts(m.id, false, lang)
+			ag.agentStarts(id, false, lang)
 		}
 	}
 }
@@ -271,12 +244,7 @@ func (ag *agentReader) bringsCode() bool {
 }
 
 // agentVariables say where an agent finds its settings, or what it does without asking.
-var agentVariables = [...]string{
-	"CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE", "CLAUDE_CODE_SHELL_PREFIX",
-	"CLAUDE_CODE_USE_COWORK_PLUGINS", "CLAUDE_CODE_RESTRICTED", "CODEX_HOME", "GEMINI_CONFIG_DIR", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "OPENCODE_CONFIG",
-	"OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_PERMISSION", "GEMINI_CLI_HOME", "CURSOR_CONFIG_DIR", "COPILOT_HOME", "QWEN_HOME", "FACTORY_HOME", "AIDER_YES_ALWAYS", "AIDER_YES", "COPILOT_ALLOW_ALL",
-	"CLAUDE_DANGEROUSLY_SKIP_PERMISSIONS", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "GOOSE_MODE", "CLAUDE_CODE_DISABLE_HOOKS", "DISABLE_HOOKS",
-}
+var agentVariables = strings.Fields(section("agent variables"))
 
 // installs notes which agent a command installs in a version that it names, which may be
 // an old one, that does not stop where its hooks fail.

@@ -10,11 +10,12 @@ import (
 )
 
 // launchers are the programs that start others by the name of a package, an image or a
-// file of theirs: the word that starts those names, empty for any.
-var launchers = map[string]string{
-	"node": "", "nodejs": "", "cargo": "run", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
-	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
-}
+// file of theirs.
+var launchers = wordset.Of(`node nodejs cargo bun deno tsx ts-node python python3 pypy3 go nix docker podman nerdctl uv
+	mise nix-shell electron java sh bash zsh dash ksh`)
+
+// runLaunchers do so behind the word run only.
+var runLaunchers = wordset.Of("cargo go uv")
 
 // starters are the names of all programs that [agentReader.startsAgent] looks at.
 var starters = func() map[string]bool {
@@ -63,7 +64,7 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 		for _, a := range agentcli.Named(key) {
 			unhooked := agentcli.Unhooked(a.ID, words[1:])
 			if unhooked || a.Begins(words[1:], fed) {
-				copied := unhooked || fetchers[ag.in.via] ||
+				copied := unhooked || fetchers[ag.in.via] != nil ||
 					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
 				ag.agentStarts(a.ID, copied, name)
 			}
@@ -98,17 +99,20 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 	if base == "go" {
 		ag.runsOwn(args)
 	}
-	if _, ok := launchers[agentcli.Unnumbered(base)]; ok || base == "python3" {
+	if launchers[agentcli.Unnumbered(base)] || base == "python3" {
 		ag.launches(base, words)
 	}
 }
 
 // fetchers run a program of a package that they fetch, under whatever name.
-var fetchers = map[string]bool{"npx": true, "pnpx": true, "bunx": true, "npx.cmd": true, "npm exec": true, "npm x": true, "pnpm dlx": true, "yarn dlx": true, "bun x": true, "uvx": true, "uv tool run": true, "pipx run": true, "uv x": true}
+var fetchers = table("fetchers")
 
 // launches looks for an agent among the words of a program that starts others.
 func (ag *agentReader) launches(base string, args []string) {
-	word := launchers[agentcli.Unnumbered(base)]
+	word := ""
+	if runLaunchers[agentcli.Unnumbered(base)] {
+		word = "run"
+	}
 	container := base == "docker" || base == "podman" || base == "nerdctl"
 	if word != "" && (len(args) < 2 || args[1] != word) {
 		return

@@ -270,11 +270,7 @@ func (df *definitions) globally(mark int, std *input, background bool) {
 
 // builtins are the names of all builtins that change what later words mean, or whose output
 // is known. The methods for them are in builtins.go.
-var builtins = wordset.Of(`echo printf read cd pushd popd set shift unset eval exec source . trap command builtin noglob
-	nocorrect - type which alias mapfile readarray export readonly declare typeset local history fc
-	enable bind complete pwd exit : true false umask shopt caller bg fg disown times ulimit unalias
-	suspend logout compopt setopt unsetopt dirs test [ let wait return break continue getopts hash
-	compgen jobs`)
+var builtins = wordset.Of(section("builtins"))
 
 // wellKnown reports whether a name is that of a program or a builtin that later
 // commands may mean by it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 
 	"approver.example/reflexcore/effect"
 )
@@ -103,10 +104,7 @@ func (fn *fileNotes) copiesAll() bool {
 var copyFlags = [...]string{"-f", "-v", "-r", "-R", "-a", "-p", "-fv", "-vf", "-rf", "--force", "--verbose"}
 
 // formatters change how a file is written, and not what it does.
-var formatters = map[string]bool{
-	"touch": true, "dos2unix": true, "unix2dos": true, "mac2unix": true, "prettier": true, "black": true, "shfmt": true, "gofmt": true, "goimports": true, "rustfmt": true,
-	"clang-format": true, "autopep8": true, "yapf": true, "isort": true, "ruff": true, "eslint": true, "biome": true, "dprint": true, "standard": true, "rubocop": true, "swiftformat": true, "ktlint": true, "php-cs-fixer": true,
-}
+var formatters = wordset.Of(section("formatters"))
 
 // isShown reports whether a file that a program opens is shown, by its name, and not run.
 func isShown(target, by string) bool {
@@ -256,16 +254,12 @@ func (fn *fileNotes) backsCopy(p string) {
 
 // packers are the programs that put a file into a smaller one beside it, and the end of its
 // name.
-var packers = map[string]string{
-	"gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "pbzip2": ".bz2", "xz": ".xz", "pixz": ".xz", "lzma": ".lzma", "lzip": ".lz", "lzop": ".lzo",
-	"compress": ".Z", "bzip3": ".bz3", "zstd": ".zst", "pzstd": ".zst", "lz4": ".lz4", "brotli": ".br",
-	"gunzip": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unlzma": ".lzma", "unzstd": ".zst", "uncompress": ".Z", "unlz4": ".lz4",
-}
+var packers = table("packers")
 
 // packed notes the file that a packer makes of another one, or makes it of again.
 func (fn *fileNotes) packed(p string) {
-	end, ok := packers[fn.a.line.by]
-	if !ok || fn.a.taint&told == 0 {
+	end := strings.Join(packers[fn.a.line.by], "")
+	if end == "" || fn.a.taint&told == 0 {
 		return
 	}
 	for i, w := range fn.a.line.argv {

@@ -6,15 +6,13 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // tools are variables that name a program where people have set them to another than
 // the one that a command gives as its default: ${PYTHON:-python3}.
-var tools = map[string]bool{
-	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
-	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
-}
+var tools = wordset.Of(section("tools"))
 
 // hides reports whether an inner scope of the shell has another variable of the name of
 // in.vars[i], which counts and not this one.
@@ -123,11 +121,9 @@ func (vs *variables) prefixed(prefix string) (names []data) {
 	return names
 }
 
-// agents are the programs that ask before they act because their settings, which
+// settingsReaders are the programs that ask before they act because their settings, which
 // they find below the home, tell them to.
-var settingsReaders = map[string]bool{
-	"claude": true, "claude-code": true, "codex": true, "gemini": true, "gemini-cli": true, "qwen": true, "qwen-code": true, "opencode": true, "cursor-agent": true, "copilot": true, "droid": true, "kiro-cli": true, "amp": true, "goose": true, "crush": true,
-}
+var settingsReaders = wordset.Of(section("settings readers"))
 
 // homes are the variables that say where those settings are.
 var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}

@@ -167,7 +167,7 @@ func (l *commandLine) inside(word string) bool {
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
 func (fn *fileNotes) noteBuilt(p string, d data) {
-	if !compilers[fn.a.line.by] || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
+	if compilers[fn.a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
 		return
 	}
 	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
@@ -196,11 +196,7 @@ func isTextFlag(w string) bool {
 }
 
 // compilers make programs of the sources of a project.
-var compilers = map[string]bool{
-	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "tcc": true, "gfortran": true, "nvcc": true,
-	"ld": true, "go build": true, "go test": true, "rustc": true, "ghc": true, "swiftc": true, "ocamlopt": true, "ocamlc": true,
-	"gdc": true, "dmd": true, "ldc2": true, "gnatmake": true, "fpc": true, "esbuild": true, "tsc": true, "swc": true, "rollup": true,
-}
+var compilers = table("compilers")
 
 // downloaders save what they fetch under its own name, also from an address
 // without a scheme.

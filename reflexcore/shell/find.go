@@ -18,12 +18,14 @@ type expression struct {
 	depth  int
 }
 
-// operands of an expression take this many words; all others take none.
-var findWords = map[string]int{
-	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-type": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-anewer": 1, "-cnewer": 1, "-maxdepth": 1, "-mindepth": 1, "-user": 1,
-	"-group": 1, "-perm": 1, "-regex": 1, "-iregex": 1, "-atime": 1, "-ctime": 1, "-amin": 1, "-cmin": 1, "-inum": 1, "-links": 1, "-printf": 1, "-samefile": 1, "-fstype": 1, "-used": 1, "-xtype": 1, "-lname": 1, "-ilname": 1,
-	"-regextype": 1, "-uid": 1, "-gid": 1, "-context": 1, "-newermt": 1, "-newerct": 1, "-newerat": 1, "-newermm": 1, "-since": 1, "-flags": 1, "-D": 1, "-fprint": 1, "-fls": 1, "-fprint0": 1, "-fprintf": 2, "-files0-from": 1, "-limit": 1,
-}
+// findWords says how many words belong to an operand of an expression; none to all others.
+var findWords = func() map[string]int {
+	m := map[string]int{}
+	for operand := range strings.FieldsSeq(section("find operands")) {
+		m[operand]++
+	}
+	return m
+}()
 
 // empty stands for what find deletes only if nothing is in it.
 const empty = "\x00empty"

@@ -12,12 +12,7 @@ import (
 // "$(cat f)/x", of which the first word may be anything, have none.
 
 // places are programs that print where something is, with the words that ask it.
-var places = map[string][]string{
-	"go": {"env GOPATH", "env GOBIN", "env GOROOT", "env GOTOOLDIR"}, "git": {"rev-parse --show-toplevel", "rev-parse --show-cdup", "rev-parse --git-dir", "rev-parse --git-common-dir"},
-	"npm": {"bin", "bin -g", "prefix", "prefix -g", "root", "root -g", "config get prefix"}, "yarn": {"bin", "global bin"}, "pnpm": {"bin", "bin -g", "root", "root -g"},
-	"brew": {"--prefix"}, "poetry": {"env info -p", "env info --path"}, "pipenv": {"--venv"}, "xcrun": {"--show-sdk-path"}, "xcode-select": {"-p", "--print-path"},
-	"rustc": {"--print sysroot", "--print=sysroot"}, "gem": {"environment gemdir"}, "pg_config": {"--bindir"}, "llvm-config": {"--bindir"}, "pwd": {"", "-P", "-L"},
-}
+var places = table("places")
 
 func isCalled(s *syntax.Stmt, name string) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
@@ -58,19 +53,7 @@ func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
 // setups are programs that print what a shell is to run when it starts, by the words
 // that ask for it, * being any one word: their output is theirs, and no file's or
 // anybody else's.
-var setups = map[string][]string{
-	"ssh-agent": {"", "-s", "-c", "-t *", "-s -t *"}, "direnv": {"hook *", "export *"}, "brew": {"shellenv", "shellenv *"},
-	"pyenv": {"init *", "init - *", "init --path", "virtualenv-init *"}, "rbenv": {"init *", "init - *"}, "nodenv": {"init *", "init - *"}, "goenv": {"init *"}, "jenv": {"init *"}, "plenv": {"init *"},
-	"starship": {"init *"}, "zoxide": {"init *", "init * --cmd *"}, "atuin": {"init *", "init * *"}, "mcfly": {"init *"}, "thefuck": {"--alias", "--alias *"}, "fzf": {"--bash", "--zsh"},
-	"mise": {"activate", "activate *", "activate * *", "env", "env *", "hook-env"}, "rtx": {"activate *"}, "fnm": {"env", "env *", "env * *", "env * * *"}, "opam": {"env", "env *", "config env"},
-	"conda": {"shell.bash hook", "shell.zsh hook", "shell.posix hook"}, "micromamba": {"shell hook", "shell hook *", "shell hook * *"}, "mamba": {"shell hook", "shell hook * *"},
-	"minikube": {"docker-env", "podman-env", "-p * docker-env", "completion *"}, "docker-machine": {"env", "env *"}, "dircolors": {"", "-b", "-c"}, "lesspipe": {""}, "luarocks": {"path", "path *"},
-	"keychain": {"--eval", "--eval *", "--quiet --eval *"}, "devbox": {"global shellenv", "shellenv"}, "sheldon": {"source"}, "navi": {"widget *"}, "resize": {""}, "register-python-argcomplete": {"*"},
-	"aws": {"configure export-credentials --format env", "configure export-credentials --profile * --format env"}, "poetry": {"env activate", "completions *"}, "rustup": {"completions *", "completions * *"},
-	"kubectl": {"completion *"}, "helm": {"completion *"}, "gh": {"completion -s *", "completion --shell *"}, "docker": {"completion *"}, "kind": {"completion *"}, "oc": {"completion *"}, "flux": {"completion *"}, "argocd": {"completion *"},
-	"npm": {"completion"}, "pip": {"completion --*"}, "pip3": {"completion --*"}, "uv": {"generate-shell-completion *"}, "uvx": {"--generate-shell-completion *"}, "just": {"--completions *"}, "deno": {"completions *"}, "chezmoi": {"completion *"},
-	"pnpm": {"completion *"}, "yq": {"shell-completion *"}, "golangci-lint": {"completion *"}, "hugo": {"completion *"}, "task": {"--completion *"}, "stack": {"--bash-completion-script *"},
-}
+var setups = table("setups")
 
 // sameWords compares words with those of a pattern.
 func sameWords(pattern string, words []string) bool {

@@ -20,11 +20,7 @@ const (
 )
 
 // readers are programs that only read the files that their operands name.
-var readers = wordset.Of(`cat tac nl head tail less more most pg bat batcat grep egrep fgrep zgrep rg ag ack ugrep jq gojq jaq fx diff colordiff delta difft cmp comm sdiff wc ls ll eza exa lsd tree stat file
-	du df md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum xxhsum b3sum test [ echo printf which whereis type basename dirname realpath readlink pwd true false : od hexdump hd strings
-	cut tr fold fmt paste column rev expand unexpand base64 base32 lsattr getfacl lsof fuser namei jsonlint yamllint shellcheck codespell cspell checkov ajv check-jsonschema code code-insiders cursor subl open xdg-open
-	find fd fdfind locate mdfind man apropos sed tput say espeak logger notify-send osascript figlet cowsay terminal-notifier wl-copy pbcopy xclip xsel clip clip.exe wall write seq expr date sleep
-	cp install mv rm ln mkdir touch chmod chown chgrp chattr tee approver approver-hook`)
+var readers = wordset.Of(section("readers"))
 
 // tellers are programs whose words are texts for people and services, and questions.
 var tellers = wordset.Of(`gh glab hub tea bd jira linear slack acli`)
@@ -78,7 +74,7 @@ func hints(argv []string, fed bool, input string) bool {
 
 // settingNames are parts of the names of files that hold settings, and of approver's
 // sockets.
-var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
+var settingNames = strings.Fields(section("setting names"))
 
 // settingsFrom are the same by the letter that they begin with.
 var settingsFrom = func() (t [256][]string) {
@@ -218,7 +214,7 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 var buildsWithWords = wordset.Of("make gmake bmake remake just task ninja")
 
 // looks are the functions that only ask whether a file is there, and how large.
-var looks = [...]string{"exists", "existsSync", "lexists", "isfile", "is_file", "isdir", "statSync", "os.stat", "getsize", "getmtime", "file_exists", "File.exist?", "-e", "-f", "-s"}
+var looks = strings.Fields(section("look-ups"))
 
 // asked reports whether what stands before a name only asks about the file.
 func asked(before string) bool {
@@ -235,7 +231,7 @@ func (m *mentioner) mirrors(argv []string) bool {
 }
 
 // compressed are the endings that unpacking takes off a name.
-var compressed = [...]string{".gz", ".xz", ".zst", ".bz2", ".lz4", ".lzma", ".br", ".Z", ".gpg", ".age", ".asc", ".orig", ".b64"}
+var compressed = strings.Fields(section("packed endings"))
 
 // scan takes the names of files out of a word.
 func (m *mentioner) scan(w string) {
@@ -350,8 +346,7 @@ func (m *mentioner) writesInto(before, w string) {
 
 // folderFillers are programs that fill a folder which they are told, and of which no table
 // says so; with git it is the subcommand, and with others a word or a part of one.
-var folderFillers = wordset.Of(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
-	worktree submodule subtree init`)
+var folderFillers = wordset.Of(section("folder fillers"))
 
 // renamesMembers reports whether a flag of tar gives what it unpacks other names.
 func renamesMembers(flag string) bool {

@@ -97,11 +97,7 @@ func (fsys *filesystem) isOwn(word string) bool {
 
 // printers print what they make of the files that they are given: of all of their words, or,
 // for those that run a program of the project, of the first.
-var printers = map[string]bool{
-	"cat": true, "m4": true, "erb": true, "j2": true, "jinja2": true,
-	"esbuild": false, "babel": false, "swc": false, "uglifyjs": false, "terser": false, "ts-node": false, "tsx": false,
-	"python": false, "python3": false, "node": false, "ruby": false, "perl": false, "php": false, "lua": false, "bash": false, "sh": false, "go run": false,
-}
+var printers = table("printers")
 
 // madeOf are the files of the project that decide what a command prints; none if others
 // may. Input is what it has for its input.
@@ -113,7 +109,7 @@ func (fsys *filesystem) madeOf(words, input []string) []string {
 	case name == "npx" && len(rest) > 0:
 		name, rest = rest[0], rest[1:]
 	}
-	switch all, known := printers[name]; {
+	switch prints := strings.Join(printers[name], ""); {
 	case name == "envsubst":
 		if len(rest) > 1 || len(rest) == 1 && !strings.HasPrefix(rest[0], "$") {
 			return nil
@@ -121,12 +117,12 @@ func (fsys *filesystem) madeOf(words, input []string) []string {
 		return input
 	case name == "sed":
 		return fsys.filledIn(rest, input)
-	case known && all:
+	case prints == "all":
 		if len(input) > 0 && name != "cat" || !fsys.areOwn(rest) {
 			return nil
 		}
 		return append(input, rest...)
-	case known && len(rest) > 0 && fsys.isOwn(rest[0]):
+	case prints != "" && len(rest) > 0 && fsys.isOwn(rest[0]):
 		return plainBehind(rest, input)
 	case strings.Contains(name, "/") && fsys.isOwn(name):
 		return plainBehind(words, input)
@@ -218,7 +214,7 @@ func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Tain
 }
 
 // firstPieces are the ends of the names of the first pieces: those are told to later calls.
-var firstPieces = [...]string{"aa", "ab", "ac", "ad", "ae", "af", "ag", "ah", "00", "01", "02", "03", "04", "05", "06", "07"}
+var firstPieces = strings.Fields("aa ab ac ad ae af ag ah 00 01 02 03 04 05 06 07")
 
 // mayRun is the file of this text that a path may be: a piece of one that was split, or one
 // whose path ends like what is known of it, behind a folder that is not known. It is nil

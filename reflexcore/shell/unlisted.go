@@ -47,7 +47,7 @@ func (pr *programRunner) asRemoval(from int) {
 }
 
 // patterns are the programs that a pattern of a path is tried for.
-var patterns = [...]string{"rm", "sh", "bash", "dash", "zsh", "dd", "cat", "nc", "cp", "mv", "tee", "curl", "wget", "find", "chmod", "shred", "python3", "perl", "node", "ruby", "base64", "xargs", "env", "sudo", "ssh", "scp"}
+var patterns = strings.Fields(section("pattern programs"))
 
 // tryPattern walks a command whose program is a pattern, such as /bin/r?, as each of
 // the programs that do harm and that it matches.

@@ -1,0 +1,33 @@
+package shell
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// wordsText has the lists of words that are only data.
+//
+//go:embed words.txt
+var wordsText string
+
+// section is one list as it is written there.
+func section(name string) string {
+	_, text, found := strings.Cut(wordsText, "\n["+name+"]\n")
+	if !found {
+		panic("words.txt has no list of " + name)
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	return text
+}
+
+// table is a list whose lines are a name and, behind a colon, what belongs to it.
+func table(name string) map[string][]string {
+	m := map[string][]string{}
+	for line := range strings.Lines(section(name)) {
+		key, values, _ := strings.Cut(line, ":")
+		for value := range strings.SplitSeq(values, ",") {
+			m[key] = append(m[key], strings.TrimSpace(value))
+		}
+	}
+	return m
+}
