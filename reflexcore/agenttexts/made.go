@@ -10,17 +10,15 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // What a command brings into a folder before it starts Claude Code there is not on the disk
 // yet when the command is judged. So that nothing is there says nothing of such a folder.
 
 // placers put whole folders somewhere, besides the programs that unpack.
-var placers = map[string]bool{
-	"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "ln": true, "gln": true,
-	"scp": true, "sftp": true, "rclone": true, "docker": true, "podman": true, "kubectl": true, "aws": true, "gsutil": true, "gcloud": true,
-	"shutil.copytree": true, "shutil.move": true, "shutil.unpack_archive": true, "os.symlink": true, "os.rename": true, "os.replace": true,
-}
+var placers = wordset.Of(`cp mv gcp gmv install rsync ditto ln gln scp sftp rclone docker podman kubectl aws
+	gsutil gcloud shutil.copytree shutil.move shutil.unpack_archive os.symlink os.rename os.replace`)
 
 // mayFill reports whether the command may put one of the files into a folder before a start,
 // or makes the folder in a way of which it is not known what is in it then. Deep says
@@ -76,7 +74,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 }
 
 // runsText are the builtins that run what is not in the command.
-var runsText = map[string]bool{".": true, "source": true, "eval": true}
+var runsText = wordset.Of(". source eval")
 
 // leadsTo reports whether a command is one that runs the start: env, bash -c.
 func (g *given) leadsTo(i int) bool {

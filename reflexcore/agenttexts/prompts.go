@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/wordset"
 )
 
 // Texts that agents load can run commands that no hook sees (content.Prompt). To put such
@@ -131,10 +132,10 @@ func (r *Reader) IsPlace(p string) bool {
 }
 
 // unpacks put there what nobody has looked at.
-var unpacks = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "cpio": true}
+var unpacks = wordset.Of("tar gtar bsdtar unzip 7z 7za cpio")
 
 // asTheyAre put there what they read, as it is.
-var asTheyAre = map[string]bool{"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "tee": true}
+var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
 // promptWritten judges what a file has in it after the call; false if that is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {

@@ -13,6 +13,7 @@ import (
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // Approver's own program is known by its name. Under another name it is found by what the
@@ -119,10 +120,8 @@ func spelled(words []string) string {
 var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
 
 // copiers are the programs that make the same file under another name.
-var copiers = map[string]bool{
-	"cp": true, "gcp": true, "mv": true, "gmv": true, "ln": true, "gln": true, "link": true, "install": true, "ginstall": true, "rsync": true, "dd": true, "cat": true, "tee": true, "ditto": true, "redirection": true, "scp": true,
-	"shutil.copy": true, "shutil.copy2": true, "shutil.copyfile": true, "shutil.move": true, "os.symlink": true, "os.link": true, "os.rename": true, "os.replace": true,
-}
+var copiers = wordset.Of(`cp gcp mv gmv ln gln link install ginstall rsync dd cat tee ditto redirection scp
+	shutil.copy shutil.copy2 shutil.copyfile shutil.move os.symlink os.link os.rename os.replace`)
 
 // renamesProgram judges that a call gives approver's program, or an agent's, another name:
 // nobody would know it under that.

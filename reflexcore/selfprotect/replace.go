@@ -12,6 +12,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/wordset"
 )
 
 // Settings are also changed by what brings, moves or unpacks whole folders. What lies
@@ -21,13 +22,13 @@ import (
 const maxLookups = 1024
 
 // fillers are the programs that fill a folder with what their words do not name.
-var fillers = map[string]bool{
-	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "nerdctl": true, "finch": true, "docker.io": true, "ln": true, "mount": true,
-	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "tiged": true, "giget": true, "stow": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
-}
+var fillers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto rsync docker
+	podman nerdctl finch docker.io ln mount patch gpatch hg svn scp sftp rclone aws gsutil gcloud kubectl degit
+	tiged giget stow gh git extractall unpack_archive`)
 
 // archivers are those of them that unpack an archive.
-var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "extractall": true, "unpack_archive": true, "jar": true, "ar": true}
+var archivers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto extractall
+	unpack_archive jar ar`)
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.

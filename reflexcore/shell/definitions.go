@@ -303,7 +303,7 @@ func (df *definitions) changesShell(c syntax.Command) bool {
 }
 
 // harmless are words before a program that change nothing of what it does.
-var harmless = map[string]bool{"sudo": true, "doas": true, "command": true, "builtin": true, "noglob": true, "nocorrect": true, "time": true, "nice": true}
+var harmless = wordset.Of("sudo doas command builtin noglob nocorrect time nice")
 
 // isCall reports whether a word calls the program of that name, by its path perhaps.
 func isCall(word, name string) bool {
