@@ -48,14 +48,10 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 		return approver.Deny, "it looks up approver's process to stop it or to get into it"
 	}
 	if worst != approver.Deny {
-		if d, text := c.programsOnDisk(); d < worst {
-			worst, what = d, text
-		}
-		if d, text := c.renamesProgram(); d < worst {
-			worst, what = d, text
-		}
-		if d, text := c.startsProcess(); d < worst {
-			worst, what = d, text
+		for _, judge := range [...]func(*Check) (approver.Decision, string){(*Check).programsOnDisk, (*Check).renamesProgram, (*Check).startsProcess} {
+			if d, text := judge(c); d < worst {
+				worst, what = d, text
+			}
 		}
 	}
 	if p := c.namesOwn(); worst > approver.Ask && p != "" {
@@ -155,10 +151,8 @@ func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	case ef.Bits&effect.Remote != 0:
 		return approver.Ask, "it starts an agent on another machine or in a container, without the hooks of the present one"
 	}
-	for i := range c.Effects {
-		if c.Effects[i].Kind == effect.Privilege {
-			return approver.Ask, "it starts an agent as another user, without the hooks of the present one"
-		}
+	if slices.ContainsFunc(c.Effects, func(e effect.Effect) bool { return e.Kind == effect.Privilege }) {
+		return approver.Ask, "it starts an agent as another user, without the hooks of the present one"
 	}
 	return approver.Pass, ""
 }

@@ -33,16 +33,11 @@ var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s
 // pruned finds what find does not go into.
 var pruned = regexp.MustCompile(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
 
-// leftOut is a text of a lookup without what keeps names out of it.
-func leftOut(text string) string {
-	return leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
-}
-
 // looksForSettings reports whether the call looks up files by the names that settings of
 // agents have. What only leaves such names out does not look for them, and a filter that
 // leaves them out makes the list one without them.
 func looksForSettings(text string) bool {
-	text = leftOut(text)
+	text = leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
 	for _, re := range settingsLookups {
 		for _, at := range re.FindAllStringIndex(text, 8) {
 			if !withoutSettings(pipeline(text[at[0]:])) {
@@ -51,16 +46,13 @@ func looksForSettings(text string) bool {
 		}
 	}
 	inFolder := settingsFolder.MatchString(text)
-	for _, found := range listers.FindAllString(text, 8) {
-		if slices.ContainsFunc(strings.Fields(found), func(word string) bool {
+	return slices.ContainsFunc(listers.FindAllString(text, 8), func(found string) bool {
+		return slices.ContainsFunc(strings.Fields(found), func(word string) bool {
 			word = strings.Trim(word, `"'`)
 			// *s.json finds the files of any project, but in a folder of settings those.
 			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // listers find a program that lists files by patterns, and its words.
@@ -135,22 +127,18 @@ func (c *Check) stopsEveryone() bool {
 	}) {
 		return false
 	}
-	for _, at := range grepped.FindAllStringIndex(c.Text, 8) {
-		if grepsAll(wordsAt(c.Text, at[1])) {
-			return true
-		}
-	}
-	for _, m := range psListed.FindAllStringSubmatch(c.Text, 8) {
-		if !choosing.MatchString(" " + inverting.ReplaceAllString(m[1], " ") + " ") {
-			return true
-		}
-	}
-	for _, m := range openFiles.FindAllStringSubmatch(c.Text, 8) {
-		if lsofAll(m[1]) {
-			return true
-		}
-	}
-	return inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
+	greps := func(at []int) bool { return grepsAll(wordsAt(c.Text, at[1])) }
+	lists := func(m []string) bool { return !chooses(m[1]) }
+	opens := func(m []string) bool { return lsofAll(m[1]) }
+	return slices.ContainsFunc(grepped.FindAllStringIndex(c.Text, 8), greps) ||
+		slices.ContainsFunc(psListed.FindAllStringSubmatch(c.Text, 8), lists) ||
+		slices.ContainsFunc(openFiles.FindAllStringSubmatch(c.Text, 8), opens) ||
+		inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
+}
+
+// chooses reports whether the words of a list of processes, or of a filter behind it, keep some only.
+func chooses(words string) bool {
+	return choosing.MatchString(" " + inverting.ReplaceAllString(words, " ") + " ")
 }
 
 // grepsAll reports whether those words of pgrep find all processes: a pattern for all, one
@@ -220,7 +208,7 @@ func lsofAll(words string) bool {
 			chosen = true
 		}
 	}
-	return !chosen && (!piped || !choosing.MatchString(" "+inverting.ReplaceAllString(filter, " ")+" "))
+	return !chosen && (!piped || !chooses(filter))
 }
 
 func findsAll(pattern string) bool {

@@ -3,6 +3,7 @@ package selfprotect
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -23,9 +24,7 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && c.isOwnFile(ef.Target):
-		return approver.Deny
-	case ef.By == "fuser" && c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target):
+	case ef.By == "fuser" && (c.isOwnFile(ef.Target) || c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target)):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
@@ -185,10 +184,5 @@ func (c *Check) isOwnFile(word string) bool {
 	if protected.IsOwn(ef.Target) {
 		return true
 	}
-	for _, name := range c.Names.Others(&ef) {
-		if protected.IsOwn(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)
 }

@@ -173,11 +173,6 @@ func (ag *agentReader) tellsOwn(words []field) {
 	ag.in.runAs(ownName, words, &input{}, &data{})
 }
 
-// buildsOwn reports whether a command line of go build makes approver's program.
-func (fn *fileNotes) buildsOwn() bool {
-	return fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage)
-}
-
 // patternTells walks what approver is told where a pattern finds its program.
 func (ag *agentReader) patternTells(base string, args []field) {
 	if ok, err := path.Match(base, ownName); ok && err == nil && strings.Trim(base, "*?[]") != "" {

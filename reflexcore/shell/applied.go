@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -153,6 +154,17 @@ func (a *applied) forget() {
 	a.notes.origins, a.application = a.notes.origins[:0], application{}
 }
 
+// uses are the uses of a role that a word of the command has.
+func (l *commandLine) uses(role grammar.Role) iter.Seq[*grammar.Use] {
+	return func(yield func(*grammar.Use) bool) {
+		for i := range l.p.Uses {
+			if u := &l.p.Uses[i]; u.Role == role && u.Word >= 0 && !yield(u) {
+				return
+			}
+		}
+	}
+}
+
 // isFind reports whether a command is find.
 func (l *commandLine) isFind() bool { return l.p.Program != nil && l.p.Program.Name == "find" }
 
@@ -261,6 +273,9 @@ func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 // one could be guessed.
 var wholeName = regexp.MustCompile(`^\^[A-Za-z_]\w*=$`)
 
+// secretParts are what names of variables have that hold a secret, or where one may lie.
+var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SALT DSN UR CERT SESSION COOKIE SIGN")
+
 // isHarmlessName reports whether a pattern finds only the line of a variable by whose name
 // it is no secret: all of its name, or three words of it.
 func isHarmlessName(pattern string) bool {
@@ -268,10 +283,8 @@ func isHarmlessName(pattern string) bool {
 	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "PRIVATE", "SALT", "DSN", "UR", "CERT", "SESSION", "COOKIE", "SIGN"} {
-		if strings.Contains(name, part) {
-			return false
-		}
+	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
+		return false
 	}
 	switch name[strings.LastIndexByte(name, '_')+1:] {
 	case "REGION", "PORT", "HOST", "ENV", "ENVIRONMENT", "DEBUG", "LEVEL", "TIMEOUT", "TZ", "TIMEZONE", "LOCALE", "MODE", "VERSION", "ENABLED", "DISABLED":

@@ -241,10 +241,8 @@ func (a *applied) inserts() {
 	if in.payloads.inserted == "" {
 		return
 	}
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
-		}
+	for u := range a.line.uses(grammar.Write) {
+		in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
 	}
 	in.payloads.inserted = ""
 }

@@ -244,13 +244,6 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	})
 }
 
-// pass notes that a variable is exported from now on, or no longer for certain.
-func (as *assigner) pass(name string, exported bool) {
-	if name = as.in.vars.referred(name); as.in.vars.find(name) != nil {
-		as.in.vars.slot(name).passed = exported && as.in.branches == 0
-	}
-}
-
 // unsetElement is unset 'name[index]'.
 func (as *assigner) unsetElement(base, index string) {
 	if index == "@" || index == "*" {
@@ -299,10 +292,14 @@ func (as *assigner) assignAll(name string, values []data) {
 	}
 }
 
-// exportsWord notes what export and its like say of one word: a name, perhaps with a value.
+// exportsWord notes what export and its like say of one word, a name, perhaps with a value: that
+// the variable is exported from now on, or no longer for certain.
 func (as *assigner) exportsWord(word, command string, exports bool) {
+	if !exports && command != "export" {
+		return
+	}
 	name, _, _ := strings.Cut(word, "=")
-	if exports || command == "export" {
-		as.pass(strings.TrimSuffix(name, "+"), exports)
+	if name = as.in.vars.referred(strings.TrimSuffix(name, "+")); as.in.vars.find(name) != nil {
+		as.in.vars.slot(name).passed = exports && as.in.branches == 0
 	}
 }

@@ -210,7 +210,9 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
 		pr.apply(a, sink)
 	}
-	pr.in.io.complains(std, sink)
+	if errors := pr.in.io.err; errors != nil && errors != sink { // it may have written there
+		errors.add(data{effect.Unknown, std.taint})
+	}
 	if base == "tmux" || base == "byobu" {
 		pr.terminals(mark)
 	}

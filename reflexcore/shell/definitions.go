@@ -11,15 +11,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// passFunction notes that a function is exported.
-func (df *definitions) passFunction(name string) {
-	for i := range df.funcs {
-		if df.funcs[i].name == name {
-			df.funcs[i].passed = true
-		}
-	}
-}
-
 // unsetFunction takes a function back.
 func (df *definitions) unsetFunction(name string) {
 	if slices.ContainsFunc(df.funcs, func(have function) bool { return have.name == name }) {
@@ -351,7 +342,11 @@ func (df *definitions) invokeBare(name string, body *syntax.Stmt) {
 // walkExported walks a function that other shells will have, unless it was walked when it
 // was defined.
 func (df *definitions) walkExported(name string) {
-	df.passFunction(name)
+	for i := range df.funcs {
+		if df.funcs[i].name == name {
+			df.funcs[i].passed = true
+		}
+	}
 	for i := len(df.funcs) - 1; i >= 0; i-- {
 		if f := df.funcs[i]; f.name == name && f.body != nil && !df.in.wellKnown(name) {
 			df.in.aside(func() { df.invokeBare(name, f.body) })

@@ -236,10 +236,8 @@ func (fn *fileNotes) backsCopy(p string) {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for i := range fn.a.line.p.Uses { // or what is so called in it
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
-		}
+	for u := range fn.a.line.uses(grammar.Read) { // or what is so called in it
+		replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 	}
 	for _, p := range replaced {
 		was := fn.a.in.fs.contentOf(p)

@@ -208,12 +208,11 @@ func (lr *listRunner) findTargets(action int, roots ...string) []string {
 // near reports whether a folder lies in the working directory of the call, or in a
 // folder for temporary files.
 func (fsys *filesystem) near(p string) bool {
-	for _, dir := range [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
-		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/")) {
-			return true
-		}
-	}
-	return false
+	dirs := [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"}
+	return slices.ContainsFunc(dirs[:], func(dir string) bool {
+		rest, ok := strings.CutPrefix(p, dir)
+		return ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/"))
+	})
 }
 
 // atHome reports whether a path is the home or lies in it.
@@ -241,13 +240,9 @@ func (lr *listRunner) roots() []string {
 
 // isOperand reports whether a word of find stands before its expression.
 func (l *commandLine) isOperand(word int) bool {
-	for i := 1; i <= word; i++ {
-		w := l.argv[i]
-		if w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.argv[1:word+1], func(w string) bool {
+		return w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P"
+	})
 }
 
 // listed is what find prints, as far as it is known.

@@ -36,7 +36,8 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 		return
 	}
 	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
-	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
+	takesCode := func(u grammar.Use) bool { return u.Role == grammar.Code || u.Role == grammar.Sql }
+	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || slices.ContainsFunc(p.Stdin, takesCode))
 	if !hidden && !hints(argv, fed, std.text) {
 		return
 	}
@@ -54,11 +55,6 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	}
 	m.joined()
 	m.tell(from)
-}
-
-// takesCode reports whether a program takes its input for code.
-func takesCode(p *grammar.Parsed) bool {
-	return slices.ContainsFunc(p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Code || u.Role == grammar.Sql })
 }
 
 // hints reports whether one of the words may name a file that somebody protects: it has a

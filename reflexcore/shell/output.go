@@ -121,12 +121,7 @@ func (a *applied) asItWas(text string) (data, bool) {
 
 // keepsLines reports whether all flags of a command leave one line what it is.
 func (l *commandLine) keepsLines() bool {
-	for _, w := range l.argv[1:] {
-		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !keepsLine(w) })
 }
 
 // printed is what printenv prints of one variable that the text or the environment sets.

@@ -54,11 +54,9 @@ func (lr *listRunner) runsList(out *data) {
 	if lr.a.line.p.Program.Name != "parallel" || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
 		return
 	}
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
-			for _, std := range lr.contents(u) {
-				lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
-			}
+	for u := range lr.a.line.uses(grammar.Read) {
+		for _, std := range lr.contents(u) {
+			lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
 		}
 	}
 }
@@ -182,10 +180,8 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 // or in a file whose name stands in the places.
 func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 	std := lr.a.std
-	for i := range lr.a.line.p.Uses {
-		if r := &lr.a.line.p.Uses[i]; r.Role == grammar.Read && r.Word > 0 {
-			std = &lr.contents(r)[0]
-		}
+	for r := range lr.a.line.uses(grammar.Read) {
+		std = &lr.contents(r)[0]
 	}
 	if !std.present {
 		std = &input{data: unknown, present: true}

@@ -109,7 +109,7 @@ func tooDeep(src string, limit int) bool {
 				most = max(most, depth)
 			}
 		case 'd', 'e':
-			if closerAt(src, i) && depth > 0 {
+			if depth > 0 && (wordAt(src, i, "done") || wordAt(src, i, "esac")) {
 				depth--
 			}
 		}
@@ -138,12 +138,7 @@ var nesting = func() (t [256]uint8) {
 }()
 
 // beforeWord marks the bytes that a keyword may stand behind.
-var beforeWord = func() (t [256]bool) {
-	for _, c := range []byte(" \t\n;|&({") {
-		t[c] = true
-	}
-	return t
-}()
+var beforeWord = bytesOf(" \t\n;|&({")
 
 func wordAt(src string, i int, word string) bool {
 	if !strings.HasPrefix(src[i:], word) || i > 0 && !beforeWord[src[i-1]] {
@@ -166,8 +161,6 @@ func keywordAt(src string, i int) bool {
 	}
 	return wordAt(src, i, "case")
 }
-
-func closerAt(src string, i int) bool { return wordAt(src, i, "done") || wordAt(src, i, "esac") }
 
 // Read says how a text would be read, without walking it.
 func Read(src string, lim Limits) How {

@@ -166,16 +166,6 @@ func (fsys *filesystem) runsFrom(file string, v *version) {
 
 // This file finds what a call wrote and runs by another path, or in pieces.
 
-// unfilled makes unknown what code put into the files that it opened: it was not seen to
-// write anything, and need not have said it in a way that is followed.
-func (fsys *filesystem) unfilled(paths []string) {
-	for _, p := range paths {
-		if f := fsys.fileAt(p); f != nil && f.text == "" {
-			f.text = effect.Unknown
-		}
-	}
-}
-
 // notePieces notes the files that split and csplit write: all that begin with a name.
 func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Taint) {
 	prefix, operands := "x", 0

@@ -219,14 +219,7 @@ func isOneWord(s string) bool {
 }
 
 // isKnownWord reports whether all of a value is known, and it is one word.
-func isKnownWord(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] == effect.Unknown[0] || splitting[s[i]] {
-			return false
-		}
-	}
-	return true
-}
+func isKnownWord(s string) bool { return isOneWord(s) && effect.IsKnown(s) }
 
 func isLiteral(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -249,20 +242,18 @@ var placeholder = regexp.MustCompile(`^s(?:/` + marked + `/[\w.:@%+=-]+/|\|` + m
 const marked = `(?:@\w+@|\{\{ ?[\w.]+ ?\}\}|__\w+__|%\w+%|\$\{\w+\}|<\w+>)`
 
 // special marks the bytes for which a literal is not itself.
-var special = func() (t [256]bool) {
-	for _, c := range []byte("\\{*?[~") {
-		t[c] = true
-	}
-	return t
-}()
+var special = bytesOf("\\{*?[~")
 
 // splitting marks the bytes at which a value may be several words, or a pattern.
-var splitting = func() (t [256]bool) {
-	for _, c := range []byte("*?[" + usualIFS) {
+var splitting = bytesOf("*?[" + usualIFS)
+
+// bytesOf marks the bytes of a text.
+func bytesOf(text string) (t [256]bool) {
+	for _, c := range []byte(text) {
 		t[c] = true
 	}
 	return t
-}()
+}
 
 // usualIFS is what separates words where nobody said anything else.
 const usualIFS = " \t\n"

@@ -164,19 +164,13 @@ func (rg *readings) look(mark int) {
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {
 			rg.saw |= named
 		}
-		if i == 0 || !isPage(f.text) {
-			rg.lookAt(f.text, f.splits)
+		switch {
+		case i > 0 && isPage(f.text):
+		case strings.Trim(f.text, effect.Unknown) != "":
+			rg.saw |= partly
+		case f.splits && f.text != "":
+			rg.saw |= wholly
 		}
-	}
-}
-
-// lookAt notes it for one text. Bare says that it was not quoted.
-func (rg *readings) lookAt(text string, bare bool) {
-	switch {
-	case strings.Trim(text, effect.Unknown) != "":
-		rg.saw |= partly
-	case bare && text != "":
-		rg.saw |= wholly
 	}
 }
 

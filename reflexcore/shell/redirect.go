@@ -358,11 +358,3 @@ func (dt *descriptorTable) told(n int, d data, sink *data, by string) {
 		dt.outs[n].add(d)
 	}
 }
-
-// complains adds to the error output what a program may have written there, where that
-// is read and the output is not read by the same.
-func (dt *descriptorTable) complains(std *input, sink *data) {
-	if dt.err != nil && dt.err != sink {
-		dt.err.add(data{effect.Unknown, std.taint})
-	}
-}

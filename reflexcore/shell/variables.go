@@ -281,13 +281,6 @@ func (vs *variables) mergeArray(old *variable, v variable) {
 	}
 }
 
-// settle notes how many values each variable has after the first round of a loop.
-func (vs *variables) settle() {
-	for i := range vs.list {
-		vs.list[i].settled = len(vs.list[i].alts)
-	}
-}
-
 // widen makes unknown what has more values with each round of a loop, and reports
 // whether there is such a variable.
 func (vs *variables) widen() (any bool) {
@@ -367,15 +360,13 @@ func (vs *variables) environment(name string) data {
 	return unknown
 }
 
+// credentialParts are what such names have.
+var credentialParts = strings.Fields("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KEY ACCESS_KEY CREDENTIAL")
+
 // secretName reports whether a variable of that name holds a credential.
 func secretName(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(upper, part) })
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -357,12 +358,10 @@ func (b *builder) addValue(d data, quoted bool) {
 
 // hasBrace reports whether an unquoted { stands in the word.
 func hasBrace(w *syntax.Word) bool {
-	for _, part := range w.Parts {
-		if lit, ok := part.(*syntax.Lit); ok && strings.IndexByte(lit.Value, '{') >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
+		lit, ok := part.(*syntax.Lit)
+		return ok && strings.IndexByte(lit.Value, '{') >= 0
+	})
 }
 
 // braces expands {a,b} and {1..3}.

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -170,10 +171,6 @@ func covert(p string) bool {
 
 // temporary reports whether a path lies in a folder in which everybody may write.
 func temporary(p string) bool {
-	for _, folder := range [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"} {
-		if strings.HasPrefix(p, folder) {
-			return true
-		}
-	}
-	return false
+	folders := [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"}
+	return slices.ContainsFunc(folders[:], func(folder string) bool { return strings.HasPrefix(p, folder) })
 }

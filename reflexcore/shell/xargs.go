@@ -71,7 +71,7 @@ func replaced(argv []string) string {
 				place = "{}"
 			}
 		case w[1] == '-':
-			if !strings.Contains(w, "=") && takesNext(w) {
+			if slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
 				i++
 			}
 		default:
@@ -94,12 +94,8 @@ func replaced(argv []string) string {
 	return place
 }
 
-// takesNext reports whether a long flag of xargs has its value in the next word.
-func takesNext(flag string) bool {
-	return slices.ContainsFunc([]string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--process-slot-var"}, func(f string) bool {
-		return strings.HasPrefix(f, flag)
-	})
-}
+// xargsValues are the long flags of xargs that have a value.
+var xargsValues = strings.Fields("--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var")
 
 // shortValue is the flag of xargs among letters that are written together that has a value,
 // and that value, if it is in the same word.
@@ -135,8 +131,8 @@ func (lr *listRunner) contents(u *grammar.Use) []input {
 // read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
 func (lr *listRunner) read() []input {
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && lr.a.line.p.Program.Name == "xargs" {
+	for u := range lr.a.line.uses(grammar.Read) {
+		if lr.a.line.p.Program.Name == "xargs" {
 			return lr.contents(u)
 		}
 	}
@@ -268,10 +264,8 @@ func (lr *listRunner) found(action int) []string {
 	roots := lr.roots()
 	if !lr.a.line.isFind() {
 		roots = nil
-		for i := range lr.a.line.p.Uses {
-			if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-				roots = append(roots, lr.a.pathOf(u))
-			}
+		for u := range lr.a.line.uses(grammar.Read) {
+			roots = append(roots, lr.a.pathOf(u))
 		}
 		if len(roots) == 0 {
 			roots = append(roots, lr.a.in.cwd.dir)
@@ -355,26 +349,26 @@ func (l *commandLine) isList(std *input) bool {
 			return false
 		}
 	}
-	return std.text != "" && !slices.ContainsFunc(l.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
+	return std.text != "" && !l.isDelimited()
 }
 
 // takesLines reports whether xargs takes each line for a word.
 func (l *commandLine) takesLines() bool {
-	for _, w := range l.argv {
-		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
-			return true
-		}
-	}
-	return false
+	return l.isDelimited() || slices.Contains(l.argv, "-0") || slices.Contains(l.argv, "--null")
+}
+
+// isDelimited reports whether a flag of xargs says what its words end with.
+func (l *commandLine) isDelimited() bool {
+	return slices.ContainsFunc(l.argv, func(w string) bool {
+		return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim")
+	})
 }
 
 // added are the words that a use of the role args adds to the command.
 func (lr *listRunner) added() []field {
 	var out []field
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
-			out = append(out, lr.a.field(u))
-		}
+	for u := range lr.a.line.uses(grammar.Args) {
+		out = append(out, lr.a.field(u))
 	}
 	for i := range lr.a.line.p.Stdin {
 		if lr.a.line.p.Stdin[i].Role == grammar.Args {
