@@ -117,7 +117,7 @@ func (r *Reader) startsIn(s *shell.Step, g *given) {
 }
 
 // tells are the flags with which Claude Code only says something of itself.
-var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h": true}
+var tells = wordset.Of("--version -v --help -h")
 
 // manifestFile is the file of a plugin that says what it has.
 const manifestFile = ".claude-plugin/plugin.json"

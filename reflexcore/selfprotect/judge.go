@@ -48,7 +48,10 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 		return approver.Deny, "it looks up approver's process to stop it or to get into it"
 	}
 	if worst != approver.Deny {
-		for _, judge := range [...]func(*Check) (approver.Decision, string){(*Check).programsOnDisk, (*Check).renamesProgram, (*Check).startsProcess} {
+		programs := [...]func(*Check) (approver.Decision, string){
+			(*Check).programsOnDisk, (*Check).renamesProgram, (*Check).startsProcess,
+		}
+		for _, judge := range programs {
 			if d, text := judge(c); d < worst {
 				worst, what = d, text
 			}
@@ -193,7 +196,7 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 		return approver.Deny, "it changes the settings through which an agent asks approver"
 	case namedByPattern(ef):
 		return approver.Ask, "it writes a name that is made up in the folder of an agent's settings"
-	case strings.HasSuffix(ef.Target, effect.Unknown+"settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.json"), strings.HasSuffix(ef.Target, effect.Unknown+"/settings.local.json"):
+	case slices.ContainsFunc(unknownSettings[:], func(name string) bool { return strings.HasSuffix(ef.Target, name) }):
 		return approver.Ask, "it writes settings into a folder that is not known"
 	case at&(places.Home|places.System) != 0 && at&(places.Project|places.Build) == 0 && protected.IsGuardPath(ef.Target):
 		return approver.Ask, "it changes the settings of a guard"
@@ -206,6 +209,11 @@ func (c *Check) changes(ef *effect.Effect, at places.Place) (approver.Decision, 
 	default:
 		return approver.Pass, ""
 	}
+}
+
+// unknownSettings are how files of settings in a folder end that is not known.
+var unknownSettings = [...]string{
+	effect.Unknown + "settings.json", effect.Unknown + "/settings.json", effect.Unknown + "/settings.local.json",
 }
 
 // movesAway reports whether a folder is moved that approver's own lies in.
@@ -224,17 +232,18 @@ var ownFiles = regexp.MustCompile(`approver-hook|\.(claude|codex|gemini|cursor|a
 	`|\b(PreToolUse|PostToolUse|disableAllHooks)\b`)
 
 // unpackers write files that only what they read names, or their further words.
-var unpackers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "cpio": true, "patch": true, "git apply": true, "git am": true}
+var unpackers = []string{"tar", "gtar", "bsdtar", "cpio", "patch", "git apply", "git am"}
 
 // changesByLookup reports whether files are written or deleted of which nothing is
-// known, or which an archive or a difference holds, and the call looks for those by which agents ask, or names them: it is they.
+// known, or which an archive or a difference holds, and the call looks for those by which
+// agents ask, or names them: it is they.
 func (c *Check) changesByLookup() bool {
 	for i := range c.Effects {
 		e := &c.Effects[i]
 		if e.Kind != effect.Write && e.Kind != effect.Delete || e.Bits&(effect.Later|effect.Remote) != 0 {
 			continue
 		}
-		if unpackers[e.By] || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
+		if slices.Contains(unpackers, e.By) || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
 			return ownFiles.MatchString(c.Text) || looksForSettings(c.Text)
 		}
 		base := path.Base(e.Target)

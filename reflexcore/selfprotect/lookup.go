@@ -66,7 +66,7 @@ func madeForSettings(pattern string) bool {
 	}
 	pattern = strings.TrimPrefix(pattern, "./")
 	finds := func(name string) bool { return glob.Name(pattern, name) } // through folders
-	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
+	return slices.ContainsFunc(settingsSamples, finds) && !slices.ContainsFunc(otherSamples, finds)
 }
 
 // listMatches reports whether a pattern of a list finds a name.
@@ -77,8 +77,10 @@ func listMatches(pattern, name string) bool {
 
 // settingsSamples are names and paths of settings, and otherSamples those of other files.
 var (
-	settingsSamples = [...]string{"settings.json", ".claude/settings.json", "x/.claude/settings.json", ".codex/config.toml", ".claude", ".codex"}
-	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc"}
+	settingsSamples = strings.Fields(`settings.json .claude/settings.json x/.claude/settings.json .codex/config.toml .claude
+		.codex`)
+	otherSamples = strings.Fields(`package.json a.json src/a.json .github/a.json a.toml src/a.toml .git src/config.toml
+		.eslintrc`)
 )
 
 // counted finds what curl puts a part of the address in the place of.
@@ -161,7 +163,7 @@ func grepsAll(words []string) bool {
 				i++
 			}
 		case word[1] == '-':
-			chosen = chosen || strings.HasPrefix(word, "--pa") || strings.HasPrefix(word, "--te") || strings.HasPrefix(word, "--se") || strings.HasPrefix(word, "--pg")
+			chosen = chosen || slices.Contains([]string{"--pa", "--te", "--se", "--pg"}, word[:min(4, len(word))])
 			if !strings.Contains(word, "=") && strings.HasPrefix(word, "--p") {
 				i++
 			}

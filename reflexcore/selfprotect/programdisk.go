@@ -13,6 +13,7 @@ import (
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // programsOnDisk judges programs that are started by their path, under each name that the
@@ -186,7 +187,7 @@ func isOpenFile(p string) bool {
 }
 
 // wholes print all of a file if they are told to.
-var wholes = map[string]bool{"head": true, "tail": true, "pv": true}
+var wholes = wordset.Of("head tail pv")
 
 // copiesProcess reports whether an effect reads a process's program, and the call makes a
 // file of it: a copy or a link has a name of its own.

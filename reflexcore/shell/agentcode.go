@@ -25,12 +25,12 @@ func (ag *agentReader) agentCode(lang, src string) {
 	}
 	for line := range strings.Lines(agentModules) {
 		module, rest, _ := strings.Cut(strings.TrimSpace(line), " | ")
-		id, uses, _ := strings.Cut(rest, " |")
+		id, ways, _ := strings.Cut(rest, " |")
 		if !imports(src, module) {
 			continue
 		}
-		used := uses == ""
-		for use := range strings.FieldsSeq(uses) {
+		used := ways == ""
+		for use := range strings.FieldsSeq(ways) {
 			used = used || strings.Contains(src, use)
 		}
 		if used {
@@ -86,10 +86,8 @@ func (ag *agentReader) mayBeLink(name string, args []string) {
 		return
 	}
 	file := ag.in.fs.expandHome(name)
-	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
-		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
-			return // who writes there is asked about
-		}
+	if hasPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
+		return // who writes there is asked about
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
@@ -120,7 +118,8 @@ func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
-var goValues = wordset.Of("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
+var goValues = wordset.Of(`-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec
+	-buildmode -compiler -installsuffix -covermode -coverpkg`)
 
 // runsOwn walks what approver is told where go runs its package.
 func (ag *agentReader) runsOwn(args []field) {

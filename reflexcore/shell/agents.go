@@ -107,6 +107,9 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 // fetchers run a program of a package that they fetch, under whatever name.
 var fetchers = table("fetchers")
 
+// packageFolders are parts of the paths of packages that are installed.
+var packageFolders = [...]string{"node_modules/", "site-packages/", "/dist-packages/", "/@"}
+
 // launches looks for an agent among the words of a program that starts others.
 func (ag *agentReader) launches(base string, args []string) {
 	word := ""
@@ -117,7 +120,8 @@ func (ag *agentReader) launches(base string, args []string) {
 	if word != "" && (len(args) < 2 || args[1] != word) {
 		return
 	}
-	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }) {
+	runs := func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }
+	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], runs) {
 		return
 	}
 	first := true // no operand was seen yet
@@ -140,14 +144,15 @@ func (ag *agentReader) launches(base string, args []string) {
 			id = agentcli.ModuleOf(w, args[i+1:])
 		case script && runsScripts[agentcli.Unnumbered(base)] && agentcli.InPath(w): // where a shell looks too
 			id = agentcli.PackageOf(w)
-		case container && args[i-1] != "-v" && args[i-1] != "--name" && args[i-1] != "-w" && args[i-1] != "--volume" && args[i-1] != "--network":
+		case container && !wordset.Has("-v --name -w --volume --network", args[i-1]):
 			id = agentcli.ImageOf(w)
 		case container:
-		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
+		case hasPrefix(w, "npm:", "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
 			id = agentcli.PackageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case agentcli.ClaudeInstalled(w):
 			id = "claude"
-		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
+		case slices.ContainsFunc(packageFolders[:], func(folder string) bool { return strings.Contains(w, folder) }),
+			strings.HasPrefix(w, effect.Unknown+"/"):
 			id = agentcli.InstalledOf(w)
 		}
 		if id == "" {

@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // asksHelp reports whether a command is only the words of its program and a flag that
@@ -102,7 +103,7 @@ func (a *applied) gitFolder() string {
 		}
 	}
 	for _, w := range a.line.argv {
-		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
+		if hasPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w) {
 			return ""
 		}
 	}
@@ -152,6 +153,11 @@ func (a *applied) forget() {
 	clear(a.parsed.Uses)
 	clear(a.notes.origins)
 	a.notes.origins, a.application = a.notes.origins[:0], application{}
+}
+
+// hasRole reports whether there is a use of one of those roles.
+func hasRole(uses []grammar.Use, roles ...grammar.Role) bool {
+	return slices.ContainsFunc(uses, func(u grammar.Use) bool { return slices.Contains(roles, u.Role) })
 }
 
 // uses are the uses of a role that a word of the command has.
@@ -286,9 +292,6 @@ func isHarmlessName(pattern string) bool {
 	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
 		return false
 	}
-	switch name[strings.LastIndexByte(name, '_')+1:] {
-	case "REGION", "PORT", "HOST", "ENV", "ENVIRONMENT", "DEBUG", "LEVEL", "TIMEOUT", "TZ", "TIMEZONE", "LOCALE", "MODE", "VERSION", "ENABLED", "DISABLED":
-		return true
-	}
-	return false
+	return wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT TZ TIMEZONE LOCALE MODE VERSION ENABLED
+		DISABLED`, name[strings.LastIndexByte(name, '_')+1:])
 }

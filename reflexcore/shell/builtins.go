@@ -161,14 +161,14 @@ func (bc builtinCall) eval() {
 	d := words(bc.in.exp.fields[bc.mark+1:])
 	if !d.known() {
 		bc.in.rep.noteOddity(EvalUnknown, "eval")
-		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
-			bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) {
+			bc.in.add(unknownCode("any", d.taint, "eval")) // a file's text may end the command, and begin another one
 		}
 	}
 	bc.in.shakes(bc.in.exp.fields[bc.mark+1:], "eval")
 	outer := bc.in.alt.setAside()
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
-		bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		bc.in.add(unknownCode("setup", d.taint, "eval"))
 		bc.sink.add(unknown)
 	} else {
 		bc.in.payloads.payload(d, "eval", bc.std, bc.sink)

@@ -251,7 +251,7 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 func (in *interp) shakes(words []field, by string) {
 	for i := range words {
 		if words[i].shaken {
-			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
+			in.add(unknownCode("any", words[i].taint|effect.File, by))
 			return
 		}
 	}

@@ -172,7 +172,7 @@ func (ds *directories) atTop(p string) string {
 		return ""
 	}
 	top := path.Clean(strings.ReplaceAll(ds.in.cwd.dir, effect.Unknown, ""))
-	if !isTopFolder(top) && top != ds.in.par.valueOf("HOME").text {
+	if !topFolders[top] && top != ds.in.par.valueOf("HOME").text {
 		return ""
 	}
 	return path.Clean(ds.in.arena.concat(top, "/", p[len(ds.in.cwd.dir):]))

@@ -111,11 +111,8 @@ func isShown(target, by string) bool {
 	if by != "open" && by != "xdg-open" {
 		return false
 	}
-	switch strings.ToLower(path.Ext(target)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf", ".html", ".htm", ".txt", ".md", ".csv", ".json", ".log", ".mp4", ".wav":
-		return true
-	}
-	return false
+	return wordset.Has(`.png .jpg .jpeg .gif .svg .webp .pdf .html .htm .txt .md .csv .json .log .mp4 .wav`,
+		strings.ToLower(path.Ext(target)))
 }
 
 // fedFile is the file of the disk that a command has for its input, just as it lies there;

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -32,8 +31,8 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	case grammar.Exec:
 		a.runsFile(u, out)
 	case grammar.Args:
-		if !slices.ContainsFunc(a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) }) // parallel ::: COMMANDS
+		if !hasRole(a.line.p.Uses, grammar.Shell, grammar.Argv) { // parallel ::: COMMANDS
+			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) })
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {

@@ -61,7 +61,8 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 	if !fn.a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
-	if !slices.ContainsFunc(fn.a.line.p.Uses, func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }) {
+	reads := func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }
+	if !slices.ContainsFunc(fn.a.line.p.Uses, reads) {
 		return false
 	}
 	f.built, f.from = false, nil
@@ -133,11 +134,6 @@ func (l *commandLine) symbolic() bool {
 	return slices.ContainsFunc(l.argv[1:], func(w string) bool { return hasLetter(w, "s") || strings.HasPrefix(w, "--sym") })
 }
 
-// hasLetter reports whether a word is flags of one letter each, and one of these is among them.
-func hasLetter(w, letters string) bool {
-	return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
-}
-
 // inside reports whether a copy takes what is in a folder, and not the folder.
 func (l *commandLine) inside(word string) bool {
 	if !l.p.Copies {
@@ -175,7 +171,7 @@ func isTextFlag(w string) bool {
 	if w[0] != '-' {
 		return false
 	}
-	return slices.ContainsFunc(textFlags, func(flag string) bool { return strings.HasPrefix(w, flag) })
+	return hasPrefix(w, textFlags...)
 }
 
 // textFlags are how flags of compilers begin that may do so.

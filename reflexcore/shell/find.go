@@ -248,7 +248,7 @@ func (l *commandLine) isOperand(word int) bool {
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
 	if slices.ContainsFunc(a.line.argv, func(w string) bool {
-		return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || w == "-printf" || w == "-ls" || strings.HasPrefix(w, "-fprint") || !effect.IsKnown(w)
+		return hasPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}

@@ -34,7 +34,10 @@ func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
 
 // branches are the words with which git prints the name of the branch that is checked out.
 // It begins with no + unless somebody made such a branch, which is asked about.
-var branchQueries = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
+var branchQueries = []string{
+	"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD",
+	"symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD",
+}
 
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
 func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
@@ -89,7 +92,7 @@ func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 		return 0
 	}
 	name := c.Args[0].Lit()
-	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
+	if df.defines(name) {
 		return 0
 	}
 	last := c.Args[len(c.Args)-1]
@@ -170,9 +173,7 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 
 // replaced reports whether the text made something else of a program's name.
 func (df *definitions) replaced(name string) bool {
-	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
-		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil || df.defines(name)
 }
 
 // onlyCall is the command of statements that are one simple command which assigns nothing, or nil.

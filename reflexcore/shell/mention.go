@@ -26,7 +26,8 @@ var readers = wordset.Of(section("readers"))
 var tellers = wordset.Of(`gh glab hub tea bd jira linear slack acli`)
 
 // writesTo are the flags of readers and of git that name a file that is written.
-var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
+var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory
+	--outdir`)
 
 // mentions notes what files the words of a command name, and its input where that is code,
 // without an effect that says what becomes of them. By is the [agentcli.ProgramName] of the command,
@@ -36,8 +37,7 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 		return
 	}
 	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
-	takesCode := func(u grammar.Use) bool { return u.Role == grammar.Code || u.Role == grammar.Sql }
-	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || slices.ContainsFunc(p.Stdin, takesCode))
+	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || hasRole(p.Stdin, grammar.Code, grammar.Sql))
 	if !hidden && !hints(argv, fed, std.text) {
 		return
 	}
@@ -156,10 +156,10 @@ func (m *mentioner) setKind(argv []string) {
 				m.git = w
 			}
 		}
-		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export" && m.git != "hash-object"
+		m.reads = !wordset.Has("bundle config format-patch archive fast-export hash-object", m.git)
 	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
 		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
-			return w == "--write" || w == "-w" || w == "-i" || w == "--inplace" || w == "--fix" || w == "-o" || w == "--output-file" || w == "--in-place" || w == "format" && m.by != "prettier" || w == "fmt"
+			return wordset.Has("--write -w -i --inplace --fix -o --output-file --in-place fmt", w) || w == "format" && m.by != "prettier"
 		})
 	case "bash", "sh", "zsh", "dash", "ksh":
 		m.reads = slices.Contains(argv, "-n")
@@ -221,8 +221,7 @@ func asked(before string) bool {
 // mirrors reports whether a program makes files of the names in an address.
 func (m *mentioner) mirrors(argv []string) bool {
 	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") && slices.ContainsFunc(argv[1:], func(w string) bool {
-		return strings.HasPrefix(w, "--force-d") || strings.HasPrefix(w, "--mirror") || strings.HasPrefix(w, "--recursive") || strings.HasPrefix(w, "--page-req") ||
-			len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xrmp")
+		return hasPrefix(w, "--force-d", "--mirror", "--recursive", "--page-req") || hasLetter(w, "xrmp")
 	})
 }
 
@@ -308,7 +307,8 @@ var lowOpens = wordset.Of("os.open posix.open sysopen IO.sysopen openSync fs.ope
 
 // makers are programs that make files of others and never read settings: what the tables
 // take for one more file to read may be the one to write.
-var makers = wordset.Of("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
+var makers = wordset.Of(`gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as
+	sox convert magick pandoc`)
 
 // feeds are the programs that take their input for commands that write files, and of
 // which no table says so.
@@ -346,7 +346,7 @@ var folderFillers = wordset.Of(section("folder fillers"))
 
 // renamesMembers reports whether a flag of tar gives what it unpacks other names.
 func renamesMembers(flag string) bool {
-	return strings.HasPrefix(flag, "--one") || strings.HasPrefix(flag, "--xf") || strings.HasPrefix(flag, "--trans")
+	return hasPrefix(flag, "--one", "--xf", "--trans")
 }
 
 // fills notes the settings in a hidden folder that a program is told to fill.

@@ -148,13 +148,7 @@ func (ex *expander) replace(d data, r *syntax.Replace) data {
 	if !strings.ContainsAny(pat, `*?[\`) {
 		ex.in.rep.made(len(d.text))
 		switch {
-		case pat == "":
-			switch anchor {
-			case '#':
-				return data{with.text + d.text, taint}
-			case '%':
-				return data{d.text + with.text, taint}
-			}
+		case pat == "" && anchor == 0:
 			return data{d.text, taint}
 		case anchor == '#':
 			if rest, ok := strings.CutPrefix(d.text, pat); ok {

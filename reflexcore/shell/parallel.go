@@ -18,7 +18,7 @@ var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 // or what -a names, then what stands behind each mark. Several files have a source each.
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
-	if slices.ContainsFunc(lr.a.line.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && lr.a.std.present {
+	if hasRole(lr.a.line.p.Stdin, grammar.Args) && lr.a.std.present {
 		out = append(out, wordsOf(lr.a.std, endsLine))
 	}
 	last := 0
@@ -51,7 +51,7 @@ func (lr *listRunner) sources() [][]field {
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
 func (lr *listRunner) runsList(out *data) {
-	if lr.a.line.p.Program.Name != "parallel" || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+	if lr.a.line.p.Program.Name != "parallel" || hasRole(lr.a.line.p.Uses, grammar.Shell) {
 		return
 	}
 	for u := range lr.a.line.uses(grammar.Read) {

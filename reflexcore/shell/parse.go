@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -187,7 +188,7 @@ func (in *interp) tokens(src string) {
 	}
 	endCommand := func() {
 		endWord()
-		for len(in.exp.fields) > mark+1 && isKeyword(in.exp.fields[mark].text) {
+		for len(in.exp.fields) > mark+1 && keywords[in.exp.fields[mark].text] {
 			copy(in.exp.fields[mark:], in.exp.fields[mark+1:])
 			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
 		}
@@ -258,7 +259,7 @@ func (a *Analyzer) inert(src string) bool {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
 		}) {
-			if a.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
+			if a.Table.Plausible(word) != nil || keywords[word] || strings.IndexByte(word, '/') >= 0 {
 				return false
 			}
 		}
@@ -274,16 +275,11 @@ func (a *Analyzer) assignmentElsewhere(src string) bool {
 	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	return a.Table.Find(name) == nil && !isKeyword(name)
+	return a.Table.Find(name) == nil && !keywords[name]
 }
 
-func isKeyword(s string) bool {
-	switch s {
-	case "if", "then", "else", "elif", "do", "while", "until", "for", "case", "!", "time", "function", "end", "begin", "not", "and", "or":
-		return true
-	}
-	return false
-}
+// keywords are words of a shell that name no program.
+var keywords = wordset.Of(section("keywords"))
 
 // bared runs the words of a command once more without what is not known of them.
 func (in *interp) bared(mark int) {

@@ -154,7 +154,7 @@ func (rg *readings) look(mark int) {
 			if len(rg.founded) < 64 && !slices.Contains(rg.founded, rest) {
 				rg.founded = append(rg.founded, rest)
 			}
-		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
+		case ok && topFolders[firstOf(rest)], !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
 			rg.saw |= chosen
 			rg.chose = true
 		}

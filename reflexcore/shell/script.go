@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -55,7 +56,7 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 	if lang == "" && strings.Trim(v.text, effect.Unknown+" \t\n") == "" && !v.known() {
 		// There is nothing to walk, and the name of its first program could be the file's
 		// own: that would end in the limit of depth, and the rest would not be looked at.
-		pl.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: v.taint, Bits: effect.Partial, By: "file " + target})
+		pl.in.add(unknownCode("any", v.taint, "file "+target))
 		return
 	}
 	pl.runScript(lang, v.data, args, std, sink, "file "+target)
@@ -125,6 +126,11 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 			pl.in.source(strings.ReplaceAll(d.text, effect.Unknown, ""), via, &own, &data{})
 		})
 	}
+}
+
+// unknownCode is that a shell runs what is not known.
+func unknownCode(what string, taint effect.Taint, by string) effect.Effect {
+	return effect.Effect{Kind: effect.Exec, Target: "shell code", What: what, Taint: taint, Bits: effect.Partial, By: by}
 }
 
 func partialIf(b bool) effect.Bits {
@@ -363,10 +369,10 @@ func (pr *programRunner) terminals(mark int) {
 			run(data{text, f.taint}, "tmux #()")
 			rest = after
 		}
-		if first, _, more := strings.Cut(strings.TrimSpace(f.text), " "); more && runsInTerminal(first) {
+		if first, _, more := strings.Cut(strings.TrimSpace(f.text), " "); more && terminalCommands[first] {
 			run(data{"tmux " + f.text, f.taint}, "tmux")
 		}
-		if !strings.HasSuffix(f.text, ";") && (i == 0 || !runsInTerminal(f.text)) || i+1 == len(args) {
+		if !strings.HasSuffix(f.text, ";") && (i == 0 || !terminalCommands[f.text]) || i+1 == len(args) {
 			continue
 		}
 		next, from := data{text: "tmux"}, i
@@ -384,12 +390,5 @@ func (pr *programRunner) terminals(mark int) {
 	}
 }
 
-// runsInTerminal reports whether a command of tmux runs what it is given.
-func runsInTerminal(command string) bool {
-	switch command {
-	case "run-shell", "run", "if-shell", "new-session", "new-window", "neww", "split-window", "splitw",
-		"respawn-pane", "respawnp", "respawn-window", "respawnw", "display-popup", "popup", "pipe-pane", "pipep", "send-keys", "source-file":
-		return true
-	}
-	return false
-}
+// terminalCommands are the commands of tmux that run what they are given.
+var terminalCommands = wordset.Of(section("terminal commands"))

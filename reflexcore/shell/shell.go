@@ -21,7 +21,7 @@
 // Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
 // a walk consists of. The other files, from above to below:
 //
-//   - statements: scope.go and walk.go, stmt.go, exec.go, trap.go
+//   - statements: walk.go, stmt.go, exec.go, trap.go
 //   - simple commands: call.go, builtins.go and the files of single builtins, definitions.go
 //   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
 //     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -239,7 +240,7 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 				above = true
 			case strings.HasPrefix(text, "/") && strings.Count(path.Clean(text), "/") < 3:
 				top = true
-			case mounts(text), strings.ContainsAny(text, "'\"(") && strings.Contains(text, "/"):
+			case mountWords[text], strings.ContainsAny(text, "'\"(") && strings.Contains(text, "/"):
 				found = true
 			}
 			return !found
@@ -248,12 +249,5 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 	return found || above && top
 }
 
-// mounts reports whether a word is a program that says where file systems are mounted, or
-// the flag of one.
-func mounts(word string) bool {
-	switch word {
-	case "df", "findmnt", "mount", "mountpoint", "lsblk", "%m", "/proc/mounts", "/etc/mtab", "/etc/fstab":
-		return true
-	}
-	return false
-}
+// mountWords are programs that say where file systems are mounted, or the flag of one.
+var mountWords = wordset.Of(section("mounts"))

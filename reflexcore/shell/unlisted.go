@@ -106,13 +106,11 @@ func unchecks(flag string) bool {
 		return false
 	}
 	name, _, _ = strings.Cut(name, "=")
-	for _, prefix := range [...]string{"dangerously-skip", "dangerously-bypass", "dangerously-allow", "dangerously-disable", "dangerously-ignore", "dangerously-no", "skip-permission", "skip-approval", "skip-safety", "no-safety", "no-guard", "no-approval", "no-permission-check", "disable-safety", "disable-guard", "disable-approval", "bypass-approval", "bypass-permission", "bypass-safety", "ignore-safety", "auto-approve-all"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "yolo"
+	return name == "yolo" || hasPrefix(name, uncheckedFlags...)
 }
+
+// uncheckedFlags are how such flags begin.
+var uncheckedFlags = strings.Fields(section("unchecked flags"))
 
 // saysDelete takes a program of which nothing is known at its word: one whose
 // subcommand is called delete deletes something, most often elsewhere, and one whose

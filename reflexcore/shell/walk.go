@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strings"
+	"sync"
 
 	"approver.example/reflexcore/effect"
 	"mvdan.cc/sh/v3/syntax"
@@ -191,4 +192,160 @@ func (ds *directories) isHidden(dir string) bool {
 	}
 	rest, ok := strings.CutPrefix(dir, ds.in.ctx.Dir+"/")
 	return ok && (strings.HasPrefix(rest, ".") || strings.Contains(rest, "/."))
+}
+
+// enter begins a scope for variables, directory and parameters.
+func (in *interp) enter() scope {
+	s := scope{
+		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.io.out, params: in.par.params, others: in.par.others,
+		funcs: len(in.def.funcs), aliases: len(in.def.aliases), zero: in.par.zero, apart: in.def.apart, readonly: len(in.vars.readonly),
+		hooks: len(in.traps.hooks), rewired: len(in.io.rewired),
+	}
+	in.vars.mark = s.length
+	return s
+}
+
+// enterBranch begins a scope that [interp.join] ends.
+func (in *interp) enterBranch() scope {
+	in.branches++
+	return in.enter()
+}
+
+// leave ends a scope and forgets what became of it, as a subshell does.
+func (in *interp) leave(s scope) {
+	in.traps.runLate(s.hooks)
+	clear(in.vars.list[s.length:])
+	in.vars.mark, in.vars.list, in.cwd = s.mark, in.vars.list[:s.length], s.workdir
+	in.io.out, in.par.params, in.par.others = s.out, s.params, s.others
+	in.def.funcs, in.def.aliases = in.def.funcs[:s.funcs], in.def.aliases[:min(s.aliases, len(in.def.aliases))]
+	in.par.zero, in.def.apart, in.vars.readonly, in.io.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly], in.io.rewired[:min(s.rewired, len(in.io.rewired))]
+}
+
+// join ends the scope of a branch: what it assigned is one more possibility.
+func (in *interp) join(s scope) {
+	in.branches--
+	dir, params, others := in.cwd.dir, in.par.params, in.par.others
+	in.vars.mark, in.par.params, in.par.others = s.mark, s.params, s.others
+	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
+		in.par.joinParams(params, others)
+	}
+	for i := s.funcs; i < len(in.def.funcs); i++ {
+		in.def.funcs[i].maybe = true
+	}
+	for i := s.aliases; i < len(in.def.aliases); i++ {
+		in.def.aliases[i].maybe = true
+	}
+	if len(in.vars.list) > s.length {
+		changed := append([]variable(nil), in.vars.list[s.length:]...)
+		clear(in.vars.list[s.length:])
+		in.vars.list = in.vars.list[:s.length]
+		for _, v := range changed {
+			if v.name != "" {
+				in.vars.merge(v)
+			}
+		}
+	}
+	if in.cwd.dir = s.dir; dir != s.dir {
+		in.cwd.dir = effect.Unknown
+		if strings.HasPrefix(dir, "/") {
+			in.cwd.may = dir // or the one from before
+		}
+	}
+	if in.cwd.may == "" {
+		in.cwd.may = s.may
+	}
+	if in.par.zero != s.zero {
+		in.par.zero = data{effect.Unknown, in.par.zero.taint | s.zero.taint}
+	}
+}
+
+// separately walks what a process of its own does.
+func (in *interp) separately(bare bool, walk func()) {
+	s := in.def.newProcess(bare)
+	walk()
+	in.leave(s)
+}
+
+// newProcess begins the scope of a new process, which [interp.leave] ends. It has no
+// aliases, and only the functions and variables that are exported. Where that is not
+// certain, because a variable may have come with the environment, both possibilities count.
+// bare says that even what is exported may not reach it.
+func (df *definitions) newProcess(bare bool) scope {
+	s := df.in.enter()
+	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
+	df.in.par.params, df.in.par.others = []data{}, nil
+	for i := s.length - 1; i >= 0; i-- {
+		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
+			df.in.vars.inherit(&v, s.length)
+		}
+	}
+	return s
+}
+
+const (
+	leavesLoop jump = 1 << iota
+	leavesFunction
+)
+
+var interps = sync.Pool{New: func() any { return &interp{} }}
+
+func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
+	*in = interp{
+		Analyzer: a, ctx: ctx,
+		rep:      report{res: out, lim: &a.Limits, step: -1},
+		cwd:      workdir{dir: ctx.Dir},
+		vars:     variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
+		alt:      alternatives{selection: selection{choices: in.alt.choices[:0]}},
+		par:      parameters{zero: data{text: "bash"}},
+		def:      definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
+		fs:       filesystem{list: in.fs.list[:0]},
+		exp:      expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
+		io:       descriptorTable{conduits: in.io.conduits},
+		readings: readings{below: in.readings.below[:0]},
+		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
+		src:      sources{trees: in.src.trees[:0]},
+		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
+		agents:   agentReader{argv: in.agents.argv[:0]},
+	}
+	in.assemble()
+	if in.cwd.dir == "" {
+		in.cwd.dir = effect.Unknown
+	}
+}
+
+// assemble lets the parts of a walk find those that they need.
+func (in *interp) assemble() {
+	in.rep.ctx = &in.ctx
+	in.vars.rep, in.vars.ctx, in.vars.cwd = &in.rep, &in.ctx, &in.cwd
+	in.alt.rep, in.alt.vars, in.alt.arena, in.alt.ctx = &in.rep, &in.vars, &in.arena, &in.ctx
+	in.echoes.rep, in.echoes.alt = &in.rep, &in.alt
+	in.src.rep, in.src.ctx = &in.rep, &in.ctx
+	in.par.in, in.math.in, in.assigner.in, in.exp.in, in.fs.in, in.io.in = in, in, in, in, in, in
+	in.def.in, in.traps.in, in.hist.in, in.lines.in, in.dirs.in, in.readings.in = in, in, in, in, in, in
+	in.stands.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
+}
+
+// wiped returns the memory of a list for the next text, or none if it is large.
+func wiped[T any](list []T) []T {
+	if cap(list) > 256 {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
+}
+
+// release forgets what the text was, so that nothing of it is kept.
+func (in *interp) release() {
+	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
+	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
+	in.agents.argv = wiped(in.agents.argv)
+	in.arena.texts.Reset()
+	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
+	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
+	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
+	in.src.outermost = read{}
+	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{}, nil, nil, nil, nil
+	in.par.grown = [2][]data{}
 }

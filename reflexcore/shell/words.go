@@ -2,6 +2,7 @@ package shell
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 )
 
@@ -30,4 +31,14 @@ func table(name string) map[string][]string {
 		}
 	}
 	return m
+}
+
+// hasPrefix reports whether a text begins with one of several.
+func hasPrefix(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
+}
+
+// hasLetter reports whether a word is flags of one letter each, and one of these is among them.
+func hasLetter(w, letters string) bool {
+	return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A workdir is the working directory of the shell, as far as it is known.
@@ -80,15 +81,8 @@ func firstOf(p string) string {
 	return p
 }
 
-// isTopFolder reports whether a path is the root, or one of the folders of a system and
-// of its people that lie in it.
-func isTopFolder(p string) bool {
-	switch p {
-	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/proc", "/sys", "/run", "/nix", "/Users", "/System", "/Library", "/Applications", "/private":
-		return true
-	}
-	return false
-}
+// topFolders are the root and the folders of a system and of its people that lie in it.
+var topFolders = wordset.Of(section("top folders"))
 
 // isStackNumber reports whether what follows a tilde is a number of the stack of folders.
 func isStackNumber(s string) bool {
@@ -150,18 +144,17 @@ func anyFile(path string) string {
 // package manager, so that it is what its name says. What is called git in another folder is taken for
 // git, and for whatever else somebody put there.
 func installed(file string) bool {
-	for _, folder := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/", "/nix/store/", "/snap/bin/", "/System/", "/Library/", "/Applications/", "/home/linuxbrew/"} {
-		if strings.HasPrefix(file, folder) {
-			return true
-		}
-	}
-	for _, folder := range [...]string{"/node_modules/.bin/", "/.venv/bin/", "/venv/bin/", "/.cargo/bin/", "/go/bin/", "/.local/bin/"} {
-		if strings.Contains(file, folder) {
-			return true
-		}
-	}
-	return !strings.HasPrefix(file, "/") // not a path of this kind of machine
+	return hasPrefix(file, systemFolders...) || !strings.HasPrefix(file, "/") || // no path of this kind of machine
+		slices.ContainsFunc(programFolders, func(folder string) bool { return strings.Contains(file, folder) })
 }
+
+// systemFolders are where only an installation puts programs, and programFolders where package
+// managers do.
+var (
+	systemFolders = strings.Fields(`/usr/ /bin/ /sbin/ /opt/ /nix/store/ /snap/bin/ /System/ /Library/ /Applications/
+		/home/linuxbrew/`)
+	programFolders = strings.Fields("/node_modules/.bin/ /.venv/bin/ /venv/bin/ /.cargo/bin/ /go/bin/ /.local/bin/")
+)
 
 // covert reports whether a file lies where nobody looks: in memory, or hidden among
 // temporary files.
@@ -171,6 +164,5 @@ func covert(p string) bool {
 
 // temporary reports whether a path lies in a folder in which everybody may write.
 func temporary(p string) bool {
-	folders := [...]string{"/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"}
-	return slices.ContainsFunc(folders[:], func(folder string) bool { return strings.HasPrefix(p, folder) })
+	return hasPrefix(p, "/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/")
 }
