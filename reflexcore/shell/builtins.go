@@ -11,79 +11,46 @@ import (
 // A builtin walks a command of the shell itself. Its words are in.fields[mark:].
 type builtin func(builtinCall)
 
-// builtinOf returns the command of the shell of that name that changes what later
-// words mean, or whose output is known; nil for every other.
-func builtinOf(name string) builtin {
-	if !builtins[name] {
-		return nil // most
-	}
-	switch name {
-	case "echo":
-		return builtinCall.echo
-	case "printf":
-		return builtinCall.printf
-	case "read":
-		return builtinCall.read
-	case "cd", "pushd":
-		return builtinCall.cd
-	case "popd":
-		return builtinCall.popd
-	case "set":
-		return builtinCall.setParams
-	case "shift":
-		return builtinCall.shift
-	case "unset":
-		return builtinCall.unsetNames
-	case "eval":
-		return builtinCall.eval
-	case "exec":
-		return builtinCall.exec
-	case "source", ".":
-		return builtinCall.sourceFile
-	case "trap":
-		return builtinCall.trap
-	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
-		return builtinCall.runCommand
-	case "type", "which":
-		return builtinCall.which
-	case "alias":
-		return builtinCall.defineAlias
-	case "mapfile", "readarray":
-		return builtinCall.mapfile
-	case "export", "readonly", "declare", "typeset", "local":
-		return builtinCall.export
-	case "history", "fc":
-		return builtinCall.history
-	case "enable":
-		return builtinCall.enable
-	case "bind":
-		return builtinCall.bind
-	case "complete":
-		return builtinCall.complete
-	case "pwd":
-		return builtinCall.pwd
-	case "exit":
-		return builtinCall.exit
-	case ":", "true", "false", "umask", "shopt", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
-		return quiet
-	case "dirs":
-		return builtinCall.printDirs
-	case "test", "[", "let", "wait":
-		return builtinCall.evaluateNames
-	case "return":
-		return builtinCall.leaveFunction
-	case "break", "continue":
-		return builtinCall.leaveLoop
-	case "getopts":
-		return builtinCall.getopts
-	case "hash":
-		return builtinCall.hash
-	case "compgen":
-		return builtinCall.compgen
-	case "jobs":
-		return builtinCall.jobs
-	}
-	return nil
+// builtinTable has what walks each command of the shell that changes what later words mean, or
+// whose output is known. A walk finds it in [interp.builtins].
+var builtinTable = map[string]builtin{
+	"echo":   builtinCall.echo,
+	"printf": builtinCall.printf,
+	"read":   builtinCall.read,
+	"cd":     builtinCall.cd, "pushd": builtinCall.cd,
+	"popd":   builtinCall.popd,
+	"set":    builtinCall.setParams,
+	"shift":  builtinCall.shift,
+	"unset":  builtinCall.unsetNames,
+	"eval":   builtinCall.eval,
+	"exec":   builtinCall.exec,
+	"source": builtinCall.sourceFile, ".": builtinCall.sourceFile,
+	"trap":    builtinCall.trap,
+	"command": builtinCall.runCommand, "builtin": builtinCall.runCommand, "noglob": builtinCall.runCommand,
+	"nocorrect": builtinCall.runCommand, "-": builtinCall.runCommand, // the last one is zsh's
+	"type": builtinCall.which, "which": builtinCall.which,
+	"alias":   builtinCall.defineAlias,
+	"mapfile": builtinCall.mapfile, "readarray": builtinCall.mapfile,
+	"export": builtinCall.export, "readonly": builtinCall.export, "declare": builtinCall.export,
+	"typeset": builtinCall.export, "local": builtinCall.export,
+	"history": builtinCall.history, "fc": builtinCall.history,
+	"enable":   builtinCall.enable,
+	"bind":     builtinCall.bind,
+	"complete": builtinCall.complete,
+	"pwd":      builtinCall.pwd,
+	"exit":     builtinCall.exit,
+	":":        quiet, "true": quiet, "false": quiet, "umask": quiet, "shopt": quiet, "caller": quiet, "bg": quiet,
+	"fg": quiet, "disown": quiet, "times": quiet, "ulimit": quiet, "unalias": quiet, "suspend": quiet,
+	"logout": quiet, "compopt": quiet, "setopt": quiet, "unsetopt": quiet,
+	"dirs": builtinCall.printDirs,
+	"test": builtinCall.evaluateNames, "[": builtinCall.evaluateNames, "let": builtinCall.evaluateNames,
+	"wait":   builtinCall.evaluateNames,
+	"return": builtinCall.leaveFunction,
+	"break":  builtinCall.leaveLoop, "continue": builtinCall.leaveLoop,
+	"getopts": builtinCall.getopts,
+	"hash":    builtinCall.hash,
+	"compgen": builtinCall.compgen,
+	"jobs":    builtinCall.jobs,
 }
 
 func quiet(builtinCall) {}
@@ -200,7 +167,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	in.rep.level++
 	if in.rep.level > in.rep.lim.Nesting {
 		in.rep.over(overDepth)
-	} else if b := builtinOf(in.exp.fields[mark].text); b != nil {
+	} else if b := in.builtins[in.exp.fields[mark].text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 	} else {

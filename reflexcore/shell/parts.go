@@ -261,7 +261,8 @@ type interp struct {
 	*Analyzer
 
 	ctx      Context
-	branches int // how many branches, which may not be taken, enclose this
+	builtins map[string]builtin // [builtinTable], which its own methods cannot name
+	branches int                // how many branches, which may not be taken, enclose this
 	jumped   jump
 	via      string // how the text that is walked is run, for people
 

@@ -292,7 +292,7 @@ var interps = sync.Pool{New: func() any { return &interp{} }}
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
-		Analyzer: a, ctx: ctx,
+		Analyzer: a, ctx: ctx, builtins: builtinTable,
 		rep:      report{res: out, lim: &a.Limits, step: -1},
 		cwd:      workdir{dir: ctx.Dir},
 		vars:     variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},

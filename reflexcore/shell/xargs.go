@@ -290,24 +290,14 @@ func (l *commandLine) named() string {
 func (lr *listRunner) appendInput(mark int, std *input) {
 	in := lr.a.in
 	placeholder := replaced(lr.a.line.argv)
-	words := []data{{effect.Unknown, std.taint}}
-	if !std.known() && lr.a.line.isList(std) {
-		words = words[:0]
-		for line := range strings.SplitSeq(strings.TrimSpace(std.text), "\n") {
-			words = append(words, data{line, std.taint})
-		}
-	}
-	if std.known() {
-		words = words[:0]
-		if lr.a.line.takesLines() {
-			for w := range strings.FieldsFuncSeq(std.text, endsLine) {
-				words = append(words, data{w, std.taint})
-			}
-		} else {
-			for _, w := range xargsWords(std.text, placeholder != "") {
-				words = append(words, data{w, std.taint})
-			}
-		}
+	words := []string{effect.Unknown}
+	switch {
+	case !std.known() && lr.a.line.isList(std):
+		words = strings.Split(strings.TrimSpace(std.text), "\n")
+	case std.known() && lr.a.line.takesLines():
+		words = strings.FieldsFunc(std.text, endsLine)
+	case std.known():
+		words = xargsWords(std.text, placeholder != "")
 	}
 	if placeholder != "" {
 		value := effect.Unknown
@@ -315,8 +305,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 			value = strings.TrimSpace(std.text)
 		}
 		if std.known() && !lr.a.line.takesLines() {
-			list := make([]data, 0, len(words))
-			value = join(append(list, words...), "\n").text
+			value = strings.Join(words, "\n")
 		}
 		done := false
 		for i := mark; i < len(in.exp.fields); i++ {
@@ -337,7 +326,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		in.rep.noteOddity(InputAsCode, lr.a.line.by)
 	}
 	for _, w := range words {
-		in.exp.push(field{data: w, splits: !w.known()})
+		in.exp.push(field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
 	}
 }
 
