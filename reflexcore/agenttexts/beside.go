@@ -26,7 +26,8 @@ const (
 
 // beside finds the folders that were added to the project of the agent that calls.
 func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude",
+		l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}

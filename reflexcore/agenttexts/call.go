@@ -316,7 +316,8 @@ func (l *loader) gives(front *content.Front) bool {
 // So it has to be exactly where the name says, in a folder that Claude Code loads from the
 // start, and for all files of the project.
 func (l *loader) owns(name string) bool {
-	roots := []string{"/etc/claude-code/.claude", cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
+	roots := []string{"/etc/claude-code/.claude",
+		cmp.Or(l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"], l.r.Call.Around.Home+"/.claude")}
 	dir := path.Clean(cmp.Or(l.project, l.dir))
 	for range disk.MaxUp {
 		roots = append(roots, strings.TrimSuffix(dir, "/")+"/.claude")
@@ -381,7 +382,8 @@ func (l *loader) file(file string) {
 	}
 	if p.Adds != "" {
 		call.Unseen(file)
-		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content, func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
+		content.Payloads(promptFile(file), "---\n"+p.Front.Text+"---\n", l.r.Call.Analyzer.Limits.Tools.Content,
+			func(hook effect.Payload) { call.Payload(hook, l.r.Place) })
 	}
 	lang := effect.Shell
 	if p.PowerShell {

@@ -33,7 +33,8 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 		}
 		by, _, _ := strings.Cut(ef.By, " ")
 		switch {
-		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
+		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read &&
+			g.reads[i-1].Target == ef.Target: // it is taken away
 		case effect.MakesFolder(ef):
 			made = made || disk.Below(at, dir)
 		case at != dir && disk.Below(at, dir):
@@ -131,7 +132,8 @@ func (r *Reader) hasOne(source, rest string, files []string) bool {
 		if there(source + "/" + file) {
 			return true
 		}
-		if inside, ok := strings.CutPrefix(file, path.Base(source)); ok && (inside == "" || inside[0] == '/' && there(source+inside)) {
+		if inside, ok := strings.CutPrefix(file, path.Base(source)); ok &&
+			(inside == "" || inside[0] == '/' && there(source+inside)) {
 			return true
 		}
 	}
@@ -149,7 +151,8 @@ const (
 
 // cloners are programs that fetch or make whole folders, with the words that have them do it.
 var cloners = map[string]string{
-	"git": "clone worktree submodule subtree", "gh": "clone fork create", "glab": "clone fork create", "hub": "clone", "hg": "clone share",
+	"git": "clone worktree submodule subtree", "gh": "clone fork create", "glab": "clone fork create", "hub": "clone",
+	"hg": "clone share",
 	"jj": "clone", "svn": "co checkout export", "degit": "", "tiged": "", "giget": "", "cargo": "new init", "uv": "init",
 }
 
@@ -168,13 +171,15 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 			verb = v
 		}
 	}
-	plain := verb == "" && name == "git" && does("init") && !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--template") })
+	plain := verb == "" && name == "git" && does("init") &&
+		!slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--template") })
 	if !cloner || verb == "" && verbs != "" && !plain {
 		return clonesNothing
 	}
 	aims, operands := false, 0
 	for i, word := range words {
-		if strings.HasPrefix(word, "-") || i > 0 && (words[i-1] == "-b" || words[i-1] == "-B") || word == verb || word == "add" {
+		if strings.HasPrefix(word, "-") || i > 0 && (words[i-1] == "-b" || words[i-1] == "-B") || word == verb ||
+			word == "add" {
 			continue
 		}
 		operands++
@@ -188,7 +193,8 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 		}
 		// Without a folder's name, one called as the origin is made here.
 		base := path.Join(s.Dir, strings.TrimSuffix(word[strings.LastIndexAny(word, "/:")+1:], ".git"))
-		aims = aims || disk.Below(dir, to) && to != s.Dir || disk.Below(dir, base) && base != s.Dir || word == "." && s.Dir == dir ||
+		aims = aims || disk.Below(dir, to) && to != s.Dir || disk.Below(dir, base) && base != s.Dir ||
+			word == "." && s.Dir == dir ||
 			deep && (disk.Below(to, dir) || disk.Below(base, dir)) && word != "."
 	}
 	switch {

@@ -100,7 +100,8 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) &&
+		content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
@@ -186,7 +187,8 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 
 // takenAway reports whether an effect is that a file is moved away from there.
 func (r *Reader) takenAway(i int) bool {
-	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read && r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
+	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read &&
+		r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
 }
 
 // Changed judges what runs of a text and did not before.
@@ -226,7 +228,8 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 		return found
 	}
 	for i := range r.Call.Effects { // the call itself makes it
-		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
+		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
+			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
 			for _, t := range r.Call.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)

@@ -110,7 +110,8 @@ func (r *Reader) startsIn(s *shell.Step, g *given) {
 			continue
 		}
 		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
-		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 &&
+			(err != nil || !bytes.Equal(own, b)) {
 			r.Call.Unseen(s.Dir + name)
 		}
 	}

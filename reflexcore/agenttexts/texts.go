@@ -82,7 +82,8 @@ func (l *loader) places(file, text string) string {
 		return text
 	}
 	root, project := cmp.Or(l.plugin, path.Dir(path.Dir(path.Dir(file)))), cmp.Or(l.project, l.dir)
-	return strings.NewReplacer("${CLAUDE_SKILL_DIR}", path.Dir(file), "${CLAUDE_PLUGIN_ROOT}", root, "${CLAUDE_PROJECT_DIR}", project).Replace(text)
+	return strings.NewReplacer("${CLAUDE_SKILL_DIR}", path.Dir(file), "${CLAUDE_PLUGIN_ROOT}", root,
+		"${CLAUDE_PROJECT_DIR}", project).Replace(text)
 }
 
 // workflow judges what a workflow brings: its script has no way out but subagents, whose

@@ -58,10 +58,12 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 		}
 	}
 	if p := c.namesOwn(); worst > approver.Ask && p != "" {
-		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" + effect.Short(effect.Show(p)) + ")"
+		return approver.Ask, "it names a file by which agents ask, and nothing says that it only reads it (" +
+			effect.Short(effect.Show(p)) + ")"
 	}
 	if p := c.Patches.OwnFile(); worst > approver.Ask && p != "" {
-		return approver.Ask, "it applies a difference that changes a file by which agents ask (" + effect.Short(effect.Show(p)) + ")"
+		return approver.Ask, "it applies a difference that changes a file by which agents ask (" +
+			effect.Short(effect.Show(p)) + ")"
 	}
 	if worst == approver.Pass && c.changesByLookup() {
 		return approver.Ask, "it looks up files of approver or of an agent's settings to change them"
@@ -80,7 +82,8 @@ func (c *Check) Judge() (worst approver.Decision, what string) {
 func (c *Check) attemptElsewhere(ef *effect.Effect) (approver.Decision, string) {
 	at := c.Around.Of(ef, c.Paths)
 	d, text := c.attempt(ef, at)
-	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 && (ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
+	if own := places.Content<<content.Own | places.Content<<content.Agent; d == approver.Pass && at&own != 0 &&
+		(ef.Kind == effect.Write || ef.Kind == effect.Delete) && !effect.MakesFolder(ef) {
 		return approver.Ask, "it changes the settings of an agent or of approver"
 	}
 	return d, text
@@ -243,11 +246,16 @@ func (c *Check) changesByLookup() bool {
 		if e.Kind != effect.Write && e.Kind != effect.Delete || e.Bits&(effect.Later|effect.Remote) != 0 {
 			continue
 		}
-		if slices.Contains(unpackers, e.By) || !effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
+		if slices.Contains(unpackers, e.By) ||
+			!effect.IsKnown(e.Target) && strings.Trim(e.Target, effect.Unknown+"/*") == "" {
 			return ownFiles.MatchString(c.Text) || looksForSettings(c.Text)
 		}
 		base := path.Base(e.Target)
-		if !effect.IsKnown(e.Target) && (base == effect.Unknown || strings.ContainsAny(base, "*?[") && (protected.FindsSettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) && looksForSettings(c.Text) {
+		if !effect.IsKnown(e.Target) &&
+			(base == effect.Unknown ||
+				strings.ContainsAny(base, "*?[") &&
+					(protected.FindsSettings(base) || madeForSettings(strings.ReplaceAll(base, effect.Unknown, "*")))) &&
+			looksForSettings(c.Text) {
 			return true
 		}
 	}

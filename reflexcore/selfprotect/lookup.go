@@ -23,7 +23,8 @@ const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver
 var settingsLookups = [...]*regexp.Regexp{
 	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b[^|;&\n)]*?` + settingsNames),
 	regexp.MustCompile(`\|\s*(?:rg|[ef]?grep)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings\\?\.json)`),
-	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` + settingsNames),
+	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` +
+		settingsNames),
 }
 
 // leavesOut finds what keeps names out of a list, and the pattern of those.
@@ -125,7 +126,8 @@ const pgrepChooses = "PgGstFr"
 // finds all, or all of one person: kill $(pgrep .), ps -eo pid= | xargs kill.
 func (c *Check) stopsEveryone() bool {
 	if !slices.ContainsFunc(c.Effects, func(e effect.Effect) bool {
-		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
+		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 &&
+			(!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
 	}) {
 		return false
 	}
@@ -202,7 +204,8 @@ func lsofAll(words string) bool {
 			if i++; name == "" && i < len(list) {
 				name = strings.Trim(list[i], `"'`)
 			}
-			if name != "" && (strings.HasPrefix(ownProcess, name) || name[0] == '/' && patternFinds(strings.Trim(name, "/"), ownProcess)) {
+			if name != "" && (strings.HasPrefix(ownProcess, name) ||
+				name[0] == '/' && patternFinds(strings.Trim(name, "/"), ownProcess)) {
 				return true
 			}
 			chosen = chosen || name != "" && name[0] != '^'

@@ -143,7 +143,8 @@ func (c *Check) renamesProgram() (approver.Decision, string) {
 			continue
 		}
 		installed := claude || protected.InBin(ef.Target) && c.Places[i]&(places.Project|places.Temp) == 0
-		if !givesName(c.Effects, ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(c.Text) || !installed && !locates(c.Text, base) {
+		if !givesName(c.Effects, ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(c.Text) ||
+			!installed && !locates(c.Text, base) {
 			continue
 		}
 		if protected.IsOwnProgram(base) {
@@ -178,14 +179,17 @@ func (c *Check) isInstalledClaude(file string) bool {
 // that reads the one that is.
 func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
 	return slices.ContainsFunc(effects, func(ef effect.Effect) bool {
-		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
+		return ef.Kind == effect.Write &&
+			(ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target &&
+			path.Base(ef.Target) != base &&
 			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
 	})
 }
 
 // summed finds the program's file in the hands of one that prints a sum of it, or how it
 // looks: the program's bytes do not come out of that.
-var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer + `\s*<\s*` + ownFile + `(?:\s|$))` +
+var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer +
+	`\s*<\s*` + ownFile + `(?:\s|$))` +
 	`(?:\s*\|\s*(?:awk|cut|head|tail|grep|wc)\b[^|;&\n()<>\x60\\]*)*(?:\s*\)"?)?`)
 
 const (
@@ -196,7 +200,8 @@ const (
 
 // unsaid finds what may name a program or a file in other words than its own, or give
 // another meaning to a name.
-var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums + `|source|alias|hash|enable)\b`)
+var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums +
+	`|source|alias|hash|enable)\b`)
 
 // onlySummed reports whether all that a call does with approver's program is to print a sum
 // of it, or how it looks.

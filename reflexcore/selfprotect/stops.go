@@ -24,7 +24,8 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && (c.isOwnFile(ef.Target) || c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target)):
+	case ef.By == "fuser" &&
+		(c.isOwnFile(ef.Target) || c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target)):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
@@ -66,7 +67,8 @@ func namesApprover(target string) bool {
 		return true
 	}
 	literal := strings.Trim(target, "^$.*+?[]()|\\/ ")
-	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 || !strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
+	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 ||
+		!strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
 		return false
 	}
 	if ok, err := path.Match(target, "approver"); ok && err == nil { // as PowerShell reads it

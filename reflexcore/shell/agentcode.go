@@ -74,7 +74,8 @@ func imports(src, module string) bool {
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
 func (ag *agentReader) mayBeAgent(name string, args []string) {
-	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 ||
+		!effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
 	ag.in.rep.handsOn(Program{Path: ag.in.fs.expandHome(name)}, args)
@@ -140,7 +141,8 @@ func (ag *agentReader) runsOwn(args []field) {
 	if len(rest) == 0 || !ag.in.fs.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != ownName) {
 		return
 	}
-	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
+	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 &&
+		strings.HasSuffix(rest[1].text, ".go") {
 		rest = rest[1:]
 	}
 	ag.tellsOwn(rest[1:])
@@ -217,7 +219,8 @@ func (ag *agentReader) setsAgent(word string) bool {
 	}
 	return slices.ContainsFunc(agentVariables[:], func(name string) bool {
 		at := strings.Index(word, name)
-		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') || at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
+		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') ||
+			at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
 	})
 }
 
@@ -230,7 +233,8 @@ func (ag *agentReader) bringsCode() bool {
 		if name == "" || ag.in.vars.list[i].unset || !agentcli.ClaudeVariable(name, ag.in.vars.list[i].text) {
 			continue
 		}
-		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text && now.text != "" && agentcli.ClaudeVariable(name, now.text) {
+		if now := ag.in.par.valueOf(name); !now.known() ||
+			now.text != ag.in.vars.environment(name).text && now.text != "" && agentcli.ClaudeVariable(name, now.text) {
 			return true
 		}
 	}

@@ -41,7 +41,8 @@ func (ag *agentReader) startsAgent(mark int, base string, std *input) {
 	if len(name) > 256 {
 		return
 	}
-	if u := agentcli.Unnumbered(base); name == base && !args[0].glob && !starters[u] && (u == base || !starters[base]) { // most
+	if u := agentcli.Unnumbered(base); name == base && !args[0].glob && !starters[u] &&
+		(u == base || !starters[base]) { // most
 		ag.installs(base, args)
 		return
 	}
@@ -133,7 +134,8 @@ func (ag *agentReader) launches(base string, args []string) {
 		id := ""
 		script := first
 		first = false
-		if script && runsScripts[agentcli.Unnumbered(base)] && args[i-1] != "-n" && !isCode(agentcli.Unnumbered(base), args[i-1]) {
+		if script && runsScripts[agentcli.Unnumbered(base)] && args[i-1] != "-n" &&
+			!isCode(agentcli.Unnumbered(base), args[i-1]) {
 			ag.mayBeAgent(w, args[i+1:])
 		}
 		switch {

@@ -207,7 +207,8 @@ func (f *virtual) ages() { f.mayHold(f.current()) }
 
 // mayHold makes something one more version of a file. Of more than are kept nothing is known.
 func (f *virtual) mayHold(v version) {
-	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") || slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
+	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") ||
+		slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
 		return
 	}
 	if len(f.older) < olderVersions || f.hasRoom(v.text) {

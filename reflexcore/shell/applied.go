@@ -97,7 +97,8 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 // gitFolder is the folder in which a command of git happens; empty if it may be
 // another one than that of the command.
 func (a *applied) gitFolder() string {
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_COMMON_DIR"} {
 		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
 			return ""
 		}
@@ -219,7 +220,8 @@ func (l *commandLine) findsAll(word int, pattern string) bool {
 	}
 	flag := func(letter byte, long string) bool {
 		return slices.ContainsFunc(l.argv[1:], func(w string) bool {
-			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w && strings.IndexByte(w, letter) > 0
+			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w &&
+				strings.IndexByte(w, letter) > 0
 		})
 	}
 	if name == "killall" && !flag('r', "--regexp") {
@@ -286,7 +288,8 @@ var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SA
 // it is no secret: all of its name, or three words of it.
 func isHarmlessName(pattern string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "=")
-	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 ||
+		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
 	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {

@@ -184,7 +184,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
-		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits && taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
+		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
+			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
 			for i := from; i < len(in.rep.res.Effects); i++ {
 				in.rep.res.Effects[i].Bits |= effect.Inherited
 			}

@@ -69,14 +69,17 @@ func (bc builtinCall) setParams() {
 		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
 			bc.in.vars.exportsAll = true
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
+			strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
 			bc.in.io.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
 			bc.in.io.traced()
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
+			strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
 			bc.in.env.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
 		}
-		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
+		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' &&
+			(i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
 				i++
 			}
@@ -296,7 +299,8 @@ func (bc builtinCall) export() {
 
 // hash -p says where a program is.
 func (bc builtinCall) hash() {
-	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" && len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" &&
+		len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
 		bc.in.def.aliases = append(bc.in.def.aliases, alias{name: args[2].text, text: quote(args[1].text)})
 	}
 }

@@ -195,7 +195,8 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	pr.in.Table.Parse(argv, p)
 	from := len(pr.in.rep.res.Effects)
 	switch {
-	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && pr.in.rep.level < pr.in.rep.lim.Nesting:
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 &&
+		pr.in.rep.level < pr.in.rep.lim.Nesting:
 		pr.tryPattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
 		pr.unknownProgram(mark, std, sink)
@@ -204,7 +205,8 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	default:
 		pr.in.rep.noteProgram(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
-			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint,
+				Bits: effect.Partial})
 		}
 		a.take(pr.in, argv, mark, std, p.Typed(argv))
 		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"

@@ -169,7 +169,8 @@ func (f *field) inPath() bool {
 // isUnnamed reports whether a word says nothing of the program, or the script, that
 // it stands for.
 func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
+	return !f.known() && !f.isKind() &&
+		(f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
 }
 
 // isKind reports whether a word is a file of a known kind in a folder that is known:
@@ -181,7 +182,8 @@ func (f *field) isKind() bool {
 	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
 	folder, in := strings.CutPrefix(folder, "./")
 	dot := strings.LastIndexByte(rest, '.')
-	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
+	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' &&
+		!strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
 		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 

@@ -198,7 +198,8 @@ func (df *definitions) isLocalGit(mark int) bool {
 	switch words[1].text {
 	case "remote":
 		return len(words) == 2 || len(words) == 3 && (words[2].text == "-v" || words[2].text == "--verbose")
-	case "status", "log", "diff", "show", "rev-parse", "rev-list", "ls-files", "describe", "blame", "shortlog", "for-each-ref", "show-ref", "cat-file", "merge-base", "--version", "version":
+	case "status", "log", "diff", "show", "rev-parse", "rev-list", "ls-files", "describe", "blame", "shortlog",
+		"for-each-ref", "show-ref", "cat-file", "merge-base", "--version", "version":
 		return true
 	}
 	return false
@@ -223,7 +224,8 @@ func (df *definitions) declare(c *syntax.FuncDecl, std *input, sink *data) {
 		}
 		df.funcs = append(df.funcs, function{name: n.Value, body: c.Body})
 		switch n.Value {
-		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT", "TRAPZERR", "TRAPDEBUG":
+		case "command_not_found_handle", "command_not_found_handler", "precmd", "preexec", "chpwd", "zshexit", "TRAPEXIT",
+			"TRAPZERR", "TRAPDEBUG":
 			df.in.traps.hooked(n.Value, func(std *input) { df.in.walkStmt(c.Body, std, nil) }) // nobody needs to call it
 		}
 	}
@@ -285,7 +287,8 @@ func (df *definitions) changesShell(c syntax.Command) bool {
 			return true
 		}
 		switch name := c.Args[0].Lit(); name {
-		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue", "wait", "jobs", "history":
+		case "exec", "echo", ":", "true", "false", "test", "[", "pwd", "type", "which", "exit", "return", "break", "continue",
+			"wait", "jobs", "history":
 			return false // a shell whose exec fails ends
 		case "printf":
 			return len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Lit()+"-v", "-v")
@@ -365,7 +368,8 @@ func (df *definitions) walkExported(name string) {
 func (df *definitions) shadowedByAlias(name, text string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;|&()`$\"'", r) })
 	wraps := slices.ContainsFunc(words, func(w string) bool { return isCall(w, name) })
-	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name && !slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
+	if plain := strings.Fields(text); len(plain) > 0 && plain[len(plain)-1] == name &&
+		!slices.ContainsFunc(plain[:len(plain)-1], func(w string) bool { return !harmless[w] }) {
 		return
 	}
 	df.shadow(name, wraps, func() { df.in.payloads.sub(data{text: text}, "alias", &input{}, nil) })

@@ -33,7 +33,8 @@ func (fn *fileNotes) cameFrom(p string) {
 func (fn *fileNotes) inherits(to, from string) {
 	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
 	f := fn.a.in.fs.fileAt(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 || !fn.copiesAll() || !fn.a.in.src.isPlainCall() {
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 ||
+		!fn.copiesAll() || !fn.a.in.src.isPlainCall() {
 		return
 	}
 	o := &fn.origins[i]
@@ -52,7 +53,8 @@ func (fn *fileNotes) edited(p string, from []string) {
 	if !fn.a.line.editsPlainly() {
 		return
 	}
-	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 &&
+		fn.a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -120,11 +122,13 @@ func isShown(target, by string) bool {
 func (a *applied) fedFile() string {
 	in := a.in
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" || !effect.IsKnown(in.io.fds[0]) {
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" ||
+		!effect.IsKnown(in.io.fds[0]) {
 		return ""
 	}
 	p := in.fs.abs(in.io.fds[0])
-	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.fs.under(p) != 0 {
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") ||
+		in.fs.under(p) != 0 {
 		return ""
 	}
 	if f := in.fs.fileAt(p); f != nil && (f.from == nil || len(f.older) > 0) {

@@ -73,7 +73,8 @@ func (vs *variables) inherit(v *variable, from int) {
 // argument it stays what the text says. What lies outside of the working folder is no file
 // of the call, and what activates an environment of python sets its own names.
 func (vs *variables) shake(target string) {
-	if path.Base(target) == "activate" || !strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
+	if path.Base(target) == "activate" ||
+		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
 		strings.HasPrefix(target, effect.Unknown) {
 		return
 	}

@@ -185,7 +185,8 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 	p := dt.conduit()
 	own, r, out, w := &p.in, &p.to, &p.out, &p.wires
 	p.redirects = true
-	w.was, w.out, w.touched, w.pending, w.connections = dt.plumbed(), dt.out, touches(s.Redirs), len(dt.rewired), dt.connections
+	w.was, w.out, w.touched, w.pending, w.connections = dt.plumbed(), dt.out, touches(s.Redirs), len(dt.rewired),
+		dt.connections
 	dt.wires = w
 	omits := dt.in.readings.omits
 	dt.in.readings.every(func() {

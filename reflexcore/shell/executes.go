@@ -151,7 +151,8 @@ func (a *applied) runModule(u *grammar.Use, out *data) bool {
 		in.payloads.execute(data{target, f.taint}, "python", a.wordsAfter(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
 		return true
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint,
+		Bits: partialIf(!f.known()), By: a.line.by})
 	in.payloads.saysDelete(a.wordsAfter(&grammar.Use{Word: u.Word}), f.text)
 	out.add(data{effect.Unknown, f.taint | a.std.taint})
 	return true
@@ -194,7 +195,8 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		}
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:
-		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.line.by})
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()),
+			By: a.line.by})
 	default: // nothing for the others
 	}
 	in.rep.bits = held

@@ -99,7 +99,8 @@ func (en *exporter) moved(program string) {
 		return
 	}
 	for _, name := range homes {
-		if now, was := en.in.par.valueOf(name), en.in.vars.environment(name); now.text != was.text && (now.text != "" || name == "HOME") {
+		if now, was := en.in.par.valueOf(name), en.in.vars.environment(name); now.text != was.text &&
+			(now.text != "" || name == "HOME") {
 			en.in.add(effect.Effect{Kind: effect.Permission, Target: now.text, What: "agent-settings", By: name + "="})
 			return
 		}
@@ -220,7 +221,9 @@ func (a *applied) helper(u *grammar.Use, out *data) {
 	a.payload(&plain, out)
 	for i := before; i < len(in.rep.res.Effects); i++ {
 		e := &in.rep.res.Effects[i]
-		if e.Kind == effect.Exec && (e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.fileAt(e.Target) == nil && (!in.env.local || !a.line.connects())) {
+		if e.Kind == effect.Exec &&
+			(e.What == "any" || e.What == "" && strings.IndexByte(e.Target, '/') >= 0 && in.fs.fileAt(e.Target) == nil &&
+				(!in.env.local || !a.line.connects())) {
 			e.What = "helper"
 		}
 	}

@@ -42,7 +42,8 @@ func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 // the root, in a folder of it, or in the home.
 func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in := fn.a.in
-	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") ||
+		strings.HasPrefix(u.Text, "~") {
 		return
 	}
 	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.valueOf("HOME").text {
@@ -131,7 +132,10 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use) {
 
 // symbolic reports whether a program that makes links makes symbolic ones.
 func (l *commandLine) symbolic() bool {
-	return slices.ContainsFunc(l.argv[1:], func(w string) bool { return hasLetter(w, "s") || strings.HasPrefix(w, "--sym") })
+	return slices.ContainsFunc(l.argv[1:], func(w string) bool {
+		return hasLetter(w, "s") ||
+			strings.HasPrefix(w, "--sym")
+	})
 }
 
 // inside reports whether a copy takes what is in a folder, and not the folder.
@@ -139,7 +143,8 @@ func (l *commandLine) inside(word string) bool {
 	if !l.p.Copies {
 		return false
 	}
-	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") || l.by == "rsync" && strings.HasSuffix(word, "/") {
+	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") ||
+		l.by == "rsync" && strings.HasSuffix(word, "/") {
 		return true
 	}
 	return l.by != "rsync" && slices.ContainsFunc(l.argv[1:], func(w string) bool {
@@ -151,7 +156,8 @@ func (l *commandLine) inside(word string) bool {
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
 func (fn *fileNotes) noteBuilt(p string, d data) {
-	if compilers[fn.a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
+	if compilers[fn.a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
+		slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
 		return
 	}
 	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {

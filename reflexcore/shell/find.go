@@ -162,7 +162,8 @@ func narrowed(test string, words []string) []string {
 		return nil
 	}
 	at, end := strings.IndexByte(p, '['), strings.IndexByte(p, ']')
-	if at >= 0 && end > at && end-at < 8 && !strings.ContainsAny(p[at+1:end], "!^-[:") && strings.Count(p, "[") == 1 && strings.Count(p, "]") == 1 {
+	if at >= 0 && end > at && end-at < 8 && !strings.ContainsAny(p[at+1:end], "!^-[:") && strings.Count(p, "[") == 1 &&
+		strings.Count(p, "]") == 1 {
 		var out []string
 		for _, c := range []byte(p[at+1 : end]) {
 			out = append(out, p[:at]+string(rune(c))+p[end+1:])
@@ -226,7 +227,8 @@ func (in *interp) atHome(p string) bool {
 func (lr *listRunner) roots() []string {
 	var out []string
 	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") && lr.a.line.isOperand(u.Word) {
+		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") &&
+			lr.a.line.isOperand(u.Word) {
 			if p := lr.a.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
@@ -320,7 +322,8 @@ func (a *applied) mktemp() string {
 			tmp, inTmp = w[2:], true
 		case w == "--suffix" || w == "-V":
 			i++
-		case w == "-t" || w == "--tmpdir" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
+		case w == "-t" || w == "--tmpdir" ||
+			strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
 			inTmp = true
 		case strings.HasPrefix(w, "-"):
 		default:

@@ -81,7 +81,8 @@ func namesScript(w *syntax.Word) bool {
 		return false
 	}
 	index, _ := p.Index.(*syntax.Word)
-	return p.Param.Value == "0" && p.Index == nil || p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
+	return p.Param.Value == "0" && p.Index == nil ||
+		p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
 }
 
 // asked says which folder a substitution asks for, if it is one of those that scripts
@@ -97,7 +98,8 @@ func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 	}
 	last := c.Args[len(c.Args)-1]
 	switch {
-	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" && (last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
+	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" &&
+		(last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
 		return topFolder
 	case name == "dirname" && len(c.Args) == 2 && namesScript(last):
 		return ownFolder
@@ -128,11 +130,13 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 			return df.asked(stmts) != 0
 		}
 	}
-	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+	if !df.in.exp.isOneOf(c.Args[1:], places[name]) &&
+		(name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
 		return df.asked(stmts) != 0
 	}
 	for i := range df.in.vars.list {
-		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) ||
+			name == "brew" && strings.HasPrefix(v, "homebrew") {
 			return false
 		}
 	}
@@ -165,10 +169,12 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 			return false
 		}
 	}
-	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
+	if name != words[0] && !strings.HasPrefix(words[0], "~/") &&
+		(!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
 		return false
 	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) &&
+		!df.replaced(name)
 }
 
 // replaced reports whether the text made something else of a program's name.

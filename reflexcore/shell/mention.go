@@ -159,7 +159,8 @@ func (m *mentioner) setKind(argv []string) {
 		m.reads = !wordset.Has("bundle config format-patch archive fast-export hash-object", m.git)
 	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
 		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
-			return wordset.Has("--write -w -i --inplace --fix -o --output-file --in-place fmt", w) || w == "format" && m.by != "prettier"
+			return wordset.Has("--write -w -i --inplace --fix -o --output-file --in-place fmt", w) ||
+				w == "format" && m.by != "prettier"
 		})
 	case "bash", "sh", "zsh", "dash", "ksh":
 		m.reads = slices.Contains(argv, "-n")
@@ -369,7 +370,10 @@ func (m *mentioner) fills(argv []string) {
 		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
 			continue // only what comes from there
 		}
-		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return r == '=' || r == ',' || r == ':' || r == '|' }) {
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool {
+			return r == '=' || r == ',' || r == ':' ||
+				r == '|'
+		}) {
 			dir := strings.TrimSuffix(part, "/")
 			if base := dir[strings.LastIndexByte(dir, '/')+1:]; len(base) > 3 && base[0] == '.' && base[1] != '.' {
 				m.add(dir+"/settings.json", 1)
@@ -409,7 +413,8 @@ func (m *mentioner) tell(from int) {
 			}
 		}
 		mention := Mention{Path: p, By: m.by}
-		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions && !slices.Contains(in.rep.res.Mentions, mention) {
+		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions &&
+			!slices.Contains(in.rep.res.Mentions, mention) {
 			in.rep.res.Mentions = append(in.rep.res.Mentions, mention)
 		}
 	}

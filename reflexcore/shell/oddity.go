@@ -40,7 +40,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 		case *syntax.Lit:
 			bare++
 			slash = slash || strings.ContainsAny(p.Value, `/:=`)
-			if j := strings.IndexByte(p.Value, '\\'); j > 0 && j+1 < len(p.Value) && isLetter(p.Value[j+1]) && isLetter(p.Value[j-1]) && !strings.Contains(p.Value, ":") {
+			if j := strings.IndexByte(p.Value, '\\'); j > 0 && j+1 < len(p.Value) && isLetter(p.Value[j+1]) &&
+				isLetter(p.Value[j-1]) && !strings.Contains(p.Value, ":") {
 				o |= SplitName
 			}
 			if strings.HasPrefix(p.Value, "/") && strings.ContainsAny(p.Value, "?[") {
@@ -69,7 +70,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 		default:
 			slash = true
 			o |= expandedOddly(part)
-			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil && len(w.Parts) > 1 {
+			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil &&
+				len(w.Parts) > 1 {
 				o |= Separator
 			}
 		}
@@ -82,7 +84,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 
 // expandedOddly says how a part is written that is a parameter.
 func expandedOddly(part syntax.WordPart) Oddity {
-	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
+	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" &&
+		p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
 		return CutName
 	}
 	return 0
@@ -122,7 +125,8 @@ func hidesLetters(s string) bool {
 			i++
 			continue
 		}
-		if n, used := number(s[from:], base, most); used > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
+		if n, used := number(s[from:], base, most); used > 1 && n < 0x80 &&
+			(isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
 			return true
 		}
 		i++

@@ -70,7 +70,8 @@ func (l *commandLine) flagValue(command int, letter byte, long string) (string, 
 		if i+1 < command {
 			next = l.argv[i+1]
 		}
-		if name, value, cut := strings.Cut(w, "="); long != "" && (name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
+		if name, value, cut := strings.Cut(w, "="); long != "" &&
+			(name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
 			if !cut {
 				value = next
 			}
@@ -93,7 +94,8 @@ func (l *commandLine) flagValue(command int, letter byte, long string) (string, 
 
 // hasFlag reports whether one of those flags is among the words before the command.
 func (l *commandLine) hasFlag(command int, flags ...string) bool {
-	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))], func(w string) bool { return slices.Contains(flags, w) })
+	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))],
+		func(w string) bool { return slices.Contains(flags, w) })
 }
 
 var (

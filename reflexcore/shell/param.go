@@ -11,7 +11,8 @@ import (
 
 // paramExpansion adds a parameter expansion.
 func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) {
-	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil && len(p.Modifiers) == 0 {
+	if (p.Flags != nil || p.Exp != nil && (p.Param == nil || p.Param.Value == "")) && p.NestedParam == nil &&
+		len(p.Modifiers) == 0 {
 		b.addValue(ex.flagged(p), quoted)
 		return
 	}
@@ -26,7 +27,8 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 	}
 	all := name == "@" || name == "*" || index == "@" || index == "*"
 	star := name == "*" || index == "*"
-	simple := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+	simple := !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Slice == nil && p.Repl == nil && p.Names == 0 &&
+		p.Exp == nil
 	switch {
 	case p.Names != 0:
 		names := ex.in.vars.prefixed(name)
@@ -57,7 +59,8 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 		if !simple {
 			d = ex.operate(d, name, p)
 		}
-		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil && !p.Length
+		stops := p.Exp != nil && p.Exp.Op == syntax.ErrorUnsetOrNull && p.Names == 0 && p.Repl == nil && p.Slice == nil &&
+			!p.Length
 		switch {
 		case stops:
 			if d.text == "" { // the shell ends there
@@ -166,7 +169,8 @@ func (ex *expander) keysOf(b *builder, name string, star, quoted bool) bool {
 
 // indirect is ${!name}.
 func (ex *expander) indirect(b *builder, p *syntax.ParamExp, name string, quoted bool) {
-	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") && ex.keysOf(b, name, w.Lit() == "*", quoted) {
+	if w, ok := p.Index.(*syntax.Word); ok && (w.Lit() == "@" || w.Lit() == "*") &&
+		ex.keysOf(b, name, w.Lit() == "*", quoted) {
 		return
 	}
 	to := ex.in.par.valueOf(name)
@@ -253,7 +257,8 @@ func (pm *parameters) tearsUp(text string) bool {
 	if len(text) < 2 {
 		return false
 	}
-	return pm.tears() || pm.in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && pm.torn() && isOneWord(text) && !isPlainName(text)
+	return pm.tears() || pm.in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && pm.torn() &&
+		isOneWord(text) && !isPlainName(text)
 }
 
 // separators is the value of IFS, if it has one.

@@ -231,7 +231,10 @@ func (pm *parameters) joinParams(params []data, others [][]data) {
 		others = append(others, params)
 	}
 	for _, list := range others {
-		if !slices.ContainsFunc(all, func(have []data) bool { return slices.Equal(have, list) && (have == nil) == (list == nil) }) {
+		if !slices.ContainsFunc(all, func(have []data) bool {
+			return slices.Equal(have, list) &&
+				(have == nil) == (list == nil)
+		}) {
 			all = append(all, list)
 		}
 	}

@@ -222,7 +222,8 @@ func (in *interp) tokens(src string) {
 				i += end // ${X}
 				break
 			}
-			for i+1 < len(src) && (src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
+			for i+1 < len(src) &&
+				(src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
 				i++
 			}
 		default:
@@ -247,11 +248,13 @@ func (a *Analyzer) inert(src string) bool {
 	// A line in which the only quote does not end runs nothing. A shell that lives on may get
 	// the end later, and then runs what stands before it: that is walked as it is. What stands
 	// behind it is code if a quote was open before.
-	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i && !strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
+	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i &&
+		!strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
 		src = src[i+1:]
 	}
 	// Braces make names only of a list or a range, and functions only with operators.
-	if strings.ContainsAny(src, "*?~!^") || strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
+	if strings.ContainsAny(src, "*?~!^") ||
+		strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
 		return false
 	}
 	glued := strings.NewReplacer("'", "", "\"", "", "\\", "").Replace(src)
@@ -272,7 +275,8 @@ func (a *Analyzer) inert(src string) bool {
 // error.
 func (a *Analyzer) assignmentElsewhere(src string) bool {
 	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
-	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") ||
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
 	return a.Table.Find(name) == nil && !keywords[name]

@@ -14,7 +14,8 @@ import (
 // its text is not known says no more of it than of them. Nothing that the text of the
 // call says may have got into it: no variable, file, function or word but plain names.
 func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
-	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" || d.taint&^effect.File != 0 {
+	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" ||
+		d.taint&^effect.File != 0 {
 		return
 	}
 	call, ok := s.Cmd.(*syntax.CallExpr)
@@ -37,7 +38,8 @@ func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 		return
 	}
 	p := fsys.abs(t.path)
-	if f := fsys.fileAt(p); f != nil && f.path == p && f.alias == "" && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
+	if f := fsys.fileAt(p); f != nil && f.path == p && f.alias == "" && f.sink == nil &&
+		strings.Trim(f.text, effect.Unknown) == "" {
 		for i := range from {
 			from[i] = fsys.abs(from[i])
 		}
@@ -48,7 +50,8 @@ func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
 // untouched reports whether nothing that this text said can have reached a program of
 // the project, but by its words and its input.
 func (fsys *filesystem) untouched() bool {
-	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 || !effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
+	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 ||
+		!effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
 		return false
 	}
 	fsys.in.rep.steps += (len(fsys.in.vars.list) + len(fsys.list)) / 16
@@ -92,7 +95,8 @@ func (fsys *filesystem) isOwn(word string) bool {
 		return false
 	}
 	p := fsys.abs(word)
-	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.fileAt(p) == nil && fsys.under(p) == 0 && fsys.mayRun(p) == nil
+	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.fileAt(p) == nil &&
+		fsys.under(p) == 0 && fsys.mayRun(p) == nil
 }
 
 // printers print what they make of the files that they are given: of all of their words, or,
@@ -215,7 +219,8 @@ func (fsys *filesystem) mayRun(p string) *virtual {
 	fsys.in.rep.steps += len(fsys.list) / 16
 	for i := len(fsys.list) - 1; i >= 0; i-- {
 		f := &fsys.list[i]
-		if f.pieces && strings.HasPrefix(p, f.path) || open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
+		if f.pieces && strings.HasPrefix(p, f.path) ||
+			open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
 			return f
 		}
 	}

@@ -125,7 +125,8 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 		rg.in.leave(scope)
 	}
 	rg.omits = omitsNothing
-	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque, counted.Unlisted
+	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque,
+		counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// What the tail has already is not added again, so that it is looked at too.
 	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)

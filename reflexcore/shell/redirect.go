@@ -60,11 +60,13 @@ func (dt *descriptorTable) redirect(redir *syntax.Redirect, r *redirected, out *
 		}
 	case syntax.DplIn, syntax.DplOut:
 		dt.duplicate(redir, fd, r, out)
-	case syntax.RdrOut, syntax.RdrClob, syntax.AppOut, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
+	case syntax.RdrOut, syntax.RdrClob, syntax.AppOut, syntax.AppClob, syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob,
+		syntax.AppAllClob:
 		if fd < 0 {
 			fd = 1
 		}
-		dt.opened(dt.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob || redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
+		dt.opened(dt.target(redir.Word), fd, redir.Op == syntax.AppOut || redir.Op == syntax.AppClob ||
+			redir.Op == syntax.AppAll || redir.Op == syntax.AppAllClob, r, out)
 		switch redir.Op {
 		case syntax.RdrAll, syntax.AppAll, syntax.RdrAllClob, syntax.AppAllClob:
 			dt.fds[2], dt.err = dt.fds[1], r.sink

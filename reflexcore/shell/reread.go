@@ -41,7 +41,8 @@ func brackets(src string) bool {
 
 // expands reports whether a text has what runs a command where it is expanded.
 func expands(s string) bool {
-	return strings.IndexByte(s, '`') >= 0 || strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
+	return strings.IndexByte(s, '`') >= 0 ||
+		strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
 		strings.IndexByte(s, '$') >= 0 && strings.Contains(s, "$'")
 }
 
@@ -76,7 +77,8 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 	}
 	strange := false
 	for range maxReread {
-		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")}
+		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") ||
+			strings.Contains(src, "\\\r\n")}
 		r.documents(file)
 		if len(r.edits) == 0 {
 			r.comments(p)

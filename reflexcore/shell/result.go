@@ -195,12 +195,14 @@ type Result struct {
 
 // oddities are the words for them.
 var oddities = [...]string{
-	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes", "separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
+	"split name", "glued name", "cut name", "computed name", "escaped name", "braced name", "guessed name", "empty quotes",
+	"separator", "eval of unknown text", "source of a process", "input as code", "unknown name",
 }
 
 // DefaultLimits are what the engine uses.
 var DefaultLimits = Limits{
-	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16, Effects: 4096,
+	Bytes: 128 << 10, Nesting: 64, Depth: 8, Steps: 10_000, Expanded: 1 << 20, Fields: 8192, Rounds: 64, Alternatives: 16,
+	Effects: 4096,
 }
 
 // String lists the words, separated by +.

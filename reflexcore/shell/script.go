@@ -28,7 +28,8 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 			pl.in.dirs.perhaps(func() { pl.runScript(from, f.data, args, &own, &data{}, "file "+f.path) })
 		}
 		if pl.in.Table.Find(target) == nil || lang != "" || !installed(target) {
-			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: p.taint | pl.in.fs.under(target), By: by})
+			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text),
+				Taint: p.taint | pl.in.fs.under(target), By: by})
 			if !pl.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
 				pl.saysDelete(args, path.Base(target))
 			}
@@ -172,7 +173,9 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || pl.in.Code == nil {
 		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
-		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" && (!strings.HasSuffix(via, "(stdin)") || d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
+		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
+			(!strings.HasSuffix(via, "(stdin)") ||
+				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // and no file's: python3 < x.py runs what python3 x.py does
 		}
 		pl.in.add(e)

@@ -128,7 +128,8 @@ func (as *assigner) wordOrLess(w *syntax.Word) data {
 	if d.known() || !as.in.alt.choose || !slices.ContainsFunc(w.Parts, substitutes) {
 		return d
 	}
-	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""), effect.Unknown+" ", ""))
+	set := strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(d.text, " "+effect.Unknown, ""),
+		effect.Unknown+" ", ""))
 	if set == "" || !effect.IsKnown(set) || as.in.alt.pick(as.in.arena.concat("none ", d.text), 2) == 0 {
 		return d
 	}
@@ -229,7 +230,8 @@ func (as *assigner) declared(d data, array, assoc bool) {
 	if !ok {
 		return
 	}
-	if v := as.in.par.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") && (array || v != nil && v.array) {
+	if v := as.in.par.lookup(plain); strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")") &&
+		(array || v != nil && v.array) {
 		as.in.payloads.payload(d, "declare", &input{}, nil)
 		return
 	}
@@ -250,7 +252,8 @@ func (as *assigner) rematch(x, y syntax.TestExpr) {
 		return
 	}
 	d, pat := as.in.exp.oneWord(left), as.in.exp.oneWord(right)
-	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown}, list: []data{{effect.Unknown, d.taint}}}
+	open := variable{name: "BASH_REMATCH", array: true, keys: []string{effect.Unknown},
+		list: []data{{effect.Unknown, d.taint}}}
 	v := as.in.vars.slot(open.name)
 	*v = open
 	if d.known() && pat.known() && as.in.rep.work(64*len(pat.text)+len(d.text)) {

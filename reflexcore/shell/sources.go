@@ -27,7 +27,8 @@ func (so *sources) isPlainCall() bool {
 		return false
 	}
 	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
-		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
+		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts,
+			func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
 			return false
 		}
 	}
@@ -53,7 +54,8 @@ func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 		case c.Op == syntax.OrStmt: // what comes behind a command that failed
 			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
 		case c.Op == syntax.Pipe:
-			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
+			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 &&
+				so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
 		}
 	}
 	return false
@@ -75,12 +77,15 @@ func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) boo
 	name, rest := c.Args[0].Lit(), c.Args[1:]
 	switch name {
 	case "echo", "printf", "[", "test":
-		return len(redirs) == 0 && !slices.ContainsFunc(rest, func(w *syntax.Word) bool { return name == "printf" && w.Lit() == "-v" })
+		return len(redirs) == 0 &&
+			!slices.ContainsFunc(rest, func(w *syntax.Word) bool { return name == "printf" && w.Lit() == "-v" })
 	case "chmod":
-		if len(rest) == 0 || !slices.Contains([]string{"+x", "u+x", "a+x", "ug+x", "755", "0755", "700", "0700"}, rest[0].Lit()) {
+		if len(rest) == 0 || !slices.Contains([]string{"+x", "u+x", "a+x", "ug+x", "755", "0755", "700", "0700"},
+			rest[0].Lit()) {
 			return false
 		}
-	case "set", "shopt", "setopt", "unsetopt", "emulate", "exec", "eval", "trap", "alias", "enable", "command", "builtin", "chattr", "chown", "setfacl", "tee", "xargs", "parallel", "at", "batch", "nohup", "setsid", "ln":
+	case "set", "shopt", "setopt", "unsetopt", "emulate", "exec", "eval", "trap", "alias", "enable", "command", "builtin",
+		"chattr", "chown", "setfacl", "tee", "xargs", "parallel", "at", "batch", "nohup", "setsid", "ln":
 		return false
 	}
 	for i, w := range c.Args {

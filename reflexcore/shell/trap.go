@@ -18,7 +18,8 @@ func (bc builtinCall) trap() {
 		return
 	}
 	signals := false
-	atEnd := bc.in.rep.level == 1 && bc.in.rep.depth == 1 && len(bc.in.def.active) == 0 && bc.in.branches == 0 && len(bc.in.traps.list) < 8
+	atEnd := bc.in.rep.level == 1 && bc.in.rep.depth == 1 && len(bc.in.def.active) == 0 && bc.in.branches == 0 &&
+		len(bc.in.traps.list) < 8
 	for _, signal := range args[1:] {
 		signals = signals || signal.text != "EXIT" && signal.text != "0"
 		switch signal.text {
@@ -129,10 +130,12 @@ func (tr *traps) intrudes(walk func(std *input)) {
 	i := tr.intruder
 	i.left = append(i.left, tr.in.io.rewired[min(wired, len(tr.in.io.rewired)):]...)
 	if now := tr.in.io.plumbed(); now != was || std.present || tr.in.io.out != out {
-		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
+		i.left = append(i.left,
+			rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
 	}
 	for _, v := range tr.in.vars.list[tr.in.vars.mark:] {
-		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
+		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" ||
+			slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
 		}
 		if len(i.vars) >= intruders {

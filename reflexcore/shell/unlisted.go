@@ -30,7 +30,8 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 
 // wipes reports whether a word is the flags of rm that nothing else has.
 func wipes(s string) bool {
-	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") && strings.Trim(s[1:], "rRfvdI") == ""
+	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") &&
+		strings.Trim(s[1:], "rRfvdI") == ""
 }
 
 // asRemoval walks a command of which only the name is not known as if it were rm.

@@ -243,7 +243,8 @@ func (vs *variables) merge(v variable) {
 		}
 	}
 	slot := vs.slot(v.name)
-	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters),
+		passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
 	if len(alts) > vs.rep.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
@@ -260,7 +261,8 @@ func (vs *variables) merge(v variable) {
 func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
-		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) && sameKeys(old, &v)
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) &&
+			sameKeys(old, &v)
 		switch {
 		case grew && v.forms == nil:
 		case old.forms != nil:

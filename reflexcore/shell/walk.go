@@ -158,8 +158,9 @@ func (ds *directories) perhaps(walk func()) {
 
 // recalled notes what a text asks for.
 func (hs *history) recalled(src string) {
-	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 && (strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
-		strings.Contains(src, "{!_")) {
+	if hs.recalls&recallsLast == 0 && strings.IndexByte(src, '_') >= 0 &&
+		(strings.Contains(src, "$_") || strings.Contains(src, "{_") ||
+			strings.Contains(src, "{!_")) {
 		hs.recalls |= recallsLast
 	}
 	if strings.Contains(src, "FUNCNAME") {
@@ -197,9 +198,11 @@ func (ds *directories) isHidden(dir string) bool {
 // enter begins a scope for variables, directory and parameters.
 func (in *interp) enter() scope {
 	s := scope{
-		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.io.out, params: in.par.params, others: in.par.others,
-		funcs: len(in.def.funcs), aliases: len(in.def.aliases), zero: in.par.zero, apart: in.def.apart, readonly: len(in.vars.readonly),
-		hooks: len(in.traps.hooks), rewired: len(in.io.rewired),
+		workdir: in.cwd, mark: in.vars.mark, length: len(in.vars.list), out: in.io.out, params: in.par.params,
+		others: in.par.others,
+		funcs:  len(in.def.funcs), aliases: len(in.def.aliases), zero: in.par.zero, apart: in.def.apart,
+		readonly: len(in.vars.readonly),
+		hooks:    len(in.traps.hooks), rewired: len(in.io.rewired),
 	}
 	in.vars.mark = s.length
 	return s
@@ -218,7 +221,8 @@ func (in *interp) leave(s scope) {
 	in.vars.mark, in.vars.list, in.cwd = s.mark, in.vars.list[:s.length], s.workdir
 	in.io.out, in.par.params, in.par.others = s.out, s.params, s.others
 	in.def.funcs, in.def.aliases = in.def.funcs[:s.funcs], in.def.aliases[:min(s.aliases, len(in.def.aliases))]
-	in.par.zero, in.def.apart, in.vars.readonly, in.io.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly], in.io.rewired[:min(s.rewired, len(in.io.rewired))]
+	in.par.zero, in.def.apart, in.vars.readonly, in.io.rewired = s.zero, s.apart, in.vars.readonly[:s.readonly],
+		in.io.rewired[:min(s.rewired, len(in.io.rewired))]
 }
 
 // join ends the scope of a branch: what it assigned is one more possibility.
@@ -226,7 +230,8 @@ func (in *interp) join(s scope) {
 	in.branches--
 	dir, params, others := in.cwd.dir, in.par.params, in.par.others
 	in.vars.mark, in.par.params, in.par.others = s.mark, s.params, s.others
-	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) || len(params) > 0 && &params[0] != &s.params[0] {
+	if others != nil || (params == nil) != (s.params == nil) || len(params) != len(s.params) ||
+		len(params) > 0 && &params[0] != &s.params[0] {
 		in.par.joinParams(params, others)
 	}
 	for i := s.funcs; i < len(in.def.funcs); i++ {
@@ -275,7 +280,8 @@ func (df *definitions) newProcess(bare bool) scope {
 	df.apart = apart{len(df.funcs), len(df.aliases), len(df.active)}
 	df.in.par.params, df.in.par.others = []data{}, nil
 	for i := s.length - 1; i >= 0; i-- {
-		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) && !df.in.vars.hides(i, s.length) {
+		if v := df.in.vars.list[i]; v.name != "" && (!v.passed || bare) && !alwaysPassed(v.name) &&
+			!df.in.vars.hides(i, s.length) {
 			df.in.vars.inherit(&v, s.length)
 		}
 	}
@@ -290,7 +296,8 @@ const (
 var interps = sync.Pool{New: func() any { return &interp{} }}
 
 func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
-	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0], Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0],
+		Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
 		Analyzer: a, ctx: ctx, builtins: builtinTable,
 		rep:      report{res: out, lim: &a.Limits, step: -1},
@@ -346,6 +353,7 @@ func (in *interp) release() {
 	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
 	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
 	in.src.outermost = read{}
-	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{}, nil, nil, nil, nil
+	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{},
+		nil, nil, nil, nil
 	in.par.grown = [2][]data{}
 }

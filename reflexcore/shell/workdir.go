@@ -19,7 +19,8 @@ type workdir struct {
 
 // refuses reports whether cd with two words is an error in every shell.
 func (w *workdir) refuses(args []field) bool {
-	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) &&
+		!strings.Contains(w.dir, args[0].text)
 }
 
 // possiblePath is the path that one may be in the folder that may be the present one; empty

@@ -204,7 +204,11 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	held := in.rep.bits
 	if u.Arg == "found" {
 		found = lr.found(u.Word - 1)
-		if lr.a.line.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
+		if lr.a.line.isFind() &&
+			slices.ContainsFunc(found, func(p string) bool {
+				return strings.HasSuffix(p, "/"+effect.Unknown) ||
+					!in.fs.near(p)
+			}) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
@@ -236,7 +240,8 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	for _, f := range lr.added() {
 		in.exp.push(f)
 	}
-	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
+	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
+		in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
 		in.rep.level++
@@ -245,12 +250,14 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || agentcli.Isolates[lr.a.line.p.Program.Name]
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) ||
+			agentcli.Isolates[lr.a.line.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
 		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
+			in.separately(in.rep.bits&effect.Remote != 0 ||
+				lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
 		}
 		in.rep.level--
 		in.via, in.agents.homeless = via, homeless
@@ -280,7 +287,11 @@ func (lr *listRunner) found(action int) []string {
 
 // named is the name that find looks for.
 func (l *commandLine) named() string {
-	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") && !slices.ContainsFunc(l.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
+	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") &&
+		!slices.ContainsFunc(l.argv, func(w string) bool {
+			return w == "-o" || w == "-or" || w == "!" || w == "-not" ||
+				w == ","
+		}) {
 		return "/" + l.argv[i+1]
 	}
 	return ""
@@ -385,6 +396,7 @@ func (lr *listRunner) each(d data, args []field, out *data) {
 		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
 			return
 		}
-		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
+			lr.a.std, out, lr.a.line.by)
 	}
 }
