@@ -119,8 +119,8 @@ const anyArguments = effect.Unknown
 func promptOfStart(s *shell.Step) string { return s.Argv[0] + " with a prompt that is not known" }
 
 // printers print what they are given, or begin with what stands in a file.
-var printers = wordset.Of(`cat head tail tee echo printf cd pwd mkdir export set sleep read mapfile readarray exec timeout
-	env xargs test [ : true`)
+var printers = wordset.Of(`cat head tail tee echo printf cd pwd mkdir export set sleep read mapfile readarray exec
+	timeout env xargs test [ : true`)
 
 // readsAll judges the files that a call reads by the names in them, and reports whether
 // these are all that can reach the Claude Code behind them, and whether flags are in them

@@ -228,8 +228,8 @@ func substituted(word string) []string {
 
 // chosenInProc finds a grep in what the kernel tells of a process that decides whether it is
 // stopped, and the pattern.
-var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?(?:/(?:cmdline|comm))?"?` +
-	`(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
+var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?` +
+	`(?:/(?:cmdline|comm))?"?(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
 
 // ownCommandLine is how the kernel may tell approver's.
 const ownCommandLine = "/home/user/.local/bin/approver serve --config /home/user/.approver/approver.yaml"

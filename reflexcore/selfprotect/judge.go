@@ -151,7 +151,8 @@ func (c *Check) starts(ef *effect.Effect) (approver.Decision, string) {
 	}
 	switch {
 	case ef.What != own && strings.HasPrefix(ef.What, "copy of "):
-		return approver.Ask, "it starts an agent in a way in which it may not have the hooks of the present one, or may run what no hook sees"
+		return approver.Ask, "it starts an agent in a way in which it may not have the hooks of the present one, " +
+			"or may run what no hook sees"
 	case ef.What != own:
 		return approver.Ask, "it starts another agent, which may ask nobody"
 	case ef.Bits&effect.Remote != 0:

@@ -21,14 +21,16 @@ const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver
 // settingsLookups find a program that lists files by such a name, a filter that keeps such
 // names of a list, and code that goes through such a folder.
 var settingsLookups = [...]*regexp.Regexp{
-	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b[^|;&\n)]*?` + settingsNames),
+	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b[^|;&\n)]*?` +
+		settingsNames),
 	regexp.MustCompile(`\|\s*(?:rg|[ef]?grep)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings\\?\.json)`),
 	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` +
 		settingsNames),
 }
 
 // leavesOut finds what keeps names out of a list, and the pattern of those.
-var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
+var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?` +
+	`|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
 	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
 
 // pruned finds what find does not go into.
@@ -78,8 +80,8 @@ func listMatches(pattern, name string) bool {
 
 // settingsSamples are names and paths of settings, and otherSamples those of other files.
 var (
-	settingsSamples = strings.Fields(`settings.json .claude/settings.json x/.claude/settings.json .codex/config.toml .claude
-		.codex`)
+	settingsSamples = strings.Fields(`settings.json .claude/settings.json x/.claude/settings.json .codex/config.toml
+		.claude .codex`)
 	otherSamples = strings.Fields(`package.json a.json src/a.json .github/a.json a.toml src/a.toml .git src/config.toml
 		.eslintrc`)
 )
@@ -113,9 +115,11 @@ var (
 	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
 	openFiles = regexp.MustCompile("\\blsof\\s([^)`;&\n]*)")
 	inProc    = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
-	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
-	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*(?:'[^']*'|"[^"]*"|[^\s|]+)`)
-	compared  = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
+	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C` +
+		`|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
+	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*` +
+		`(?:'[^']*'|"[^"]*"|[^\s|]+)`)
+	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
 )
 
 // pgrepChooses are the flags of pgrep that choose processes with the word behind them, and

@@ -34,21 +34,17 @@ func (c *Check) isOwnProgram(file string) bool {
 		return true
 	}
 	info, err := c.Disk.Lstat(to)
-	if err != nil {
+	if err != nil || info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
 		return c.isCopiedOwn(to)
 	}
-	if info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
-		return c.isCopiedOwn(to)
-	}
-	for _, own := range c.ownPrograms() {
-		if own, ok := c.Links.Real(c.Disk, own); ok {
-			other, err := c.Disk.Lstat(own)
-			if err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size()) {
-				return true
-			}
+	return slices.ContainsFunc(c.ownPrograms(), func(own string) bool {
+		own, ok := c.Links.Real(c.Disk, own)
+		if !ok {
+			return false
 		}
-	}
-	return c.isCopiedOwn(to)
+		other, err := c.Disk.Lstat(own)
+		return err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size())
+	}) || c.isCopiedOwn(to)
 }
 
 // ownPrograms are the places where approver's programs are looked for.
@@ -117,7 +113,8 @@ func spelled(words []string) string {
 }
 
 // located finds a program that says where another one is.
-var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
+var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+" +
+	"|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
 
 // copiers are the programs that make the same file under another name.
 var copiers = wordset.Of(`cp gcp mv gmv ln gln link install ginstall rsync dd cat tee ditto redirection scp

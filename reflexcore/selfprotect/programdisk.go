@@ -154,7 +154,8 @@ func (c *Check) startsProcess() (approver.Decision, string) {
 		// What is read as a script comes from an open file every day: bash <(curl ...).
 		itself := path.Base(ef.By) == path.Base(ef.Target)
 		if isProcessProgram(ef.Target) || itself && isOpenFile(ef.Target) {
-			return approver.Ask, "it starts the program of a process, which may be an agent, under a name by which nobody knows it (" + effect.Short(effect.Show(ef.Target)) + ")"
+			return approver.Ask, "it starts the program of a process, which may be an agent, " +
+				"under a name by which nobody knows it (" + effect.Short(effect.Show(ef.Target)) + ")"
 		}
 	}
 	return approver.Pass, ""

@@ -83,8 +83,8 @@ var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|
 
 // intoProcess finds a program that gets into a process, or takes its means from it,
 // with a number that was looked up.
-var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice|chrt` +
-	`|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
+var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice` +
+	`|chrt|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
 
 // attached finds a debugger that is given the program and the number of its process.
 var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)

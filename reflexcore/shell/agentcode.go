@@ -119,8 +119,8 @@ func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
-var goValues = wordset.Of(`-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec
-	-buildmode -compiler -installsuffix -covermode -coverpkg`)
+var goValues = wordset.Of(`-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir
+	-toolexec -buildmode -compiler -installsuffix -covermode -coverpkg`)
 
 // runsOwn walks what approver is told where go runs its package.
 func (ag *agentReader) runsOwn(args []field) {

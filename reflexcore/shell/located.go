@@ -21,14 +21,10 @@ func isCalled(s *syntax.Stmt, name string) bool {
 
 // substitutionIn is the command substitution that a word is, or nil.
 func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
-	if w == nil || len(w.Parts) != 1 {
+	if w == nil {
 		return nil
 	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	s, _ := part.(*syntax.CmdSubst)
+	s, _ := onlyPart(w).(*syntax.CmdSubst)
 	return s
 }
 
@@ -69,14 +65,7 @@ func sameWords(pattern string, words []string) bool {
 
 // namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
 func namesScript(w *syntax.Word) bool {
-	if len(w.Parts) != 1 {
-		return false
-	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	p, ok := part.(*syntax.ParamExp)
+	p, ok := onlyPart(w).(*syntax.ParamExp)
 	if !ok || p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Slice != nil || p.Repl != nil {
 		return false
 	}

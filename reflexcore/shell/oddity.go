@@ -108,28 +108,10 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // hidesLetters reports whether a $'…' has a letter, digit or slash as a number.
 func hidesLetters(s string) bool {
-	if strings.IndexByte(s, '\\') < 0 {
-		return false
-	}
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != '\\' {
-			continue
-		}
-		c, base, from, most := s[i+1], 16, i+2, 2
-		switch {
-		case c >= '0' && c <= '7':
-			base, from, most = 8, i+1, 3
-		case c == 'u' || c == 'U':
-			most = 8
-		case c != 'x':
-			i++
-			continue
-		}
-		if n, used := number(s[from:], base, most); used > 1 && n < 0x80 &&
-			(isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
+	for n, digits := range numbered(s) {
+		if digits > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
 			return true
 		}
-		i++
 	}
 	return false
 }

@@ -12,14 +12,13 @@ import (
 
 // parsers keep their memory between calls: one for each dialect.
 type parsers struct {
-	bash, zsh, posix, recovering *syntax.Parser
+	bash, zsh, recovering *syntax.Parser
 }
 
 var pool = sync.Pool{New: func() any {
 	return &parsers{
 		bash:       syntax.NewParser(syntax.Variant(syntax.LangBash)),
 		zsh:        syntax.NewParser(syntax.Variant(syntax.LangZsh)),
-		posix:      syntax.NewParser(syntax.Variant(syntax.LangPOSIX)),
 		recovering: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(64)),
 	}
 }}
@@ -56,7 +55,7 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 		file, strange = reread(p.zsh, src, file)
 		return file, Parsed, strange
 	}
-	if file, err := tryParse(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
+	if file, err := tryParse(p.recovering, src); err == nil {
 		file, strange = reread(p.recovering, src, file)
 		return file, Recovered, strange
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -151,26 +152,38 @@ func quote(s string) string {
 // hidden as by any encoding. Control characters, such as those of colours, are not.
 func spelled(s string) effect.Taint {
 	letters := 0
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != '\\' {
-			continue
-		}
-		base, from, most := 8, i+1, 3
-		switch s[i+1] {
-		case 'x':
-			base, from, most = 16, i+2, 2
-		case 'u', 'U':
-			base, from, most = 16, i+2, 8
-		}
-		if n, used := number(s[from:], base, most); used > 0 && n > ' ' && n < 0x7f {
+	for n := range numbered(s) {
+		if n > ' ' && n < 0x7f {
 			letters++
 		}
-		i++
 	}
 	if letters > 1 {
 		return effect.Decoded
 	}
 	return 0
+}
+
+// numbered are the letters that a text has as their numbers behind a backslash, and how many
+// digits each has.
+func numbered(s string) iter.Seq2[int, int] {
+	return func(yield func(n, digits int) bool) {
+		for i := 0; i+2 < len(s); i++ {
+			if s[i] != '\\' {
+				continue
+			}
+			base, from, most := 8, i+1, 3
+			switch s[i+1] {
+			case 'x':
+				base, from, most = 16, i+2, 2
+			case 'u', 'U':
+				base, from, most = 16, i+2, 8
+			}
+			if n, digits := number(s[from:], base, most); digits > 0 && !yield(n, digits) {
+				return
+			}
+			i++
+		}
+	}
 }
 
 // verbatim is a word that is written without anything for the shell to expand.
@@ -194,6 +207,17 @@ func isPlain(word string) bool {
 		}
 	}
 	return word != ""
+}
+
+// onlyPart is the one part that a word has, perhaps in double quotes; nil: it has none or more.
+func onlyPart(w *syntax.Word) syntax.WordPart {
+	if len(w.Parts) != 1 {
+		return nil
+	}
+	if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+		return q.Parts[0]
+	}
+	return w.Parts[0]
 }
 
 // isPlainName reports whether a text is letters, digits and single signs between them, as names of
@@ -233,7 +257,8 @@ func isLiteral(s string) bool {
 // plainEdit is a command of sed that deletes lines, or puts a plain word in the place of
 // something.
 var plainEdit = regexp.MustCompile(`^(?:(?:\d+(?:,\d+)?|/(?:[^/\\\n]|\\.)*/)d` +
-	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
+	`|s/(?:[^/\\\n]|\\.)*/[\w.:@%+=-]*/[gI]*|s\|(?:[^|\\\n]|\\.)*\|[\w./:@%+=-]*\|[gI]*` +
+	`|s#(?:[^#\\\n]|\\.)*#[\w./:@%+=-]*#[gI]*)$`)
 
 // placeholder is a command of sed that puts a plain word in the place of a marked name: it
 // says nothing that the template does not.

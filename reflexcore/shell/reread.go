@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -247,16 +248,10 @@ func uncommented(src string) string {
 
 // insert keeps the edits in order: comments are not always visited in theirs.
 func (r *rereader) insert(e edit) {
-	i := len(r.edits)
-	for i > 0 && r.edits[i-1].from >= e.from {
-		i--
+	i, taken := slices.BinarySearchFunc(r.edits, e.from, func(have edit, from int) int { return have.from - from })
+	if !taken {
+		r.edits = slices.Insert(r.edits, i, e)
 	}
-	if i < len(r.edits) && r.edits[i].from == e.from {
-		return
-	}
-	r.edits = append(r.edits, edit{})
-	copy(r.edits[i+1:], r.edits[i:])
-	r.edits[i] = e
 }
 
 // visit looks at one node of the tree.

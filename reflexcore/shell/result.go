@@ -207,17 +207,13 @@ var DefaultLimits = Limits{
 
 // String lists the words, separated by +.
 func (o Oddity) String() string {
-	var b strings.Builder
+	var words []string
 	for i, name := range oddities {
-		if o&(1<<i) == 0 {
-			continue
+		if o&(1<<i) != 0 {
+			words = append(words, name)
 		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
 	}
-	return b.String()
+	return strings.Join(words, "+")
 }
 
 // fed is the further taint of a line for a shell that code made of what it read, or of

@@ -183,16 +183,7 @@ func isRootText(text string) bool {
 
 // isHome reports whether a word is $HOME alone.
 func isHome(w *syntax.Word) bool {
-	parts := w.Parts
-	if len(parts) == 1 {
-		if q, ok := parts[0].(*syntax.DblQuoted); ok {
-			parts = q.Parts
-		}
-	}
-	if len(parts) != 1 {
-		return false
-	}
-	p, ok := parts[0].(*syntax.ParamExp)
+	p, ok := onlyPart(w).(*syntax.ParamExp)
 	return ok && p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Slice == nil && p.Repl == nil
 }
 

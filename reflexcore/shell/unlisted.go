@@ -87,11 +87,8 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
-	for _, f := range args[1:] {
-		if unchecks(f.text) {
-			pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
-			break
-		}
+	if slices.ContainsFunc(args[1:], func(f field) bool { return unchecks(f.text) }) {
+		pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 	}
 	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
 		pr.suspects(mark + 1)
