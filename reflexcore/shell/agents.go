@@ -113,22 +113,19 @@ var packageFolders = [...]string{"node_modules/", "site-packages/", "/dist-packa
 
 // launches looks for an agent among the words of a program that starts others.
 func (ag *agentReader) launches(base string, args []string) {
-	word := ""
-	if runLaunchers[agentcli.Unnumbered(base)] {
-		word = "run"
-	}
+	runs := runLaunchers[agentcli.Unnumbered(base)]
 	container := base == "docker" || base == "podman" || base == "nerdctl"
-	if word != "" && (len(args) < 2 || args[1] != word) {
+	if runs && (len(args) < 2 || args[1] != "run") {
 		return
 	}
-	runs := func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }
-	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], runs) {
+	starts := func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }
+	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], starts) {
 		return
 	}
 	first := true // no operand was seen yet
 	for i := 1; i < len(args) && i < 64; i++ {
 		w := args[i]
-		if len(w) > 512 || w == "" || w[0] == '-' || word != "" && (w[0] == '.' || w[0] == '/') {
+		if len(w) > 512 || w == "" || w[0] == '-' || runs && (w[0] == '.' || w[0] == '/') {
 			continue
 		}
 		id := ""
@@ -140,7 +137,7 @@ func (ag *agentReader) launches(base string, args []string) {
 		}
 		switch {
 		case base == "cargo" && args[i-1] != "--bin" && args[i-1] != "-p" && args[i-1] != "--package":
-		case word == "" && w[0] == '@' && wordset.Has("-r --require --import", args[i-1]):
+		case !runs && w[0] == '@' && wordset.Has("-r --require --import", args[i-1]):
 			id = agentcli.InstalledOf("node_modules/" + w)
 		case args[i-1] == "-m":
 			id = agentcli.ModuleOf(w, args[i+1:])
@@ -149,7 +146,7 @@ func (ag *agentReader) launches(base string, args []string) {
 		case container && !wordset.Has("-v --name -w --volume --network", args[i-1]):
 			id = agentcli.ImageOf(w)
 		case container:
-		case hasPrefix(w, "npm:", "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
+		case hasPrefix(w, "npm:", "jsr:"), runs, base == "nix", base == "nix-shell", base == "mise":
 			id = agentcli.PackageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case agentcli.ClaudeInstalled(w):
 			id = "claude"

@@ -12,7 +12,7 @@ import (
 type builtin func(builtinCall)
 
 // builtinTable has what walks each command of the shell that changes what later words mean, or
-// whose output is known. A walk finds it in [interp.builtins].
+// whose output is known. A walk finds it in [interp.builtinOf].
 var builtinTable = map[string]builtin{
 	"echo":   builtinCall.echo,
 	"printf": builtinCall.printf,
@@ -170,7 +170,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	in.rep.level++
 	if in.rep.level > in.rep.lim.Nesting {
 		in.rep.over(overDepth)
-	} else if b := in.builtins[in.exp.fields[mark].text]; b != nil {
+	} else if b := in.builtinOf[in.exp.fields[mark].text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 	} else {

@@ -140,7 +140,7 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 		in.rep.noteProgram("", true)
 		return
 	}
-	if b := in.builtins[name.text]; b != nil {
+	if b := in.builtinOf[name.text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 		return

@@ -292,3 +292,8 @@ const (
 
 // A jump leaves a loop or a function: what stands after it may not run.
 type jump uint8
+
+const (
+	leavesLoop jump = 1 << iota
+	leavesFunction
+)

@@ -271,12 +271,6 @@ func (a *Analyzer) wellKnown(name string) bool {
 	return a.Table.Find(name) != nil || builtins[name]
 }
 
-// defines reports whether there is a function or an alias of that name.
-func (df *definitions) defines(name string) bool {
-	return slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
-}
-
 // changesShell reports whether a command may change what later ones mean.
 func (df *definitions) changesShell(c syntax.Command) bool {
 	switch c := c.(type) {

@@ -166,6 +166,12 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 		!df.replaced(name)
 }
 
+// defines reports whether there is a function or an alias of that name.
+func (df *definitions) defines(name string) bool {
+	return slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+}
+
 // replaced reports whether the text made something else of a program's name.
 func (df *definitions) replaced(name string) bool {
 	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil || df.defines(name)

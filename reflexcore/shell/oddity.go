@@ -104,8 +104,6 @@ func between(parts []syntax.WordPart, i int) bool {
 	return isLetter(before.Value[len(before.Value)-1]) && isLetter(after.Value[0])
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
 // hidesLetters reports whether a $'…' has a letter, digit or slash as a number.
 func hidesLetters(s string) bool {
 	for n, digits := range numbered(s) {

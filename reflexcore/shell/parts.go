@@ -260,11 +260,11 @@ type scope struct {
 type interp struct {
 	*Analyzer
 
-	ctx      Context
-	builtins map[string]builtin // [builtinTable], which its own methods cannot name
-	branches int                // how many branches, which may not be taken, enclose this
-	jumped   jump
-	via      string // how the text that is walked is run, for people
+	ctx       Context
+	builtinOf map[string]builtin // [builtinTable], which its own methods cannot name
+	branches  int                // how many branches, which may not be taken, enclose this
+	jumped    jump
+	via       string // how the text that is walked is run, for people
 
 	rep      report          // what was found, and what is left of the limits
 	arena    arena           // the memory of texts

@@ -209,6 +209,8 @@ func isPlain(word string) bool {
 	return word != ""
 }
 
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
 // onlyPart is the one part that a word has, perhaps in double quotes; nil: it has none or more.
 func onlyPart(w *syntax.Word) syntax.WordPart {
 	if len(w.Parts) != 1 {

@@ -25,8 +25,8 @@ func section(name string) string {
 func table(name string) map[string][]string {
 	m := map[string][]string{}
 	for line := range strings.Lines(section(name)) {
-		key, values, _ := strings.Cut(line, ":")
-		for value := range strings.SplitSeq(values, ",") {
+		key, list, _ := strings.Cut(line, ":")
+		for value := range strings.SplitSeq(list, ",") {
 			m[key] = append(m[key], strings.TrimSpace(value))
 		}
 	}
