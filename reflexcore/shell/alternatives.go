@@ -188,15 +188,15 @@ func (al *alternatives) countWalks() int {
 // once more may still have what it had. What it had is kept as further versions, and each
 // command that reads or runs the file is walked for each of them.
 
-// told is what counts of the taint of a file when the file itself is gone.
-const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
+// lasting is what counts of the taint of a file when the file itself is gone.
+const lasting = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
 // current is the version that the file has if all that was written to it was.
 func (f *virtual) current() version { return version{f.data, f.alias, f.built, f.from} }
 
 // says reports whether it makes a difference that a file may hold this version.
 func (v *version) says() bool {
-	return v.alias != "" || v.taint&told != 0 || v.text != "" && v.from == nil && !v.built
+	return v.alias != "" || v.taint&lasting != 0 || v.text != "" && v.from == nil && !v.built
 }
 
 // blank reports whether nothing is known of its text.

@@ -150,7 +150,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			return
 		}
 		if n, ok := in.fs.descriptorOf(u.Text); ok && u.Word >= 0 {
-			in.io.told(n, d, a.sink, a.line.by)
+			in.io.writeTo(n, d, a.sink, a.line.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {

@@ -135,7 +135,7 @@ func (bc builtinCall) eval() {
 			bc.in.add(unknownCode("any", d.taint, "eval")) // a file's text may end the command, and begin another one
 		}
 	}
-	bc.in.shakes(bc.in.exp.fields[bc.mark+1:], "eval")
+	bc.in.noteClobbered(bc.in.exp.fields[bc.mark+1:], "eval")
 	outer := bc.in.alt.setAside()
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
 		bc.in.add(unknownCode("setup", d.taint, "eval"))
@@ -166,7 +166,7 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	mark, step := len(in.exp.fields), in.rep.step
 	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
 	in.note(mark)
-	in.shakes(in.exp.fields[mark:mark+1], "")
+	in.noteClobbered(in.exp.fields[mark:mark+1], "")
 	in.rep.level++
 	if in.rep.level > in.rep.lim.Nesting {
 		in.rep.over(overDepth)
@@ -203,14 +203,14 @@ func (bc builtinCall) sourceFile() {
 		bc.in.env.sourced = bc.in.env.sourced || bc.in.env.exports
 	}
 	if f == nil {
-		bc.in.vars.shake(target)
+		bc.in.vars.clobber(target)
 		if f = bc.in.fs.mayRun(target); f == nil {
 			return
 		}
 		v = f.current()
 	}
 	if v.from != nil {
-		bc.in.vars.shake(target)
+		bc.in.vars.clobber(target)
 		bc.in.fs.runsFrom(f.path, &v)
 		return
 	}

@@ -62,7 +62,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	in.exp.expand(c.Args[:1])                        // with what held before: the assignments come after the words
 	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.exp.fields[i]; f.hollow && !f.known() {
-			in.readings.saw |= named | partly
+			in.readings.doubts |= named | partly
 		}
 	}
 	in.exp.expand(c.Args[1:])
@@ -127,7 +127,7 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	defer func() { in.rep.step = step }()
 	in.note(mark)
 	in.exp.oddName(mark)
-	in.shakes(in.exp.fields[mark:mark+1], "")
+	in.noteClobbered(in.exp.fields[mark:mark+1], "")
 	args := in.exp.fields[mark:]
 	for i := range args {
 		if f := &args[i]; f.splits || !f.known() {
@@ -249,10 +249,10 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 	}
 }
 
-// shakes notes that what runs is a variable that may have been set by such a file.
-func (in *interp) shakes(words []field, by string) {
+// noteClobbered notes that what runs is a variable that may have been set by such a file.
+func (in *interp) noteClobbered(words []field, by string) {
 	for i := range words {
-		if words[i].shaken {
+		if words[i].clobbered {
 			in.add(unknownCode("any", words[i].taint|effect.File, by))
 			return
 		}

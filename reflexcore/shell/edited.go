@@ -242,7 +242,7 @@ func (fn *fileNotes) backsCopy(p string) {
 	}
 	for _, p := range replaced {
 		was := fn.a.in.fs.contentOf(p)
-		if fn.a.in.fs.fileAt(p) == nil && was.taint&told == 0 {
+		if fn.a.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
@@ -258,7 +258,7 @@ var packers = table("packers")
 // packed notes the file that a packer makes of another one, or makes it of again.
 func (fn *fileNotes) packed(p string) {
 	end := strings.Join(packers[fn.a.line.by], "")
-	if end == "" || fn.a.taint&told == 0 {
+	if end == "" || fn.a.taint&lasting == 0 {
 		return
 	}
 	for i, w := range fn.a.line.argv {
@@ -279,7 +279,7 @@ func (fn *fileNotes) packed(p string) {
 
 // encrypted notes the files that gpg puts beside the one that it reads.
 func (fn *fileNotes) encrypted(u *grammar.Use) {
-	if u.Word < 0 || fn.a.taint&told == 0 || fn.a.line.by != "gpg" && fn.a.line.by != "gpg2" && fn.a.line.by != "gpgsm" {
+	if u.Word < 0 || fn.a.taint&lasting == 0 || fn.a.line.by != "gpg" && fn.a.line.by != "gpg2" && fn.a.line.by != "gpgsm" {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {

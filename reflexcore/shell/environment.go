@@ -68,19 +68,19 @@ func (vs *variables) inherit(v *variable, from int) {
 	vs.list = append(vs.list, child)
 }
 
-// shake notes that a file was read into the shell of which it is not known what it sets:
+// clobber notes that a file was read into the shell of which it is not known what it sets:
 // each variable may be another one now. Where one of them is run, that is a question; as an
 // argument it stays what the text says. What lies outside of the working folder is no file
 // of the call, and what activates an environment of python sets its own names.
-func (vs *variables) shake(target string) {
+func (vs *variables) clobber(target string) {
 	if path.Base(target) == "activate" ||
 		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
 		strings.HasPrefix(target, effect.Unknown) {
 		return
 	}
-	vs.shaken = true
+	vs.clobbered = true
 	for i := range vs.list {
-		vs.list[i].shaken = true
+		vs.list[i].clobbered = true
 	}
 }
 

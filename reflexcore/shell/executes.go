@@ -49,7 +49,7 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 	in := a.in
 	d := a.joined(u)
-	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
+	in.noteClobbered(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
 	if a.line.p.Program.Name == "fish" {
 		d.text = fishText(d.text)
 	}
@@ -97,7 +97,7 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 	if u.Word < 0 { // no word has it: nothing is known of it
 		in.payloads.runCode(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
-		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
+		in.noteClobbered(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
 		in.payloads.runCode(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read

@@ -53,7 +53,7 @@ func (fsys *filesystem) reportLeft() {
 			t |= fsys.contentOf(f.alias).taint
 			f = &fsys.list[i] // the list may have moved
 		}
-		if t &= told; t != 0 && f.sink == nil {
+		if t &= lasting; t != 0 && f.sink == nil {
 			fsys.in.rep.res.Files = append(fsys.in.rep.res.Files, File{f.path, t, f.tree})
 			for _, end := range firstPieces {
 				if f.pieces {
@@ -130,7 +130,7 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 
 // agesInBranch keeps what a file holds that becomes another one in a branch.
 func (fsys *filesystem) agesInBranch(f *virtual) {
-	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&lasting != 0) {
 		f.mayHold(v)
 	}
 }

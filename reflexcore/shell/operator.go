@@ -213,7 +213,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 			}
 			return other
 		}
-		ex.in.readings.leaner = ex.in.readings.leaner || !d.known()
+		ex.in.readings.leanDiffers = ex.in.readings.leanDiffers || !d.known()
 		if ex.in.readings.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
 			return other // what is not known is taken for nothing: one choice less to try
 		}
@@ -238,7 +238,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		if other.text == "" {
 			return other
 		}
-		if ex.in.readings.leaner = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
+		if ex.in.readings.leanDiffers = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[ex.in.alt.pick("+"+name+other.text, 2)]

@@ -76,8 +76,8 @@ func (ex *expander) paramExpansion(b *builder, p *syntax.ParamExp, quoted bool) 
 			v := ex.in.vars.find(name)
 			b.branch = v != nil && v.branch
 		}
-		if v := ex.in.vars.find(name); v != nil && v.shaken {
-			b.shaken = true
+		if v := ex.in.vars.find(name); v != nil && v.clobbered {
+			b.clobbered = true
 		}
 		b.addValue(d, quoted)
 		b.stays, b.place = false, false
@@ -100,7 +100,7 @@ func (ex *expander) addMany(b *builder, list []data, star, quoted, sure bool) {
 		b.addValue(join(list, sep[:min(1, len(sep))]), true)
 		return
 	}
-	if ex.in.readings.leaner = ex.in.readings.leaner || !sure; !sure && ex.in.readings.omits == omitsAll {
+	if ex.in.readings.leanDiffers = ex.in.readings.leanDiffers || !sure; !sure && ex.in.readings.omits == omitsAll {
 		return
 	}
 	for i := 0; i < len(list); i++ {
@@ -233,7 +233,7 @@ func (pm *parameters) ifs() string {
 }
 
 // ifsOf is what separates the words of a value: a file that was read into the shell may have
-// set it, see [variables.shake].
+// set it, see [variables.clobber].
 func (pm *parameters) ifsOf(text string) string {
 	if !pm.torn() || !strings.ContainsAny(text, tornIFS[len(usualIFS):]) || strings.Contains(text, "://") {
 		return pm.ifs()
@@ -243,11 +243,11 @@ func (pm *parameters) ifsOf(text string) string {
 
 // torn reports whether such a file may have set IFS.
 func (pm *parameters) torn() bool {
-	if !pm.in.vars.shaken {
+	if !pm.in.vars.clobbered {
 		return false
 	}
 	v := pm.lookup("IFS")
-	return v == nil || v.unset || v.shaken
+	return v == nil || v.unset || v.clobbered
 }
 
 // tearsUp reports whether a value that is written as one word may run as another command. What
@@ -257,7 +257,7 @@ func (pm *parameters) tearsUp(text string) bool {
 	if len(text) < 2 {
 		return false
 	}
-	return pm.tears() || pm.in.vars.shaken && text[0] != '.' && text[0] != '/' && text[0] != '-' && pm.torn() &&
+	return pm.tears() || pm.in.vars.clobbered && text[0] != '.' && text[0] != '/' && text[0] != '-' && pm.torn() &&
 		isOneWord(text) && !isPlainName(text)
 }
 

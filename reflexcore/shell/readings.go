@@ -21,11 +21,11 @@ func (rg *readings) every(do func()) {
 		do()
 		return
 	}
-	saw, from, below, forks := rg.saw, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
-	rg.saw = 0
+	doubts, from, below, forks := rg.doubts, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
+	rg.doubts = 0
 	outer := rg.beginCommand()
 	rg.combinations(do)
-	all := rg.saw
+	all := rg.doubts
 	if all&spread != 0 && rg.omits == omitsNothing {
 		via := rg.in.via
 		rg.in.via = "zsh array"
@@ -42,7 +42,7 @@ func (rg *readings) every(do func()) {
 		rg.standing(all, from, do)
 	}
 	rg.firstly(forks, all|named, from, do)
-	rg.saw, rg.below, rg.start = saw, rg.below[:min(below, len(rg.below))], outer
+	rg.doubts, rg.below, rg.start = doubts, rg.below[:min(below, len(rg.below))], outer
 }
 
 // beginCommand notes it, and returns that of the command around.
@@ -101,7 +101,7 @@ func (rg *readings) fork(sink, out *data, again bool) {
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
 func (rg *readings) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if rg.leaner = true; rg.in.rep.stopped() {
+	if rg.leanDiffers = true; rg.in.rep.stopped() {
 		return
 	}
 	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not be there
@@ -142,12 +142,12 @@ func (rg *readings) look(mark int) {
 		f := &rg.in.exp.fields[mark+i]
 		if f.known() { // most
 			if i > 0 && f.isPattern() {
-				rg.saw |= wholeUnknown
+				rg.doubts |= wholeUnknown
 			}
 			continue
 		}
 		if i > 0 && f.isWhole() {
-			rg.saw |= wholeUnknown
+			rg.doubts |= wholeUnknown
 		}
 		switch rest, ok := f.belowUnknown(); {
 		case ok && f.based && len(rg.below) < 64:
@@ -156,21 +156,21 @@ func (rg *readings) look(mark int) {
 				rg.founded = append(rg.founded, rest)
 			}
 		case ok && topFolders[firstOf(rest)], !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
-			rg.saw |= chosen
+			rg.doubts |= chosen
 			rg.chose = true
 		}
 		if !f.hollow {
 			continue
 		}
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {
-			rg.saw |= named
+			rg.doubts |= named
 		}
 		switch {
 		case i > 0 && isPage(f.text):
 		case strings.Trim(f.text, effect.Unknown) != "":
-			rg.saw |= partly
+			rg.doubts |= partly
 		case f.splits && f.text != "":
-			rg.saw |= wholly
+			rg.doubts |= wholly
 		}
 	}
 }

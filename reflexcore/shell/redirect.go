@@ -83,12 +83,12 @@ func (dt *descriptorTable) target(w *syntax.Word) data {
 	if d.text == "" || strings.Trim(d.text, effect.Unknown) != "" {
 		// With nothing in it, it is another file, but "$DIR/x" is not one at the root.
 		if set := strings.ReplaceAll(d.text, effect.Unknown, ""); set != d.text && (set[0] != '/' || d.text[0] == '/') {
-			dt.in.readings.saw |= partly
+			dt.in.readings.doubts |= partly
 		}
 		return d
 	}
-	dt.in.readings.saw |= wholeUnknown
-	for _, w := range dt.in.stands.text {
+	dt.in.readings.doubts |= wholeUnknown
+	for _, w := range dt.in.candidates.text {
 		if dt.in.readings.omits == omitsFor && w.text[0] == '/' { // a flag is no danger there
 			d.text = w.text
 		}
@@ -344,8 +344,8 @@ func (dt *descriptorTable) replumb(p *plumbing) {
 	dt.err = p.err
 }
 
-// told writes to a descriptor what a command writes to a file that is one.
-func (dt *descriptorTable) told(n int, d data, sink *data, by string) {
+// writeTo writes to a descriptor what a command writes to a file that is one.
+func (dt *descriptorTable) writeTo(n int, d data, sink *data, by string) {
 	switch {
 	case n == 1:
 		sink.add(d)

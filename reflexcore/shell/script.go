@@ -117,8 +117,8 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 		pl.in.source(d.text, via, std, sink)
 		return
 	}
-	pl.in.vars.murky |= d.taint
-	pl.in.readings.leaner = true
+	pl.in.vars.unknownTaint |= d.taint
+	pl.in.readings.leanDiffers = true
 	from, stdin := len(pl.in.rep.res.Effects), *std
 	pl.in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if pl.in.readings.omits == omitsNothing {

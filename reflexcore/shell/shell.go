@@ -86,7 +86,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 // walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
 // but for one that goes deeper or that is not ended by the number of alternatives.
 func (rg *readings) hidesMore() bool {
-	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
+	return rg.leanDiffers || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
 }
 
 // leanly walks a text once more, with all that is not known taken for nothing, and adds
@@ -166,20 +166,20 @@ func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
 		Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
 	*in = interp{
 		Analyzer: a, ctx: ctx, builtinOf: builtinTable,
-		rep:      report{res: out, lim: &a.Limits, step: -1},
-		cwd:      workdir{dir: ctx.Dir},
-		vars:     variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
-		alt:      alternatives{selection: selection{choices: in.alt.choices[:0]}},
-		par:      parameters{zero: data{text: "bash"}},
-		def:      definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
-		fs:       filesystem{list: in.fs.list[:0]},
-		exp:      expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
-		io:       descriptorTable{conduits: in.io.conduits},
-		readings: readings{below: in.readings.below[:0]},
-		stands:   stands{files: in.stands.files[:0], words: in.stands.words[:0]},
-		src:      sources{trees: in.src.trees[:0]},
-		programs: programRunner{words: in.programs.words[:0], spare: in.programs.spare},
-		agents:   agentReader{argv: in.agents.argv[:0]},
+		rep:        report{res: out, lim: &a.Limits, step: -1},
+		cwd:        workdir{dir: ctx.Dir},
+		vars:       variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
+		alt:        alternatives{selection: selection{choices: in.alt.choices[:0]}},
+		par:        parameters{zero: data{text: "bash"}},
+		def:        definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
+		fs:         filesystem{list: in.fs.list[:0]},
+		exp:        expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
+		io:         descriptorTable{conduits: in.io.conduits},
+		readings:   readings{below: in.readings.below[:0]},
+		candidates: candidates{files: in.candidates.files[:0], words: in.candidates.words[:0]},
+		src:        sources{trees: in.src.trees[:0]},
+		programs:   programRunner{words: in.programs.words[:0], spare: in.programs.spare},
+		agents:     agentReader{argv: in.agents.argv[:0]},
 	}
 	in.assemble()
 	if in.cwd.dir == "" {
@@ -196,7 +196,7 @@ func (in *interp) assemble() {
 	in.src.rep, in.src.ctx = &in.rep, &in.ctx
 	in.par.in, in.math.in, in.assigner.in, in.exp.in, in.fs.in, in.io.in = in, in, in, in, in, in
 	in.def.in, in.traps.in, in.hist.in, in.lines.in, in.dirs.in, in.readings.in = in, in, in, in, in, in
-	in.stands.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
+	in.candidates.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
 }
 
 // wiped returns the memory of a list for the next text, or none if it is large.
@@ -214,7 +214,7 @@ func (in *interp) release() {
 	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
 	in.agents.argv = wiped(in.agents.argv)
 	in.arena.texts.Reset()
-	in.stands = stands{files: wiped(in.stands.files), words: wiped(in.stands.words)}
+	in.candidates = candidates{files: wiped(in.candidates.files), words: wiped(in.candidates.words)}
 	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
 	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
 	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil

@@ -244,7 +244,7 @@ func (vs *variables) merge(v variable) {
 	}
 	slot := vs.slot(v.name)
 	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters),
-		passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
+		passed: slot.passed && v.passed, clobbered: slot.clobbered || v.clobbered}
 	if len(alts) > vs.rep.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
@@ -342,7 +342,7 @@ func (vs *variables) environment(name string) data {
 	case "DIRSTACK":
 		return data{text: vs.cwd.dir}
 	case unknownName:
-		return data{effect.Unknown, vs.murky}
+		return data{effect.Unknown, vs.unknownTaint}
 	}
 	if v, ok := vs.ctx.Env[name]; ok {
 		return data{text: v}

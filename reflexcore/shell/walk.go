@@ -37,8 +37,8 @@ func (in *interp) source(src, via string, std *input, sink *data) {
 		if strange || how == Recovered && !in.inert(src) {
 			in.add(effect.Effect{Kind: effect.Opaque, Target: "syntax error", Bits: effect.Partial})
 		}
-		if in.readings.omits == omitsNothing && len(in.stands.files) < 16 && mayHold(src) {
-			in.stands.files = append(in.stands.files, file)
+		if in.readings.omits == omitsNothing && len(in.candidates.files) < 16 && mayHold(src) {
+			in.candidates.files = append(in.candidates.files, file)
 		}
 		if len(in.src.trees) < maxTrees {
 			in.src.trees = append(in.src.trees, file)
@@ -106,8 +106,8 @@ func (in *interp) walkStmt(s *syntax.Stmt, std *input, sink *data) {
 		in.rep.level--
 		in.io.stdin, in.io.stdout, in.io.wires = stdin, stdout, wires
 	}()
-	if in.traps.intruder != nil {
-		in.traps.intrude()
+	if in.traps.changes != nil {
+		in.traps.applyChanges()
 	}
 	if len(s.Redirs) == 0 {
 		in.cmd(s, std, sink)

@@ -331,7 +331,7 @@ func (b *builder) addValue(d data, quoted bool) {
 		b.glob = true
 	}
 	ifs := b.in.par.ifsOf(d.text)
-	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
+	b.clobbered = b.clobbered || d.known() && b.in.par.tearsUp(d.text)
 	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
 		b.addText(d.text, false)
 		return
