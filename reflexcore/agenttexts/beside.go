@@ -68,7 +68,10 @@ func (l *loader) started() {
 			return // another system, or a process that approver may not see
 		}
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		if i := slices.IndexFunc(words, startsClaude); i >= 0 && i < maxFlags {
+		starts := func(word string) bool { // its program, or the script of it that node runs
+			return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
+		}
+		if i := slices.IndexFunc(words, starts); i >= 0 && i < maxFlags {
 			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
 			if err != nil {
 				dir = l.dir
@@ -95,12 +98,6 @@ func (l *loader) parent(process string) int {
 		return 0
 	}
 	return pid
-}
-
-// startsClaude reports whether a word of a command line is Claude Code: its program, or
-// the script of it that node runs.
-func startsClaude(word string) bool {
-	return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
 }
 
 // besides judges what the names are in folders that are added. That it lies there does not

@@ -33,8 +33,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 		}
 		by, _, _ := strings.Cut(ef.By, " ")
 		switch {
-		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read &&
-			g.reads[i-1].Target == ef.Target: // it is taken away
+		case takenAway(g.reads, i):
 		case effect.MakesFolder(ef):
 			made = made || disk.Below(at, dir)
 		case at != dir && disk.Below(at, dir):

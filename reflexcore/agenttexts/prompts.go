@@ -186,9 +186,9 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 }
 
 // takenAway reports whether an effect is that a file is moved away from there.
-func (r *Reader) takenAway(i int) bool {
-	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read &&
-		r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
+func takenAway(effects []effect.Effect, i int) bool {
+	return i > 0 && effect.Moves(&effects[i]) && effects[i-1].Kind == effect.Read &&
+		effects[i-1].Target == effects[i].Target
 }
 
 // Changed judges what runs of a text and did not before.
@@ -229,7 +229,7 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	}
 	for i := range r.Call.Effects { // the call itself makes it
 		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
-			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
+			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !takenAway(r.Call.Effects, i) {
 			for _, t := range r.Call.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)

@@ -21,8 +21,8 @@ const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver
 // settingsLookups find a program that lists files by such a name, a filter that keeps such
 // names of a list, and code that goes through such a folder.
 var settingsLookups = [...]*regexp.Regexp{
-	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b[^|;&\n)]*?` +
-		settingsNames),
+	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b` +
+		`[^|;&\n)]*?` + settingsNames),
 	regexp.MustCompile(`\|\s*(?:rg|[ef]?grep)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings\\?\.json)`),
 	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` +
 		settingsNames),

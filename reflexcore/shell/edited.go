@@ -279,7 +279,7 @@ func (fn *fileNotes) packed(p string) {
 
 // encrypted notes the files that gpg puts beside the one that it reads.
 func (fn *fileNotes) encrypted(u *grammar.Use) {
-	if u.Word < 0 || fn.a.taint&lasting == 0 || fn.a.line.by != "gpg" && fn.a.line.by != "gpg2" && fn.a.line.by != "gpgsm" {
+	if u.Word < 0 || fn.a.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", fn.a.line.by) {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {

@@ -38,8 +38,8 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	}
 	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
 	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || hasRole(p.Stdin, grammar.Code, grammar.Sql))
-	if !hidden && !hints(argv, fed, std.text) {
-		return
+	if !hidden && !slices.ContainsFunc(argv[1:], hint) && (!fed || !hint(std.text)) {
+		return // most
 	}
 	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
 	m.setKind(argv)
@@ -57,17 +57,6 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	m.tell(from)
 }
 
-// hints reports whether one of the words may name a file that somebody protects: it has a
-// hidden folder, or a name that settings have. Most commands have none.
-func hints(argv []string, fed bool, input string) bool {
-	for _, w := range argv[1:] {
-		if hint(w) {
-			return true
-		}
-	}
-	return fed && hint(input)
-}
-
 // settingNames are parts of the names of files that hold settings, and of approver's
 // sockets.
 var settingNames = strings.Fields(section("setting names"))
@@ -80,6 +69,8 @@ var settingsFrom = func() (t [256][]string) {
 	return t
 }()
 
+// hint reports whether a word may name a file that somebody protects: it has a hidden folder,
+// or a name that settings have.
 func hint(w string) bool {
 	if len(w) < 5 {
 		return false

@@ -190,9 +190,8 @@ func isHome(w *syntax.Word) bool {
 // asWritten is a word as it is written, if all of it is.
 func asWritten(w *syntax.Word) (text string, ok bool) {
 	var b strings.Builder
-	parts := w.Parts
-	for i := 0; i < len(parts); i++ {
-		switch p := parts[i].(type) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
 		case *syntax.Lit:
 			b.Write(unescape(nil, p.Value, ""))
 		case *syntax.SglQuoted:
