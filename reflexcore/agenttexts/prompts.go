@@ -229,7 +229,8 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 	}
 	for i := range r.Call.Effects { // the call itself makes it
 		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
-			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !takenAway(r.Call.Effects, i) {
+			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) &&
+			!takenAway(r.Call.Effects, i) {
 			for _, t := range r.Call.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)

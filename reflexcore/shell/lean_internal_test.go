@@ -65,7 +65,8 @@ func overTexts() map[string]string {
 	for name, piece := range map[string]string{
 		"commands": "true x;", "variables": "v%d=x;", "globs": "rm *f%d*;", "parameters": "set -- $@ a%d;",
 		"known parameters": "set -- a b; set -- $@ a%d;",
-		"unknown":          "echo $X%d;", "unknown program": "$X%d;", "substitutions": "x=$(cat f%d);", "defaults": "echo ${X:-y%d};",
+		"unknown":          "echo $X%d;", "unknown program": "$X%d;", "substitutions": "x=$(cat f%d);",
+		"defaults":   "echo ${X:-y%d};",
 		"alternates": "echo ${X:+y%d};", "arrays": "a=(x y); echo $a;", "flags": "git push --$X;", "files": "echo a > f%d;",
 		"functions": "f%d() { rm x; }; f%[1]d;", "aliases": "alias a%d=b;", "eval": "eval 'rm x%d';",
 		"payload":  "bash -c \"rm $X%d\";",

@@ -175,11 +175,6 @@ func (fsys *filesystem) under(file string) effect.Taint {
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40
 
-// isFresh reports whether nothing is known of the file that a redirection writes.
-func (fsys *filesystem) isFresh(p string) bool {
-	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
-}
-
 // madeBefore is what a file was made of before a program writes to it. It is not own if the
 // text made it of something else, and fresh if nothing was known of it.
 func (fsys *filesystem) madeBefore(p string) (from []string, own, fresh bool) {

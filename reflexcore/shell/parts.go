@@ -183,7 +183,7 @@ type readings struct {
 	lean        bool     // all of the text is walked with what is not known taken for nothing
 	forks       int      // commands that may print one thing or another
 	first       bool     // the first of these counts, see [readings.fork]
-	partings    int      // commands that may be others, or set other parameters, see [readings.parted]
+	partings    int      // commands that may be others, or set other parameters
 }
 
 // start is what a command begins with: each of its readings does.

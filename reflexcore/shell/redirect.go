@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -165,12 +164,6 @@ func (dt *descriptorTable) duplicate(redir *syntax.Redirect, fd int, r *redirect
 // A command that fails changes nothing: cd to a folder that does not exist, any statement
 // whose redirection cannot be opened, a builtin that was disabled. Whether it fails is not
 // known, so what it would change may also be as it was before.
-
-// mayFail reports whether a statement changes the shell, and may not run because one of
-// its redirections cannot be made.
-func (dt *descriptorTable) mayFail(s *syntax.Stmt) bool {
-	return slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd)
-}
 
 // mayNotOpen reports whether a redirection may fail.
 func (dt *descriptorTable) mayNotOpen(r *syntax.Redirect) bool {

@@ -65,7 +65,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.reset(a, ctx, out)
 	walk(in)
 	in.fs.reportLeft()
-	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.parted()
+	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.forks > 0 || in.readings.partings > 0
 	if parted {
 		in.withNothing(ctx, out, walk)
 	}
@@ -141,10 +141,6 @@ func adding[T comparable](list, more []T) []T {
 // is one more possibility for the second one, and not all of them are tried together. But
 // one reading goes through all of the text, and is the one that a shell takes most often:
 // what is not known is not set, and there are no parameters.
-
-// parted reports whether the readings of a command left more than one possibility to what
-// follows: it prints one thing or another, sets parameters, or is another command.
-func (rg *readings) parted() bool { return rg.forks > 0 || rg.partings > 0 }
 
 // withNothing walks a text once more with what is not known not set, and adds what is new to the
 // result. Only a few texts in a thousand need it.
