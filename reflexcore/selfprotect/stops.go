@@ -92,23 +92,18 @@ var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 // stopsByLookup reports whether a process is stopped that is not known, and that was
 // looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
 func (c *Check) stopsByLookup() bool {
-	if strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof") {
-		for _, m := range intoProcess.FindAllStringSubmatch(c.Text, 8) {
-			if c.looksFor("pgrep", m[1]) {
-				return true
-			}
-		}
+	into := func(m []string) bool { return c.looksFor("pgrep", m[1]) }
+	if (strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof")) &&
+		slices.ContainsFunc(intoProcess.FindAllStringSubmatch(c.Text, 8), into) {
+		return true
 	}
 	everyProcess := strings.Contains(c.Text, "process_iter") && stopsOne.MatchString(c.Text)
 	if strings.Contains(c.Text, "approver") && attached.MatchString(c.Text) {
 		return true
 	}
-	kills := everyProcess
-	for i := range c.Effects {
-		ef := &c.Effects[i]
-		kills = kills || ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
-	}
-	if !kills {
+	if !everyProcess && !slices.ContainsFunc(c.Effects, func(ef effect.Effect) bool {
+		return ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
+	}) {
 		return false
 	}
 	text := c.Text
@@ -144,11 +139,9 @@ func (c *Check) looksFor(program, words string) bool {
 	}
 	switch program {
 	case "ps": // ps aux | grep '[a]ppr'
-		for _, m := range filters.FindAllStringSubmatch(words, 8) {
-			if pattern := m[1] + m[2]; patternFinds(pattern, ownProcess) || patternFinds(pattern, ownLine) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(filters.FindAllStringSubmatch(words, 8), func(m []string) bool {
+			return patternFinds(m[1]+m[2], ownProcess) || patternFinds(m[1]+m[2], ownLine)
+		})
 	case "pgrep", "pidof":
 		full := fullFlag.MatchString("pgrep " + words)
 		for _, word := range strings.Fields(words) {
@@ -161,11 +154,9 @@ func (c *Check) looksFor(program, words string) bool {
 			}
 		}
 	case "fuser", "lsof":
-		for _, word := range strings.Fields(words) {
-			if word == "-U" || word[0] != '-' && c.isOwnFile(strings.Trim(word, `"'`)) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(strings.Fields(words), func(word string) bool {
+			return word == "-U" || word[0] != '-' && c.isOwnFile(strings.Trim(word, `"'`))
+		})
 	}
 	return false
 }
@@ -183,8 +174,5 @@ func (c *Check) isOwnFile(word string) bool {
 		word = strings.TrimSuffix(c.Call.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
-	if protected.IsOwn(ef.Target) {
-		return true
-	}
-	return slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)
+	return protected.IsOwn(ef.Target) || slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)
 }
