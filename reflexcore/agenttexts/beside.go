@@ -10,6 +10,7 @@ import (
 
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/disk"
+	"approver.example/reflexcore/gitrepo"
 )
 
 // Folders that are added to a project: claude --add-dir. Their skills and subagents are
@@ -25,7 +26,8 @@ const (
 
 // beside finds the folders that were added to the project of the agent that calls.
 func (l *loader) beside() {
-	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude", l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
+	for _, root := range []string{l.dir + "/.claude", l.project + "/.claude", l.r.Call.Around.Home + "/.claude",
+		l.r.Call.ToolCall.Env["CLAUDE_CONFIG_DIR"]} {
 		if !strings.HasPrefix(root, "/") {
 			continue
 		}
@@ -66,7 +68,10 @@ func (l *loader) started() {
 			return // another system, or a process that approver may not see
 		}
 		words := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		if i := slices.IndexFunc(words, startsClaude); i >= 0 && i < maxFlags {
+		starts := func(word string) bool { // its program, or the script of it that node runs
+			return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
+		}
+		if i := slices.IndexFunc(words, starts); i >= 0 && i < maxFlags {
 			dir, err := l.r.Call.Analyzer.Files.Readlink(process + "/cwd")
 			if err != nil {
 				dir = l.dir
@@ -95,12 +100,6 @@ func (l *loader) parent(process string) int {
 	return pid
 }
 
-// startsClaude reports whether a word of a command line is Claude Code: its program, or
-// the script of it that node runs.
-func startsClaude(word string) bool {
-	return agentcli.ClaudeProgram(word) || strings.HasSuffix(word, "/cli.js") && strings.Contains(word, "claude")
-}
-
 // besides judges what the names are in folders that are added. That it lies there does not
 // make the name known, as another folder may come first.
 func (l *loader) besides(agent bool, names []string) {
@@ -122,4 +121,72 @@ func (l *loader) besides(agent bool, names []string) {
 		}
 	}
 	l.found = found
+}
+
+// In a further working tree of git Claude Code loads the texts of the main one, too: of each
+// kind (skills, commands, subagents) of which the working tree's own root has no folder.
+
+// A tree is a further working tree of git in which an agent is.
+type tree struct {
+	root string
+	main []string // folders that may be the main checkout
+	sure bool     // git itself takes the first of them for it
+}
+
+// trees are the further working trees in which the agent is, and was started.
+func (l *loader) trees() (out []tree) {
+	for _, dir := range [...]string{l.dir, l.project} {
+		if !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		root := l.r.Call.Analyzer.Git.Top(l.follow(path.Clean(dir)))
+		if root == "" || slices.ContainsFunc(out, func(t tree) bool { return t.root == root }) {
+			continue
+		}
+		if t, ok := l.tree(root); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// tree follows the file .git of a further working tree.
+func (l *loader) tree(root string) (tree, bool) {
+	b, err := l.r.Call.Analyzer.Files.ReadFile(root+"/.git", gitrepo.MaxPath)
+	if err != nil {
+		return tree{}, false // most have a folder
+	}
+	git := disk.Absolute(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(b)), "gitdir:")), root)
+	if b, err = l.r.Call.Analyzer.Files.ReadFile(l.follow(git)+"/commondir", gitrepo.MaxPath); err != nil {
+		return tree{}, false // a submodule
+	}
+	common := disk.Absolute(strings.TrimSpace(string(b)), l.follow(git))
+	r := gitrepo.Repository{Root: root}
+	l.r.Call.Analyzer.Git.Worktree(&r)
+	t := tree{root: root, main: []string{path.Dir(common)}, sure: r.Common == common && path.Base(common) == ".git"}
+	if path.Base(common) != ".git" {
+		t.main = append(t.main, common) // it has no checkout of its own
+	}
+	return t, true
+}
+
+// mains are the folders of settings of main checkouts.
+func (l *loader) mains() (out []string) {
+	for _, t := range l.trees() {
+		for _, main := range t.main {
+			out = append(out, main+"/.claude")
+		}
+	}
+	return out
+}
+
+// mainOwns are the folders of settings of main checkouts of which Claude Code loads the texts
+// of a kind for certain.
+func (l *loader) mainOwns(kind string) (out []string) {
+	for _, t := range l.trees() {
+		if _, err := l.r.Call.Analyzer.Files.Lstat(t.root + "/.claude/" + kind); t.sure && disk.IsMissing(err) {
+			out = append(out, t.main[0]+"/.claude")
+		}
+	}
+	return out
 }

@@ -71,7 +71,8 @@ func replacement(script shell.Literal) (from, to string, all, ok bool) {
 // isWordOf reports whether a text has letters, digits, underscores and those characters only.
 func isWordOf(text, more string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune(more, r)
+		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') &&
+			!strings.ContainsRune(more, r)
 	})
 }
 

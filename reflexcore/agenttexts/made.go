@@ -10,17 +10,15 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // What a command brings into a folder before it starts Claude Code there is not on the disk
 // yet when the command is judged. So that nothing is there says nothing of such a folder.
 
 // placers put whole folders somewhere, besides the programs that unpack.
-var placers = map[string]bool{
-	"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "ln": true, "gln": true,
-	"scp": true, "sftp": true, "rclone": true, "docker": true, "podman": true, "kubectl": true, "aws": true, "gsutil": true, "gcloud": true,
-	"shutil.copytree": true, "shutil.move": true, "shutil.unpack_archive": true, "os.symlink": true, "os.rename": true, "os.replace": true,
-}
+var placers = wordset.Of(`cp mv gcp gmv install rsync ditto ln gln scp sftp rclone docker podman kubectl aws
+	gsutil gcloud shutil.copytree shutil.move shutil.unpack_archive os.symlink os.rename os.replace`)
 
 // mayFill reports whether the command may put one of the files into a folder before a start,
 // or makes the folder in a way of which it is not known what is in it then. Deep says
@@ -35,7 +33,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 		}
 		by, _, _ := strings.Cut(ef.By, " ")
 		switch {
-		case i > 0 && effect.Moves(ef) && g.reads[i-1].Kind == effect.Read && g.reads[i-1].Target == ef.Target: // it is taken away
+		case takenAway(g.reads, i):
 		case effect.MakesFolder(ef):
 			made = made || disk.Below(at, dir)
 		case at != dir && disk.Below(at, dir):
@@ -76,7 +74,7 @@ func (r *Reader) mayFill(g *given, dir string, files []string, deep bool) bool {
 }
 
 // runsText are the builtins that run what is not in the command.
-var runsText = map[string]bool{".": true, "source": true, "eval": true}
+var runsText = wordset.Of(". source eval")
 
 // leadsTo reports whether a command is one that runs the start: env, bash -c.
 func (g *given) leadsTo(i int) bool {
@@ -133,7 +131,8 @@ func (r *Reader) hasOne(source, rest string, files []string) bool {
 		if there(source + "/" + file) {
 			return true
 		}
-		if inside, ok := strings.CutPrefix(file, path.Base(source)); ok && (inside == "" || inside[0] == '/' && there(source+inside)) {
+		if inside, ok := strings.CutPrefix(file, path.Base(source)); ok &&
+			(inside == "" || inside[0] == '/' && there(source+inside)) {
 			return true
 		}
 	}
@@ -151,7 +150,8 @@ const (
 
 // cloners are programs that fetch or make whole folders, with the words that have them do it.
 var cloners = map[string]string{
-	"git": "clone worktree submodule subtree", "gh": "clone fork create", "glab": "clone fork create", "hub": "clone", "hg": "clone share",
+	"git": "clone worktree submodule subtree", "gh": "clone fork create", "glab": "clone fork create", "hub": "clone",
+	"hg": "clone share",
 	"jj": "clone", "svn": "co checkout export", "degit": "", "tiged": "", "giget": "", "cargo": "new init", "uv": "init",
 }
 
@@ -170,13 +170,15 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 			verb = v
 		}
 	}
-	plain := verb == "" && name == "git" && does("init") && !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--template") })
+	plain := verb == "" && name == "git" && does("init") &&
+		!slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--template") })
 	if !cloner || verb == "" && verbs != "" && !plain {
 		return clonesNothing
 	}
 	aims, operands := false, 0
 	for i, word := range words {
-		if strings.HasPrefix(word, "-") || i > 0 && (words[i-1] == "-b" || words[i-1] == "-B") || word == verb || word == "add" {
+		if strings.HasPrefix(word, "-") || i > 0 && (words[i-1] == "-b" || words[i-1] == "-B") || word == verb ||
+			word == "add" {
 			continue
 		}
 		operands++
@@ -190,7 +192,8 @@ func clones(s *shell.Step, dir string, deep bool) cloned {
 		}
 		// Without a folder's name, one called as the origin is made here.
 		base := path.Join(s.Dir, strings.TrimSuffix(word[strings.LastIndexAny(word, "/:")+1:], ".git"))
-		aims = aims || disk.Below(dir, to) && to != s.Dir || disk.Below(dir, base) && base != s.Dir || word == "." && s.Dir == dir ||
+		aims = aims || disk.Below(dir, to) && to != s.Dir || disk.Below(dir, base) && base != s.Dir ||
+			word == "." && s.Dir == dir ||
 			deep && (disk.Below(to, dir) || disk.Below(base, dir)) && word != "."
 	}
 	switch {

@@ -57,7 +57,8 @@ func (l *loader) amongSkills(dir, name string) (out []string) {
 		}
 		root := dir + "/" + entry
 		b, err := l.r.Call.Analyzer.Files.ReadFile(l.follow(root+"/.claude-plugin/plugin.json"), MaxPrompt)
-		if err == nil && (strings.EqualFold(entry, name) || strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
+		if err == nil && (strings.EqualFold(entry, name) ||
+			strings.Contains(strings.ToLower(string(b)), strings.ToLower(name))) {
 			out = append(out, root)
 		}
 	}
@@ -154,5 +155,6 @@ func (r *Reader) lost(name string, agent bool) {
 	if agent {
 		what = lostAgent
 	}
-	r.Call.Effects = append(r.Call.Effects, effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
+	r.Call.Effects = append(r.Call.Effects,
+		effect.Effect{Kind: effect.Persist, What: what, Target: name, By: r.Call.ToolCall.Tool, Step: -1})
 }

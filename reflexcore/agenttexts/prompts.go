@@ -10,6 +10,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/wordset"
 )
 
 // Texts that agents load can run commands that no hook sees (content.Prompt). To put such
@@ -99,7 +100,8 @@ func (r *Reader) promptNames(ef *effect.Effect) (out []string) {
 	if r.IsPlace(ef.Target) {
 		return []string{ef.Target}
 	}
-	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) && content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
+	if by, _, _ := strings.Cut(ef.By, " "); (asTheyAre[by] || unpacks[by]) &&
+		content.IsPlugin(r.Call.Analyzer.Files, ef.Target) {
 		return []string{ef.Target} // its folders may be what is put there
 	}
 	if !effect.IsKnown(ef.Target) || !strings.HasPrefix(ef.Target, "/") || strings.ContainsAny(ef.Target, "*?[") {
@@ -131,10 +133,10 @@ func (r *Reader) IsPlace(p string) bool {
 }
 
 // unpacks put there what nobody has looked at.
-var unpacks = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "cpio": true}
+var unpacks = wordset.Of("tar gtar bsdtar unzip 7z 7za cpio")
 
 // asTheyAre put there what they read, as it is.
-var asTheyAre = map[string]bool{"cp": true, "mv": true, "gcp": true, "gmv": true, "install": true, "rsync": true, "ditto": true, "tee": true}
+var asTheyAre = wordset.Of("cp mv gcp gmv install rsync ditto tee")
 
 // promptWritten judges what a file has in it after the call; false if that is not known.
 func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
@@ -184,8 +186,9 @@ func (r *Reader) promptWritten(ef *effect.Effect, target string) bool {
 }
 
 // takenAway reports whether an effect is that a file is moved away from there.
-func (r *Reader) takenAway(i int) bool {
-	return i > 0 && effect.Moves(&r.Call.Effects[i]) && r.Call.Effects[i-1].Kind == effect.Read && r.Call.Effects[i-1].Target == r.Call.Effects[i].Target
+func takenAway(effects []effect.Effect, i int) bool {
+	return i > 0 && effect.Moves(&effects[i]) && effects[i-1].Kind == effect.Read &&
+		effects[i-1].Target == effects[i].Target
 }
 
 // Changed judges what runs of a text and did not before.
@@ -225,7 +228,9 @@ func (r *Reader) promptCopied(from, target string, budget *int) bool {
 		return found
 	}
 	for i := range r.Call.Effects { // the call itself makes it
-		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target && (disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) && !r.takenAway(i) {
+		if made := &r.Call.Effects[i]; made.Kind == effect.Write && made.Target != target &&
+			(disk.Below(made.Target, from) || made.Target == from) && !effect.MakesFolder(made) &&
+			!takenAway(r.Call.Effects, i) {
 			for _, t := range r.Call.Texts {
 				if t.Path == from && !t.Part && effect.IsKnown(t.Text) && made.Bits&effect.Append == 0 {
 					r.Changed(target, "", t.Text)

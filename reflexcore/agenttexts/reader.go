@@ -3,9 +3,9 @@
 // before any hook is asked.
 //
 // A [Reader] reads for one call. call.go is what a call loads, and start.go what an agent
-// loads that a command starts: both find files by a loader (loader.go), in plugins
-// (plugins.go), in added folders (beside.go) and in further working trees (trees.go), and
-// follow what a text brings with it (texts.go, flows.go). prompts.go is what a call writes
+// loads that a command starts: both find files by a loader, in plugins (plugins.go), in added
+// folders and in further working trees (beside.go), and follow what a text brings with it
+// (texts.go). prompts.go is what a call writes
 // where such texts lie, and edits.go what an edit makes of them.
 package agenttexts
 

@@ -14,6 +14,7 @@ import (
 	"approver.example/reflexcore/content"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // What a Claude Code loads that a command starts.
@@ -76,10 +77,8 @@ func (r *Reader) start(s *shell.Step, g *given) {
 }
 
 // idleSettings are the keys of settings that start no program and keep no hook away.
-var idleSettings = map[string]bool{
-	"$schema": true, "permissions": true, "model": true, "language": true, "attribution": true, "includeCoAuthoredBy": true,
-	"cleanupPeriodDays": true, "outputStyle": true, "theme": true, "spinnerTipsEnabled": true, "alwaysThinkingEnabled": true,
-}
+var idleSettings = wordset.Of(`$schema permissions model language attribution includeCoAuthoredBy
+	cleanupPeriodDays outputStyle theme spinnerTipsEnabled alwaysThinkingEnabled`)
 
 // startFiles are the files of a folder that say what a Claude Code runs that starts there.
 var startFiles = []string{".claude/settings.json", ".claude/settings.local.json"}
@@ -111,14 +110,15 @@ func (r *Reader) startsIn(s *shell.Step, g *given) {
 			continue
 		}
 		maps.DeleteFunc(keys, func(key string, _ json.RawMessage) bool { return idleSettings[key] })
-		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 && (err != nil || !bytes.Equal(own, b)) {
+		if own, err := r.Call.Analyzer.Files.ReadFile(r.Call.ToolCall.Dir+name, MaxPrompt); len(keys) > 0 &&
+			(err != nil || !bytes.Equal(own, b)) {
 			r.Call.Unseen(s.Dir + name)
 		}
 	}
 }
 
 // tells are the flags with which Claude Code only says something of itself.
-var tells = map[string]bool{"--version": true, "-v": true, "--help": true, "-h": true}
+var tells = wordset.Of("--version -v --help -h")
 
 // manifestFile is the file of a plugin that says what it has.
 const manifestFile = ".claude-plugin/plugin.json"

@@ -12,6 +12,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // What a Claude Code gets as its prompt that a command starts: a word of the command, or
@@ -118,10 +119,8 @@ const anyArguments = effect.Unknown
 func promptOfStart(s *shell.Step) string { return s.Argv[0] + " with a prompt that is not known" }
 
 // printers print what they are given, or begin with what stands in a file.
-var printers = map[string]bool{"cat": true, "head": true, "tail": true, "tee": true, "echo": true, "printf": true,
-	"cd": true, "pwd": true, "mkdir": true, "export": true, "set": true, "sleep": true, "read": true,
-	"mapfile": true, "readarray": true, "exec": true,
-	"timeout": true, "env": true, "xargs": true, "test": true, "[": true, ":": true, "true": true}
+var printers = wordset.Of(`cat head tail tee echo printf cd pwd mkdir export set sleep read mapfile readarray exec
+	timeout env xargs test [ : true`)
 
 // readsAll judges the files that a call reads by the names in them, and reports whether
 // these are all that can reach the Claude Code behind them, and whether flags are in them

@@ -1,10 +1,10 @@
 // Package selfprotect looks for attempts on approver itself, on the settings and hooks
 // through which agents ask it, and on other guards.
 //
-// [Check.Judge] in judge.go goes through what a call does. One effect is judged in
-// attempt.go; stops.go and lookup.go judge processes and files that a call looks up,
-// replace.go whole folders that are brought or taken away, and program.go, programdisk.go
-// and processfile.go programs under other names.
+// [Check.Judge] in judge.go goes through what a call does, one effect after the other.
+// stops.go and lookup.go judge processes and files that a call looks up, replace.go whole
+// folders that are brought or taken away, and program.go and programdisk.go programs under
+// other names.
 package selfprotect
 
 import (

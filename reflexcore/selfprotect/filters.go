@@ -8,7 +8,8 @@ import (
 
 // settingsPaths are files of agents' settings, as a list has them.
 var settingsPaths = [...]string{
-	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh", ".codex/config.toml", ".codex/hooks.json",
+	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/a.sh", ".codex/config.toml",
+	".codex/hooks.json",
 	".gemini/settings.json", ".cursor/hooks.json", ".qwen/settings.json", ".opencode/a.json", ".approver/approver.yaml",
 }
 
@@ -65,7 +66,8 @@ func withoutSettings(commands []string) bool {
 	}
 	names := settingsFolder.FindAllString(commands[0], 16)
 	left := slices.DeleteFunc(slices.Clone(settingsPaths[:]), func(p string) bool {
-		return len(names) > 0 && !strings.Contains(commands[0], "settings") && !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(p, "."+name+"/") })
+		return len(names) > 0 && !strings.Contains(commands[0], "settings") &&
+			!slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(p, "."+name+"/") })
 	})
 	for _, command := range commands[1:] {
 		word, _, _ := strings.Cut(command, " ")
@@ -83,7 +85,8 @@ func withoutSettings(commands []string) bool {
 }
 
 // basicPattern makes a basic pattern of grep one of Go.
-var basicPattern = strings.NewReplacer(`\\`, `\\`, `\|`, `|`, `\(`, `(`, `\)`, `)`, `\+`, `+`, `\?`, `?`, `\{`, `{`, `\}`, `}`,
+var basicPattern = strings.NewReplacer(`\\`, `\\`, `\|`, `|`, `\(`, `(`, `\)`, `)`, `\+`, `+`, `\?`, `?`, `\{`, `{`,
+	`\}`, `}`,
 	`|`, `\|`, `(`, `\(`, `)`, `\)`, `+`, `\+`, `?`, `\?`, `{`, `\{`, `}`, `\}`)
 
 // inverted reports whether a command is a grep of what does not match, and what it leaves
@@ -225,8 +228,8 @@ func substituted(word string) []string {
 
 // chosenInProc finds a grep in what the kernel tells of a process that decides whether it is
 // stopped, and the pattern.
-var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?(?:/(?:cmdline|comm))?"?` +
-	`(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
+var chosenInProc = regexp.MustCompile(`\bgrep\s+(?:-[qsFEiaw]+\s+)*['"]?([^'"\s-][^'"\s]*)['"]?\s+"?\$\{?\w+\}?` +
+	`(?:/(?:cmdline|comm))?"?(?:\s*2>\s*/dev/null)?\s*(?:&&|;\s*then)\s*kill\b`)
 
 // ownCommandLine is how the kernel may tell approver's.
 const ownCommandLine = "/home/user/.local/bin/approver serve --config /home/user/.approver/approver.yaml"

@@ -21,28 +21,26 @@ const settingsNames = `(?:\.(?:claude|codex|gemini|cursor|qwen|opencode|approver
 // settingsLookups find a program that lists files by such a name, a filter that keeps such
 // names of a list, and code that goes through such a folder.
 var settingsLookups = [...]*regexp.Regexp{
-	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b[^|;&\n)]*?` + settingsNames),
+	regexp.MustCompile(`\b(?:git\s+(?:ls-files|ls-tree|grep|diff)|find|fd|fdfind|rg|grep\s+-\w*[rlRL]\w*|ls)\b` +
+		`[^|;&\n)]*?` + settingsNames),
 	regexp.MustCompile(`\|\s*(?:rg|[ef]?grep)\s+(?:-\w+\s+)*['"]?[^'"|]*(?:claude|codex|gemini|cursor|settings\\?\.json)`),
-	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` + settingsNames),
+	regexp.MustCompile(`(?:glob|Path|walk|listdir|scandir|readdirSync|readdir|Dir\[|find)\(?[^;|\n]*?['"][^'"]*` +
+		settingsNames),
 }
 
 // leavesOut finds what keeps names out of a list, and the pattern of those.
-var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
+var leavesOut = regexp.MustCompile(`(?:-not\s+-\w+\s+|\s!\s+-\w+\s+|\\!\s+-\w+\s+|:(?:!|\^|\([\w,]*exclude[\w,]*\)):?` +
+	`|--(?:glob-not|exclude(?:-dir)?|ignore(?:-dir)?)[=\s]+` +
 	`|-path\s+(?:\S+\s+)-prune|\s-E\s+|(?:\s|[gl=])['"]?!)['"]?([^\s'"]*)`)
 
 // pruned finds what find does not go into.
 var pruned = regexp.MustCompile(`-(?:i?path|i?name)\s+['"]?([^\s'"]+)['"]?\s+\)?\s*\\?\)?\s*-prune`)
 
-// leftOut is a text of a lookup without what keeps names out of it.
-func leftOut(text string) string {
-	return leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
-}
-
 // looksForSettings reports whether the call looks up files by the names that settings of
 // agents have. What only leaves such names out does not look for them, and a filter that
 // leaves them out makes the list one without them.
 func looksForSettings(text string) bool {
-	text = leftOut(text)
+	text = leavesOut.ReplaceAllString(pruned.ReplaceAllString(text, " "), " ")
 	for _, re := range settingsLookups {
 		for _, at := range re.FindAllStringIndex(text, 8) {
 			if !withoutSettings(pipeline(text[at[0]:])) {
@@ -51,16 +49,13 @@ func looksForSettings(text string) bool {
 		}
 	}
 	inFolder := settingsFolder.MatchString(text)
-	for _, found := range listers.FindAllString(text, 8) {
-		if slices.ContainsFunc(strings.Fields(found), func(word string) bool {
+	return slices.ContainsFunc(listers.FindAllString(text, 8), func(found string) bool {
+		return slices.ContainsFunc(strings.Fields(found), func(word string) bool {
 			word = strings.Trim(word, `"'`)
 			// *s.json finds the files of any project, but in a folder of settings those.
 			return madeForSettings(word) && (inFolder || !listMatches(word, "versions.json"))
-		}) {
-			return true
-		}
-	}
-	return false
+		})
+	})
 }
 
 // listers find a program that lists files by patterns, and its words.
@@ -74,7 +69,7 @@ func madeForSettings(pattern string) bool {
 	}
 	pattern = strings.TrimPrefix(pattern, "./")
 	finds := func(name string) bool { return glob.Name(pattern, name) } // through folders
-	return slices.ContainsFunc(settingsSamples[:], finds) && !slices.ContainsFunc(otherSamples[:], finds)
+	return slices.ContainsFunc(settingsSamples, finds) && !slices.ContainsFunc(otherSamples, finds)
 }
 
 // listMatches reports whether a pattern of a list finds a name.
@@ -85,8 +80,10 @@ func listMatches(pattern, name string) bool {
 
 // settingsSamples are names and paths of settings, and otherSamples those of other files.
 var (
-	settingsSamples = [...]string{"settings.json", ".claude/settings.json", "x/.claude/settings.json", ".codex/config.toml", ".claude", ".codex"}
-	otherSamples    = [...]string{"package.json", "a.json", "src/a.json", ".github/a.json", "a.toml", "src/a.toml", ".git", "src/config.toml", ".eslintrc"}
+	settingsSamples = strings.Fields(`settings.json .claude/settings.json x/.claude/settings.json .codex/config.toml
+		.claude .codex`)
+	otherSamples = strings.Fields(`package.json a.json src/a.json .github/a.json a.toml src/a.toml .git src/config.toml
+		.eslintrc`)
 )
 
 // counted finds what curl puts a part of the address in the place of.
@@ -118,9 +115,11 @@ var (
 	psListed  = regexp.MustCompile("\\bps\\s([^)`;&\n]*)")
 	openFiles = regexp.MustCompile("\\blsof\\s([^)`;&\n]*)")
 	inProc    = regexp.MustCompile(`\bls\s+(?:-\w+\s+)*/proc/?\s*\||/proc/(?:\[[^\]\s]*\]|\*|\?)`)
-	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
-	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*(?:'[^']*'|"[^"]*"|[^\s|]+)`)
-	compared  = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
+	choosing  = regexp.MustCompile(`grep|/|~|==|\bhead\s+-(?:n\s*)?1\b|\btail\s+-(?:n\s*)?1\b|\bfzf\b|\s-C` +
+		`|\s-[qpgstG]\s|--p?pid|--sid|--tty`)
+	inverting = regexp.MustCompile(`\b[ef]?grep\s+(?:-\w+\s+)*(?:-\w*v\w*|--invert-match)\s+(?:-\w+\s+)*` +
+		`(?:'[^']*'|"[^"]*"|[^\s|]+)`)
+	compared = regexp.MustCompile(`[=~]=?\s*["'/^]*appr`)
 )
 
 // pgrepChooses are the flags of pgrep that choose processes with the word behind them, and
@@ -131,26 +130,23 @@ const pgrepChooses = "PgGstFr"
 // finds all, or all of one person: kill $(pgrep .), ps -eo pid= | xargs kill.
 func (c *Check) stopsEveryone() bool {
 	if !slices.ContainsFunc(c.Effects, func(e effect.Effect) bool {
-		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
+		return e.Kind == effect.Kill && e.Bits&effect.Remote == 0 &&
+			(!effect.IsKnown(e.Target) || strings.Contains(e.Target, "["))
 	}) {
 		return false
 	}
-	for _, at := range grepped.FindAllStringIndex(c.Text, 8) {
-		if grepsAll(wordsAt(c.Text, at[1])) {
-			return true
-		}
-	}
-	for _, m := range psListed.FindAllStringSubmatch(c.Text, 8) {
-		if !choosing.MatchString(" " + inverting.ReplaceAllString(m[1], " ") + " ") {
-			return true
-		}
-	}
-	for _, m := range openFiles.FindAllStringSubmatch(c.Text, 8) {
-		if lsofAll(m[1]) {
-			return true
-		}
-	}
-	return inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
+	greps := func(at []int) bool { return grepsAll(wordsAt(c.Text, at[1])) }
+	lists := func(m []string) bool { return !chooses(m[1]) }
+	opens := func(m []string) bool { return lsofAll(m[1]) }
+	return slices.ContainsFunc(grepped.FindAllStringIndex(c.Text, 8), greps) ||
+		slices.ContainsFunc(psListed.FindAllStringSubmatch(c.Text, 8), lists) ||
+		slices.ContainsFunc(openFiles.FindAllStringSubmatch(c.Text, 8), opens) ||
+		inProc.MatchString(c.Text) && !procChosen(c.Text) || compared.MatchString(c.Text)
+}
+
+// chooses reports whether the words of a list of processes, or of a filter behind it, keep some only.
+func chooses(words string) bool {
+	return choosing.MatchString(" " + inverting.ReplaceAllString(words, " ") + " ")
 }
 
 // grepsAll reports whether those words of pgrep find all processes: a pattern for all, one
@@ -173,7 +169,7 @@ func grepsAll(words []string) bool {
 				i++
 			}
 		case word[1] == '-':
-			chosen = chosen || strings.HasPrefix(word, "--pa") || strings.HasPrefix(word, "--te") || strings.HasPrefix(word, "--se") || strings.HasPrefix(word, "--pg")
+			chosen = chosen || slices.Contains([]string{"--pa", "--te", "--se", "--pg"}, word[:min(4, len(word))])
 			if !strings.Contains(word, "=") && strings.HasPrefix(word, "--p") {
 				i++
 			}
@@ -212,7 +208,8 @@ func lsofAll(words string) bool {
 			if i++; name == "" && i < len(list) {
 				name = strings.Trim(list[i], `"'`)
 			}
-			if name != "" && (strings.HasPrefix(ownProcess, name) || name[0] == '/' && patternFinds(strings.Trim(name, "/"), ownProcess)) {
+			if name != "" && (strings.HasPrefix(ownProcess, name) ||
+				name[0] == '/' && patternFinds(strings.Trim(name, "/"), ownProcess)) {
 				return true
 			}
 			chosen = chosen || name != "" && name[0] != '^'
@@ -220,7 +217,7 @@ func lsofAll(words string) bool {
 			chosen = true
 		}
 	}
-	return !chosen && (!piped || !choosing.MatchString(" "+inverting.ReplaceAllString(filter, " ")+" "))
+	return !chosen && (!piped || !chooses(filter))
 }
 
 func findsAll(pattern string) bool {

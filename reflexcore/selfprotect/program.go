@@ -13,6 +13,7 @@ import (
 	"approver.example/reflexcore/places"
 	"approver.example/reflexcore/protected"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // Approver's own program is known by its name. Under another name it is found by what the
@@ -33,21 +34,17 @@ func (c *Check) isOwnProgram(file string) bool {
 		return true
 	}
 	info, err := c.Disk.Lstat(to)
-	if err != nil {
+	if err != nil || info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
 		return c.isCopiedOwn(to)
 	}
-	if info.Size() < smallest || info.Mode()&0o111 == 0 || !info.Mode().IsRegular() {
-		return c.isCopiedOwn(to)
-	}
-	for _, own := range c.ownPrograms() {
-		if own, ok := c.Links.Real(c.Disk, own); ok {
-			other, err := c.Disk.Lstat(own)
-			if err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size()) {
-				return true
-			}
+	return slices.ContainsFunc(c.ownPrograms(), func(own string) bool {
+		own, ok := c.Links.Real(c.Disk, own)
+		if !ok {
+			return false
 		}
-	}
-	return c.isCopiedOwn(to)
+		other, err := c.Disk.Lstat(own)
+		return err == nil && (os.SameFile(info, other) || other.Mode().IsRegular() && other.Size() == info.Size())
+	}) || c.isCopiedOwn(to)
 }
 
 // ownPrograms are the places where approver's programs are looked for.
@@ -116,13 +113,12 @@ func spelled(words []string) string {
 }
 
 // located finds a program that says where another one is.
-var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
+var located = regexp.MustCompile("\\b(?:which|whence|where|whereis|command\\s+-[vp]+|type\\s+-\\w+" +
+	"|hash\\s+-t|readlink|realpath|shutil\\.which)\\b[^;&\n]*")
 
 // copiers are the programs that make the same file under another name.
-var copiers = map[string]bool{
-	"cp": true, "gcp": true, "mv": true, "gmv": true, "ln": true, "gln": true, "link": true, "install": true, "ginstall": true, "rsync": true, "dd": true, "cat": true, "tee": true, "ditto": true, "redirection": true, "scp": true,
-	"shutil.copy": true, "shutil.copy2": true, "shutil.copyfile": true, "shutil.move": true, "os.symlink": true, "os.link": true, "os.rename": true, "os.replace": true,
-}
+var copiers = wordset.Of(`cp gcp mv gmv ln gln link install ginstall rsync dd cat tee ditto redirection scp
+	shutil.copy shutil.copy2 shutil.copyfile shutil.move os.symlink os.link os.rename os.replace`)
 
 // renamesProgram judges that a call gives approver's program, or an agent's, another name:
 // nobody would know it under that.
@@ -144,7 +140,8 @@ func (c *Check) renamesProgram() (approver.Decision, string) {
 			continue
 		}
 		installed := claude || protected.InBin(ef.Target) && c.Places[i]&(places.Project|places.Temp) == 0
-		if !givesName(c.Effects, ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(c.Text) || !installed && !locates(c.Text, base) {
+		if !givesName(c.Effects, ef, base) || (ef.By == "cat" || ef.By == "redirection") && onlySummed(c.Text) ||
+			!installed && !locates(c.Text, base) {
 			continue
 		}
 		if protected.IsOwnProgram(base) {
@@ -179,14 +176,17 @@ func (c *Check) isInstalledClaude(file string) bool {
 // that reads the one that is.
 func givesName(effects []effect.Effect, read *effect.Effect, base string) bool {
 	return slices.ContainsFunc(effects, func(ef effect.Effect) bool {
-		return ef.Kind == effect.Write && (ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target && path.Base(ef.Target) != base &&
+		return ef.Kind == effect.Write &&
+			(ef.By == read.By || read.By == "cat" || read.By == "redirection" && copiers[ef.By]) && ef.Target != read.Target &&
+			path.Base(ef.Target) != base &&
 			!strings.HasPrefix(ef.Target, "/dev/") && ef.Bits&effect.Remote == 0
 	})
 }
 
 // summed finds the program's file in the hands of one that prints a sum of it, or how it
 // looks: the program's bytes do not come out of that.
-var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer + `\s*<\s*` + ownFile + `(?:\s|$))` +
+var summed = regexp.MustCompile(`(?:"?\$?\(\s*)?(?:\bcat(?:\s+--)?\s+` + ownFile + `\s*\|\s*` + summer + `|` + summer +
+	`\s*<\s*` + ownFile + `(?:\s|$))` +
 	`(?:\s*\|\s*(?:awk|cut|head|tail|grep|wc)\b[^|;&\n()<>\x60\\]*)*(?:\s*\)"?)?`)
 
 const (
@@ -197,7 +197,8 @@ const (
 
 // unsaid finds what may name a program or a file in other words than its own, or give
 // another meaning to a name.
-var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums + `|source|alias|hash|enable)\b`)
+var unsaid = regexp.MustCompile("approver|PATH|[$\x60*?\\\\[{(<!]|(?:^|[;&\\s])\\.\\s|" + `\b(?:cat|` + sums +
+	`|source|alias|hash|enable)\b`)
 
 // onlySummed reports whether all that a call does with approver's program is to print a sum
 // of it, or how it looks.

@@ -12,6 +12,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/protected"
+	"approver.example/reflexcore/wordset"
 )
 
 // Settings are also changed by what brings, moves or unpacks whole folders. What lies
@@ -21,13 +22,13 @@ import (
 const maxLookups = 1024
 
 // fillers are the programs that fill a folder with what their words do not name.
-var fillers = map[string]bool{
-	"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "rsync": true, "docker": true, "podman": true, "nerdctl": true, "finch": true, "docker.io": true, "ln": true, "mount": true,
-	"patch": true, "gpatch": true, "hg": true, "svn": true, "scp": true, "sftp": true, "rclone": true, "aws": true, "gsutil": true, "gcloud": true, "kubectl": true, "degit": true, "tiged": true, "giget": true, "stow": true, "gh": true, "git": true, "extractall": true, "unpack_archive": true,
-}
+var fillers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto rsync docker
+	podman nerdctl finch docker.io ln mount patch gpatch hg svn scp sftp rclone aws gsutil gcloud kubectl degit
+	tiged giget stow gh git extractall unpack_archive`)
 
 // archivers are those of them that unpack an archive.
-var archivers = map[string]bool{"tar": true, "gtar": true, "bsdtar": true, "unzip": true, "7z": true, "7za": true, "7zz": true, "7zr": true, "unrar": true, "unar": true, "cpio": true, "gcpio": true, "pax": true, "ditto": true, "extractall": true, "unpack_archive": true, "jar": true, "ar": true}
+var archivers = wordset.Of(`tar gtar bsdtar unzip 7z 7za 7zz 7zr unrar unar cpio gcpio pax ditto extractall
+	unpack_archive jar ar`)
 
 // replaces says whether an effect on a folder reaches settings in it: it is deleted,
 // moved or unpacked over, or files for it are put there. Pass is no, Ask that it may.
@@ -51,7 +52,8 @@ func (c *Check) replaces(ef *effect.Effect) approver.Decision {
 	worst, named := approver.Pass, false
 	for i := range c.Effects {
 		r := &c.Effects[i]
-		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) || r.Bits&effect.Remote != ef.Bits&effect.Remote {
+		if r.Kind != effect.Read && r.Kind != effect.NetIn && (r.Kind != effect.Write || !moved) ||
+			r.Bits&effect.Remote != ef.Bits&effect.Remote {
 			continue
 		}
 		if r.By != ef.By && (by != "cpio" || r.By != "find") {
@@ -86,7 +88,8 @@ var packs = regexp.MustCompile(`(?i)\.(?:tar(?:\.\w+)?|t[gbx]z2?|txz|tzst|zip|7z
 // isPacked reports whether a file is an archive into which is packed: no folder, and none
 // that the call makes.
 func (c *Check) isPacked(ef *effect.Effect, by string) bool {
-	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) || ef.Bits&effect.Append != 0 {
+	if !archivers[by] && by != "zip" || by == "ditto" || ef.Kind != effect.Write || !packs.MatchString(ef.Target) ||
+		ef.Bits&effect.Append != 0 {
 		return false
 	}
 	for i := range c.Effects {
@@ -167,7 +170,8 @@ func copiesInside(by string) bool {
 		return true
 	}
 	switch strings.ToLower(by[strings.LastIndexAny(by, ".:>")+1:]) {
-	case "copytree", "copy_tree", "cpsync", "copysync", "cp_r", "dircopy", "tar", "gtar", "bsdtar", "ditto", "robocopy", "find":
+	case "copytree", "copy_tree", "cpsync", "copysync", "cp_r", "dircopy", "tar", "gtar", "bsdtar", "ditto",
+		"robocopy", "find":
 		return true // find hands it to cpio
 	}
 	return false
@@ -240,7 +244,8 @@ func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 		return approver.Deny
 	}
 	for i := range c.Effects { // what the call puts into it first
-		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p && protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
+		if f := &c.Effects[i]; f.Kind == effect.Write && disk.Below(f.Target, p) && f.Target != p &&
+			protected.IsSettings("/.claude"+f.Target[len(p):], c.Paths) {
 			return approver.Deny
 		}
 	}
@@ -251,7 +256,8 @@ func (c *Check) holds(from *effect.Effect, becomes bool) approver.Decision {
 // first, if its whole content becomes the folder's, or if it is moved and may become the
 // folder. What is only copied there by its name was judged by that.
 func (c *Check) unseen(from *effect.Effect) approver.Decision {
-	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) && from.Bits&effect.Recursive == 0
+	byName := path.Ext(path.Base(from.Target)) != "" && !protected.IsAgentFolder(path.Base(from.Target)) &&
+		from.Bits&effect.Recursive == 0
 	worst := approver.Pass
 	if from.What == "inside" || !byName && (effect.Moves(from) || protected.IsAgentFolder(path.Base(from.Target))) {
 		worst = approver.Ask
@@ -277,7 +283,8 @@ func (c *Check) unseen(from *effect.Effect) approver.Decision {
 // speaks judges a connection to a socket in the file system.
 func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	p := strings.TrimPrefix(ef.Target, "unix://")
-	if p == "" || strings.Contains(p, "://") || strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
+	if p == "" || strings.Contains(p, "://") ||
+		strings.IndexByte(p, '/') < 0 && ef.What != "socket" && !strings.HasSuffix(p, ".sock") {
 		return approver.Pass, ""
 	}
 	if effect.IsKnown(p) && !strings.ContainsAny(p, "*?[") {
@@ -292,7 +299,8 @@ func (c *Check) speaks(ef *effect.Effect) (approver.Decision, string) {
 	if p[0] != '/' && ef.What != "socket" {
 		return approver.Pass, ""
 	}
-	folders := []string{c.Around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/", "/etc/approver/"}
+	folders := []string{c.Around.Home + "/.approver/run/", "/run/approver/", "/var/run/approver/", "/var/lib/approver/",
+		"/etc/approver/"}
 	for _, folder := range folders {
 		for _, name := range [...]string{"resolve.sock", "submit.sock"} {
 			if mayBe(p, folder+name) {

@@ -3,6 +3,7 @@ package selfprotect
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"approver.example"
@@ -23,9 +24,8 @@ func (c *Check) stops(ef *effect.Effect) approver.Decision {
 	switch {
 	case namesApprover(ef.Target):
 		return approver.Deny
-	case ef.By == "fuser" && c.isOwnFile(ef.Target):
-		return approver.Deny
-	case ef.By == "fuser" && c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target):
+	case ef.By == "fuser" &&
+		(c.isOwnFile(ef.Target) || c.Around.Home != "" && disk.Below(c.Around.Home+"/.approver", ef.Target)):
 		return approver.Deny
 	case ef.By == "pkill" && ef.Target == "app":
 		return approver.Pass // what people call what they work on
@@ -67,7 +67,8 @@ func namesApprover(target string) bool {
 		return true
 	}
 	literal := strings.Trim(target, "^$.*+?[]()|\\/ ")
-	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 || !strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
+	if len(target) > 64 || !effect.IsKnown(target) || len(literal) < 4 ||
+		!strings.ContainsAny(target, "[.*?") && !strings.HasPrefix("approver", target) {
 		return false
 	}
 	if ok, err := path.Match(target, "approver"); ok && err == nil { // as PowerShell reads it
@@ -82,8 +83,8 @@ var lookups = regexp.MustCompile(`\b(pgrep|pidof|fuser|lsof|ps|systemctl|pid\w*|
 
 // intoProcess finds a program that gets into a process, or takes its means from it,
 // with a number that was looked up.
-var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice|chrt` +
-	`|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
+var intoProcess = regexp.MustCompile(`\b(?:gdb|lldb|dlv|gcore|strace|ltrace|perf|rr|frida\S*|prlimit|renice|ionice` +
+	`|chrt|taskset|reptyr|pyrasite\S*|kill\w*)\b[^;|\n]*(?:\$\(|` + "`" + `)\s*(?:pgrep|pidof)\s([^)` + "`" + `]*)`)
 
 // attached finds a debugger that is given the program and the number of its process.
 var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
@@ -91,23 +92,18 @@ var attached = regexp.MustCompile(`\b(?:gdb|lldb)\s[^;|\n]*approver\s+\d+`)
 // stopsByLookup reports whether a process is stopped that is not known, and that was
 // looked up as approver: kill $(pgrep appro), for p in /proc/*; kill $(fuser FILE).
 func (c *Check) stopsByLookup() bool {
-	if strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof") {
-		for _, m := range intoProcess.FindAllStringSubmatch(c.Text, 8) {
-			if c.looksFor("pgrep", m[1]) {
-				return true
-			}
-		}
+	into := func(m []string) bool { return c.looksFor("pgrep", m[1]) }
+	if (strings.Contains(c.Text, "pgrep") || strings.Contains(c.Text, "pidof")) &&
+		slices.ContainsFunc(intoProcess.FindAllStringSubmatch(c.Text, 8), into) {
+		return true
 	}
 	everyProcess := strings.Contains(c.Text, "process_iter") && stopsOne.MatchString(c.Text)
 	if strings.Contains(c.Text, "approver") && attached.MatchString(c.Text) {
 		return true
 	}
-	kills := everyProcess
-	for i := range c.Effects {
-		ef := &c.Effects[i]
-		kills = kills || ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
-	}
-	if !kills {
+	if !everyProcess && !slices.ContainsFunc(c.Effects, func(ef effect.Effect) bool {
+		return ef.Kind == effect.Kill && (!effect.IsKnown(ef.Target) || strings.ContainsAny(ef.Target, "*?["))
+	}) {
 		return false
 	}
 	text := c.Text
@@ -143,11 +139,9 @@ func (c *Check) looksFor(program, words string) bool {
 	}
 	switch program {
 	case "ps": // ps aux | grep '[a]ppr'
-		for _, m := range filters.FindAllStringSubmatch(words, 8) {
-			if pattern := m[1] + m[2]; patternFinds(pattern, ownProcess) || patternFinds(pattern, ownLine) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(filters.FindAllStringSubmatch(words, 8), func(m []string) bool {
+			return patternFinds(m[1]+m[2], ownProcess) || patternFinds(m[1]+m[2], ownLine)
+		})
 	case "pgrep", "pidof":
 		full := fullFlag.MatchString("pgrep " + words)
 		for _, word := range strings.Fields(words) {
@@ -160,11 +154,9 @@ func (c *Check) looksFor(program, words string) bool {
 			}
 		}
 	case "fuser", "lsof":
-		for _, word := range strings.Fields(words) {
-			if word == "-U" || word[0] != '-' && c.isOwnFile(strings.Trim(word, `"'`)) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(strings.Fields(words), func(word string) bool {
+			return word == "-U" || word[0] != '-' && c.isOwnFile(strings.Trim(word, `"'`))
+		})
 	}
 	return false
 }
@@ -182,13 +174,5 @@ func (c *Check) isOwnFile(word string) bool {
 		word = strings.TrimSuffix(c.Call.Dir, "/") + "/" + word
 	}
 	ef := effect.Effect{Kind: effect.Write, Target: path.Clean(word)}
-	if protected.IsOwn(ef.Target) {
-		return true
-	}
-	for _, name := range c.Names.Others(&ef) {
-		if protected.IsOwn(name) {
-			return true
-		}
-	}
-	return false
+	return protected.IsOwn(ef.Target) || slices.ContainsFunc(c.Names.Others(&ef), protected.IsOwn)
 }

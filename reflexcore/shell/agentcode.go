@@ -13,37 +13,9 @@ import (
 // Agents are also started by code, through their libraries, and by programs that only the
 // disk shows to be agents: behind a link, or by a pattern.
 
-// An agentModule is a library through which code starts an agent, in one of the ways in
-// uses; empty: by importing it.
-type agentModule struct {
-	name, id, uses string
-}
-
-var agentModules = []agentModule{
-	{"claude_agent_sdk", "copy of claude", "query ClaudeSDKClient"},
-	{"claude_code_sdk", "copy of claude", "query ClaudeSDKClient"},
-	{"@anthropic-ai/claude-agent-sdk", "copy of claude", "query unstable_v2"},
-	{"@anthropic-ai/claude-code", "copy of claude", ""},
-	{"@openai/codex-sdk", "codex", "new Codex( Codex("},
-	{"@openai/codex", "codex", ""},
-	{"@google/gemini-cli-core", "gemini", "GeminiClient sendMessage executeToolCall"},
-	{"@google/gemini-cli", "gemini", ""},
-	{"@github/copilot-sdk", "copilot", "CopilotClient("},
-	{"@github/copilot", "copilot", ""},
-	{"copilot", "copilot", "CopilotClient("},
-	{"@opencode-ai/sdk", "opencode", "createOpencode"},
-	{"@sourcegraph/amp-sdk", "amp", "execute("},
-	{"@cursor/sdk", "cursor", "Agent. agent("},
-	{"@qwen-code/sdk", "qwen", "query("},
-	{"aider", "aider", "main( Coder. run_module( Coder("},
-	{"interpreter", "interpreter", ".chat( OpenInterpreter("},
-	{"gptme", "gptme", "chat( main( run_module("},
-	{"smolagents", "smol", ".run("},
-	{"openhands", "openhands", "Conversation( .run("},
-	{"minisweagent", "mini-swe-agent", ".run("},
-	{"sweagent", "swe-agent", ".run( run_module( main("},
-	{"deepagents", "deepagents", "create_deep_agent("},
-}
+// agentModules are the libraries through which code starts an agent, one in a line, with the
+// agent and the ways to start it; none: by importing the library.
+var agentModules = section("agent modules")
 
 // agentCode notes that code imports a library of an agent, and uses it.
 func (ag *agentReader) agentCode(lang, src string) {
@@ -51,17 +23,18 @@ func (ag *agentReader) agentCode(lang, src string) {
 	if ag.in.ctx.Written || len(src) > maxMentioned || !loads {
 		return
 	}
-	for i := range agentModules {
-		m := &agentModules[i]
-		if !imports(src, m.name) {
+	for line := range strings.Lines(agentModules) {
+		module, rest, _ := strings.Cut(strings.TrimSpace(line), " | ")
+		id, ways, _ := strings.Cut(rest, " |")
+		if !imports(src, module) {
 			continue
 		}
-		used := m.uses == ""
-		for use := range strings.FieldsSeq(m.uses) {
+		used := ways == ""
+		for use := range strings.FieldsSeq(ways) {
 			used = used || strings.Contains(src, use)
 		}
 		if used {
-			ag.agentStarts(m.id, false, lang)
+			ag.agentStarts(id, false, lang)
 		}
 	}
 }
@@ -101,7 +74,8 @@ func imports(src, module string) bool {
 // mayBeAgent notes a program of which the disk may say that it is an agent. In a folder
 // that find goes through only the name is known.
 func (ag *agentReader) mayBeAgent(name string, args []string) {
-	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 || !effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
+	if ag.in.ctx.Written || ag.in.rep.bits&effect.Remote != 0 ||
+		!effect.IsKnown(name[strings.LastIndexByte(name, '/')+1:]) {
 		return
 	}
 	ag.in.rep.handsOn(Program{Path: ag.in.fs.expandHome(name)}, args)
@@ -113,10 +87,8 @@ func (ag *agentReader) mayBeLink(name string, args []string) {
 		return
 	}
 	file := ag.in.fs.expandHome(name)
-	for _, dir := range [...]string{"/usr/", "/bin/", "/sbin/", "/opt/"} {
-		if strings.HasPrefix(file, dir) && !strings.Contains(file, "/..") {
-			return // who writes there is asked about
-		}
+	if hasPrefix(file, "/usr/", "/bin/", "/sbin/", "/opt/") && !strings.Contains(file, "/..") {
+		return // who writes there is asked about
 	}
 	ag.in.rep.handsOn(Program{Path: file, Named: true}, args)
 }
@@ -147,7 +119,8 @@ func (ag *agentReader) patternStarts(base string, args []string, fed bool) {
 const ownName = "approver"
 
 // goValues are the flags of go run and go tool that take the next word.
-var goValues = wordset.Of("-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir -toolexec -buildmode -compiler -installsuffix -covermode -coverpkg")
+var goValues = wordset.Of(`-exec -C -mod -modfile -overlay -pgo -tags -ldflags -gcflags -asmflags -p -o -pkgdir
+	-toolexec -buildmode -compiler -installsuffix -covermode -coverpkg`)
 
 // runsOwn walks what approver is told where go runs its package.
 func (ag *agentReader) runsOwn(args []field) {
@@ -168,7 +141,8 @@ func (ag *agentReader) runsOwn(args []field) {
 	if len(rest) == 0 || !ag.in.fs.isOwnPackage(rest[0].text) && (!tool || path.Base(rest[0].text) != ownName) {
 		return
 	}
-	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 && strings.HasSuffix(rest[1].text, ".go") {
+	for len(rest) > 0 && strings.HasSuffix(rest[0].text, ".go") && len(rest) > 1 &&
+		strings.HasSuffix(rest[1].text, ".go") {
 		rest = rest[1:]
 	}
 	ag.tellsOwn(rest[1:])
@@ -200,14 +174,98 @@ func (ag *agentReader) tellsOwn(words []field) {
 	ag.in.runAs(ownName, words, &input{}, &data{})
 }
 
-// buildsOwn reports whether a command line of go build makes approver's program.
-func (fn *fileNotes) buildsOwn() bool {
-	return fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage)
-}
-
 // patternTells walks what approver is told where a pattern finds its program.
 func (ag *agentReader) patternTells(base string, args []field) {
 	if ok, err := path.Match(base, ownName); ok && err == nil && strings.Trim(base, "*?[]") != "" {
 		ag.tellsOwn(args)
 	}
 }
+
+func (ag *agentReader) agentStarts(id string, copied bool, by string) {
+	ag.inherits(by)
+	if (copied || ag.homeless || ag.installed == id) && !strings.HasPrefix(id, "copy of ") {
+		id = "copy of " + id
+	}
+	ag.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-start", What: id, By: by})
+}
+
+// inherits notes the settings that an agent finds in variables, however they came there:
+// read, printf -v, ${A:=b} and references set them too, and are no assignments.
+func (ag *agentReader) inherits(by string) {
+	for _, name := range agentVariables {
+		if ag.in.par.lookup(name) == nil {
+			continue
+		}
+		if now := ag.in.par.valueOf(name); !now.known() || now.text != ag.in.vars.environment(name).text {
+			ag.in.env.affects(name, now)
+		}
+	}
+	if ag.in.env.sourced || ag.bringsCode() || slices.ContainsFunc(ag.in.programs.words, ag.setsAgent) {
+		ag.in.add(effect.Effect{Kind: effect.Permission, Target: effect.Unknown, What: "agent-settings", By: by})
+	}
+}
+
+// setsAgent reports whether a word of a command that leads to an agent, or code in it, sets a
+// variable that says where its settings are: tmux new -e NAME=VALUE, os.environ.
+func (ag *agentReader) setsAgent(word string) bool {
+	if home, ok := strings.CutPrefix(word, "HOME="); ok {
+		return home != ag.in.par.valueOf("HOME").text
+	}
+	if agentcli.SetsClaude(word) {
+		return true
+	}
+	if !strings.ContainsAny(word, "_") {
+		return false
+	}
+	return slices.ContainsFunc(agentVariables[:], func(name string) bool {
+		at := strings.Index(word, name)
+		return at == 0 && (len(word) == len(name) || word[len(name)] == '=' || word[len(name)] == ' ') ||
+			at > 0 && strings.ContainsAny(word, "=(:{") || at > 0 && strings.Contains(word, "env")
+	})
+}
+
+// bringsCode reports whether a variable that was set may have the Claude Code that starts run
+// or load something.
+func (ag *agentReader) bringsCode() bool {
+	ag.in.rep.steps += len(ag.in.vars.list) / 16 // looking through many is work
+	for i := range ag.in.vars.list {
+		name := ag.in.vars.list[i].name
+		if name == "" || ag.in.vars.list[i].unset || !agentcli.ClaudeVariable(name, ag.in.vars.list[i].text) {
+			continue
+		}
+		if now := ag.in.par.valueOf(name); !now.known() ||
+			now.text != ag.in.vars.environment(name).text && now.text != "" && agentcli.ClaudeVariable(name, now.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// agentVariables say where an agent finds its settings, or what it does without asking.
+var agentVariables = strings.Fields(section("agent variables"))
+
+// installs notes which agent a command installs in a version that it names, which may be
+// an old one, that does not stop where its hooks fail.
+func (ag *agentReader) installs(base string, args []field) {
+	if len(args) < 3 || !installWords[args[1].text] && !installWords[args[2].text] {
+		return
+	}
+	for i, f := range args[2:min(len(args), maxWords)] {
+		name, version, ok := strings.Cut(strings.Replace(f.text[min(1, len(f.text)):], "==", "@", 1), "@")
+		if slash := strings.IndexByte(name, '/'); ok && slash < 0 && f.text[0] == '@' {
+			continue
+		}
+		id := agentcli.PackageOf(base)
+		if id != "" && args[i+1].text == "install" {
+			version = f.text
+		} else if id = agentcli.PackageOf(f.text[:min(1, len(f.text))] + name); id == "" || !ok {
+			continue
+		}
+		if version != "" && strings.IndexByte("0123456789v^~<=", version[0]) >= 0 || !effect.IsKnown(version) {
+			ag.installed = id
+		}
+	}
+}
+
+// installWords are the subcommands that install something.
+var installWords = wordset.Of("install i add upgrade use")

@@ -10,11 +10,12 @@ import (
 )
 
 // launchers are the programs that start others by the name of a package, an image or a
-// file of theirs: the word that starts those names, empty for any.
-var launchers = map[string]string{
-	"node": "", "nodejs": "", "cargo": "run", "bun": "", "deno": "", "tsx": "", "ts-node": "", "python": "", "python3": "", "pypy3": "", "go": "run", "nix": "", "docker": "", "podman": "", "nerdctl": "", "uv": "run", "mise": "", "nix-shell": "", "electron": "", "java": "",
-	"sh": "", "bash": "", "zsh": "", "dash": "", "ksh": "",
-}
+// file of theirs.
+var launchers = wordset.Of(`node nodejs cargo bun deno tsx ts-node python python3 pypy3 go nix docker podman nerdctl uv
+	mise nix-shell electron java sh bash zsh dash ksh`)
+
+// runLaunchers do so behind the word run only.
+var runLaunchers = wordset.Of("cargo go uv")
 
 // starters are the names of all programs that [agentReader.startsAgent] looks at.
 var starters = func() map[string]bool {
@@ -40,7 +41,8 @@ func (ag *agentReader) startsAgent(mark int, base string, std *input) {
 	if len(name) > 256 {
 		return
 	}
-	if u := agentcli.Unnumbered(base); name == base && !args[0].glob && !starters[u] && (u == base || !starters[base]) { // most
+	if u := agentcli.Unnumbered(base); name == base && !args[0].glob && !starters[u] &&
+		(u == base || !starters[base]) { // most
 		ag.installs(base, args)
 		return
 	}
@@ -63,7 +65,7 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 		for _, a := range agentcli.Named(key) {
 			unhooked := agentcli.Unhooked(a.ID, words[1:])
 			if unhooked || a.Begins(words[1:], fed) {
-				copied := unhooked || fetchers[ag.in.via] ||
+				copied := unhooked || fetchers[ag.in.via] != nil ||
 					base != name && (name[0] == '@' || strings.Contains(name, "node_modules") || strings.ContainsAny(name[1:], "@:"))
 				ag.agentStarts(a.ID, copied, name)
 			}
@@ -98,52 +100,58 @@ func (ag *agentReader) looksAt(words []string, base string, args []field, fed bo
 	if base == "go" {
 		ag.runsOwn(args)
 	}
-	if _, ok := launchers[agentcli.Unnumbered(base)]; ok || base == "python3" {
+	if launchers[agentcli.Unnumbered(base)] || base == "python3" {
 		ag.launches(base, words)
 	}
 }
 
 // fetchers run a program of a package that they fetch, under whatever name.
-var fetchers = map[string]bool{"npx": true, "pnpx": true, "bunx": true, "npx.cmd": true, "npm exec": true, "npm x": true, "pnpm dlx": true, "yarn dlx": true, "bun x": true, "uvx": true, "uv tool run": true, "pipx run": true, "uv x": true}
+var fetchers = table("fetchers")
+
+// packageFolders are parts of the paths of packages that are installed.
+var packageFolders = [...]string{"node_modules/", "site-packages/", "/dist-packages/", "/@"}
 
 // launches looks for an agent among the words of a program that starts others.
 func (ag *agentReader) launches(base string, args []string) {
-	word := launchers[agentcli.Unnumbered(base)]
+	runs := runLaunchers[agentcli.Unnumbered(base)]
 	container := base == "docker" || base == "podman" || base == "nerdctl"
-	if word != "" && (len(args) < 2 || args[1] != word) {
+	if runs && (len(args) < 2 || args[1] != "run") {
 		return
 	}
-	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }) {
+	starts := func(w string) bool { return w == "run" || w == "create" || w == "sandbox" }
+	if container && !slices.ContainsFunc(args[1:min(len(args), 4)], starts) {
 		return
 	}
 	first := true // no operand was seen yet
 	for i := 1; i < len(args) && i < 64; i++ {
 		w := args[i]
-		if len(w) > 512 || w == "" || w[0] == '-' || word != "" && (w[0] == '.' || w[0] == '/') {
+		if len(w) > 512 || w == "" || w[0] == '-' || runs && (w[0] == '.' || w[0] == '/') {
 			continue
 		}
 		id := ""
 		script := first
 		first = false
-		if script && runsScripts[agentcli.Unnumbered(base)] && args[i-1] != "-n" && !isCode(agentcli.Unnumbered(base), args[i-1]) {
+		if script && runsScripts[agentcli.Unnumbered(base)] && args[i-1] != "-n" &&
+			!isCode(agentcli.Unnumbered(base), args[i-1]) {
 			ag.mayBeAgent(w, args[i+1:])
 		}
 		switch {
 		case base == "cargo" && args[i-1] != "--bin" && args[i-1] != "-p" && args[i-1] != "--package":
-		case word == "" && w[0] == '@' && wordset.Has("-r --require --import", args[i-1]):
+		case !runs && w[0] == '@' && wordset.Has("-r --require --import", args[i-1]):
 			id = agentcli.InstalledOf("node_modules/" + w)
 		case args[i-1] == "-m":
 			id = agentcli.ModuleOf(w, args[i+1:])
 		case script && runsScripts[agentcli.Unnumbered(base)] && agentcli.InPath(w): // where a shell looks too
 			id = agentcli.PackageOf(w)
-		case container && args[i-1] != "-v" && args[i-1] != "--name" && args[i-1] != "-w" && args[i-1] != "--volume" && args[i-1] != "--network":
+		case container && !wordset.Has("-v --name -w --volume --network", args[i-1]):
 			id = agentcli.ImageOf(w)
 		case container:
-		case strings.HasPrefix(w, "npm:"), strings.HasPrefix(w, "jsr:"), word != "", base == "nix", base == "nix-shell", base == "mise":
+		case hasPrefix(w, "npm:", "jsr:"), runs, base == "nix", base == "nix-shell", base == "mise":
 			id = agentcli.PackageOf(strings.TrimPrefix(strings.TrimPrefix(w[strings.LastIndexByte(w, '#')+1:], "npm:"), "jsr:"))
 		case agentcli.ClaudeInstalled(w):
 			id = "claude"
-		case strings.Contains(w, "node_modules/"), strings.Contains(w, "site-packages/"), strings.Contains(w, "/dist-packages/"), strings.HasPrefix(w, effect.Unknown+"/"), strings.Contains(w, "/@"):
+		case slices.ContainsFunc(packageFolders[:], func(folder string) bool { return strings.Contains(w, folder) }),
+			strings.HasPrefix(w, effect.Unknown+"/"):
 			id = agentcli.InstalledOf(w)
 		}
 		if id == "" {

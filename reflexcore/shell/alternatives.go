@@ -188,15 +188,15 @@ func (al *alternatives) countWalks() int {
 // once more may still have what it had. What it had is kept as further versions, and each
 // command that reads or runs the file is walked for each of them.
 
-// told is what counts of the taint of a file when the file itself is gone.
-const told = effect.Secret | effect.Network | effect.Decoded | effect.Labels
+// lasting is what counts of the taint of a file when the file itself is gone.
+const lasting = effect.Secret | effect.Network | effect.Decoded | effect.Labels
 
 // current is the version that the file has if all that was written to it was.
 func (f *virtual) current() version { return version{f.data, f.alias, f.built, f.from} }
 
 // says reports whether it makes a difference that a file may hold this version.
 func (v *version) says() bool {
-	return v.alias != "" || v.taint&told != 0 || v.text != "" && v.from == nil && !v.built
+	return v.alias != "" || v.taint&lasting != 0 || v.text != "" && v.from == nil && !v.built
 }
 
 // blank reports whether nothing is known of its text.
@@ -207,7 +207,8 @@ func (f *virtual) ages() { f.mayHold(f.current()) }
 
 // mayHold makes something one more version of a file. Of more than are kept nothing is known.
 func (f *virtual) mayHold(v version) {
-	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") || slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
+	if !v.says() || f.sink != nil || strings.HasPrefix(f.path, "/dev/fd/") ||
+		slices.ContainsFunc(f.older, func(o version) bool { return o.data == v.data && o.alias == v.alias }) {
 		return
 	}
 	if len(f.older) < olderVersions || f.hasRoom(v.text) {

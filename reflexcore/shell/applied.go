@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // asksHelp reports whether a command is only the words of its program and a flag that
@@ -95,13 +97,14 @@ func (a *applied) add(k effect.Kind, u *grammar.Use, target string, taint effect
 // gitFolder is the folder in which a command of git happens; empty if it may be
 // another one than that of the command.
 func (a *applied) gitFolder() string {
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"} {
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_COMMON_DIR"} {
 		if _, ok := a.in.ctx.Env[name]; ok || a.in.vars.find(name) != nil {
 			return ""
 		}
 	}
 	for _, w := range a.line.argv {
-		if strings.HasPrefix(w, "--git-d") || strings.HasPrefix(w, "--work-t") || strings.HasPrefix(w, "--name") || w == "-c" || !effect.IsKnown(w) {
+		if hasPrefix(w, "--git-d", "--work-t", "--name") || w == "-c" || !effect.IsKnown(w) {
 			return ""
 		}
 	}
@@ -153,6 +156,22 @@ func (a *applied) forget() {
 	a.notes.origins, a.application = a.notes.origins[:0], application{}
 }
 
+// hasRole reports whether there is a use of one of those roles.
+func hasRole(uses []grammar.Use, roles ...grammar.Role) bool {
+	return slices.ContainsFunc(uses, func(u grammar.Use) bool { return slices.Contains(roles, u.Role) })
+}
+
+// uses are the uses of a role that a word of the command has.
+func (l *commandLine) uses(role grammar.Role) iter.Seq[*grammar.Use] {
+	return func(yield func(*grammar.Use) bool) {
+		for i := range l.p.Uses {
+			if u := &l.p.Uses[i]; u.Role == role && u.Word >= 0 && !yield(u) {
+				return
+			}
+		}
+	}
+}
+
 // isFind reports whether a command is find.
 func (l *commandLine) isFind() bool { return l.p.Program != nil && l.p.Program.Name == "find" }
 
@@ -201,7 +220,8 @@ func (l *commandLine) findsAll(word int, pattern string) bool {
 	}
 	flag := func(letter byte, long string) bool {
 		return slices.ContainsFunc(l.argv[1:], func(w string) bool {
-			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w && strings.IndexByte(w, letter) > 0
+			return w == long || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ToUpper(w) != w &&
+				strings.IndexByte(w, letter) > 0
 		})
 	}
 	if name == "killall" && !flag('r', "--regexp") {
@@ -261,21 +281,20 @@ func (l *commandLine) asksSetting(u *grammar.Use, list []field) bool {
 // one could be guessed.
 var wholeName = regexp.MustCompile(`^\^[A-Za-z_]\w*=$`)
 
+// secretParts are what names of variables have that hold a secret, or where one may lie.
+var secretParts = strings.Fields("KEY TOKEN SECRET PASS PWD CRED AUTH PRIVATE SALT DSN UR CERT SESSION COOKIE SIGN")
+
 // isHarmlessName reports whether a pattern finds only the line of a variable by whose name
 // it is no secret: all of its name, or three words of it.
 func isHarmlessName(pattern string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(pattern, "^"), "=")
-	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if !wholeName.MatchString(pattern) && strings.Count(name, "_") < 2 ||
+		strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	for _, part := range [...]string{"KEY", "TOKEN", "SECRET", "PASS", "PWD", "CRED", "AUTH", "PRIVATE", "SALT", "DSN", "UR", "CERT", "SESSION", "COOKIE", "SIGN"} {
-		if strings.Contains(name, part) {
-			return false
-		}
+	if slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) }) {
+		return false
 	}
-	switch name[strings.LastIndexByte(name, '_')+1:] {
-	case "REGION", "PORT", "HOST", "ENV", "ENVIRONMENT", "DEBUG", "LEVEL", "TIMEOUT", "TZ", "TIMEZONE", "LOCALE", "MODE", "VERSION", "ENABLED", "DISABLED":
-		return true
-	}
-	return false
+	return wordset.Has(`REGION PORT HOST ENV ENVIRONMENT DEBUG LEVEL TIMEOUT TZ TIMEZONE LOCALE MODE VERSION ENABLED
+		DISABLED`, name[strings.LastIndexByte(name, '_')+1:])
 }

@@ -150,7 +150,7 @@ func (a *applied) target(u *grammar.Use, out data) {
 			return
 		}
 		if n, ok := in.fs.descriptorOf(u.Text); ok && u.Word >= 0 {
-			in.io.told(n, d, a.sink, a.line.by)
+			in.io.writeTo(n, d, a.sink, a.line.by)
 			return
 		}
 		if !strings.HasPrefix(p, "/dev/fd/") {
@@ -184,7 +184,8 @@ func (a *applied) target(u *grammar.Use, out data) {
 	case grammar.Host:
 		from := len(in.rep.res.Effects)
 		a.add(effect.NetOut, u, text, a.taint|taint|a.secrets())
-		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits && taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
+		if u.Word >= 0 && !effect.IsKnown(text) && a.field(u).inherits &&
+			taint&(effect.Secret|effect.File|effect.Network|effect.Decoded) == 0 {
 			for i := from; i < len(in.rep.res.Effects); i++ {
 				in.rep.res.Effects[i].Bits |= effect.Inherited
 			}
@@ -241,10 +242,8 @@ func (a *applied) inserts() {
 	if in.payloads.inserted == "" {
 		return
 	}
-	for i := range a.line.p.Uses {
-		if u := &a.line.p.Uses[i]; u.Role == grammar.Write && u.Word >= 0 {
-			in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
-		}
+	for u := range a.line.uses(grammar.Write) {
+		in.rep.res.Texts = append(in.rep.res.Texts, Text{Path: a.pathOf(u), Text: in.payloads.inserted, Part: true})
 	}
 	in.payloads.inserted = ""
 }

@@ -175,7 +175,8 @@ func (ar *arithmetic) binary(x *syntax.BinaryArithm) (int64, bool) {
 	n, fits := calculate(x.Op, a, b)
 	ok = ok && fits
 	switch x.Op {
-	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
+	case syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn, syntax.AndAssgn,
+		syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn:
 		ar.assignNumber(x.X, n, ok)
 	default: // nothing for the others
 	}

@@ -78,7 +78,8 @@ func (as *assigner) declClause(c *syntax.DeclClause, sink *data) {
 
 // declarationPrints adds what a declaration without names prints.
 func (as *assigner) declarationPrints(c *syntax.DeclClause, sink *data) {
-	if len(c.Args) == 0 || len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
+	if len(c.Args) == 0 ||
+		len(c.Args) == 1 && c.Args[0].Value != nil && (c.Args[0].Value.Lit() == "-p" || c.Args[0].Value.Lit() == "-x") {
 		builtinCall{as.in, 0, nil, sink}.environs()
 	}
 	for _, a := range c.Args {
@@ -93,7 +94,8 @@ func (as *assigner) declarationPrints(c *syntax.DeclClause, sink *data) {
 // declareName declares a name that is written as one.
 func (as *assigner) declareName(a *syntax.Assign, d *declaration) {
 	name := a.Name.Value
-	if len(as.in.def.active) > 0 && !d.global && (d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
+	if len(as.in.def.active) > 0 && !d.global &&
+		(d.variant == "local" || d.variant == "declare" || d.variant == "typeset") {
 		as.in.vars.locals = append(as.in.vars.locals, as.in.vars.hold(name))
 	}
 	if d.assoc {
@@ -136,12 +138,14 @@ func (as *assigner) listed(a *syntax.Assign, d *declaration) bool {
 	if a.Naked && d.array && len(as.lists) < as.in.rep.lim.Alternatives {
 		as.lists = append(as.lists, name)
 	}
-	if a.Naked || a.Array != nil || a.Value == nil || d.ref || !d.array && !as.in.vars.isArray(name) && !slices.Contains(as.lists, name) {
+	if a.Naked || a.Array != nil || a.Value == nil || d.ref ||
+		!d.array && !as.in.vars.isArray(name) && !slices.Contains(as.lists, name) {
 		return false
 	}
-	values := slices.DeleteFunc(slices.Clone(as.in.readings.values(func() data { return as.in.exp.oneWord(a.Value) })), func(v data) bool {
-		return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
-	})
+	values := slices.DeleteFunc(slices.Clone(as.in.readings.values(func() data { return as.in.exp.oneWord(a.Value) })),
+		func(v data) bool {
+			return !strings.HasPrefix(v.text, "(") || !strings.HasSuffix(v.text, ")")
+		})
 	if len(values) == 0 {
 		return false
 	}
@@ -244,13 +248,6 @@ func (as *assigner) declarationFails(c *syntax.DeclClause) bool {
 	})
 }
 
-// pass notes that a variable is exported from now on, or no longer for certain.
-func (as *assigner) pass(name string, exported bool) {
-	if name = as.in.vars.referred(name); as.in.vars.find(name) != nil {
-		as.in.vars.slot(name).passed = exported && as.in.branches == 0
-	}
-}
-
 // unsetElement is unset 'name[index]'.
 func (as *assigner) unsetElement(base, index string) {
 	if index == "@" || index == "*" {
@@ -299,10 +296,14 @@ func (as *assigner) assignAll(name string, values []data) {
 	}
 }
 
-// exportsWord notes what export and its like say of one word: a name, perhaps with a value.
+// exportsWord notes what export and its like say of one word, a name, perhaps with a value: that
+// the variable is exported from now on, or no longer for certain.
 func (as *assigner) exportsWord(word, command string, exports bool) {
+	if !exports && command != "export" {
+		return
+	}
 	name, _, _ := strings.Cut(word, "=")
-	if exports || command == "export" {
-		as.pass(strings.TrimSuffix(name, "+"), exports)
+	if name = as.in.vars.referred(strings.TrimSuffix(name, "+")); as.in.vars.find(name) != nil {
+		as.in.vars.slot(name).passed = exports && as.in.branches == 0
 	}
 }

@@ -28,7 +28,8 @@ func (s *script) pick(list ...string) string { return list[s.IntN(len(list))] }
 func (s *script) name() string { return s.pick("a", "b", "c", "d") }
 
 func (s *script) text() string {
-	return s.pick("x", "rm", "-rf", "/tmp/y", "a b", "A.B.c", "foo-bar", "1", "  lead", "t:u:v", "", "ÄÖ", "x=y", "2", "a/b/c.txt")
+	return s.pick("x", "rm", "-rf", "/tmp/y", "a b", "A.B.c", "foo-bar", "1", "  lead", "t:u:v", "", "ÄÖ", "x=y", "2",
+		"a/b/c.txt")
 }
 
 // word writes one word.
@@ -52,9 +53,12 @@ func (s *script) word() string {
 	case 5:
 		return "$'" + s.pick(`\x72m`, `\162\155`, `a\tb`, `\u0041`, `it\'s`, `\\n`) + "'"
 	case 6:
-		return s.pick("p", "") + "{" + s.pick("a,b", "x,y,z", "1..3", "a..c", "3..1", "a,{b,c}", "r,m,", "01..03", "1..7..2") + "}" + s.pick("q", "")
+		return s.pick("p", "") + "{" +
+			s.pick("a,b", "x,y,z", "1..3", "a..c", "3..1", "a,{b,c}", "r,m,", "01..03", "1..7..2") + "}" + s.pick("q", "")
 	case 7:
-		return "${" + s.name() + s.pick(":-"+s.text(), "-z", ":+alt", "+alt", ":=def", "#r", "##*.", "%.*", "%%.*", "#*/", "##*/", "%/*", "/x/y", "//a/_", "/#a/b", "/%c/d", "^", "^^", ",", ",,", ":1", ":0:2", ": -2") + "}"
+		return "${" + s.name() +
+			s.pick(":-"+s.text(), "-z", ":+alt", "+alt", ":=def", "#r", "##*.", "%.*", "%%.*", "#*/", "##*/", "%/*", "/x/y",
+				"//a/_", "/#a/b", "/%c/d", "^", "^^", ",", ",,", ":1", ":0:2", ": -2") + "}"
 	case 8:
 		return `"${` + s.name() + s.pick(":-w v", "^^", "%%:*", "#*:", ":1:1", "//:/ ") + `}"`
 	case 9:
@@ -64,7 +68,8 @@ func (s *script) word() string {
 	case 11:
 		return `"$(printf '%s' ` + s.word() + `)"`
 	case 12:
-		return "$((" + s.pick("1+2", "3*4-1", "7/2", "7%3", "2**5", "1<2", "(1+2)*3", "5>3?8:9", "10-3-2", "0x1f", "010", "1,2", "~0", "!0", "6&3", "6|1") + "))"
+		return "$((" + s.pick("1+2", "3*4-1", "7/2", "7%3", "2**5", "1<2", "(1+2)*3", "5>3?8:9", "10-3-2", "0x1f", "010",
+			"1,2", "~0", "!0", "6&3", "6|1") + "))"
 	case 13:
 		return s.word0() + s.word0()
 	case 14:
@@ -117,9 +122,11 @@ func (s *script) line(depth int) string {
 	case 10:
 		return "read -r " + s.name() + " " + s.name() + " <<< " + s.word()
 	case 11:
-		return "printf -v " + s.name() + " " + s.pick("'%s-%s'", "'%s'", "'%05d'", "'%x'", `'\x41%s'`, "'%-4s|'", "'%.2s'") + " " + s.pick("1 2", "rm x", "12", "7")
+		return "printf -v " + s.name() + " " + s.pick("'%s-%s'", "'%s'", "'%05d'", "'%x'", `'\x41%s'`, "'%-4s|'", "'%.2s'") +
+			" " + s.pick("1 2", "rm x", "12", "7")
 	case 12:
-		return "case " + s.pick("x", "rm", "$a") + " in " + s.pick("r*", "x", "[a-z]") + ") " + s.line(depth+1) + ";; *) " + s.line(depth+1) + ";; esac"
+		return "case " + s.pick("x", "rm", "$a") + " in " + s.pick("r*", "x", "[a-z]") + ") " + s.line(depth+1) + ";; *) " +
+			s.line(depth+1) + ";; esac"
 	case 13:
 		return "( " + s.line(depth+1) + " )"
 	case 14:
@@ -138,7 +145,8 @@ func asBash(t *testing.T, bash, dir, src string) ([][]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-c", "set -f; argv() { printf 'N%s\\0' \"$#\"; [ $# = 0 ] || printf '%s\\0' \"$@\"; }\n"+src, "bash", "p1", "p 2")
+	cmd := exec.CommandContext(ctx, bash, "--norc", "--noprofile", "-c",
+		"set -f; argv() { printf 'N%s\\0' \"$#\"; [ $# = 0 ] || printf '%s\\0' \"$@\"; }\n"+src, "bash", "p1", "p 2")
 	cmd.Dir, cmd.Env = dir, []string{"HOME=/home/u", "PATH=/nowhere", "LC_ALL=C.UTF-8"}
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -161,10 +169,13 @@ func asBash(t *testing.T, bash, dir, src string) ([][]string, error) {
 // asInterpreter is the same by the interpreter, and whether it knows all of them.
 func asInterpreter(a *shell.Analyzer, dir, src string) (calls [][]string, known bool) {
 	var r shell.Result
-	a.Analyze("set -- p1 'p 2'\n"+src, shell.Context{Dir: dir, Env: map[string]string{"HOME": "/home/u"}, Explain: true, Unset: true}, &r)
-	known = r.Over == "" && (!strings.Contains(src, "echo") || !strings.Contains(src, `\\n`)) // other shells' echo prints another text
+	a.Analyze("set -- p1 'p 2'\n"+src,
+		shell.Context{Dir: dir, Env: map[string]string{"HOME": "/home/u"}, Explain: true, Unset: true}, &r)
+	known = r.Over == "" &&
+		(!strings.Contains(src, "echo") || !strings.Contains(src, `\\n`)) // other shells' echo prints another text
 	for _, step := range r.Steps {
-		if len(step.Argv) > 0 && step.Via != "zsh array" && (step.Argv[0] == "argv" || step.Argv[0] == "set") { // set may leave out what is not known
+		if len(step.Argv) > 0 && step.Via != "zsh array" &&
+			(step.Argv[0] == "argv" || step.Argv[0] == "set") { // set may leave out what is not known
 			if step.Argv[0] == "argv" {
 				calls = append(calls, step.Argv[1:])
 			}
@@ -251,5 +262,6 @@ func TestExpansionAsBash(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d scripts: %d agree (%.1f %%), %d not known, %d differ", scripts, agreed, 100*float64(agreed)/float64(scripts), open, differed)
+	t.Logf("%d scripts: %d agree (%.1f %%), %d not known, %d differ", scripts, agreed,
+		100*float64(agreed)/float64(scripts), open, differed)
 }

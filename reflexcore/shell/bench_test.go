@@ -60,16 +60,17 @@ func hostile() map[string]string {
 		"doubling":      "x=xx;" + strings.Repeat("x=$x$x;", 60) + "echo $x",
 		"braces":        "echo " + strings.Repeat("{a,b}", 40),
 		"loops":         strings.Repeat("for i in {1..64}; do ", 6) + "rm $i" + strings.Repeat("; done", 6),
-		"functions":     "f() { g; g; }; g() { h; h; }; h() { i; i; }; i() { j; j; }; j() { k; k; }; k() { rm x; rm y; }; " + strings.Repeat("f;", 1000),
-		"evals":         strings.Repeat("eval ", 200) + "rm x",
-		"wrappers":      strings.Repeat("env ", 10_000) + "rm x",
-		"alternatives":  strings.Repeat("[ $a ] && b=$b$RANDOM; ", 500) + "rm $b$a$b",
-		"patterns":      "x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 100),
-		"words":         "rm " + strings.Repeat("a ", 60_000),
-		"quotes":        strings.Repeat(`"$(echo '`, 15) + "x" + strings.Repeat(`')"`, 15),
-		"unlisted":      strings.Repeat("zz sudo ", 5_000) + "rm x",
-		"heredocs":      strings.Repeat("sh <<E\nrm x\nE\n", 5_000),
-		"find":          "find . " + strings.Repeat(`-exec rm {} \; `, 5_000),
+		"functions": "f() { g; g; }; g() { h; h; }; h() { i; i; }; i() { j; j; }; j() { k; k; }; k() { rm x; rm y; }; " +
+			strings.Repeat("f;", 1000),
+		"evals":        strings.Repeat("eval ", 200) + "rm x",
+		"wrappers":     strings.Repeat("env ", 10_000) + "rm x",
+		"alternatives": strings.Repeat("[ $a ] && b=$b$RANDOM; ", 500) + "rm $b$a$b",
+		"patterns":     "x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 100),
+		"words":        "rm " + strings.Repeat("a ", 60_000),
+		"quotes":       strings.Repeat(`"$(echo '`, 15) + "x" + strings.Repeat(`')"`, 15),
+		"unlisted":     strings.Repeat("zz sudo ", 5_000) + "rm x",
+		"heredocs":     strings.Repeat("sh <<E\nrm x\nE\n", 5_000),
+		"find":         "find . " + strings.Repeat(`-exec rm {} \; `, 5_000),
 	}
 }
 

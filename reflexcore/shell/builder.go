@@ -65,7 +65,7 @@ func (b *builder) flush() {
 // omitted is a value in a walk that takes what is not known for nothing.
 func (rg *readings) omitted(d data) data {
 	if !d.known() {
-		rg.leaner = rg.leaner || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
+		rg.leanDiffers = rg.leanDiffers || !rg.in.rep.stopped() // what the limit left unknown, a lean walk does not reach
 		if rg.omits == omitsAll {
 			d.text = strings.ReplaceAll(d.text, effect.Unknown, "")
 		}

@@ -11,79 +11,46 @@ import (
 // A builtin walks a command of the shell itself. Its words are in.fields[mark:].
 type builtin func(builtinCall)
 
-// builtinOf returns the command of the shell of that name that changes what later
-// words mean, or whose output is known; nil for every other.
-func builtinOf(name string) builtin {
-	if !builtins[name] {
-		return nil // most
-	}
-	switch name {
-	case "echo":
-		return builtinCall.echo
-	case "printf":
-		return builtinCall.printf
-	case "read":
-		return builtinCall.read
-	case "cd", "pushd":
-		return builtinCall.cd
-	case "popd":
-		return builtinCall.popd
-	case "set":
-		return builtinCall.setParams
-	case "shift":
-		return builtinCall.shift
-	case "unset":
-		return builtinCall.unsetNames
-	case "eval":
-		return builtinCall.eval
-	case "exec":
-		return builtinCall.exec
-	case "source", ".":
-		return builtinCall.sourceFile
-	case "trap":
-		return builtinCall.trap
-	case "command", "builtin", "noglob", "nocorrect", "-": // the last one is zsh's
-		return builtinCall.runCommand
-	case "type", "which":
-		return builtinCall.which
-	case "alias":
-		return builtinCall.defineAlias
-	case "mapfile", "readarray":
-		return builtinCall.mapfile
-	case "export", "readonly", "declare", "typeset", "local":
-		return builtinCall.export
-	case "history", "fc":
-		return builtinCall.history
-	case "enable":
-		return builtinCall.enable
-	case "bind":
-		return builtinCall.bind
-	case "complete":
-		return builtinCall.complete
-	case "pwd":
-		return builtinCall.pwd
-	case "exit":
-		return builtinCall.exit
-	case ":", "true", "false", "umask", "shopt", "caller", "bg", "fg", "disown", "times", "ulimit", "unalias", "suspend", "logout", "compopt", "setopt", "unsetopt":
-		return quiet
-	case "dirs":
-		return builtinCall.printDirs
-	case "test", "[", "let", "wait":
-		return builtinCall.evaluateNames
-	case "return":
-		return builtinCall.leaveFunction
-	case "break", "continue":
-		return builtinCall.leaveLoop
-	case "getopts":
-		return builtinCall.getopts
-	case "hash":
-		return builtinCall.hash
-	case "compgen":
-		return builtinCall.compgen
-	case "jobs":
-		return builtinCall.jobs
-	}
-	return nil
+// builtinTable has what walks each command of the shell that changes what later words mean, or
+// whose output is known. A walk finds it in [interp.builtinOf].
+var builtinTable = map[string]builtin{
+	"echo":   builtinCall.echo,
+	"printf": builtinCall.printf,
+	"read":   builtinCall.read,
+	"cd":     builtinCall.cd, "pushd": builtinCall.cd,
+	"popd":   builtinCall.popd,
+	"set":    builtinCall.setParams,
+	"shift":  builtinCall.shift,
+	"unset":  builtinCall.unsetNames,
+	"eval":   builtinCall.eval,
+	"exec":   builtinCall.exec,
+	"source": builtinCall.sourceFile, ".": builtinCall.sourceFile,
+	"trap":    builtinCall.trap,
+	"command": builtinCall.runCommand, "builtin": builtinCall.runCommand, "noglob": builtinCall.runCommand,
+	"nocorrect": builtinCall.runCommand, "-": builtinCall.runCommand, // the last one is zsh's
+	"type": builtinCall.which, "which": builtinCall.which,
+	"alias":   builtinCall.defineAlias,
+	"mapfile": builtinCall.mapfile, "readarray": builtinCall.mapfile,
+	"export": builtinCall.export, "readonly": builtinCall.export, "declare": builtinCall.export,
+	"typeset": builtinCall.export, "local": builtinCall.export,
+	"history": builtinCall.history, "fc": builtinCall.history,
+	"enable":   builtinCall.enable,
+	"bind":     builtinCall.bind,
+	"complete": builtinCall.complete,
+	"pwd":      builtinCall.pwd,
+	"exit":     builtinCall.exit,
+	":":        quiet, "true": quiet, "false": quiet, "umask": quiet, "shopt": quiet, "caller": quiet, "bg": quiet,
+	"fg": quiet, "disown": quiet, "times": quiet, "ulimit": quiet, "unalias": quiet, "suspend": quiet,
+	"logout": quiet, "compopt": quiet, "setopt": quiet, "unsetopt": quiet,
+	"dirs": builtinCall.printDirs,
+	"test": builtinCall.evaluateNames, "[": builtinCall.evaluateNames, "let": builtinCall.evaluateNames,
+	"wait":   builtinCall.evaluateNames,
+	"return": builtinCall.leaveFunction,
+	"break":  builtinCall.leaveLoop, "continue": builtinCall.leaveLoop,
+	"getopts": builtinCall.getopts,
+	"hash":    builtinCall.hash,
+	"compgen": builtinCall.compgen,
+	"jobs":    builtinCall.jobs,
 }
 
 func quiet(builtinCall) {}
@@ -102,14 +69,17 @@ func (bc builtinCall) setParams() {
 		if len(f.text) > 1 && f.text[0] == '-' && f.text[1] != '-' && strings.Contains(f.text, "a") || f.text == "allexport" {
 			bc.in.vars.exportsAll = true
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
+			strings.IndexByte(f.text, 'x') > 0 || f.text == "xtrace" && i > 0 && len(args[i-1].text) == 2 {
 			bc.in.io.xtrace = f.text[0] == '-' || f.text == "xtrace" && args[i-1].text == "-o"
 			bc.in.io.traced()
 		}
-		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') && strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
+		if len(f.text) > 1 && (f.text[0] == '-' && f.text[1] != '-' || f.text[0] == '+') &&
+			strings.IndexByte(f.text, 'a') > 0 || f.text == "allexport" && i > 0 {
 			bc.in.env.exports = f.text[0] == '-' || f.text == "allexport" && args[i-1].text == "-o"
 		}
-		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' && (i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
+		if f.text == "--" || f.text != "" && f.text[0] != '-' && f.text[0] != '+' &&
+			(i == 0 || args[i-1].text != "-o" && args[i-1].text != "+o") {
 			if f.text == "--" {
 				i++
 			}
@@ -161,14 +131,14 @@ func (bc builtinCall) eval() {
 	d := words(bc.in.exp.fields[bc.mark+1:])
 	if !d.known() {
 		bc.in.rep.noteOddity(EvalUnknown, "eval")
-		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) { // a file's text may end the command, and begin another one
-			bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		if d.taint&effect.File != 0 && !strings.HasPrefix(d.text, effect.Unknown) {
+			bc.in.add(unknownCode("any", d.taint, "eval")) // a file's text may end the command, and begin another one
 		}
 	}
-	bc.in.shakes(bc.in.exp.fields[bc.mark+1:], "eval")
+	bc.in.noteClobbered(bc.in.exp.fields[bc.mark+1:], "eval")
 	outer := bc.in.alt.setAside()
 	if args := bc.in.exp.fields[bc.mark+1:]; len(args) == 1 && args[0].setup && d.text == effect.Unknown {
-		bc.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "setup", Taint: d.taint, Bits: effect.Partial, By: "eval"})
+		bc.in.add(unknownCode("setup", d.taint, "eval"))
 		bc.sink.add(unknown)
 	} else {
 		bc.in.payloads.payload(d, "eval", bc.std, bc.sink)
@@ -196,11 +166,11 @@ func (in *interp) runAgain(from int, std *input, sink *data) {
 	mark, step := len(in.exp.fields), in.rep.step
 	in.exp.fields = append(in.exp.fields, in.exp.fields[from:]...)
 	in.note(mark)
-	in.shakes(in.exp.fields[mark:mark+1], "")
+	in.noteClobbered(in.exp.fields[mark:mark+1], "")
 	in.rep.level++
 	if in.rep.level > in.rep.lim.Nesting {
 		in.rep.over(overDepth)
-	} else if b := builtinOf(in.exp.fields[mark].text); b != nil {
+	} else if b := in.builtinOf[in.exp.fields[mark].text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 	} else {
@@ -233,14 +203,14 @@ func (bc builtinCall) sourceFile() {
 		bc.in.env.sourced = bc.in.env.sourced || bc.in.env.exports
 	}
 	if f == nil {
-		bc.in.vars.shake(target)
+		bc.in.vars.clobber(target)
 		if f = bc.in.fs.mayRun(target); f == nil {
 			return
 		}
 		v = f.current()
 	}
 	if v.from != nil {
-		bc.in.vars.shake(target)
+		bc.in.vars.clobber(target)
 		bc.in.fs.runsFrom(f.path, &v)
 		return
 	}
@@ -329,7 +299,8 @@ func (bc builtinCall) export() {
 
 // hash -p says where a program is.
 func (bc builtinCall) hash() {
-	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" && len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
+	if args := bc.in.exp.fields[bc.mark+1:]; len(args) > 2 && args[0].text == "-p" &&
+		len(bc.in.def.aliases) < bc.in.rep.lim.Fields {
 		bc.in.def.aliases = append(bc.in.def.aliases, alias{name: args[2].text, text: quote(args[1].text)})
 	}
 }

@@ -5,11 +5,11 @@ import "testing"
 // Each name has its method: a builtin that had none would be taken for a program.
 func TestBuiltins(t *testing.T) {
 	for name := range builtins {
-		if builtinOf(name) == nil {
+		if builtinTable[name] == nil {
 			t.Errorf("%s has no method", name)
 		}
 	}
-	if builtinOf("ls") != nil {
+	if builtinTable["ls"] != nil {
 		t.Error("ls is a builtin")
 	}
 }

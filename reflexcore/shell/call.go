@@ -62,7 +62,7 @@ func (in *interp) simpleCommand(c *syntax.CallExpr, std *input, sink *data, back
 	in.exp.expand(c.Args[:1])                        // with what held before: the assignments come after the words
 	for i := mark + 1; i < len(in.exp.fields); i++ { // $(echo c $X)d may be cd
 		if f := &in.exp.fields[i]; f.hollow && !f.known() {
-			in.readings.saw |= named | partly
+			in.readings.doubts |= named | partly
 		}
 	}
 	in.exp.expand(c.Args[1:])
@@ -127,7 +127,7 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 	defer func() { in.rep.step = step }()
 	in.note(mark)
 	in.exp.oddName(mark)
-	in.shakes(in.exp.fields[mark:mark+1], "")
+	in.noteClobbered(in.exp.fields[mark:mark+1], "")
 	args := in.exp.fields[mark:]
 	for i := range args {
 		if f := &args[i]; f.splits || !f.known() {
@@ -140,7 +140,7 @@ func (in *interp) runWords(mark int, std *input, sink *data, background bool) {
 		in.rep.noteProgram("", true)
 		return
 	}
-	if b := builtinOf(name.text); b != nil {
+	if b := in.builtinOf[name.text]; b != nil {
 		in.rep.noteProgram("", true)
 		in.builtin(b, mark, std, sink)
 		return
@@ -195,7 +195,8 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	pr.in.Table.Parse(argv, p)
 	from := len(pr.in.rep.res.Effects)
 	switch {
-	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 && pr.in.rep.level < pr.in.rep.lim.Nesting:
+	case p.Program == nil && name.glob && strings.IndexByte(name.text, '/') >= 0 &&
+		pr.in.rep.level < pr.in.rep.lim.Nesting:
 		pr.tryPattern(mark, std, sink)
 	case p.Program == nil && (!name.known() || name.splits):
 		pr.unknownProgram(mark, std, sink)
@@ -204,13 +205,16 @@ func (pr *programRunner) runProgram(mark int, std *input, sink *data) {
 	default:
 		pr.in.rep.noteProgram(p.Program.Name, false)
 		if name.isUnnamed() { // $(cat f)/git may be another program with its own words
-			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint, Bits: effect.Partial})
+			pr.in.add(effect.Effect{Kind: effect.Exec, Target: name.text, What: "any", Taint: name.taint | std.taint,
+				Bits: effect.Partial})
 		}
 		a.take(pr.in, argv, mark, std, p.Typed(argv))
 		pr.in.dirs.configured = pr.in.dirs.configured || a.line.by == "git config"
 		pr.apply(a, sink)
 	}
-	pr.in.io.complains(std, sink)
+	if errors := pr.in.io.err; errors != nil && errors != sink { // it may have written there
+		errors.add(data{effect.Unknown, std.taint})
+	}
 	if base == "tmux" || base == "byobu" {
 		pr.terminals(mark)
 	}
@@ -245,11 +249,11 @@ func (pr *programRunner) invoked(mark int, std *input, sink *data) {
 	}
 }
 
-// shakes notes that what runs is a variable that may have been set by such a file.
-func (in *interp) shakes(words []field, by string) {
+// noteClobbered notes that what runs is a variable that may have been set by such a file.
+func (in *interp) noteClobbered(words []field, by string) {
 	for i := range words {
-		if words[i].shaken {
-			in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: words[i].taint | effect.File, Bits: effect.Partial, By: by})
+		if words[i].clobbered {
+			in.add(unknownCode("any", words[i].taint|effect.File, by))
 			return
 		}
 	}

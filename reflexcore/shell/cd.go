@@ -12,7 +12,8 @@ import (
 // kept beside.
 func (bc builtinCall) cd() {
 	args := bc.in.exp.fields[bc.mark+1:]
-	for len(args) > 0 && (args[0].text == "" || len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
+	for len(args) > 0 && (args[0].text == "" ||
+		len(args[0].text) > 1 && args[0].text[0] == '-' && strings.Trim(args[0].text[1:], "LPe@-") == "") {
 		args = args[1:]
 	}
 	from := bc.in.cwd.dir
@@ -32,7 +33,8 @@ func (bc builtinCall) cd() {
 		if bc.in.cwd.may = ""; strings.HasPrefix(bc.in.cwd.dir, "/") {
 			bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, bc.in.cwd.dir
 		}
-	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") || bc.in.par.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
+	case args[0].text == "-" || strings.HasPrefix(args[0].text, "+") ||
+		bc.in.par.lookup("CDPATH") != nil && strings.IndexByte("./", args[0].text[0]) < 0:
 		bc.in.cwd.dir, bc.in.cwd.may = effect.Unknown, ""
 	case args[0].glob, bc.in.cwd.may != "" && strings.HasPrefix(args[0].text, ".."):
 		bc.in.cwd.may = bc.in.cwd.possiblePath(args[0].text)
@@ -64,14 +66,17 @@ func (ds *directories) enters(folder askedFolder) bool {
 		return false
 	}
 	if folder == ownFolder {
-		return ds.in.par.zero.text == "bash" && ds.in.rep.depth == 1 && !ds.in.ctx.Written && ds.in.cwd.dir == ds.in.ctx.Dir && ds.in.vars.find("BASH_SOURCE") == nil
+		return ds.in.par.zero.text == "bash" && ds.in.rep.depth == 1 && !ds.in.ctx.Written &&
+			ds.in.cwd.dir == ds.in.ctx.Dir && ds.in.vars.find("BASH_SOURCE") == nil
 	}
-	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_GLOBAL", "PATH"} {
+	for _, name := range [...]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
+		"GIT_CONFIG_GLOBAL", "PATH"} {
 		if _, set := ds.in.ctx.Env[name]; ds.in.vars.find(name) != nil || set && name != "PATH" {
 			return false
 		}
 	}
-	if ds.in.Top == nil || ds.configured || ds.in.fs.created("git") != nil || slices.ContainsFunc(ds.in.rep.res.Effects, changesGit) {
+	if ds.in.Top == nil || ds.configured || ds.in.fs.created("git") != nil ||
+		slices.ContainsFunc(ds.in.rep.res.Effects, changesGit) {
 		return false
 	}
 	top := ds.in.Top(ds.in.cwd.dir)
@@ -83,7 +88,8 @@ func (ds *directories) enters(folder askedFolder) bool {
 
 // changesGit reports whether an effect may change which folder git takes for the top.
 func changesGit(e effect.Effect) bool {
-	return (e.Kind == effect.Write || e.Kind == effect.Delete) && (!effect.IsKnown(e.Target) || strings.Contains(e.Target, ".git"))
+	return (e.Kind == effect.Write || e.Kind == effect.Delete) &&
+		(!effect.IsKnown(e.Target) || strings.Contains(e.Target, ".git"))
 }
 
 // stacked puts the folder that pushd left on the stack of folders, or changes its top.
@@ -161,7 +167,8 @@ func (bc builtinCall) printDirs() {
 // surely reports whether cd from one folder to another does not fail: to one in which the
 // first is, or that every machine has.
 func (ds *directories) surely(to, from string) bool {
-	return to == "/" || to == "/tmp" || to == ds.in.par.valueOf("HOME").text || to == from || strings.HasPrefix(from, to+"/")
+	return to == "/" || to == "/tmp" || to == ds.in.par.valueOf("HOME").text || to == from ||
+		strings.HasPrefix(from, to+"/")
 }
 
 // atTop is a path below the working directory where that may be the root, a folder of
@@ -172,7 +179,7 @@ func (ds *directories) atTop(p string) string {
 		return ""
 	}
 	top := path.Clean(strings.ReplaceAll(ds.in.cwd.dir, effect.Unknown, ""))
-	if !isTopFolder(top) && top != ds.in.par.valueOf("HOME").text {
+	if !topFolders[top] && top != ds.in.par.valueOf("HOME").text {
 		return ""
 	}
 	return path.Clean(ds.in.arena.concat(top, "/", p[len(ds.in.cwd.dir):]))

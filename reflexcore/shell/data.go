@@ -23,19 +23,19 @@ type input struct {
 // A field is one word after expansion.
 type field struct {
 	data
-	branch   bool // it is the name of the branch that is checked out, which git printed
-	splits   bool // it may be any number of words, as it was not quoted
-	glob     bool // it is a pattern of file names
-	quoted   bool // some of it was quoted
-	hollow   bool // what is not known of it may be nothing
-	filled   bool // it begins with what is not known, which is something: "${X:?}/x"
-	strange  bool // what is not known of it may be several words, and anybody's: $(cat f)
-	based    bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
-	inherits bool // what is not known of it is in variables of the environment, all of it
-	folder   askedFolder
-	shaken   bool // it is a variable that a file may have set, see [variables.shake]
-	setup    bool // it is what a program prints for a shell to run, and that alone
-	odd      Oddity
+	branch    bool // it is the name of the branch that is checked out, which git printed
+	splits    bool // it may be any number of words, as it was not quoted
+	glob      bool // it is a pattern of file names
+	quoted    bool // some of it was quoted
+	hollow    bool // what is not known of it may be nothing
+	filled    bool // it begins with what is not known, which is something: "${X:?}/x"
+	strange   bool // what is not known of it may be several words, and anybody's: $(cat f)
+	based     bool // it begins with a variable of which only the environment knows the value: "$DESTDIR/usr"
+	inherits  bool // what is not known of it is in variables of the environment, all of it
+	folder    askedFolder
+	clobbered bool // it is a variable that a file may have set, see [variables.clobber]
+	setup     bool // it is what a program prints for a shell to run, and that alone
+	odd       Oddity
 }
 
 // An origin is what was known of a file when a program read it.
@@ -105,23 +105,23 @@ type virtual struct {
 type variable struct {
 	name string
 	data
-	alts    []data   // more than one value is possible
-	list    []data   // an array
-	keys    []string // of its elements, where they are not 0, 1, 2 …; numbers in their order
-	array   bool
-	assoc   bool // its keys are any text
-	unset   bool
-	forms   []variable // more than one array is possible
-	settled int        // how many alts it had after a loop's first round
-	ref     string     // it stands for the variable of this name, or for an element
-	refs    []string   // for one of these, ref is the first
-	integer bool       // what is assigned is reckoned
-	letters byte       // what is assigned becomes lower (l) or upper case (u)
-	refers  bool       // what is assigned is the name that it stands for from then on
-	passed  bool       // programs inherit it
-	place   bool       // its value is where something is, as [definitions.asksPlace] says
-	shaken  bool       // a file may have set it to something else, see [variables.shake]
-	branch  bool       // its value is the name of a branch, as [definitions.asksBranch] says
+	alts      []data   // more than one value is possible
+	list      []data   // an array
+	keys      []string // of its elements, where they are not 0, 1, 2 …; numbers in their order
+	array     bool
+	assoc     bool // its keys are any text
+	unset     bool
+	forms     []variable // more than one array is possible
+	settled   int        // how many alts it had after a loop's first round
+	ref       string     // it stands for the variable of this name, or for an element
+	refs      []string   // for one of these, ref is the first
+	integer   bool       // what is assigned is reckoned
+	letters   byte       // what is assigned becomes lower (l) or upper case (u)
+	refers    bool       // what is assigned is the name that it stands for from then on
+	passed    bool       // programs inherit it
+	place     bool       // its value is where something is, as [definitions.asksPlace] says
+	clobbered bool       // a file may have set it to something else, see [variables.clobber]
+	branch    bool       // its value is the name of a branch, as [definitions.asksBranch] says
 }
 
 // A held variable is restored when a function or a command ends.
@@ -169,7 +169,8 @@ func (f *field) inPath() bool {
 // isUnnamed reports whether a word says nothing of the program, or the script, that
 // it stands for.
 func (f *field) isUnnamed() bool {
-	return !f.known() && !f.isKind() && (f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
+	return !f.known() && !f.isKind() &&
+		(f.strange || !effect.IsKnown(f.text[strings.LastIndexByte(f.text, '/')+1:]) || strings.HasSuffix(f.text, "/"))
 }
 
 // isKind reports whether a word is a file of a known kind in a folder that is known:
@@ -181,7 +182,8 @@ func (f *field) isKind() bool {
 	folder, rest, _ := strings.Cut(f.text, effect.Unknown)
 	folder, in := strings.CutPrefix(folder, "./")
 	dot := strings.LastIndexByte(rest, '.')
-	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' && !strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
+	return (in || folder != "") && strings.Contains(strings.TrimLeft(folder, "./"), "/") && folder[0] != '/' &&
+		!strings.Contains(folder, "..") && !strings.Contains(rest, "/") &&
 		dot >= 0 && len(rest)-dot > 2 && strings.Trim(rest[dot+1:], "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
@@ -290,3 +292,8 @@ const (
 
 // A jump leaves a loop or a function: what stands after it may not run.
 type jump uint8
+
+const (
+	leavesLoop jump = 1 << iota
+	leavesFunction
+)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 
 	"approver.example/reflexcore/effect"
 )
@@ -32,7 +33,8 @@ func (fn *fileNotes) cameFrom(p string) {
 func (fn *fileNotes) inherits(to, from string) {
 	i := slices.IndexFunc(fn.origins, func(o origin) bool { return o.path == from })
 	f := fn.a.in.fs.fileAt(to)
-	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 || !fn.copiesAll() || !fn.a.in.src.isPlainCall() {
+	if i < 0 || from == to || f == nil || f.path != to || f.alias != "" || !f.isBlank() || fn.a.in.rep.bits != 0 ||
+		!fn.copiesAll() || !fn.a.in.src.isPlainCall() {
 		return
 	}
 	o := &fn.origins[i]
@@ -51,7 +53,8 @@ func (fn *fileNotes) edited(p string, from []string) {
 	if !fn.a.line.editsPlainly() {
 		return
 	}
-	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 && fn.a.in.src.isPlainCall() {
+	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.alias == "" && f.isBlank() && fn.a.in.rep.bits == 0 &&
+		fn.a.in.src.isPlainCall() {
 		if f.from = from; from == nil {
 			f.from = []string{p}
 		}
@@ -103,21 +106,15 @@ func (fn *fileNotes) copiesAll() bool {
 var copyFlags = [...]string{"-f", "-v", "-r", "-R", "-a", "-p", "-fv", "-vf", "-rf", "--force", "--verbose"}
 
 // formatters change how a file is written, and not what it does.
-var formatters = map[string]bool{
-	"touch": true, "dos2unix": true, "unix2dos": true, "mac2unix": true, "prettier": true, "black": true, "shfmt": true, "gofmt": true, "goimports": true, "rustfmt": true,
-	"clang-format": true, "autopep8": true, "yapf": true, "isort": true, "ruff": true, "eslint": true, "biome": true, "dprint": true, "standard": true, "rubocop": true, "swiftformat": true, "ktlint": true, "php-cs-fixer": true,
-}
+var formatters = wordset.Of(section("formatters"))
 
 // isShown reports whether a file that a program opens is shown, by its name, and not run.
 func isShown(target, by string) bool {
 	if by != "open" && by != "xdg-open" {
 		return false
 	}
-	switch strings.ToLower(path.Ext(target)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf", ".html", ".htm", ".txt", ".md", ".csv", ".json", ".log", ".mp4", ".wav":
-		return true
-	}
-	return false
+	return wordset.Has(`.png .jpg .jpeg .gif .svg .webp .pdf .html .htm .txt .md .csv .json .log .mp4 .wav`,
+		strings.ToLower(path.Ext(target)))
 }
 
 // fedFile is the file of the disk that a command has for its input, just as it lies there;
@@ -125,11 +122,13 @@ func isShown(target, by string) bool {
 func (a *applied) fedFile() string {
 	in := a.in
 	const counts = effect.File | effect.Secret | effect.Network | effect.Decoded
-	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" || !effect.IsKnown(in.io.fds[0]) {
+	if !a.std.present || a.std.text != effect.Unknown || a.std.taint&counts != effect.File || in.io.fds[0] == "" ||
+		!effect.IsKnown(in.io.fds[0]) {
 		return ""
 	}
 	p := in.fs.abs(in.io.fds[0])
-	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") || in.fs.under(p) != 0 {
+	if strings.HasPrefix(p, "/dev/") || strings.HasPrefix(p, "/proc/") || !strings.HasPrefix(p, "/") ||
+		in.fs.under(p) != 0 {
 		return ""
 	}
 	if f := in.fs.fileAt(p); f != nil && (f.from == nil || len(f.older) > 0) {
@@ -238,14 +237,12 @@ func (fn *fileNotes) backsCopy(p string) {
 		suffixes = append(suffixes, s.text)
 	}
 	replaced := []string{p}
-	for i := range fn.a.line.p.Uses { // or what is so called in it
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
-		}
+	for u := range fn.a.line.uses(grammar.Read) { // or what is so called in it
+		replaced = append(replaced, fn.a.in.arena.concat(strings.TrimSuffix(p, "/"), "/", path.Base(u.Text)))
 	}
 	for _, p := range replaced {
 		was := fn.a.in.fs.contentOf(p)
-		if fn.a.in.fs.fileAt(p) == nil && was.taint&told == 0 {
+		if fn.a.in.fs.fileAt(p) == nil && was.taint&lasting == 0 {
 			continue
 		}
 		for _, suffix := range suffixes {
@@ -256,16 +253,12 @@ func (fn *fileNotes) backsCopy(p string) {
 
 // packers are the programs that put a file into a smaller one beside it, and the end of its
 // name.
-var packers = map[string]string{
-	"gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "pbzip2": ".bz2", "xz": ".xz", "pixz": ".xz", "lzma": ".lzma", "lzip": ".lz", "lzop": ".lzo",
-	"compress": ".Z", "bzip3": ".bz3", "zstd": ".zst", "pzstd": ".zst", "lz4": ".lz4", "brotli": ".br",
-	"gunzip": ".gz", "bunzip2": ".bz2", "unxz": ".xz", "unlzma": ".lzma", "unzstd": ".zst", "uncompress": ".Z", "unlz4": ".lz4",
-}
+var packers = table("packers")
 
 // packed notes the file that a packer makes of another one, or makes it of again.
 func (fn *fileNotes) packed(p string) {
-	end, ok := packers[fn.a.line.by]
-	if !ok || fn.a.taint&told == 0 {
+	end := strings.Join(packers[fn.a.line.by], "")
+	if end == "" || fn.a.taint&lasting == 0 {
 		return
 	}
 	for i, w := range fn.a.line.argv {
@@ -286,7 +279,7 @@ func (fn *fileNotes) packed(p string) {
 
 // encrypted notes the files that gpg puts beside the one that it reads.
 func (fn *fileNotes) encrypted(u *grammar.Use) {
-	if u.Word < 0 || fn.a.taint&told == 0 || fn.a.line.by != "gpg" && fn.a.line.by != "gpg2" && fn.a.line.by != "gpgsm" {
+	if u.Word < 0 || fn.a.taint&lasting == 0 || !wordset.Has("gpg gpg2 gpgsm", fn.a.line.by) {
 		return
 	}
 	for _, end := range [...]string{".gpg", ".asc", ".pgp"} {

@@ -6,15 +6,13 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // tools are variables that name a program where people have set them to another than
 // the one that a command gives as its default: ${PYTHON:-python3}.
-var tools = map[string]bool{
-	"EDITOR": true, "VISUAL": true, "GIT_EDITOR": true, "PAGER": true, "BROWSER": true, "PYTHON": true, "PYTHON3": true, "PIP": true, "NODE": true, "NPM": true, "MAKE": true, "CMAKE": true, "CC": true, "CXX": true,
-	"GO": true, "CARGO": true, "RUSTC": true, "DOCKER": true, "COMPOSE": true, "KUBECTL": true, "HELM": true, "TERRAFORM": true, "JAVA": true, "RUBY": true, "PERL": true, "PHP": true,
-}
+var tools = wordset.Of(section("tools"))
 
 // hides reports whether an inner scope of the shell has another variable of the name of
 // in.vars[i], which counts and not this one.
@@ -70,18 +68,19 @@ func (vs *variables) inherit(v *variable, from int) {
 	vs.list = append(vs.list, child)
 }
 
-// shake notes that a file was read into the shell of which it is not known what it sets:
+// clobber notes that a file was read into the shell of which it is not known what it sets:
 // each variable may be another one now. Where one of them is run, that is a question; as an
 // argument it stays what the text says. What lies outside of the working folder is no file
 // of the call, and what activates an environment of python sets its own names.
-func (vs *variables) shake(target string) {
-	if path.Base(target) == "activate" || !strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
+func (vs *variables) clobber(target string) {
+	if path.Base(target) == "activate" ||
+		!strings.HasPrefix(target, vs.ctx.Dir+"/") && strings.HasPrefix(target, "/") && effect.IsKnown(target) ||
 		strings.HasPrefix(target, effect.Unknown) {
 		return
 	}
-	vs.shaken = true
+	vs.clobbered = true
 	for i := range vs.list {
-		vs.list[i].shaken = true
+		vs.list[i].clobbered = true
 	}
 }
 
@@ -123,11 +122,9 @@ func (vs *variables) prefixed(prefix string) (names []data) {
 	return names
 }
 
-// agents are the programs that ask before they act because their settings, which
+// settingsReaders are the programs that ask before they act because their settings, which
 // they find below the home, tell them to.
-var settingsReaders = map[string]bool{
-	"claude": true, "claude-code": true, "codex": true, "gemini": true, "gemini-cli": true, "qwen": true, "qwen-code": true, "opencode": true, "cursor-agent": true, "copilot": true, "droid": true, "kiro-cli": true, "amp": true, "goose": true, "crush": true,
-}
+var settingsReaders = wordset.Of(section("settings readers"))
 
 // homes are the variables that say where those settings are.
 var homes = [...]string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE", "APPDATA"}

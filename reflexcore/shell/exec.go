@@ -185,7 +185,8 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 	p := dt.conduit()
 	own, r, out, w := &p.in, &p.to, &p.out, &p.wires
 	p.redirects = true
-	w.was, w.out, w.touched, w.pending, w.connections = dt.plumbed(), dt.out, touches(s.Redirs), len(dt.rewired), dt.connections
+	w.was, w.out, w.touched, w.pending, w.connections = dt.plumbed(), dt.out, touches(s.Redirs), len(dt.rewired),
+		dt.connections
 	dt.wires = w
 	omits := dt.in.readings.omits
 	dt.in.readings.every(func() {
@@ -209,7 +210,8 @@ func (dt *descriptorTable) redirected(s *syntax.Stmt, std *input, sink *data) {
 			if t.fd == 1 {
 				d, opened = *out, true
 			}
-			fresh := dt.in.fs.isFresh(t.path)
+			// Nothing is known of the file that is written.
+			fresh := effect.IsKnown(t.path) && dt.in.fs.fileAt(dt.in.fs.abs(t.path)) == nil
 			dt.in.fs.wrote(t.path, d, t.more, "redirection")
 			if fresh {
 				dt.in.fs.printed(s, std, t, d)
@@ -243,7 +245,7 @@ func (dt *descriptorTable) walkBody(s *syntax.Stmt, r *redirected) {
 	}
 	choose := dt.in.alt.choose
 	dt.in.alt.choose = choose && dt.in.alt.shared
-	if dt.mayFail(s) {
+	if slices.ContainsFunc(s.Redirs, dt.mayNotOpen) && dt.in.def.changesShell(s.Cmd) {
 		dt.in.dirs.perhaps(func() { dt.in.cmd(s, r.std, r.sink) })
 	} else {
 		dt.in.cmd(s, r.std, r.sink)

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -32,8 +31,8 @@ func (a *applied) executes(u *grammar.Use, out *data) {
 	case grammar.Exec:
 		a.runsFile(u, out)
 	case grammar.Args:
-		if !slices.ContainsFunc(a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell || u.Role == grammar.Argv }) {
-			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) }) // parallel ::: COMMANDS
+		if !hasRole(a.line.p.Uses, grammar.Shell, grammar.Argv) { // parallel ::: COMMANDS
+			a.in.separately(false, func() { a.in.payloads.sub(a.field(u).data, a.line.by, &input{}, out) })
 		}
 	case grammar.Sql:
 		if u.Word >= 0 {
@@ -50,7 +49,7 @@ func (a *applied) runsShell(u *grammar.Use, out *data) {
 	}
 	in := a.in
 	d := a.joined(u)
-	in.shakes(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
+	in.noteClobbered(in.exp.fields[a.mark+u.Word:a.mark+max(u.End, u.Word+1)], a.line.by)
 	if a.line.p.Program.Name == "fish" {
 		d.text = fishText(d.text)
 	}
@@ -98,7 +97,7 @@ func (a *applied) runsCode(u *grammar.Use, out *data) {
 	if u.Word < 0 { // no word has it: nothing is known of it
 		in.payloads.runCode(u.Arg, unknown, nil, std, &more, a.line.by)
 	} else {
-		in.shakes(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
+		in.noteClobbered(in.exp.fields[a.mark+u.Word:][:1], a.line.by)
 		in.payloads.runCode(u.Arg, a.field(u).data, a.wordsAfter(u), std, &more, a.line.by)
 	}
 	more.taint |= a.taint // what sed and awk change is still what they read
@@ -152,7 +151,8 @@ func (a *applied) runModule(u *grammar.Use, out *data) bool {
 		in.payloads.execute(data{target, f.taint}, "python", a.wordsAfter(&grammar.Use{Word: u.Word}), a.std, out, a.line.by)
 		return true
 	}
-	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint, Bits: partialIf(!f.known()), By: a.line.by})
+	in.add(effect.Effect{Kind: effect.Exec, Target: f.text, What: "module", Taint: f.taint | a.std.taint,
+		Bits: partialIf(!f.known()), By: a.line.by})
 	in.payloads.saysDelete(a.wordsAfter(&grammar.Use{Word: u.Word}), f.text)
 	out.add(data{effect.Unknown, f.taint | a.std.taint})
 	return true
@@ -195,7 +195,8 @@ func (a *applied) stdinPayload(u *grammar.Use, out *data) {
 		}
 		a.sql(u.Arg, a.std.data)
 	case grammar.Persist:
-		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()), By: a.line.by})
+		in.add(effect.Effect{Kind: effect.Persist, Target: u.Arg, Taint: a.std.taint, Bits: partialIf(!a.std.known()),
+			By: a.line.by})
 	default: // nothing for the others
 	}
 	in.rep.bits = held

@@ -42,7 +42,8 @@ func (fn *fileNotes) deletesFound(u *grammar.Use, taint effect.Taint) bool {
 // the root, in a folder of it, or in the home.
 func (fn *fileNotes) deleteBefore(u *grammar.Use, taint effect.Taint) {
 	in := fn.a.in
-	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") || strings.HasPrefix(u.Text, "~") {
+	if in.cwd.before == "" || in.cwd.before == in.cwd.dir || u.Word < 0 || strings.HasPrefix(u.Text, "/") ||
+		strings.HasPrefix(u.Text, "~") {
 		return
 	}
 	if strings.LastIndexByte(in.cwd.before, '/') != 0 && in.cwd.before != in.par.valueOf("HOME").text {
@@ -61,30 +62,26 @@ func (fn *fileNotes) takesAway(u *grammar.Use, p string) bool {
 	if !fn.a.line.p.Copies || u.Word < 0 || f == nil || f.path != p || f.sink != nil {
 		return false
 	}
-	if !slices.ContainsFunc(fn.a.line.p.Uses, func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }) {
+	reads := func(o grammar.Use) bool { return o.Role == grammar.Read && o.Word == u.Word }
+	if !slices.ContainsFunc(fn.a.line.p.Uses, reads) {
 		return false
 	}
 	f.built, f.from = false, nil
 	if slices.ContainsFunc(fn.a.line.argv, func(w string) bool { return strings.HasPrefix(w, "--ex") }) {
-		fn.exchanged(u, p)
-	}
-	return true
-}
-
-// exchanged notes that a file has what another one had: mv --exchange.
-func (fn *fileNotes) exchanged(u *grammar.Use, p string) {
-	for i := range fn.a.line.p.Uses {
-		if o := &fn.a.line.p.Uses[i]; o.Role == grammar.Write && o.Word >= 0 && o.Word != u.Word {
-			fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
+		for o := range fn.a.line.uses(grammar.Write) { // mv --exchange: it has what the other one had
+			if o.Word != u.Word {
+				fn.a.in.fs.write(p, fn.a.in.fs.contentOf(fn.a.pathOf(o)), false)
+			}
 		}
 	}
+	return true
 }
 
 // noteCopy notes that a file is another one now, so that running the copy is
 // running the original. Fresh is that nothing was known of it.
 func (fn *fileNotes) noteCopy(to string, fresh bool) {
-	for i := range fn.a.line.p.Uses {
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 && fn.a.reads == 1 {
+	for u := range fn.a.line.uses(grammar.Read) {
+		if fn.a.reads == 1 {
 			fn.another(to, fn.a.pathOf(u), u)
 			if fresh {
 				fn.inherits(to, fn.a.pathOf(u))
@@ -96,16 +93,14 @@ func (fn *fileNotes) noteCopy(to string, fresh bool) {
 
 // copiedInto notes what is copied as if the target were a folder.
 func (fn *fileNotes) copiedInto(folder string) {
-	for i := range fn.a.line.p.Uses {
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			from := fn.a.pathOf(u)
-			if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
-				fresh := fn.a.in.fs.fileAt(to) == nil
-				fn.a.in.fs.write(to, fn.a.in.fs.contentOf(from), false)
-				fn.another(to, from, u)
-				if fresh {
-					fn.inherits(to, from)
-				}
+	for u := range fn.a.line.uses(grammar.Read) {
+		from := fn.a.pathOf(u)
+		if to := strings.TrimSuffix(folder, "/") + "/" + path.Base(from); from != folder && from != to {
+			fresh := fn.a.in.fs.fileAt(to) == nil
+			fn.a.in.fs.write(to, fn.a.in.fs.contentOf(from), false)
+			fn.another(to, from, u)
+			if fresh {
+				fn.inherits(to, from)
 			}
 		}
 	}
@@ -137,13 +132,10 @@ func (fn *fileNotes) another(to, from string, u *grammar.Use) {
 
 // symbolic reports whether a program that makes links makes symbolic ones.
 func (l *commandLine) symbolic() bool {
-	for _, w := range l.argv[1:] {
-		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
-		if short && strings.Contains(w, "s") || strings.HasPrefix(w, "--sym") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.argv[1:], func(w string) bool {
+		return hasLetter(w, "s") ||
+			strings.HasPrefix(w, "--sym")
+	})
 }
 
 // inside reports whether a copy takes what is in a folder, and not the folder.
@@ -151,28 +143,26 @@ func (l *commandLine) inside(word string) bool {
 	if !l.p.Copies {
 		return false
 	}
-	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") || l.by == "rsync" && strings.HasSuffix(word, "/") {
+	if word == "." || strings.HasSuffix(strings.TrimSuffix(word, "/"), "/.") ||
+		l.by == "rsync" && strings.HasSuffix(word, "/") {
 		return true
 	}
-	for _, w := range l.argv[1:] {
-		short := len(w) > 1 && w[0] == '-' && w[1] != '-'
-		if l.by != "rsync" && (short && strings.Contains(w, "T") || strings.HasPrefix(w, "--no-target")) {
-			return true
-		}
-	}
-	return false
+	return l.by != "rsync" && slices.ContainsFunc(l.argv[1:], func(w string) bool {
+		return hasLetter(w, "T") || strings.HasPrefix(w, "--no-target")
+	})
 }
 
 // noteBuilt notes that a compiler made a file. To run it is to run the project's code, as
 // ./a.out and go run are; that its text is not known says nothing of it. What a
 // preprocessor prints, and what comes from a network or was decoded, is any text.
 func (fn *fileNotes) noteBuilt(p string, d data) {
-	if !compilers[fn.a.line.by] || d.taint&^effect.File != 0 || !effect.IsKnown(p) || slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
+	if compilers[fn.a.line.by] == nil || d.taint&^effect.File != 0 || !effect.IsKnown(p) ||
+		slices.ContainsFunc(fn.a.line.argv, isTextFlag) {
 		return
 	}
 	if f := fn.a.in.fs.fileAt(p); f != nil && f.path == p && f.sink == nil && strings.Trim(f.text, effect.Unknown) == "" {
 		f.built = true
-		if fn.buildsOwn() {
+		if fn.a.line.by == "go build" && slices.ContainsFunc(fn.a.line.argv[1:], fn.a.in.fs.isOwnPackage) {
 			f.alias = "/usr/bin/" + ownName
 		}
 	}
@@ -187,20 +177,15 @@ func isTextFlag(w string) bool {
 	if w[0] != '-' {
 		return false
 	}
-	for _, flag := range [...]string{"-E", "-S", "-M", "-fsyntax-only", "--preprocess", "--emit", "--print", "--format", "--oformat", "-x", "-wrapper", "-specs", "-B", "-toolexec", "--banner", "--footer"} {
-		if strings.HasPrefix(w, flag) {
-			return true
-		}
-	}
-	return false
+	return hasPrefix(w, textFlags...)
 }
 
+// textFlags are how flags of compilers begin that may do so.
+var textFlags = strings.Fields(`-E -S -M -fsyntax-only --preprocess --emit --print --format --oformat -x -wrapper
+	-specs -B -toolexec --banner --footer`)
+
 // compilers make programs of the sources of a project.
-var compilers = map[string]bool{
-	"gcc": true, "g++": true, "cc": true, "c++": true, "clang": true, "clang++": true, "tcc": true, "gfortran": true, "nvcc": true,
-	"ld": true, "go build": true, "go test": true, "rustc": true, "ghc": true, "swiftc": true, "ocamlopt": true, "ocamlc": true,
-	"gdc": true, "dmd": true, "ldc2": true, "gnatmake": true, "fpc": true, "esbuild": true, "tsc": true, "swc": true, "rollup": true,
-}
+var compilers = table("compilers")
 
 // downloaders save what they fetch under its own name, also from an address
 // without a scheme.
@@ -227,19 +212,17 @@ func (fn *fileNotes) fetchedInto(folder string) {
 	if !slices.Contains(downloaders, fn.a.line.p.Program.Name) {
 		return
 	}
-	for i := range fn.a.line.p.Uses {
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Fetch && u.Word >= 0 {
-			name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
-			if name != "" && name != "." && name != "/" {
-				fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
-			}
+	for u := range fn.a.line.uses(grammar.Fetch) {
+		name := path.Base(u.Text[strings.LastIndexByte(u.Text, ':')+1:])
+		if name != "" && name != "." && name != "/" {
+			fn.a.in.fs.write(strings.TrimSuffix(folder, "/")+"/"+name, data{effect.Unknown, effect.Network}, false)
 		}
 	}
 }
 
 // savesByName reports whether a word is curl's -O, alone or among other letters.
 func savesByName(w string) bool {
-	return strings.HasPrefix(w, "--remote-n") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, 'O') > 0
+	return strings.HasPrefix(w, "--remote-n") || hasLetter(w, "O")
 }
 
 // unpackers are the programs that fill a folder with what is in one file.
@@ -256,10 +239,8 @@ func (fn *fileNotes) filled(folder string, d data) {
 		fn.fillTree(folder, d.taint)
 		return
 	}
-	for i := range fn.a.line.p.Uses {
-		if u := &fn.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-			fn.fillTree(fn.a.in.fs.abs(fileStem(path.Base(fn.a.pathOf(u)))), d.taint)
-		}
+	for u := range fn.a.line.uses(grammar.Read) {
+		fn.fillTree(fn.a.in.fs.abs(fileStem(path.Base(fn.a.pathOf(u)))), d.taint)
 	}
 }
 

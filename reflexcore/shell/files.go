@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // readFile notes that a file is read and returns what is in it.
@@ -53,7 +56,7 @@ func (fsys *filesystem) reportLeft() {
 			t |= fsys.contentOf(f.alias).taint
 			f = &fsys.list[i] // the list may have moved
 		}
-		if t &= told; t != 0 && f.sink == nil {
+		if t &= lasting; t != 0 && f.sink == nil {
 			fsys.in.rep.res.Files = append(fsys.in.rep.res.Files, File{f.path, t, f.tree})
 			for _, end := range firstPieces {
 				if f.pieces {
@@ -130,7 +133,225 @@ func (fsys *filesystem) write(p string, d data, more bool) {
 
 // agesInBranch keeps what a file holds that becomes another one in a branch.
 func (fsys *filesystem) agesInBranch(f *virtual) {
-	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&told != 0) {
+	if v := f.current(); fsys.in.branches > 0 && (v.alias != "" || !v.blank() || v.taint&lasting != 0) {
 		f.mayHold(v)
 	}
+}
+
+// printed notes that a program of the project printed a file, or that a file is made of
+// files of the project as they are: python gen.py > a.sh. To run it is to run those; that
+// its text is not known says no more of it than of them. Nothing that the text of the
+// call says may have got into it: no variable, file, function or word but plain names.
+func (fsys *filesystem) printed(s *syntax.Stmt, std *input, t target, d data) {
+	if t.fd != 1 || t.more || std.present || d.text == "" || strings.Trim(d.text, effect.Unknown) != "" ||
+		d.taint&^effect.File != 0 {
+		return
+	}
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || s.Background || !fsys.untouched() || !fsys.in.src.isPlainCall() {
+		return
+	}
+	from, ok := fsys.fedBy(s.Redirs)
+	if !ok {
+		return
+	}
+	words := make([]string, 0, len(call.Args))
+	for _, w := range call.Args {
+		text, ok := verbatim(w)
+		if !ok {
+			return
+		}
+		words = append(words, text)
+	}
+	if from = fsys.madeOf(words, from); len(from) == 0 {
+		return
+	}
+	p := fsys.abs(t.path)
+	if f := fsys.fileAt(p); f != nil && f.path == p && f.alias == "" && f.sink == nil &&
+		strings.Trim(f.text, effect.Unknown) == "" {
+		for i := range from {
+			from[i] = fsys.abs(from[i])
+		}
+		f.from = from
+	}
+}
+
+// untouched reports whether nothing that this text said can have reached a program of
+// the project, but by its words and its input.
+func (fsys *filesystem) untouched() bool {
+	if fsys.in.rep.bits != 0 || len(fsys.in.def.funcs)+len(fsys.in.def.aliases)+len(fsys.in.def.active) > 0 ||
+		!effect.IsKnown(fsys.in.cwd.dir) || !within(fsys.in.cwd.dir, fsys.in.ctx.Dir) {
+		return false
+	}
+	fsys.in.rep.steps += (len(fsys.in.vars.list) + len(fsys.list)) / 16
+	for i := range fsys.in.vars.list {
+		switch fsys.in.vars.list[i].name {
+		case "", "PWD", "OLDPWD", "_":
+		default:
+			return false
+		}
+	}
+	return !slices.ContainsFunc(fsys.list, func(f virtual) bool {
+		return f.taint&^effect.File != 0 || f.sink != nil || strings.Trim(f.text, effect.Unknown) != ""
+	})
+}
+
+// fedBy is the file that a statement has for its input, if any. It is false if its
+// redirections do anything but that, send its output to one file, or drop its errors.
+func (fsys *filesystem) fedBy(redirs []*syntax.Redirect) (from []string, ok bool) {
+	for _, r := range redirs {
+		word, plain := "", false
+		if r.Word != nil {
+			word, plain = verbatim(r.Word)
+		}
+		switch {
+		case !plain:
+			return nil, false
+		case r.Op == syntax.RdrOut && (r.N == nil || r.N.Value == "1" || word == "/dev/null"):
+		case r.Op == syntax.RdrIn && r.N == nil && len(from) == 0 && fsys.isOwn(word):
+			from = append(from, word)
+		default:
+			return nil, false
+		}
+	}
+	return from, true
+}
+
+// isOwn reports whether a word is the path of a file of the project that this text, and
+// what is known of earlier ones, has nothing to do with.
+func (fsys *filesystem) isOwn(word string) bool {
+	if !isPlain(word) || word[0] == '-' || word[0] == '/' || slices.Contains(strings.Split(word, "/"), "..") {
+		return false
+	}
+	p := fsys.abs(word)
+	return within(p, fsys.in.ctx.Dir) && fsys.in.Table.Find(path.Base(p)) == nil && fsys.fileAt(p) == nil &&
+		fsys.under(p) == 0 && fsys.mayRun(p) == nil
+}
+
+// printers print what they make of the files that they are given: of all of their words, or,
+// for those that run a program of the project, of the first.
+var printers = table("printers")
+
+// madeOf are the files of the project that decide what a command prints; none if others
+// may. Input is what it has for its input.
+func (fsys *filesystem) madeOf(words, input []string) []string {
+	name, rest := words[0], words[1:]
+	switch {
+	case name == "go" && len(rest) > 0:
+		name, rest = name+" "+rest[0], rest[1:]
+	case name == "npx" && len(rest) > 0:
+		name, rest = rest[0], rest[1:]
+	}
+	switch prints := strings.Join(printers[name], ""); {
+	case name == "envsubst":
+		if len(rest) > 1 || len(rest) == 1 && !strings.HasPrefix(rest[0], "$") {
+			return nil
+		}
+		return input
+	case name == "sed":
+		return fsys.filledIn(rest, input)
+	case prints == "all":
+		if len(input) > 0 && name != "cat" || !fsys.areOwn(rest) {
+			return nil
+		}
+		return append(input, rest...)
+	case prints != "" && len(rest) > 0 && fsys.isOwn(rest[0]):
+		return plainBehind(rest, input)
+	case strings.Contains(name, "/") && fsys.isOwn(name):
+		return plainBehind(words, input)
+	}
+	return nil
+}
+
+func (fsys *filesystem) areOwn(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !fsys.isOwn(w) })
+}
+
+// plainBehind is a program, and its input, if its words are plain.
+func plainBehind(words, input []string) []string {
+	if slices.ContainsFunc(words[1:], func(w string) bool { return !isPlain(w) }) {
+		return nil
+	}
+	return append(input, words[0])
+}
+
+// filledIn is the template that sed fills in, if that is all that it does.
+func (fsys *filesystem) filledIn(words, input []string) []string {
+	programs := 0
+	for len(words) > 1 && words[0] == "-e" && placeholder.MatchString(words[1]) {
+		words, programs = words[2:], programs+1
+	}
+	if programs == 0 && len(words) > 0 && placeholder.MatchString(words[0]) {
+		words, programs = words[1:], 1
+	}
+	if programs == 0 || len(words) > 0 && len(input) > 0 || !fsys.areOwn(words) {
+		return nil
+	}
+	return append(input, words...)
+}
+
+// runsFrom adds what runs where a file of that kind does.
+func (fsys *filesystem) runsFrom(file string, v *version) {
+	for _, p := range v.from {
+		fsys.in.add(effect.Effect{Kind: effect.Exec, Target: p, Taint: v.taint | fsys.under(p), By: "file " + file})
+	}
+}
+
+// This file finds what a call wrote and runs by another path, or in pieces.
+
+// notePieces notes the files that split and csplit write: all that begin with a name.
+func (fsys *filesystem) notePieces(argv []string, base string, taint effect.Taint) {
+	prefix, operands := "x", 0
+	valued := "abCnlN"
+	switch base {
+	case "csplit":
+		prefix, valued = "xx", "bn"
+	case "split":
+	default:
+		return
+	}
+	for i := 1; i < len(argv); i++ {
+		w := argv[i]
+		switch {
+		case base == "csplit" && strings.HasPrefix(w, "-f") && len(w) > 2:
+			prefix = w[2:]
+		case base == "csplit" && w == "-f" && i+1 < len(argv):
+			i++
+			prefix = argv[i]
+		case strings.HasPrefix(w, "--prefix="):
+			prefix = w[len("--prefix="):]
+		case len(w) == 2 && w[0] == '-' && strings.IndexByte(valued, w[1]) >= 0:
+			i++
+		case len(w) > 1 && w[0] == '-':
+		default:
+			if operands++; operands == 2 && base == "split" {
+				prefix = w
+			}
+		}
+	}
+	if len(fsys.list) >= fsys.in.rep.lim.Fields {
+		fsys.in.rep.over("files")
+		return
+	}
+	fsys.list = append(fsys.list, virtual{path: fsys.abs(prefix), data: data{effect.Unknown, taint}, pieces: true})
+}
+
+// firstPieces are the ends of the names of the first pieces: those are told to later calls.
+var firstPieces = strings.Fields("aa ab ac ad ae af ag ah 00 01 02 03 04 05 06 07")
+
+// mayRun is the file of this text that a path may be: a piece of one that was split, or one
+// whose path ends like what is known of it, behind a folder that is not known. It is nil
+// where there is none.
+func (fsys *filesystem) mayRun(p string) *virtual {
+	at := strings.LastIndex(p, effect.Unknown)
+	rest, open := p[at+1:], at >= 0
+	fsys.in.rep.steps += len(fsys.list) / 16
+	for i := len(fsys.list) - 1; i >= 0; i-- {
+		f := &fsys.list[i]
+		if f.pieces && strings.HasPrefix(p, f.path) ||
+			open && len(rest) > 1 && rest[0] == '/' && strings.HasSuffix(f.path, rest) {
+			return f
+		}
+	}
+	return nil
 }

@@ -18,12 +18,14 @@ type expression struct {
 	depth  int
 }
 
-// operands of an expression take this many words; all others take none.
-var findWords = map[string]int{
-	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-type": 1, "-size": 1, "-mtime": 1, "-mmin": 1, "-newer": 1, "-anewer": 1, "-cnewer": 1, "-maxdepth": 1, "-mindepth": 1, "-user": 1,
-	"-group": 1, "-perm": 1, "-regex": 1, "-iregex": 1, "-atime": 1, "-ctime": 1, "-amin": 1, "-cmin": 1, "-inum": 1, "-links": 1, "-printf": 1, "-samefile": 1, "-fstype": 1, "-used": 1, "-xtype": 1, "-lname": 1, "-ilname": 1,
-	"-regextype": 1, "-uid": 1, "-gid": 1, "-context": 1, "-newermt": 1, "-newerct": 1, "-newerat": 1, "-newermm": 1, "-since": 1, "-flags": 1, "-D": 1, "-fprint": 1, "-fls": 1, "-fprint0": 1, "-fprintf": 2, "-files0-from": 1, "-limit": 1,
-}
+// findWords says how many words belong to an operand of an expression; none to all others.
+var findWords = func() map[string]int {
+	m := map[string]int{}
+	for operand := range strings.FieldsSeq(section("find operands")) {
+		m[operand]++
+	}
+	return m
+}()
 
 // empty stands for what find deletes only if nothing is in it.
 const empty = "\x00empty"
@@ -160,7 +162,8 @@ func narrowed(test string, words []string) []string {
 		return nil
 	}
 	at, end := strings.IndexByte(p, '['), strings.IndexByte(p, ']')
-	if at >= 0 && end > at && end-at < 8 && !strings.ContainsAny(p[at+1:end], "!^-[:") && strings.Count(p, "[") == 1 && strings.Count(p, "]") == 1 {
+	if at >= 0 && end > at && end-at < 8 && !strings.ContainsAny(p[at+1:end], "!^-[:") && strings.Count(p, "[") == 1 &&
+		strings.Count(p, "]") == 1 {
 		var out []string
 		for _, c := range []byte(p[at+1 : end]) {
 			out = append(out, p[:at]+string(rune(c))+p[end+1:])
@@ -206,12 +209,11 @@ func (lr *listRunner) findTargets(action int, roots ...string) []string {
 // near reports whether a folder lies in the working directory of the call, or in a
 // folder for temporary files.
 func (fsys *filesystem) near(p string) bool {
-	for _, dir := range [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"} {
-		if rest, ok := strings.CutPrefix(p, dir); ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/")) {
-			return true
-		}
-	}
-	return false
+	dirs := [...]string{strings.TrimSuffix(fsys.in.ctx.Dir, "/"), "/tmp", "/var/tmp", "/private/tmp"}
+	return slices.ContainsFunc(dirs[:], func(dir string) bool {
+		rest, ok := strings.CutPrefix(p, dir)
+		return ok && dir != "" && (rest == "" && dir[1:] != "tmp" || strings.HasPrefix(rest, "/"))
+	})
 }
 
 // atHome reports whether a path is the home or lies in it.
@@ -225,7 +227,8 @@ func (in *interp) atHome(p string) bool {
 func (lr *listRunner) roots() []string {
 	var out []string
 	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") && lr.a.line.isOperand(u.Word) {
+		if u := &lr.a.line.p.Uses[i]; u.Word >= 0 && u.Word < len(lr.a.line.argv) && (u.Arg == "" || u.Arg == "found") &&
+			lr.a.line.isOperand(u.Word) {
 			if p := lr.a.pathOf(u); !slices.Contains(out, p) {
 				out = append(out, p)
 			}
@@ -239,19 +242,15 @@ func (lr *listRunner) roots() []string {
 
 // isOperand reports whether a word of find stands before its expression.
 func (l *commandLine) isOperand(word int) bool {
-	for i := 1; i <= word; i++ {
-		w := l.argv[i]
-		if w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.argv[1:word+1], func(w string) bool {
+		return w == "(" || w == "!" || strings.HasPrefix(w, "-") && w != "-L" && w != "-H" && w != "-P"
+	})
 }
 
 // listed is what find prints, as far as it is known.
 func (a *applied) listed() (data, bool) {
 	if slices.ContainsFunc(a.line.argv, func(w string) bool {
-		return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") || w == "-printf" || w == "-ls" || strings.HasPrefix(w, "-fprint") || !effect.IsKnown(w)
+		return hasPrefix(w, "-exec", "-ok", "-fprint") || w == "-printf" || w == "-ls" || !effect.IsKnown(w)
 	}) {
 		return data{}, false
 	}
@@ -323,7 +322,8 @@ func (a *applied) mktemp() string {
 			tmp, inTmp = w[2:], true
 		case w == "--suffix" || w == "-V":
 			i++
-		case w == "-t" || w == "--tmpdir" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
+		case w == "-t" || w == "--tmpdir" ||
+			strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "t"):
 			inTmp = true
 		case strings.HasPrefix(w, "-"):
 		default:

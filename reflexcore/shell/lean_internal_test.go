@@ -18,7 +18,8 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits := DefaultLimits // a fifth of them, so that the texts are short
-	limits.Steps, limits.Effects, limits.Expanded, limits.Fields = limits.Steps/5, limits.Effects/5, limits.Expanded/5, limits.Fields/5
+	limits.Steps, limits.Effects, limits.Expanded, limits.Fields = limits.Steps/5, limits.Effects/5, limits.Expanded/5,
+		limits.Fields/5
 	a := &Analyzer{Table: table, Limits: limits}
 	skipped := 0
 	for name, text := range overTexts() {
@@ -41,7 +42,8 @@ func TestSkippedLeanWalkAddsNothing(t *testing.T) {
 		skipped++
 		before := fmt.Sprintf("%q %v %v %v %v", bare(out.Effects), out.Files, out.Texts, out.Dotted, out.Mentions)
 		in.leanly(Context{Dir: "/srv/app"}, &out, walk)
-		if after := fmt.Sprintf("%q %v %v %v %v", bare(out.Effects), out.Files, out.Texts, out.Dotted, out.Mentions); after != before {
+		if after := fmt.Sprintf("%q %v %v %v %v", bare(out.Effects), out.Files, out.Texts, out.Dotted,
+			out.Mentions); after != before {
 			t.Errorf("%s: a lean walk sees more:\n%.400s\n%.400s", name, before, after)
 		}
 	}
@@ -61,13 +63,19 @@ func bare(list []effect.Effect) (out []string) {
 func overTexts() map[string]string {
 	fill := map[string]string{}
 	for name, piece := range map[string]string{
-		"commands": "true x;", "variables": "v%d=x;", "globs": "rm *f%d*;", "parameters": "set -- $@ a%d;", "known parameters": "set -- a b; set -- $@ a%d;",
-		"unknown": "echo $X%d;", "unknown program": "$X%d;", "substitutions": "x=$(cat f%d);", "defaults": "echo ${X:-y%d};",
+		"commands": "true x;", "variables": "v%d=x;", "globs": "rm *f%d*;", "parameters": "set -- $@ a%d;",
+		"known parameters": "set -- a b; set -- $@ a%d;",
+		"unknown":          "echo $X%d;", "unknown program": "$X%d;", "substitutions": "x=$(cat f%d);",
+		"defaults":   "echo ${X:-y%d};",
 		"alternates": "echo ${X:+y%d};", "arrays": "a=(x y); echo $a;", "flags": "git push --$X;", "files": "echo a > f%d;",
-		"functions": "f%d() { rm x; }; f%[1]d;", "aliases": "alias a%d=b;", "eval": "eval 'rm x%d';", "payload": "bash -c \"rm $X%d\";",
-		"branches": "if true; then x=a%d; fi;", "pipes": "cat f%d | sh;", "here": "cat <<< x%d;", "cd": "cd d%d;", "python": "python3 -c 'print(%d)';",
-		"arith": "x=$((x+%d));", "patterns": "y=${x//a*b/%d}; rm $y;", "read": "read x%d;", "printf": "printf '%%s' x%d | sh;", "stand-ins": "touch -- -rf%d; rm *;",
-		"base64": "echo cm0gLXJmIC8K | base64 -d | sh;", "case": "case $x in a%d) rm x;; *) rm y;; esac;", "loop": "for i in a b c; do rm $i%d; done;", "tilde": "rm ~/x%d;", "brace": "rm {a,b,c}%d;",
+		"functions": "f%d() { rm x; }; f%[1]d;", "aliases": "alias a%d=b;", "eval": "eval 'rm x%d';",
+		"payload":  "bash -c \"rm $X%d\";",
+		"branches": "if true; then x=a%d; fi;", "pipes": "cat f%d | sh;", "here": "cat <<< x%d;", "cd": "cd d%d;",
+		"python": "python3 -c 'print(%d)';",
+		"arith":  "x=$((x+%d));", "patterns": "y=${x//a*b/%d}; rm $y;", "read": "read x%d;",
+		"printf": "printf '%%s' x%d | sh;", "stand-ins": "touch -- -rf%d; rm *;",
+		"base64": "echo cm0gLXJmIC8K | base64 -d | sh;", "case": "case $x in a%d) rm x;; *) rm y;; esac;",
+		"loop": "for i in a b c; do rm $i%d; done;", "tilde": "rm ~/x%d;", "brace": "rm {a,b,c}%d;",
 	} {
 		var b strings.Builder
 		for i := 0; b.Len() < 24_000; i++ {
@@ -86,7 +94,9 @@ func overTexts() map[string]string {
 	fill["deep"] = strings.Repeat("$(", 40) + "rm -rf /" + strings.Repeat(")", 40)
 	fill["nested evals"] = strings.Repeat("eval ", 12) + "rm -rf /"
 	fill["loops"] = strings.Repeat("for i in {1..64}; do ", 6) + "rm $i" + strings.Repeat("; done", 6)
-	fill["alternatives"] = strings.Repeat("[ $a ] && b=$b$RANDOM; ", 500) + "rm $b$a$b; " + strings.Repeat("rm x; ", 20_000)
-	fill["choices"] = strings.Repeat("true && a=x; ", 3) + "echo " + strings.Repeat("${A:-b}${B:-c}${C:-d}${D:-e}${E:-f} ", 3) + "; rm -rf /"
+	fill["alternatives"] = strings.Repeat("[ $a ] && b=$b$RANDOM; ", 500) + "rm $b$a$b; " +
+		strings.Repeat("rm x; ", 20_000)
+	fill["choices"] = strings.Repeat("true && a=x; ", 3) + "echo " +
+		strings.Repeat("${A:-b}${B:-c}${C:-d}${D:-e}${E:-f} ", 3) + "; rm -rf /"
 	return fill
 }

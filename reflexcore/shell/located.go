@@ -12,12 +12,7 @@ import (
 // "$(cat f)/x", of which the first word may be anything, have none.
 
 // places are programs that print where something is, with the words that ask it.
-var places = map[string][]string{
-	"go": {"env GOPATH", "env GOBIN", "env GOROOT", "env GOTOOLDIR"}, "git": {"rev-parse --show-toplevel", "rev-parse --show-cdup", "rev-parse --git-dir", "rev-parse --git-common-dir"},
-	"npm": {"bin", "bin -g", "prefix", "prefix -g", "root", "root -g", "config get prefix"}, "yarn": {"bin", "global bin"}, "pnpm": {"bin", "bin -g", "root", "root -g"},
-	"brew": {"--prefix"}, "poetry": {"env info -p", "env info --path"}, "pipenv": {"--venv"}, "xcrun": {"--show-sdk-path"}, "xcode-select": {"-p", "--print-path"},
-	"rustc": {"--print sysroot", "--print=sysroot"}, "gem": {"environment gemdir"}, "pg_config": {"--bindir"}, "llvm-config": {"--bindir"}, "pwd": {"", "-P", "-L"},
-}
+var places = table("places")
 
 func isCalled(s *syntax.Stmt, name string) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
@@ -26,20 +21,19 @@ func isCalled(s *syntax.Stmt, name string) bool {
 
 // substitutionIn is the command substitution that a word is, or nil.
 func substitutionIn(w *syntax.Word) *syntax.CmdSubst {
-	if w == nil || len(w.Parts) != 1 {
+	if w == nil {
 		return nil
 	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	s, _ := part.(*syntax.CmdSubst)
+	s, _ := onlyPart(w).(*syntax.CmdSubst)
 	return s
 }
 
 // branches are the words with which git prints the name of the branch that is checked out.
 // It begins with no + unless somebody made such a branch, which is asked about.
-var branchQueries = []string{"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD", "symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD"}
+var branchQueries = []string{
+	"branch --show-current", "rev-parse --abbrev-ref HEAD", "symbolic-ref --short HEAD",
+	"symbolic-ref --short -q HEAD", "symbolic-ref -q --short HEAD",
+}
 
 // isOneOf reports whether the literals of words, with a blank between them, are one of the texts.
 func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
@@ -58,19 +52,7 @@ func (ex *expander) isOneOf(words []*syntax.Word, texts []string) bool {
 // setups are programs that print what a shell is to run when it starts, by the words
 // that ask for it, * being any one word: their output is theirs, and no file's or
 // anybody else's.
-var setups = map[string][]string{
-	"ssh-agent": {"", "-s", "-c", "-t *", "-s -t *"}, "direnv": {"hook *", "export *"}, "brew": {"shellenv", "shellenv *"},
-	"pyenv": {"init *", "init - *", "init --path", "virtualenv-init *"}, "rbenv": {"init *", "init - *"}, "nodenv": {"init *", "init - *"}, "goenv": {"init *"}, "jenv": {"init *"}, "plenv": {"init *"},
-	"starship": {"init *"}, "zoxide": {"init *", "init * --cmd *"}, "atuin": {"init *", "init * *"}, "mcfly": {"init *"}, "thefuck": {"--alias", "--alias *"}, "fzf": {"--bash", "--zsh"},
-	"mise": {"activate", "activate *", "activate * *", "env", "env *", "hook-env"}, "rtx": {"activate *"}, "fnm": {"env", "env *", "env * *", "env * * *"}, "opam": {"env", "env *", "config env"},
-	"conda": {"shell.bash hook", "shell.zsh hook", "shell.posix hook"}, "micromamba": {"shell hook", "shell hook *", "shell hook * *"}, "mamba": {"shell hook", "shell hook * *"},
-	"minikube": {"docker-env", "podman-env", "-p * docker-env", "completion *"}, "docker-machine": {"env", "env *"}, "dircolors": {"", "-b", "-c"}, "lesspipe": {""}, "luarocks": {"path", "path *"},
-	"keychain": {"--eval", "--eval *", "--quiet --eval *"}, "devbox": {"global shellenv", "shellenv"}, "sheldon": {"source"}, "navi": {"widget *"}, "resize": {""}, "register-python-argcomplete": {"*"},
-	"aws": {"configure export-credentials --format env", "configure export-credentials --profile * --format env"}, "poetry": {"env activate", "completions *"}, "rustup": {"completions *", "completions * *"},
-	"kubectl": {"completion *"}, "helm": {"completion *"}, "gh": {"completion -s *", "completion --shell *"}, "docker": {"completion *"}, "kind": {"completion *"}, "oc": {"completion *"}, "flux": {"completion *"}, "argocd": {"completion *"},
-	"npm": {"completion"}, "pip": {"completion --*"}, "pip3": {"completion --*"}, "uv": {"generate-shell-completion *"}, "uvx": {"--generate-shell-completion *"}, "just": {"--completions *"}, "deno": {"completions *"}, "chezmoi": {"completion *"},
-	"pnpm": {"completion *"}, "yq": {"shell-completion *"}, "golangci-lint": {"completion *"}, "hugo": {"completion *"}, "task": {"--completion *"}, "stack": {"--bash-completion-script *"},
-}
+var setups = table("setups")
 
 // sameWords compares words with those of a pattern.
 func sameWords(pattern string, words []string) bool {
@@ -83,19 +65,13 @@ func sameWords(pattern string, words []string) bool {
 
 // namesScript reports whether a word is "$0" or "${BASH_SOURCE[0]}".
 func namesScript(w *syntax.Word) bool {
-	if len(w.Parts) != 1 {
-		return false
-	}
-	part := w.Parts[0]
-	if q, ok := part.(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
-		part = q.Parts[0]
-	}
-	p, ok := part.(*syntax.ParamExp)
+	p, ok := onlyPart(w).(*syntax.ParamExp)
 	if !ok || p.Param == nil || p.Excl || p.Length || p.Exp != nil || p.Slice != nil || p.Repl != nil {
 		return false
 	}
 	index, _ := p.Index.(*syntax.Word)
-	return p.Param.Value == "0" && p.Index == nil || p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
+	return p.Param.Value == "0" && p.Index == nil ||
+		p.Param.Value == "BASH_SOURCE" && (p.Index == nil || index != nil && index.Lit() == "0")
 }
 
 // asked says which folder a substitution asks for, if it is one of those that scripts
@@ -106,12 +82,13 @@ func (df *definitions) asked(stmts []*syntax.Stmt) askedFolder {
 		return 0
 	}
 	name := c.Args[0].Lit()
-	if slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) || slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name }) {
+	if df.defines(name) {
 		return 0
 	}
 	last := c.Args[len(c.Args)-1]
 	switch {
-	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" && (last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
+	case name == "git" && len(c.Args) == 3 && c.Args[1].Lit() == "rev-parse" &&
+		(last.Lit() == "--show-toplevel" || last.Lit() == "--show-cdup"):
 		return topFolder
 	case name == "dirname" && len(c.Args) == 2 && namesScript(last):
 		return ownFolder
@@ -142,11 +119,13 @@ func (df *definitions) asksPlace(stmts []*syntax.Stmt) bool {
 			return df.asked(stmts) != 0
 		}
 	}
-	if !df.in.exp.isOneOf(c.Args[1:], places[name]) && (name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
+	if !df.in.exp.isOneOf(c.Args[1:], places[name]) &&
+		(name != "brew" || len(c.Args) != 3 || c.Args[1].Lit() != "--prefix") {
 		return df.asked(stmts) != 0
 	}
 	for i := range df.in.vars.list {
-		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) || name == "brew" && strings.HasPrefix(v, "homebrew") {
+		if v := strings.ToLower(df.in.vars.list[i].name); strings.HasPrefix(v, name) ||
+			name == "brew" && strings.HasPrefix(v, "homebrew") {
 			return false
 		}
 	}
@@ -179,17 +158,23 @@ func (df *definitions) setsUp(stmts []*syntax.Stmt) bool {
 			return false
 		}
 	}
-	if name != words[0] && !strings.HasPrefix(words[0], "~/") && (!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
+	if name != words[0] && !strings.HasPrefix(words[0], "~/") &&
+		(!strings.HasPrefix(words[0], "/") || !installed(words[0])) {
 		return false
 	}
-	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) && !df.replaced(name)
+	return slices.ContainsFunc(setups[name], func(pattern string) bool { return sameWords(pattern, words[1:]) }) &&
+		!df.replaced(name)
+}
+
+// defines reports whether there is a function or an alias of that name.
+func (df *definitions) defines(name string) bool {
+	return slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
+		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
 }
 
 // replaced reports whether the text made something else of a program's name.
 func (df *definitions) replaced(name string) bool {
-	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil ||
-		slices.ContainsFunc(df.funcs, func(f function) bool { return f.name == name }) ||
-		slices.ContainsFunc(df.aliases, func(a alias) bool { return a.name == name })
+	return df.in.vars.find("PATH") != nil || df.in.fs.created(name) != nil || df.defines(name)
 }
 
 // onlyCall is the command of statements that are one simple command which assigns nothing, or nil.

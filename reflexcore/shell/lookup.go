@@ -21,7 +21,8 @@ func (fsys *filesystem) secretTaint(p string) effect.Taint {
 	if may := fsys.in.cwd.mayBe(p); may != "" && fsys.in.Secret != nil && fsys.in.Secret(may) {
 		return effect.Secret | effect.File | fsys.label(may, true) | fsys.label(p, false)
 	}
-	if strings.HasPrefix(p, "secret:") || fsys.in.Secret != nil && fsys.in.Secret(p) || p == "/" || p == fsys.in.par.valueOf("HOME").text {
+	if strings.HasPrefix(p, "secret:") || fsys.in.Secret != nil && fsys.in.Secret(p) || p == "/" ||
+		p == fsys.in.par.valueOf("HOME").text {
 		return effect.Secret | effect.File | fsys.label(p, true)
 	}
 	return effect.File | fsys.label(p, false)
@@ -128,7 +129,8 @@ func (fsys *filesystem) fileAt(p string) *virtual {
 // earlier finds what is known of a file from before this text, and takes it for
 // one that the text wrote.
 func (fsys *filesystem) earlier(p string) *virtual {
-	if fsys.in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) || len(fsys.list) >= fsys.in.rep.lim.Fields {
+	if fsys.in.ctx.Known == nil || p == "" || p[0] != '/' || !effect.IsKnown(p) ||
+		len(fsys.list) >= fsys.in.rep.lim.Fields {
 		return nil
 	}
 	t := fsys.in.ctx.Known(p)
@@ -172,11 +174,6 @@ func (fsys *filesystem) under(file string) effect.Taint {
 
 // maxHops is how many links a kernel follows for one path.
 const maxHops = 40
-
-// isFresh reports whether nothing is known of the file that a redirection writes.
-func (fsys *filesystem) isFresh(p string) bool {
-	return effect.IsKnown(p) && fsys.fileAt(fsys.abs(p)) == nil
-}
 
 // madeBefore is what a file was made of before a program writes to it. It is not own if the
 // text made it of something else, and fresh if nothing was known of it.

@@ -253,7 +253,8 @@ func TestPlainVariableIsFree(t *testing.T) {
 func TestBy(t *testing.T) {
 	a := analyzer(t)
 	for src, want := range map[string]string{
-		"prettier --write a.js": "prettier", "git push -f origin main": "git push", "podman rm -f x": "podman rm", "/usr/bin/rm x": "rm", "git -C d push -f": "git push", "python3.11 a.py": "python3.11", "gcp a b": "gcp",
+		"prettier --write a.js": "prettier", "git push -f origin main": "git push", "podman rm -f x": "podman rm",
+		"/usr/bin/rm x": "rm", "git -C d push -f": "git push", "python3.11 a.py": "python3.11", "gcp a b": "gcp",
 		"docker compose down -v": "docker compose down", "BASH_ENV=x ls": "BASH_ENV=",
 	} {
 		var r shell.Result

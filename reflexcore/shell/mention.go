@@ -20,17 +20,14 @@ const (
 )
 
 // readers are programs that only read the files that their operands name.
-var readers = wordset.Of(`cat tac nl head tail less more most pg bat batcat grep egrep fgrep zgrep rg ag ack ugrep jq gojq jaq fx diff colordiff delta difft cmp comm sdiff wc ls ll eza exa lsd tree stat file
-	du df md5 md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum xxhsum b3sum test [ echo printf which whereis type basename dirname realpath readlink pwd true false : od hexdump hd strings
-	cut tr fold fmt paste column rev expand unexpand base64 base32 lsattr getfacl lsof fuser namei jsonlint yamllint shellcheck codespell cspell checkov ajv check-jsonschema code code-insiders cursor subl open xdg-open
-	find fd fdfind locate mdfind man apropos sed tput say espeak logger notify-send osascript figlet cowsay terminal-notifier wl-copy pbcopy xclip xsel clip clip.exe wall write seq expr date sleep
-	cp install mv rm ln mkdir touch chmod chown chgrp chattr tee approver approver-hook`)
+var readers = wordset.Of(section("readers"))
 
 // tellers are programs whose words are texts for people and services, and questions.
 var tellers = wordset.Of(`gh glab hub tea bd jira linear slack acli`)
 
 // writesTo are the flags of readers and of git that name a file that is written.
-var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory --outdir`)
+var writesTo = wordset.Of(`--output --output-file --out --log-file --logfile --LOG-FILE --file --output-directory
+	--outdir`)
 
 // mentions notes what files the words of a command name, and its input where that is code,
 // without an effect that says what becomes of them. By is the [agentcli.ProgramName] of the command,
@@ -40,9 +37,9 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 		return
 	}
 	hidden := strings.Contains(pr.in.cwd.dir, "/.") || strings.HasPrefix(pr.in.cwd.dir, "/etc")
-	fed := std.present && len(std.text) < maxMentioned && (takesCode(p) || feeds[by])
-	if !hidden && !hints(argv, fed, std.text) {
-		return
+	fed := std.present && len(std.text) < maxMentioned && (feeds[by] || hasRole(p.Stdin, grammar.Code, grammar.Sql))
+	if !hidden && !slices.ContainsFunc(argv[1:], hint) && (!fed || !hint(std.text)) {
+		return // most
 	}
 	m := mentioner{in: pr.in, by: by, hidden: hidden, odd: p.Odd}
 	m.setKind(argv)
@@ -60,25 +57,9 @@ func (pr *programRunner) mentions(argv []string, by string, from int, p *grammar
 	m.tell(from)
 }
 
-// takesCode reports whether a program takes its input for code.
-func takesCode(p *grammar.Parsed) bool {
-	return slices.ContainsFunc(p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Code || u.Role == grammar.Sql })
-}
-
-// hints reports whether one of the words may name a file that somebody protects: it has a
-// hidden folder, or a name that settings have. Most commands have none.
-func hints(argv []string, fed bool, input string) bool {
-	for _, w := range argv[1:] {
-		if hint(w) {
-			return true
-		}
-	}
-	return fed && hint(input)
-}
-
 // settingNames are parts of the names of files that hold settings, and of approver's
 // sockets.
-var settingNames = [...]string{"settings", "hooks", "approver", "opencode", "crush.json", "config.toml", "authorized_keys", "/etc/", "resolve.sock", "submit.sock"}
+var settingNames = strings.Fields(section("setting names"))
 
 // settingsFrom are the same by the letter that they begin with.
 var settingsFrom = func() (t [256][]string) {
@@ -88,6 +69,8 @@ var settingsFrom = func() (t [256][]string) {
 	return t
 }()
 
+// hint reports whether a word may name a file that somebody protects: it has a hidden folder,
+// or a name that settings have.
 func hint(w string) bool {
 	if len(w) < 5 {
 		return false
@@ -164,10 +147,11 @@ func (m *mentioner) setKind(argv []string) {
 				m.git = w
 			}
 		}
-		m.reads = m.git != "bundle" && m.git != "config" && m.git != "format-patch" && m.git != "archive" && m.git != "fast-export" && m.git != "hash-object"
+		m.reads = !wordset.Has("bundle config format-patch archive fast-export hash-object", m.git)
 	case "prettier", "eslint", "biome", "taplo", "yq", "dprint", "json_pp", "jsonschema", "black", "ruff":
 		m.reads = !slices.ContainsFunc(argv, func(w string) bool {
-			return w == "--write" || w == "-w" || w == "-i" || w == "--inplace" || w == "--fix" || w == "-o" || w == "--output-file" || w == "--in-place" || w == "format" && m.by != "prettier" || w == "fmt"
+			return wordset.Has("--write -w -i --inplace --fix -o --output-file --in-place fmt", w) ||
+				w == "format" && m.by != "prettier"
 		})
 	case "bash", "sh", "zsh", "dash", "ksh":
 		m.reads = slices.Contains(argv, "-n")
@@ -218,7 +202,7 @@ func (m *mentioner) quiet(argv []string, i int, p *grammar.Parsed) bool {
 var buildsWithWords = wordset.Of("make gmake bmake remake just task ninja")
 
 // looks are the functions that only ask whether a file is there, and how large.
-var looks = [...]string{"exists", "existsSync", "lexists", "isfile", "is_file", "isdir", "statSync", "os.stat", "getsize", "getmtime", "file_exists", "File.exist?", "-e", "-f", "-s"}
+var looks = strings.Fields(section("look-ups"))
 
 // asked reports whether what stands before a name only asks about the file.
 func asked(before string) bool {
@@ -229,13 +213,12 @@ func asked(before string) bool {
 // mirrors reports whether a program makes files of the names in an address.
 func (m *mentioner) mirrors(argv []string) bool {
 	return m.by == "httrack" || (m.by == "wget" || m.by == "wget2") && slices.ContainsFunc(argv[1:], func(w string) bool {
-		return strings.HasPrefix(w, "--force-d") || strings.HasPrefix(w, "--mirror") || strings.HasPrefix(w, "--recursive") || strings.HasPrefix(w, "--page-req") ||
-			len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "xrmp")
+		return hasPrefix(w, "--force-d", "--mirror", "--recursive", "--page-req") || hasLetter(w, "xrmp")
 	})
 }
 
 // compressed are the endings that unpacking takes off a name.
-var compressed = [...]string{".gz", ".xz", ".zst", ".bz2", ".lz4", ".lzma", ".br", ".Z", ".gpg", ".age", ".asc", ".orig", ".b64"}
+var compressed = strings.Fields(section("packed endings"))
 
 // scan takes the names of files out of a word.
 func (m *mentioner) scan(w string) {
@@ -316,7 +299,8 @@ var lowOpens = wordset.Of("os.open posix.open sysopen IO.sysopen openSync fs.ope
 
 // makers are programs that make files of others and never read settings: what the tables
 // take for one more file to read may be the one to write.
-var makers = wordset.Of("gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as sox convert magick pandoc")
+var makers = wordset.Of(`gcc g++ cc c++ clang clang++ tsc swc esbuild babel sass dasel ffmpeg protoc rustc javac ld as
+	sox convert magick pandoc`)
 
 // feeds are the programs that take their input for commands that write files, and of
 // which no table says so.
@@ -350,12 +334,11 @@ func (m *mentioner) writesInto(before, w string) {
 
 // folderFillers are programs that fill a folder which they are told, and of which no table
 // says so; with git it is the subcommand, and with others a word or a part of one.
-var folderFillers = wordset.Of(`degit tiged giget cookiecutter copier svn hg jj fossil svnexport tar gtar bsdtar python python3
-	worktree submodule subtree init`)
+var folderFillers = wordset.Of(section("folder fillers"))
 
 // renamesMembers reports whether a flag of tar gives what it unpacks other names.
 func renamesMembers(flag string) bool {
-	return strings.HasPrefix(flag, "--one") || strings.HasPrefix(flag, "--xf") || strings.HasPrefix(flag, "--trans")
+	return hasPrefix(flag, "--one", "--xf", "--trans")
 }
 
 // fills notes the settings in a hidden folder that a program is told to fill.
@@ -378,7 +361,10 @@ func (m *mentioner) fills(argv []string) {
 		if _, after, ok := strings.Cut(w, ":"); remote && (!ok || after == "" || i+2 == len(argv)) {
 			continue // only what comes from there
 		}
-		for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return r == '=' || r == ',' || r == ':' || r == '|' }) {
+		for part := range strings.FieldsFuncSeq(w, func(r rune) bool {
+			return r == '=' || r == ',' || r == ':' ||
+				r == '|'
+		}) {
 			dir := strings.TrimSuffix(part, "/")
 			if base := dir[strings.LastIndexByte(dir, '/')+1:]; len(base) > 3 && base[0] == '.' && base[1] != '.' {
 				m.add(dir+"/settings.json", 1)
@@ -418,7 +404,8 @@ func (m *mentioner) tell(from int) {
 			}
 		}
 		mention := Mention{Path: p, By: m.by}
-		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions && !slices.Contains(in.rep.res.Mentions, mention) {
+		if p != "" && m.counts[i] > told && len(in.rep.res.Mentions) < maxMentions &&
+			!slices.Contains(in.rep.res.Mentions, mention) {
 			in.rep.res.Mentions = append(in.rep.res.Mentions, mention)
 		}
 	}

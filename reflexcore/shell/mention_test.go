@@ -9,7 +9,9 @@ import (
 // FuzzMentions: whatever a command and its input are, looking for names of files in them ends,
 // and the number of names is bounded.
 func FuzzMentions(f *testing.F) {
-	for _, s := range []string{"sqlite3 x '.output .claude/settings.json'", "curl -w '%output{.a/b}' -d=.c", "foo -o.claude/x.gz --out=~/.x/ 'http://a/.b/c' exists('.d", "x ./ ../ .. . ~ -", "ed <<< 'w .claude/settings.json'", "wget -x http://", "a .\xff/\x00"} {
+	for _, s := range []string{"sqlite3 x '.output .claude/settings.json'", "curl -w '%output{.a/b}' -d=.c",
+		"foo -o.claude/x.gz --out=~/.x/ 'http://a/.b/c' exists('.d", "x ./ ../ .. . ~ -", "ed <<< 'w .claude/settings.json'",
+		"wget -x http://", "a .\xff/\x00"} {
 		f.Add(s)
 	}
 	table, err := grammar.Default()

@@ -40,7 +40,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 		case *syntax.Lit:
 			bare++
 			slash = slash || strings.ContainsAny(p.Value, `/:=`)
-			if j := strings.IndexByte(p.Value, '\\'); j > 0 && j+1 < len(p.Value) && isLetter(p.Value[j+1]) && isLetter(p.Value[j-1]) && !strings.Contains(p.Value, ":") {
+			if j := strings.IndexByte(p.Value, '\\'); j > 0 && j+1 < len(p.Value) && isLetter(p.Value[j+1]) &&
+				isLetter(p.Value[j-1]) && !strings.Contains(p.Value, ":") {
 				o |= SplitName
 			}
 			if strings.HasPrefix(p.Value, "/") && strings.ContainsAny(p.Value, "?[") {
@@ -69,7 +70,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 		default:
 			slash = true
 			o |= expandedOddly(part)
-			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil && len(w.Parts) > 1 {
+			if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "IFS" && p.Exp == nil &&
+				len(w.Parts) > 1 {
 				o |= Separator
 			}
 		}
@@ -82,7 +84,8 @@ func writtenOddly(w *syntax.Word) (o Oddity) {
 
 // expandedOddly says how a part is written that is a parameter.
 func expandedOddly(part syntax.WordPart) Oddity {
-	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
+	if p, ok := part.(*syntax.ParamExp); ok && p.Param != nil && p.Index == nil && p.Param.Value != "@" &&
+		p.Param.Value != "*" && (p.Slice != nil || p.Repl != nil || p.Excl && p.Names == 0) {
 		return CutName
 	}
 	return 0
@@ -101,31 +104,12 @@ func between(parts []syntax.WordPart, i int) bool {
 	return isLetter(before.Value[len(before.Value)-1]) && isLetter(after.Value[0])
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
 // hidesLetters reports whether a $'…' has a letter, digit or slash as a number.
 func hidesLetters(s string) bool {
-	if strings.IndexByte(s, '\\') < 0 {
-		return false
-	}
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != '\\' {
-			continue
-		}
-		c, base, from, most := s[i+1], 16, i+2, 2
-		switch {
-		case c >= '0' && c <= '7':
-			base, from, most = 8, i+1, 3
-		case c == 'u' || c == 'U':
-			most = 8
-		case c != 'x':
-			i++
-			continue
-		}
-		if n, used := number(s[from:], base, most); used > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
+	for n, digits := range numbered(s) {
+		if digits > 1 && n < 0x80 && (isLetter(byte(n)) || n >= '0' && n <= '9' || n == '/') {
 			return true
 		}
-		i++
 	}
 	return false
 }

@@ -148,13 +148,7 @@ func (ex *expander) replace(d data, r *syntax.Replace) data {
 	if !strings.ContainsAny(pat, `*?[\`) {
 		ex.in.rep.made(len(d.text))
 		switch {
-		case pat == "":
-			switch anchor {
-			case '#':
-				return data{with.text + d.text, taint}
-			case '%':
-				return data{d.text + with.text, taint}
-			}
+		case pat == "" && anchor == 0:
 			return data{d.text, taint}
 		case anchor == '#':
 			if rest, ok := strings.CutPrefix(d.text, pat); ok {
@@ -219,7 +213,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 			}
 			return other
 		}
-		ex.in.readings.leaner = ex.in.readings.leaner || !d.known()
+		ex.in.readings.leanDiffers = ex.in.readings.leanDiffers || !d.known()
 		if ex.in.readings.omits == omitsAll && !d.known() && (null || other.text == "") && !assign {
 			return other // what is not known is taken for nothing: one choice less to try
 		}
@@ -244,7 +238,7 @@ func (ex *expander) operator(d data, name string, e *syntax.Expansion) data {
 		if other.text == "" {
 			return other
 		}
-		if ex.in.readings.leaner = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
+		if ex.in.readings.leanDiffers = true; ex.in.readings.lean || ex.in.readings.first { // that it is not set comes first
 			alts[0], alts[1] = alts[1], alts[0]
 		}
 		return alts[ex.in.alt.pick("+"+name+other.text, 2)]

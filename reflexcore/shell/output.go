@@ -7,6 +7,7 @@ import (
 	"approver.example/reflexcore/agentcli"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/grammar"
+	"approver.example/reflexcore/wordset"
 )
 
 // output is what comes out of the command, before its payloads run.
@@ -63,8 +64,7 @@ func (a *applied) output() data {
 		if d, ok := a.asItWas(text); ok {
 			return d
 		}
-		switch a.line.by {
-		case "tr", "sed", "awk", "gawk", "cut", "grep", "egrep", "fold", "fmt", "paste", "column", "jq", "dd", "iconv", "nl", "expand", "perl":
+		if wordset.Has("tr sed awk gawk cut grep egrep fold fmt paste column jq dd iconv nl expand perl", a.line.by) {
 			return data{effect.Unknown, a.taint | effect.Decoded} // a constant that was made into another one
 		}
 	}
@@ -121,12 +121,7 @@ func (a *applied) asItWas(text string) (data, bool) {
 
 // keepsLines reports whether all flags of a command leave one line what it is.
 func (l *commandLine) keepsLines() bool {
-	for _, w := range l.argv[1:] {
-		if len(w) > 1 && w[0] == '-' && !keepsLine(w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(l.argv[1:], func(w string) bool { return len(w) > 1 && w[0] == '-' && !keepsLine(w) })
 }
 
 // printed is what printenv prints of one variable that the text or the environment sets.
@@ -174,7 +169,7 @@ func (l *commandLine) baseOf(words []field, taint effect.Taint) (data, bool) {
 // resolved is the name of an agent whose program was looked up, and whose links are then
 // followed: readlink -f "$(which codex)". What other paths lead to is not known.
 func (l *commandLine) resolved(words []field) (data, bool) {
-	if name := agentcli.ProgramName(l.argv[0]); name != "readlink" && name != "realpath" && name != "greadlink" && name != "grealpath" {
+	if !wordset.Has("readlink realpath greadlink grealpath", agentcli.ProgramName(l.argv[0])) {
 		return data{}, false
 	}
 	for i, w := range l.argv[1:] {

@@ -18,7 +18,7 @@ var sourceMarks = []string{":::", "::::", ":::+", "::::+"}
 // or what -a names, then what stands behind each mark. Several files have a source each.
 func (lr *listRunner) sources() [][]field {
 	var out [][]field
-	if slices.ContainsFunc(lr.a.line.p.Stdin, func(u grammar.Use) bool { return u.Role == grammar.Args }) && lr.a.std.present {
+	if hasRole(lr.a.line.p.Stdin, grammar.Args) && lr.a.std.present {
 		out = append(out, wordsOf(lr.a.std, endsLine))
 	}
 	last := 0
@@ -51,14 +51,12 @@ func (lr *listRunner) sources() [][]field {
 // runsList walks the lines of the files of parallel where no command is given: they are the
 // commands.
 func (lr *listRunner) runsList(out *data) {
-	if lr.a.line.p.Program.Name != "parallel" || slices.ContainsFunc(lr.a.line.p.Uses, func(u grammar.Use) bool { return u.Role == grammar.Shell }) {
+	if lr.a.line.p.Program.Name != "parallel" || hasRole(lr.a.line.p.Uses, grammar.Shell) {
 		return
 	}
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 {
-			for _, std := range lr.contents(u) {
-				lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
-			}
+	for u := range lr.a.line.uses(grammar.Read) {
+		for _, std := range lr.contents(u) {
+			lr.a.in.payloads.runScript("sh", std.data, nil, lr.a.std, out, lr.a.line.by)
 		}
 	}
 }
@@ -72,7 +70,8 @@ func (l *commandLine) flagValue(command int, letter byte, long string) (string, 
 		if i+1 < command {
 			next = l.argv[i+1]
 		}
-		if name, value, cut := strings.Cut(w, "="); long != "" && (name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
+		if name, value, cut := strings.Cut(w, "="); long != "" &&
+			(name == long || len(name) > 4 && strings.HasPrefix(long, name)) {
 			if !cut {
 				value = next
 			}
@@ -95,7 +94,8 @@ func (l *commandLine) flagValue(command int, letter byte, long string) (string, 
 
 // hasFlag reports whether one of those flags is among the words before the command.
 func (l *commandLine) hasFlag(command int, flags ...string) bool {
-	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))], func(w string) bool { return slices.Contains(flags, w) })
+	return slices.ContainsFunc(l.argv[:min(command, len(l.argv))],
+		func(w string) bool { return slices.Contains(flags, w) })
 }
 
 var (
@@ -182,10 +182,8 @@ func (lr *listRunner) inEach(u *grammar.Use, d data, out *data) {
 // or in a file whose name stands in the places.
 func (lr *listRunner) inPipe(u *grammar.Use, d data, out *data) {
 	std := lr.a.std
-	for i := range lr.a.line.p.Uses {
-		if r := &lr.a.line.p.Uses[i]; r.Role == grammar.Read && r.Word > 0 {
-			std = &lr.contents(r)[0]
-		}
+	for r := range lr.a.line.uses(grammar.Read) {
+		std = &lr.contents(r)[0]
 	}
 	if !std.present {
 		std = &input{data: unknown, present: true}

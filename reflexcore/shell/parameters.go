@@ -231,7 +231,10 @@ func (pm *parameters) joinParams(params []data, others [][]data) {
 		others = append(others, params)
 	}
 	for _, list := range others {
-		if !slices.ContainsFunc(all, func(have []data) bool { return slices.Equal(have, list) && (have == nil) == (list == nil) }) {
+		if !slices.ContainsFunc(all, func(have []data) bool {
+			return slices.Equal(have, list) &&
+				(have == nil) == (list == nil)
+		}) {
 			all = append(all, list)
 		}
 	}
@@ -374,7 +377,7 @@ func (pm *parameters) spreads(name string) bool {
 	if !pm.in.vars.isArray(name) {
 		return false
 	}
-	pm.in.readings.saw |= spread
+	pm.in.readings.doubts |= spread
 	return pm.in.readings.omits == omitsSpread
 }
 
@@ -393,7 +396,7 @@ func (pm *parameters) subscript(parts []syntax.WordPart, i int) (d data, rest st
 	if !closed {
 		return data{}, "", false
 	}
-	pm.in.readings.saw |= spread
+	pm.in.readings.doubts |= spread
 	return pm.subscripted(p.Param.Value, index), rest, pm.in.readings.omits == omitsSpread
 }
 

@@ -5,20 +5,20 @@ import (
 	"sync"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // parsers keep their memory between calls: one for each dialect.
 type parsers struct {
-	bash, zsh, posix, recovering *syntax.Parser
+	bash, zsh, recovering *syntax.Parser
 }
 
 var pool = sync.Pool{New: func() any {
 	return &parsers{
 		bash:       syntax.NewParser(syntax.Variant(syntax.LangBash)),
 		zsh:        syntax.NewParser(syntax.Variant(syntax.LangZsh)),
-		posix:      syntax.NewParser(syntax.Variant(syntax.LangPOSIX)),
 		recovering: syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.RecoverErrors(64)),
 	}
 }}
@@ -55,7 +55,7 @@ func parse(src string, lim *Limits) (file *syntax.File, how How, strange bool) {
 		file, strange = reread(p.zsh, src, file)
 		return file, Parsed, strange
 	}
-	if file, err := tryParse(p.recovering, src); err == nil || file != nil && len(file.Stmts) > 0 && err == nil {
+	if file, err := tryParse(p.recovering, src); err == nil {
 		file, strange = reread(p.recovering, src, file)
 		return file, Recovered, strange
 	}
@@ -109,7 +109,7 @@ func tooDeep(src string, limit int) bool {
 				most = max(most, depth)
 			}
 		case 'd', 'e':
-			if closerAt(src, i) && depth > 0 {
+			if depth > 0 && (wordAt(src, i, "done") || wordAt(src, i, "esac")) {
 				depth--
 			}
 		}
@@ -138,12 +138,7 @@ var nesting = func() (t [256]uint8) {
 }()
 
 // beforeWord marks the bytes that a keyword may stand behind.
-var beforeWord = func() (t [256]bool) {
-	for _, c := range []byte(" \t\n;|&({") {
-		t[c] = true
-	}
-	return t
-}()
+var beforeWord = bytesOf(" \t\n;|&({")
 
 func wordAt(src string, i int, word string) bool {
 	if !strings.HasPrefix(src[i:], word) || i > 0 && !beforeWord[src[i-1]] {
@@ -166,8 +161,6 @@ func keywordAt(src string, i int) bool {
 	}
 	return wordAt(src, i, "case")
 }
-
-func closerAt(src string, i int) bool { return wordAt(src, i, "done") || wordAt(src, i, "esac") }
 
 // Read says how a text would be read, without walking it.
 func Read(src string, lim Limits) How {
@@ -194,7 +187,7 @@ func (in *interp) tokens(src string) {
 	}
 	endCommand := func() {
 		endWord()
-		for len(in.exp.fields) > mark+1 && isKeyword(in.exp.fields[mark].text) {
+		for len(in.exp.fields) > mark+1 && keywords[in.exp.fields[mark].text] {
 			copy(in.exp.fields[mark:], in.exp.fields[mark+1:])
 			in.exp.fields = in.exp.fields[:len(in.exp.fields)-1]
 		}
@@ -228,7 +221,8 @@ func (in *interp) tokens(src string) {
 				i += end // ${X}
 				break
 			}
-			for i+1 < len(src) && (src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
+			for i+1 < len(src) &&
+				(src[i+1] == '_' || src[i+1]|0x20 >= 'a' && src[i+1]|0x20 <= 'z' || src[i+1] >= '0' && src[i+1] <= '9') {
 				i++
 			}
 		default:
@@ -253,11 +247,13 @@ func (a *Analyzer) inert(src string) bool {
 	// A line in which the only quote does not end runs nothing. A shell that lives on may get
 	// the end later, and then runs what stands before it: that is walked as it is. What stands
 	// behind it is code if a quote was open before.
-	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i && !strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
+	if i := strings.IndexAny(src, `'"`); i >= 0 && strings.LastIndexAny(src, `'"`) == i &&
+		!strings.ContainsAny(src, `\\`) && !strings.ContainsAny(src[:i], "*?~!^{}()<>|&;#[]") {
 		src = src[i+1:]
 	}
 	// Braces make names only of a list or a range, and functions only with operators.
-	if strings.ContainsAny(src, "*?~!^") || strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
+	if strings.ContainsAny(src, "*?~!^") ||
+		strings.ContainsAny(src, "{}") && (strings.ContainsAny(src, ",;|&()<>") || strings.Contains(src, "..")) {
 		return false
 	}
 	glued := strings.NewReplacer("'", "", "\"", "", "\\", "").Replace(src)
@@ -265,7 +261,7 @@ func (a *Analyzer) inert(src string) bool {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
 			return r <= ' ' || strings.ContainsRune("'\"\\()[]{}<>|&;=,:", r)
 		}) {
-			if a.Table.Plausible(word) != nil || isKeyword(word) || strings.IndexByte(word, '/') >= 0 {
+			if a.Table.Plausible(word) != nil || keywords[word] || strings.IndexByte(word, '/') >= 0 {
 				return false
 			}
 		}
@@ -278,19 +274,15 @@ func (a *Analyzer) inert(src string) bool {
 // error.
 func (a *Analyzer) assignmentElsewhere(src string) bool {
 	name, rest, ok := strings.Cut(strings.TrimSpace(src), " = ")
-	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
+	if !ok || strings.ContainsAny(rest, ";|&<>=`$\n") ||
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
 		return false
 	}
-	return a.Table.Find(name) == nil && !isKeyword(name)
+	return a.Table.Find(name) == nil && !keywords[name]
 }
 
-func isKeyword(s string) bool {
-	switch s {
-	case "if", "then", "else", "elif", "do", "while", "until", "for", "case", "!", "time", "function", "end", "begin", "not", "and", "or":
-		return true
-	}
-	return false
-}
+// keywords are words of a shell that name no program.
+var keywords = wordset.Of(section("keywords"))
 
 // bared runs the words of a command once more without what is not known of them.
 func (in *interp) bared(mark int) {

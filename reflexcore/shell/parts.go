@@ -36,9 +36,9 @@ type variables struct {
 	frame    int        // how many of them the function that runs now found
 	readonly []string   // the variables that may not be assigned to
 	// exportsAll says that set -a is on, or was.
-	exportsAll bool
-	shaken     bool         // a file may have set any variable, see [variables.shake]
-	murky      effect.Taint // of what is not known in texts that are parsed once more
+	exportsAll   bool
+	clobbered    bool         // a file may have set any variable, see [variables.clobber]
+	unknownTaint effect.Taint // of what is not known in texts that are parsed once more
 }
 
 // Alternatives are the values of which one is chosen for the command that is walked now. The
@@ -129,19 +129,19 @@ type history struct {
 
 // Traps are what the shell runs by itself: at its end, at signals, beside other commands.
 type traps struct {
-	in       *interp
-	list     []data             // what is done when the script ends
-	trapped  int                // how many commands there were when they were walked last
-	hooks    []func(std *input) // what shells run by themselves, see [traps.remember]
-	late     bool               // they are walked
-	repaid   bool               // a trap met a limit, and its steps were given back
-	intruder *intruder
+	in      *interp
+	list    []data             // what is done when the script ends
+	trapped int                // how many commands there were when they were walked last
+	hooks   []func(std *input) // what shells run by themselves, see [traps.remember]
+	late    bool               // they are walked
+	repaid  bool               // a trap met a limit, and its steps were given back
+	changes *trapChanges
 }
 
-// An intruder is what a trap may do to the shell before any command, or at any signal:
+// TrapChanges are what a trap may do to the shell before any command, or at any signal:
 // trap 'x=/' DEBUG. What it sets is one more possibility from then on, whatever else is
 // assigned.
-type intruder struct {
+type trapChanges struct {
 	vars []variable
 	dir  string     // empty: it stays where it is
 	left []rewiring // what it connected to descriptors, for [traps.rewiredByTraps]
@@ -172,18 +172,18 @@ type lineReader struct {
 // Readings are the ways in which one command is walked: for each combination of what its
 // variables may be, and once more for what is not known of its words being nothing.
 type readings struct {
-	in       *interp
-	omits    omission
-	saw      unsure
-	start    start    // what the present command begins with
-	below    []string // what stands below unknown folders that the environment names, see [markRooted]
-	founded  []string // all that was in below, for [interp.withNothing]
-	chose    bool     // and whether one of the folders was chosen by the call
-	leaner   bool     // a lean walk may see what this one does not
-	lean     bool     // all of the text is walked with what is not known taken for nothing
-	forks    int      // commands that may print one thing or another
-	first    bool     // the first of these counts, see [readings.fork]
-	partings int      // commands that may be others, or set other parameters, see [readings.parted]
+	in          *interp
+	omits       omission
+	doubts      unsure
+	start       start    // what the present command begins with
+	below       []string // what stands below unknown folders that the environment names, see [markRooted]
+	founded     []string // all that was in below, for [interp.withNothing]
+	chose       bool     // and whether one of the folders was chosen by the call
+	leanDiffers bool     // a lean walk may find what this one does not
+	lean        bool     // all of the text is walked with what is not known taken for nothing
+	forks       int      // commands that may print one thing or another
+	first       bool     // the first of these counts, see [readings.fork]
+	partings    int      // commands that may be others, or set other parameters
 }
 
 // start is what a command begins with: each of its readings does.
@@ -194,8 +194,8 @@ type start struct {
 	others [][]data
 }
 
-// stands is what a word may be of which nothing is known.
-type stands struct {
+// candidates are what a word may be of which nothing is known.
+type candidates struct {
 	in    *interp
 	files []*syntax.File // that were walked
 	read  int            // how many of them the words below are from
@@ -260,35 +260,36 @@ type scope struct {
 type interp struct {
 	*Analyzer
 
-	ctx      Context
-	branches int // how many branches, which may not be taken, enclose this
-	jumped   jump
-	via      string // how the text that is walked is run, for people
+	ctx       Context
+	builtinOf map[string]builtin // [builtinTable], which its own methods cannot name
+	branches  int                // how many branches, which may not be taken, enclose this
+	jumped    jump
+	via       string // how the text that is walked is run, for people
 
-	rep      report          // what was found, and what is left of the limits
-	arena    arena           // the memory of texts
-	cwd      workdir         // the working directory
-	vars     variables       // what the shell's variables hold
-	alt      alternatives    // which of several values the present command is walked with
-	par      parameters      // $1, $name, ${name[i]}: what a word reads
-	math     arithmetic      // $((…))
-	assigner assigner        // name=value, declare, export
-	exp      expander        // words become fields
-	fs       filesystem      // files as the text leaves them
-	io       descriptorTable // redirections and pipes
-	def      definitions     // functions and aliases
-	traps    traps           // what the shell runs by itself
-	hist     history         // the list of commands, $_, FUNCNAME
-	lines    lineReader      // read and mapfile
-	echoes   echoLog         // what echo printed with backslashes
-	dirs     directories     // cd, pushd, popd
-	readings readings        // the ways to read one command
-	stands   stands          // what a word may be of which nothing is known
-	src      sources         // the texts that are walked
-	agents   agentReader     // commands that start agents
-	env      exporter        // variables that programs inherit
-	payloads payloadRunner   // sh -c, eval, scripts, code
-	programs programRunner   // what the tables say of a program
+	rep        report          // what was found, and what is left of the limits
+	arena      arena           // the memory of texts
+	cwd        workdir         // the working directory
+	vars       variables       // what the shell's variables hold
+	alt        alternatives    // which of several values the present command is walked with
+	par        parameters      // $1, $name, ${name[i]}: what a word reads
+	math       arithmetic      // $((…))
+	assigner   assigner        // name=value, declare, export
+	exp        expander        // words become fields
+	fs         filesystem      // files as the text leaves them
+	io         descriptorTable // redirections and pipes
+	def        definitions     // functions and aliases
+	traps      traps           // what the shell runs by itself
+	hist       history         // the list of commands, $_, FUNCNAME
+	lines      lineReader      // read and mapfile
+	echoes     echoLog         // what echo printed with backslashes
+	dirs       directories     // cd, pushd, popd
+	readings   readings        // the ways to read one command
+	candidates candidates      // what a word may be of which nothing is known
+	src        sources         // the texts that are walked
+	agents     agentReader     // commands that start agents
+	env        exporter        // variables that programs inherit
+	payloads   payloadRunner   // sh -c, eval, scripts, code
+	programs   programRunner   // what the tables say of a program
 }
 
 // A plumbing is where the descriptors lead, for [descriptorTable.replumb].

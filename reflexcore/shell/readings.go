@@ -21,11 +21,11 @@ func (rg *readings) every(do func()) {
 		do()
 		return
 	}
-	saw, from, below, forks := rg.saw, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
-	rg.saw = 0
+	doubts, from, below, forks := rg.doubts, len(rg.in.rep.res.Effects), len(rg.below), rg.forks
+	rg.doubts = 0
 	outer := rg.beginCommand()
 	rg.combinations(do)
-	all := rg.saw
+	all := rg.doubts
 	if all&spread != 0 && rg.omits == omitsNothing {
 		via := rg.in.via
 		rg.in.via = "zsh array"
@@ -42,7 +42,7 @@ func (rg *readings) every(do func()) {
 		rg.standing(all, from, do)
 	}
 	rg.firstly(forks, all|named, from, do)
-	rg.saw, rg.below, rg.start = saw, rg.below[:min(below, len(rg.below))], outer
+	rg.doubts, rg.below, rg.start = doubts, rg.below[:min(below, len(rg.below))], outer
 }
 
 // beginCommand notes it, and returns that of the command around.
@@ -101,7 +101,7 @@ func (rg *readings) fork(sink, out *data, again bool) {
 // because the value with an unknown part stands for that too; only what a command
 // does to the shell of which not even the name was known is one more possibility.
 func (rg *readings) omitting(how omission, seen unsure, from, below int, walk func()) {
-	if rg.leaner = true; rg.in.rep.stopped() {
+	if rg.leanDiffers = true; rg.in.rep.stopped() {
 		return
 	}
 	for i := rg.start.files; i < len(rg.in.fs.list); i++ { // what another reading wrote may not be there
@@ -125,7 +125,8 @@ func (rg *readings) omitting(how omission, seen unsure, from, below int, walk fu
 		rg.in.leave(scope)
 	}
 	rg.omits = omitsNothing
-	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque, counted.Unlisted
+	r.How, r.Commands, r.Partial, r.Opaque, r.Unlisted = counted.How, counted.Commands, counted.Partial, counted.Opaque,
+		counted.Unlisted
 	r.Odd, r.OddName, r.Layers = counted.Odd, counted.OddName, counted.Layers
 	// What the tail has already is not added again, so that it is looked at too.
 	markRooted(r.Effects[max(0, from-sameTail):before], r.Effects[before:], rg.below[below:], seen&chosen != 0)
@@ -141,12 +142,12 @@ func (rg *readings) look(mark int) {
 		f := &rg.in.exp.fields[mark+i]
 		if f.known() { // most
 			if i > 0 && f.isPattern() {
-				rg.saw |= wholeUnknown
+				rg.doubts |= wholeUnknown
 			}
 			continue
 		}
 		if i > 0 && f.isWhole() {
-			rg.saw |= wholeUnknown
+			rg.doubts |= wholeUnknown
 		}
 		switch rest, ok := f.belowUnknown(); {
 		case ok && f.based && len(rg.below) < 64:
@@ -154,29 +155,23 @@ func (rg *readings) look(mark int) {
 			if len(rg.founded) < 64 && !slices.Contains(rg.founded, rest) {
 				rg.founded = append(rg.founded, rest)
 			}
-		case ok && isTopFolder(firstOf(rest)), !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
-			rg.saw |= chosen
+		case ok && topFolders[firstOf(rest)], !ok && f.hollow && f.text != effect.Unknown && (i == 0 || !f.inPath()):
+			rg.doubts |= chosen
 			rg.chose = true
 		}
 		if !f.hollow {
 			continue
 		}
 		if i == 0 && (f.splits || strings.Trim(f.text, effect.Unknown) != "") {
-			rg.saw |= named
+			rg.doubts |= named
 		}
-		if i == 0 || !isPage(f.text) {
-			rg.lookAt(f.text, f.splits)
+		switch {
+		case i > 0 && isPage(f.text):
+		case strings.Trim(f.text, effect.Unknown) != "":
+			rg.doubts |= partly
+		case f.splits && f.text != "":
+			rg.doubts |= wholly
 		}
-	}
-}
-
-// lookAt notes it for one text. Bare says that it was not quoted.
-func (rg *readings) lookAt(text string, bare bool) {
-	switch {
-	case strings.Trim(text, effect.Unknown) != "":
-		rg.saw |= partly
-	case bare && text != "":
-		rg.saw |= wholly
 	}
 }
 

@@ -114,13 +114,15 @@ func (r *report) stopped() bool { return r.res.Over != "" }
 func (r *report) over(limit string) {
 	if r.res.Over == "" {
 		r.res.Over = limit
-		r.res.Effects = append(r.res.Effects, effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: r.step})
+		r.res.Effects = append(r.res.Effects,
+			effect.Effect{Kind: effect.Opaque, Target: "too complex: " + limit, Step: r.step})
 	}
 }
 
 // tellsOver makes sure that a limit is an effect as well: only effects are judged.
 func (r *report) tellsOver() {
-	if over := r.res.Over; over != "" && !slices.ContainsFunc(r.res.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) {
+	if over := r.res.Over; over != "" &&
+		!slices.ContainsFunc(r.res.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) {
 		r.res.Over = ""
 		r.over(over)
 	}
@@ -183,11 +185,13 @@ func markRooted(old, new []effect.Effect, below []string, chosen bool) {
 			continue
 		}
 		target := path.Clean(e.Target)
-		if bare := strings.Trim(target, "/*."); bare != "" && (chosen || !slices.Contains(below, target) && !slices.Contains(below, path.Dir(target))) {
+		if bare := strings.Trim(target, "/*."); bare != "" &&
+			(chosen || !slices.Contains(below, target) && !slices.Contains(below, path.Dir(target))) {
 			continue
 		}
 		if slices.ContainsFunc(old, func(h effect.Effect) bool {
-			return h.Kind == e.Kind && h.By == e.By && strings.HasPrefix(h.Target, effect.Unknown+"/") && !strings.Contains(h.Target, "/..") &&
+			return h.Kind == e.Kind && h.By == e.By && strings.HasPrefix(h.Target, effect.Unknown+"/") &&
+				!strings.Contains(h.Target, "/..") &&
 				path.Clean(strings.ReplaceAll(h.Target, effect.Unknown, "")) == target
 		}) {
 			e.Bits |= effect.Rooted

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -41,7 +42,8 @@ func brackets(src string) bool {
 
 // expands reports whether a text has what runs a command where it is expanded.
 func expands(s string) bool {
-	return strings.IndexByte(s, '`') >= 0 || strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
+	return strings.IndexByte(s, '`') >= 0 ||
+		strings.IndexByte(s, '(') >= 0 && (strings.Contains(s, "$(") || process(s) >= 0) ||
 		strings.IndexByte(s, '$') >= 0 && strings.Contains(s, "$'")
 }
 
@@ -76,7 +78,8 @@ func reread(p *syntax.Parser, src string, file *syntax.File) (*syntax.File, bool
 	}
 	strange := false
 	for range maxReread {
-		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") || strings.Contains(src, "\\\r\n")}
+		r := rereader{src: src, whole: strings.Contains(src, "<<") || strings.Contains(src, "\\\n") ||
+			strings.Contains(src, "\\\r\n")}
 		r.documents(file)
 		if len(r.edits) == 0 {
 			r.comments(p)
@@ -245,16 +248,10 @@ func uncommented(src string) string {
 
 // insert keeps the edits in order: comments are not always visited in theirs.
 func (r *rereader) insert(e edit) {
-	i := len(r.edits)
-	for i > 0 && r.edits[i-1].from >= e.from {
-		i--
+	i, taken := slices.BinarySearchFunc(r.edits, e.from, func(have edit, from int) int { return have.from - from })
+	if !taken {
+		r.edits = slices.Insert(r.edits, i, e)
 	}
-	if i < len(r.edits) && r.edits[i].from == e.from {
-		return
-	}
-	r.edits = append(r.edits, edit{})
-	copy(r.edits[i+1:], r.edits[i:])
-	r.edits[i] = e
 }
 
 // visit looks at one node of the tree.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -27,7 +28,8 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 			pl.in.dirs.perhaps(func() { pl.runScript(from, f.data, args, &own, &data{}, "file "+f.path) })
 		}
 		if pl.in.Table.Find(target) == nil || lang != "" || !installed(target) {
-			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text), Taint: p.taint | pl.in.fs.under(target), By: by})
+			pl.in.add(effect.Effect{Kind: effect.Exec, Target: target, What: anyFile(p.text),
+				Taint: p.taint | pl.in.fs.under(target), By: by})
 			if !pl.knownScript(path.Base(target), lang, args, std, sink) && lang != "" {
 				pl.saysDelete(args, path.Base(target))
 			}
@@ -55,7 +57,7 @@ func (pl *payloadRunner) execute(p data, lang string, args []field, std *input, 
 	if lang == "" && strings.Trim(v.text, effect.Unknown+" \t\n") == "" && !v.known() {
 		// There is nothing to walk, and the name of its first program could be the file's
 		// own: that would end in the limit of depth, and the rest would not be looked at.
-		pl.in.add(effect.Effect{Kind: effect.Exec, Target: "shell code", What: "any", Taint: v.taint, Bits: effect.Partial, By: "file " + target})
+		pl.in.add(unknownCode("any", v.taint, "file "+target))
 		return
 	}
 	pl.runScript(lang, v.data, args, std, sink, "file "+target)
@@ -115,8 +117,8 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 		pl.in.source(d.text, via, std, sink)
 		return
 	}
-	pl.in.vars.murky |= d.taint
-	pl.in.readings.leaner = true
+	pl.in.vars.unknownTaint |= d.taint
+	pl.in.readings.leanDiffers = true
 	from, stdin := len(pl.in.rep.res.Effects), *std
 	pl.in.source(strings.ReplaceAll(d.text, effect.Unknown, unknownWord), via, std, sink)
 	if pl.in.readings.omits == omitsNothing {
@@ -125,6 +127,11 @@ func (pl *payloadRunner) payload(d data, via string, std *input, sink *data) {
 			pl.in.source(strings.ReplaceAll(d.text, effect.Unknown, ""), via, &own, &data{})
 		})
 	}
+}
+
+// unknownCode is that a shell runs what is not known.
+func unknownCode(what string, taint effect.Taint, by string) effect.Effect {
+	return effect.Effect{Kind: effect.Exec, Target: "shell code", What: what, Taint: taint, Bits: effect.Partial, By: by}
 }
 
 func partialIf(b bool) effect.Bits {
@@ -166,7 +173,9 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 	}
 	if d.taint&(effect.Network|effect.Decoded) != 0 || !d.known() || pl.in.Code == nil {
 		e := effect.Effect{Kind: effect.Exec, Target: lang + " code", Taint: d.taint, Bits: partialIf(!d.known()), By: lang}
-		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" && (!strings.HasSuffix(via, "(stdin)") || d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
+		if lang != "notebook" && lang != "make" && !d.known() && strings.Trim(d.text, effect.Unknown+" \n") == "" &&
+			(!strings.HasSuffix(via, "(stdin)") ||
+				d.taint&(effect.File|effect.Secret|effect.Network|effect.Decoded) != effect.File) {
 			e.What = "any" // and no file's: python3 < x.py runs what python3 x.py does
 		}
 		pl.in.add(e)
@@ -206,7 +215,11 @@ func (pl *payloadRunner) runCode(lang string, d data, args []field, std *input, 
 		walk(other)
 	}
 	pl.in.rep.depth--
-	pl.in.fs.unfilled(pl.opens[opens:])
+	for _, p := range pl.opens[opens:] { // what it wrote there need not be said in a way that is followed
+		if f := pl.in.fs.fileAt(p); f != nil && f.text == "" {
+			f.text = effect.Unknown
+		}
+	}
 	pl.opens = pl.opens[:opens]
 	sink.add(data{effect.Unknown, taint})
 }
@@ -334,3 +347,51 @@ func (pl *payloadRunner) found(f Found, lang string, std *input, taint effect.Ta
 	pl.in.add(e)
 	return e.Taint
 }
+
+// terminals walks what the words of tmux run beside its first command: the commands that
+// follow a semicolon or that are words themselves, and #(…) in formats.
+func (pr *programRunner) terminals(mark int) {
+	args := slices.Clone(pr.in.exp.fields[mark+1:])
+	run := func(d data, via string) {
+		if pr.in.rep.level < pr.in.rep.lim.Nesting && !pr.in.rep.stopped() {
+			pr.in.rep.level++
+			pr.in.separately(false, func() { pr.in.payloads.sub(d, via, &input{}, nil) })
+			pr.in.rep.level--
+		}
+	}
+	for i, f := range args {
+		for rest := f.text; ; {
+			_, after, ok := strings.Cut(rest, "#(")
+			if !ok {
+				break
+			}
+			text := after
+			if end := strings.LastIndexByte(after, ')'); end >= 0 {
+				text = after[:end]
+			}
+			run(data{text, f.taint}, "tmux #()")
+			rest = after
+		}
+		if first, _, more := strings.Cut(strings.TrimSpace(f.text), " "); more && terminalCommands[first] {
+			run(data{"tmux " + f.text, f.taint}, "tmux")
+		}
+		if !strings.HasSuffix(f.text, ";") && (i == 0 || !terminalCommands[f.text]) || i+1 == len(args) {
+			continue
+		}
+		next, from := data{text: "tmux"}, i
+		if strings.HasSuffix(f.text, ";") {
+			from++
+		}
+		for _, g := range args[from:] {
+			next.text += " " + quote(strings.TrimSuffix(g.text, ";"))
+			next.taint |= g.taint
+			if strings.HasSuffix(g.text, ";") {
+				break
+			}
+		}
+		run(next, "tmux")
+	}
+}
+
+// terminalCommands are the commands of tmux that run what they are given.
+var terminalCommands = wordset.Of(section("terminal commands"))

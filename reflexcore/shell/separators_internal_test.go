@@ -19,7 +19,8 @@ func TestParametersAreTheSameWordsEitherWay(t *testing.T) {
 	}
 	a := &Analyzer{Table: table, Limits: DefaultLimits}
 	texts := []string{
-		"a", "", "-rf", "a b", " a", "*", "x?", "[ab]", "a\tb\nc", "a:b", ":", effect.Unknown, "a" + effect.Unknown, effect.Unknown + " b",
+		"a", "", "-rf", "a b", " a", "*", "x?", "[ab]", "a\tb\nc", "a:b", ":", effect.Unknown, "a" + effect.Unknown,
+		effect.Unknown + " b",
 		"{a,b}", "~", `\a`, "$x", "'q'", "é", "last",
 	}
 	list := make([]data, 0, len(texts))
@@ -94,7 +95,8 @@ func TestLimitAloneHidesNothing(t *testing.T) {
 		in.reset(a, Context{Dir: "/srv/app"}, &Result{})
 		in.source(text, "", &input{}, nil)
 		if !in.rep.stopped() || in.readings.hidesMore() != want {
-			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(), in.readings.hidesMore(), want)
+			t.Errorf("%.40s … %.20s: stopped %v, hides more %v, want %v", text, text[len(text)-20:], in.rep.stopped(),
+				in.readings.hidesMore(), want)
 		}
 	}
 }
@@ -107,8 +109,10 @@ func TestWordsThatAskForTheBranch(t *testing.T) {
 	for text, want := range map[string]bool{
 		"git branch --show-current": true, "git rev-parse --abbrev-ref HEAD": true, "git symbolic-ref --short -q HEAD": true,
 		"git branch --show-current$X": false, "git branch --show-current ''": false, "git branch '--show-current'": false,
-		"git branch": false, "git branch --show-current x": false, "git rev-parse --abbrev-ref H''EAD": false, "git branch$X --show-current": false,
-		"git branch --show-$(cat f)": false, "git rev-parse --abbrev-ref HEAD HEAD": false, "X=y git branch --show-current": false,
+		"git branch": false, "git branch --show-current x": false, "git rev-parse --abbrev-ref H''EAD": false,
+		"git branch$X --show-current": false,
+		"git branch --show-$(cat f)":  false, "git rev-parse --abbrev-ref HEAD HEAD": false,
+		"X=y git branch --show-current": false,
 	} {
 		file, _, _ := parse(text, &DefaultLimits)
 		if got := in.def.asksBranch(file.Stmts); got != want {

@@ -21,18 +21,24 @@
 // Read shell.go, result.go and parts.go first, which say what goes in, what comes out and what
 // a walk consists of. The other files, from above to below:
 //
-//   - statements: scope.go and walk.go, stmt.go, exec.go, trap.go
+//   - statements: walk.go, stmt.go, exec.go, trap.go
 //   - simple commands: call.go, builtins.go and the files of single builtins, definitions.go
 //   - programs: apply.go and executes.go by the tables, unlisted.go without them; applied.go,
 //     filenotes.go and mention.go note what they do. agents.go looks for coding agents, whose
 //     command lines package agentcli knows, and agentcode.go for code that starts them
-//   - words: word.go, param.go, operator.go, document.go, braces.go, arith.go, and builder.go
-//   - values: assign.go, array.go and setting.go give them, parameters.go and alternatives.go
+//   - words: word.go, param.go, operator.go, document.go, arith.go, and builder.go
+//   - values: assign.go and setting.go give them, parameters.go and alternatives.go
 //     read them, variables.go, environment.go and elements.go hold them
-//   - files and descriptors: files.go, redirect.go, descriptors.go, lookup.go, workdir.go
+//   - files and descriptors: files.go, redirect.go, lookup.go, workdir.go
 //   - what is walked once more because it is not known: readings.go, standin.go
-//   - texts: parse.go, reread.go, sources.go, trees.go, quote.go, literals.go, paths.go
+//   - texts: parse.go, reread.go, sources.go, quote.go
 package shell
+
+import (
+	"sync"
+
+	"approver.example/reflexcore/effect"
+)
 
 // Analyze says what the command line does.
 func (a *Analyzer) Analyze(src string, ctx Context, out *Result) {
@@ -59,7 +65,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 	in.reset(a, ctx, out)
 	walk(in)
 	in.fs.reportLeft()
-	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.parted()
+	over, parted := in.rep.stopped() && in.readings.hidesMore(), in.readings.forks > 0 || in.readings.partings > 0
 	if parted {
 		in.withNothing(ctx, out, walk)
 	}
@@ -80,7 +86,7 @@ func (a *Analyzer) analyze(ctx Context, out *Result, walk func(in *interp)) {
 // walk did not. Where all was known up to the limit, it is the same walk with fewer steps,
 // but for one that goes deeper or that is not ended by the number of alternatives.
 func (rg *readings) hidesMore() bool {
-	return rg.leaner || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
+	return rg.leanDiffers || rg.in.rep.res.Over == overDepth || rg.in.rep.res.Over == overAlternatives
 }
 
 // leanly walks a text once more, with all that is not known taken for nothing, and adds
@@ -136,10 +142,6 @@ func adding[T comparable](list, more []T) []T {
 // one reading goes through all of the text, and is the one that a shell takes most often:
 // what is not known is not set, and there are no parameters.
 
-// parted reports whether the readings of a command left more than one possibility to what
-// follows: it prints one thing or another, sets parameters, or is another command.
-func (rg *readings) parted() bool { return rg.forks > 0 || rg.partings > 0 }
-
 // withNothing walks a text once more with what is not known not set, and adds what is new to the
 // result. Only a few texts in a thousand need it.
 func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
@@ -151,4 +153,69 @@ func (in *interp) withNothing(ctx Context, out *Result, walk func(in *interp)) {
 		walk(in)
 	})
 	markRooted(out.Effects[:from], out.Effects[from:], below, chose)
+}
+
+var interps = sync.Pool{New: func() any { return &interp{} }}
+
+func (in *interp) reset(a *Analyzer, ctx Context, out *Result) {
+	*out = Result{Effects: out.Effects[:0], Files: out.Files[:0], Texts: out.Texts[:0], Steps: out.Steps[:0],
+		Dotted: out.Dotted[:0], Mentions: out.Mentions[:0], Programs: out.Programs[:0]}
+	*in = interp{
+		Analyzer: a, ctx: ctx, builtinOf: builtinTable,
+		rep:        report{res: out, lim: &a.Limits, step: -1},
+		cwd:        workdir{dir: ctx.Dir},
+		vars:       variables{list: in.vars.list[:0], locals: in.vars.locals[:0]},
+		alt:        alternatives{selection: selection{choices: in.alt.choices[:0]}},
+		par:        parameters{zero: data{text: "bash"}},
+		def:        definitions{funcs: in.def.funcs[:0], aliases: in.def.aliases[:0]},
+		fs:         filesystem{list: in.fs.list[:0]},
+		exp:        expander{fields: in.exp.fields[:0], buf: in.exp.buf[:0]},
+		io:         descriptorTable{conduits: in.io.conduits},
+		readings:   readings{below: in.readings.below[:0]},
+		candidates: candidates{files: in.candidates.files[:0], words: in.candidates.words[:0]},
+		src:        sources{trees: in.src.trees[:0]},
+		programs:   programRunner{words: in.programs.words[:0], spare: in.programs.spare},
+		agents:     agentReader{argv: in.agents.argv[:0]},
+	}
+	in.assemble()
+	if in.cwd.dir == "" {
+		in.cwd.dir = effect.Unknown
+	}
+}
+
+// assemble lets the parts of a walk find those that they need.
+func (in *interp) assemble() {
+	in.rep.ctx = &in.ctx
+	in.vars.rep, in.vars.ctx, in.vars.cwd = &in.rep, &in.ctx, &in.cwd
+	in.alt.rep, in.alt.vars, in.alt.arena, in.alt.ctx = &in.rep, &in.vars, &in.arena, &in.ctx
+	in.echoes.rep, in.echoes.alt = &in.rep, &in.alt
+	in.src.rep, in.src.ctx = &in.rep, &in.ctx
+	in.par.in, in.math.in, in.assigner.in, in.exp.in, in.fs.in, in.io.in = in, in, in, in, in, in
+	in.def.in, in.traps.in, in.hist.in, in.lines.in, in.dirs.in, in.readings.in = in, in, in, in, in, in
+	in.candidates.in, in.agents.in, in.env.in, in.payloads.in, in.programs.in = in, in, in, in, in
+}
+
+// wiped returns the memory of a list for the next text, or none if it is large.
+func wiped[T any](list []T) []T {
+	if cap(list) > 256 {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
+}
+
+// release forgets what the text was, so that nothing of it is kept.
+func (in *interp) release() {
+	in.vars.list, in.def.funcs, in.def.aliases = wiped(in.vars.list), wiped(in.def.funcs), wiped(in.def.aliases)
+	in.fs.list, in.exp.fields, in.programs.words = wiped(in.fs.list), wiped(in.exp.fields), wiped(in.programs.words)
+	in.agents.argv = wiped(in.agents.argv)
+	in.arena.texts.Reset()
+	in.candidates = candidates{files: wiped(in.candidates.files), words: wiped(in.candidates.words)}
+	in.vars.locals, in.src.trees = wiped(in.vars.locals), wiped(in.src.trees)
+	in.io.outs, in.io.err, in.io.out, in.io.stdin, in.io.stdout = [descriptors]*data{}, nil, connected{}, nil, nil
+	in.io.wires, in.io.aliased, in.io.rewired, in.alt.snapshot = nil, nil, nil, nil
+	in.src.outermost = read{}
+	in.Analyzer, in.rep.res, in.ctx, in.par.params, in.par.others, in.traps.list, in.traps.hooks = nil, nil, Context{},
+		nil, nil, nil, nil
+	in.par.grown = [2][]data{}
 }

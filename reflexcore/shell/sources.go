@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"approver.example/reflexcore/wordset"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -26,7 +27,8 @@ func (so *sources) isPlainCall() bool {
 		return false
 	}
 	for ; so.plainTrees < len(so.trees); so.plainTrees++ {
-		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts, func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
+		if slices.ContainsFunc(so.trees[so.plainTrees].Stmts,
+			func(s *syntax.Stmt) bool { return !so.isPlainStmt(s, false) }) {
 			return false
 		}
 	}
@@ -52,7 +54,8 @@ func (so *sources) isPlainStmt(s *syntax.Stmt, fed bool) bool {
 		case c.Op == syntax.OrStmt: // what comes behind a command that failed
 			return isOneOf(c.Y, "true", ":", "echo", "exit") && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, false)
 		case c.Op == syntax.Pipe:
-			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 && so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
+			return isOneOf(c.Y, "head", "tail", "grep", "wc", "cat", "less") && len(c.Y.Redirs) == 0 &&
+				so.isPlainStmt(c.X, false) && so.isPlainStmt(c.Y, true)
 		}
 	}
 	return false
@@ -74,12 +77,15 @@ func isPlainCommand(c *syntax.CallExpr, redirs []*syntax.Redirect, fed bool) boo
 	name, rest := c.Args[0].Lit(), c.Args[1:]
 	switch name {
 	case "echo", "printf", "[", "test":
-		return len(redirs) == 0 && !slices.ContainsFunc(rest, func(w *syntax.Word) bool { return name == "printf" && w.Lit() == "-v" })
+		return len(redirs) == 0 &&
+			!slices.ContainsFunc(rest, func(w *syntax.Word) bool { return name == "printf" && w.Lit() == "-v" })
 	case "chmod":
-		if len(rest) == 0 || !slices.Contains([]string{"+x", "u+x", "a+x", "ug+x", "755", "0755", "700", "0700"}, rest[0].Lit()) {
+		if len(rest) == 0 || !slices.Contains([]string{"+x", "u+x", "a+x", "ug+x", "755", "0755", "700", "0700"},
+			rest[0].Lit()) {
 			return false
 		}
-	case "set", "shopt", "setopt", "unsetopt", "emulate", "exec", "eval", "trap", "alias", "enable", "command", "builtin", "chattr", "chown", "setfacl", "tee", "xargs", "parallel", "at", "batch", "nohup", "setsid", "ln":
+	case "set", "shopt", "setopt", "unsetopt", "emulate", "exec", "eval", "trap", "alias", "enable", "command", "builtin",
+		"chattr", "chown", "setfacl", "tee", "xargs", "parallel", "at", "batch", "nohup", "setsid", "ln":
 		return false
 	}
 	for i, w := range c.Args {
@@ -177,25 +183,15 @@ func isRootText(text string) bool {
 
 // isHome reports whether a word is $HOME alone.
 func isHome(w *syntax.Word) bool {
-	parts := w.Parts
-	if len(parts) == 1 {
-		if q, ok := parts[0].(*syntax.DblQuoted); ok {
-			parts = q.Parts
-		}
-	}
-	if len(parts) != 1 {
-		return false
-	}
-	p, ok := parts[0].(*syntax.ParamExp)
+	p, ok := onlyPart(w).(*syntax.ParamExp)
 	return ok && p.Param != nil && p.Param.Value == "HOME" && p.Exp == nil && p.Slice == nil && p.Repl == nil
 }
 
 // asWritten is a word as it is written, if all of it is.
 func asWritten(w *syntax.Word) (text string, ok bool) {
 	var b strings.Builder
-	parts := w.Parts
-	for i := 0; i < len(parts); i++ {
-		switch p := parts[i].(type) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
 		case *syntax.Lit:
 			b.Write(unescape(nil, p.Value, ""))
 		case *syntax.SglQuoted:
@@ -239,7 +235,7 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 				above = true
 			case strings.HasPrefix(text, "/") && strings.Count(path.Clean(text), "/") < 3:
 				top = true
-			case mounts(text), strings.ContainsAny(text, "'\"(") && strings.Contains(text, "/"):
+			case mountWords[text], strings.ContainsAny(text, "'\"(") && strings.Contains(text, "/"):
 				found = true
 			}
 			return !found
@@ -248,12 +244,5 @@ func asksAbove(s *syntax.CmdSubst) (found bool) {
 	return found || above && top
 }
 
-// mounts reports whether a word is a program that says where file systems are mounted, or
-// the flag of one.
-func mounts(word string) bool {
-	switch word {
-	case "df", "findmnt", "mount", "mountpoint", "lsblk", "%m", "/proc/mounts", "/etc/mtab", "/etc/fstab":
-		return true
-	}
-	return false
-}
+// mountWords are programs that say where file systems are mounted, or the flag of one.
+var mountWords = wordset.Of(section("mounts"))

@@ -28,18 +28,18 @@ func (rg *readings) standing(seen unsure, from int, walk func()) {
 	if rg.in.rep.stopped() || rg.in.rep.steps > rg.in.rep.lim.Steps/2 {
 		return
 	}
-	words := rg.in.stands.heldWords()
-	for len(words) > 0 && rg.in.stands.walks < standWalks && !rg.in.rep.stopped() {
+	words := rg.in.candidates.heldWords()
+	for len(words) > 0 && rg.in.candidates.walks < standWalks && !rg.in.rep.stopped() {
 		n := 1
-		if len(words) > standIns && rg.in.stands.walks%standIns == standIns-1 {
+		if len(words) > standIns && rg.in.candidates.walks%standIns == standIns-1 {
 			n = len(words)
 		}
-		rg.in.stands.text = words[:n]
+		rg.in.candidates.text = words[:n]
 		words = words[n:]
-		rg.in.stands.walks++
+		rg.in.candidates.walks++
 		rg.omitting(omitsFor, seen&^named, from, len(rg.below), walk)
 	}
-	rg.in.stands.text = nil
+	rg.in.candidates.text = nil
 }
 
 // standIn puts the words that are tried in the place of those of which nothing is known.
@@ -51,7 +51,7 @@ func (rg *readings) standIn(mark int) {
 	rg.in.exp.fields = rg.in.exp.fields[:mark+1]
 	for _, f := range rest {
 		put := false
-		for _, w := range rg.in.stands.text {
+		for _, w := range rg.in.candidates.text {
 			if f.isWhole() || w.file && f.isPattern() && matchesName(f.text, w.text) {
 				rg.in.exp.push(field{data: data{w.text, f.taint}, quoted: f.quoted})
 				put = true
@@ -69,7 +69,7 @@ func (rg *readings) fed(mark int) {
 	for i := mark; i < len(rg.in.exp.fields); i++ {
 		if f := &rg.in.exp.fields[i]; i > mark && f.splits && f.text == effect.Unknown {
 			f.hollow = true
-			rg.saw |= wholeUnknown
+			rg.doubts |= wholeUnknown
 		}
 	}
 	rg.standIn(mark)
@@ -80,23 +80,22 @@ func matchesName(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// mayHold reports whether a text may have words that [stands.holdsWord] takes: they have a
+// mayHold reports whether a text may have words that [candidates.holdsWord] takes: they have a
 // dash, or a slash and a dot. A long text without any is not gone through.
 func mayHold(src string) bool {
 	return strings.IndexByte(src, '-') >= 0 || strings.IndexByte(src, '.') >= 0 && strings.IndexByte(src, '/') >= 0
 }
 
 // heldWords are the words that may stand for others.
-func (sd *stands) heldWords() []heldWord {
-	s := &sd.in.stands
-	for ; s.read < len(s.files); s.read++ {
-		syntax.Walk(s.files[s.read], sd.holds)
+func (sd *candidates) heldWords() []heldWord {
+	for ; sd.read < len(sd.files); sd.read++ {
+		syntax.Walk(sd.files[sd.read], sd.holds)
 	}
-	return s.words
+	return sd.words
 }
 
 // holds takes in the words of one piece of syntax.
-func (sd *stands) holds(n syntax.Node) bool {
+func (sd *candidates) holds(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CallExpr:
 		sd.holdsArgs(n.Args)
@@ -160,7 +159,7 @@ func isFlat(c *syntax.CallExpr) bool {
 
 // holdsArgs takes in the words of a command: all of one that only prints, keeps or makes
 // them, of others those in code and behind --.
-func (sd *stands) holdsArgs(args []*syntax.Word) {
+func (sd *candidates) holdsArgs(args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
@@ -194,7 +193,7 @@ func (sd *stands) holdsArgs(args []*syntax.Word) {
 }
 
 // holdsQuoted takes in what stands between quotes.
-func (sd *stands) holdsQuoted(w *syntax.Word, data, makes bool) {
+func (sd *candidates) holdsQuoted(w *syntax.Word, data, makes bool) {
 	take := func(s string) {
 		if data && len(w.Parts) == 1 {
 			sd.holdsWord(s, makes)
@@ -219,7 +218,7 @@ func (sd *stands) holdsQuoted(w *syntax.Word, data, makes bool) {
 }
 
 // holdsText takes in the words of code or of a document.
-func (sd *stands) holdsText(text string) {
+func (sd *candidates) holdsText(text string) {
 	const ends = " \t\r\n'\"`()[]{};,|&<>\\"
 	for len(text) > 0 && len(sd.words) < standWords {
 		i := strings.IndexAny(text, "-/~@")
@@ -244,7 +243,7 @@ func (sd *stands) holdsText(text string) {
 }
 
 // holdsWord takes in one word, if it is one that may change what a command does.
-func (sd *stands) holdsWord(word string, file bool) {
+func (sd *candidates) holdsWord(word string, file bool) {
 	if len(word) < 2 || len(word) > longest || !effect.IsKnown(word) || len(sd.words) >= standWords {
 		return
 	}

@@ -183,7 +183,9 @@ func (in *interp) while(c *syntax.WhileClause, std *input, sink *data) {
 		}
 		in.mayWalk(c.Do, std, sink)
 		if round == 0 {
-			in.vars.settle()
+			for i := range in.vars.list {
+				in.vars.list[i].settled = len(in.vars.list[i].alts)
+			}
 		}
 		if round >= 1 && len(std.text) == before {
 			break

@@ -59,17 +59,12 @@ func (in *interp) tells(mark int) bool {
 		}
 	}
 	switch in.exp.fields[mark].text {
-	case "times", "jobs", "caller", "pushd", "popd":
+	case "times", "jobs", "caller", "pushd", "popd", "type":
 		return true
 	case "cd":
 		return words > 0 && len(args) > 0 && (args[len(args)-1].text == "-" || in.par.lookup("CDPATH") != nil)
 	case "alias":
-		for _, f := range args {
-			if !strings.Contains(f.text, "=") {
-				return true
-			}
-		}
-		return words == 0
+		return words == 0 || slices.ContainsFunc(args, func(f field) bool { return !strings.Contains(f.text, "=") })
 	case "trap", "hash":
 		return len(args) == 0 || strings.ContainsAny(letters, "plPt") && args[0].text != "--" && args[0].text[0] == '-'
 	case "shopt":
@@ -82,8 +77,6 @@ func (in *interp) tells(mark int) bool {
 		return words == 0 || strings.ContainsAny(letters, "pfF")
 	case "set", "fc":
 		return words == 0 && strings.ContainsAny(letters, "ol")
-	case "type":
-		return true
 	}
 	return false
 }

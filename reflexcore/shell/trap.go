@@ -18,7 +18,8 @@ func (bc builtinCall) trap() {
 		return
 	}
 	signals := false
-	atEnd := bc.in.rep.level == 1 && bc.in.rep.depth == 1 && len(bc.in.def.active) == 0 && bc.in.branches == 0 && len(bc.in.traps.list) < 8
+	atEnd := bc.in.rep.level == 1 && bc.in.rep.depth == 1 && len(bc.in.def.active) == 0 && bc.in.branches == 0 &&
+		len(bc.in.traps.list) < 8
 	for _, signal := range args[1:] {
 		signals = signals || signal.text != "EXIT" && signal.text != "0"
 		switch signal.text {
@@ -47,7 +48,7 @@ func (tr *traps) hooked(name string, walk func(std *input)) {
 	tr.remember(walk)
 	before, typed := len(tr.in.rep.res.Effects), tr.in.rep.typed
 	tr.in.rep.typed = name == "preexec" // which is told the command
-	tr.in.aside(func() { tr.intrudes(walk) })
+	tr.in.aside(func() { tr.noteChanges(walk) })
 	tr.rewiredByTraps()
 	reaches, spies := false, false
 	for _, e := range tr.in.rep.res.Effects[min(before, len(tr.in.rep.res.Effects)):] {
@@ -74,7 +75,7 @@ func (tr *traps) remember(walk func(std *input)) {
 	if tr.late {
 		return
 	}
-	if len(tr.hooks) >= intruders {
+	if len(tr.hooks) >= maxTrapVariables {
 		tr.in.rep.over("traps")
 		return
 	}
@@ -117,25 +118,27 @@ func (tr *traps) walkTraps() {
 // exit ends the script.
 func (bc builtinCall) exit() { bc.in.traps.walkTraps() }
 
-const intruders = 32 // variables that traps may set
+const maxTrapVariables = 32 // variables that traps may set
 
-// intrudes walks what a trap does, in a scope of its own, and notes what that sets.
-func (tr *traps) intrudes(walk func(std *input)) {
+// noteChanges walks what a trap does, in a scope of its own, and notes what that sets.
+func (tr *traps) noteChanges(walk func(std *input)) {
 	moves, was, out, wired, std := tr.in.dirs.moves, tr.in.io.plumbed(), tr.in.io.out, len(tr.in.io.rewired), input{}
 	walk(&std)
-	if tr.intruder == nil {
-		tr.intruder = &intruder{}
+	if tr.changes == nil {
+		tr.changes = &trapChanges{}
 	}
-	i := tr.intruder
+	i := tr.changes
 	i.left = append(i.left, tr.in.io.rewired[min(wired, len(tr.in.io.rewired)):]...)
 	if now := tr.in.io.plumbed(); now != was || std.present || tr.in.io.out != out {
-		i.left = append(i.left, rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
+		i.left = append(i.left,
+			rewiring{plumbing: now, std: std, reads: std.present, moves: tr.in.io.out != out, stream: tr.in.io.out.to})
 	}
 	for _, v := range tr.in.vars.list[tr.in.vars.mark:] {
-		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" || slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
+		if v.name == "" || v.name == "_" || v.name == "FUNCNAME" ||
+			slices.ContainsFunc(i.vars, func(have variable) bool { return have.name == v.name && have.data == v.data }) {
 			continue
 		}
-		if len(i.vars) >= intruders {
+		if len(i.vars) >= maxTrapVariables {
 			tr.in.rep.over("traps")
 			return
 		}
@@ -146,9 +149,9 @@ func (tr *traps) intrudes(walk func(std *input)) {
 	}
 }
 
-// intrude does it before a command.
-func (tr *traps) intrude() {
-	i := tr.intruder
+// applyChanges does it before a command.
+func (tr *traps) applyChanges() {
+	i := tr.changes
 	for _, v := range i.vars {
 		if now := tr.in.vars.find(v.name); now == nil || now.data != v.data || now.array != v.array {
 			tr.in.vars.merge(v)
@@ -165,7 +168,7 @@ func (tr *traps) intrude() {
 func (tr *traps) signalled(walk func(std *input)) {
 	r := tr.in.rep.res
 	counted, effects, steps, spent := *r, len(r.Effects), len(r.Steps), tr.in.rep.steps
-	tr.in.aside(func() { tr.intrudes(walk) })
+	tr.in.aside(func() { tr.noteChanges(walk) })
 	over, layers := r.Over, r.Layers
 	found, list := r.Effects, r.Steps
 	*r = counted
@@ -182,13 +185,13 @@ func (tr *traps) signalled(walk func(std *input)) {
 // rewiredByTraps makes what traps connected to descriptors one more possibility for all that
 // follows, as what a command did that may have been exec.
 func (tr *traps) rewiredByTraps() {
-	if tr.intruder == nil {
+	if tr.changes == nil {
 		return
 	}
-	for i := range tr.intruder.left {
-		tr.in.io.mayRewire(&tr.intruder.left[i])
+	for i := range tr.changes.left {
+		tr.in.io.mayRewire(&tr.changes.left[i])
 	}
-	tr.intruder.left = nil
+	tr.changes.left = nil
 }
 
 // callsDeclared walks once more what traps do, since they may call a function that is declared now.

@@ -30,7 +30,8 @@ func (pr *programRunner) unknownProgram(mark int, std *input, sink *data) {
 
 // wipes reports whether a word is the flags of rm that nothing else has.
 func wipes(s string) bool {
-	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") && strings.Trim(s[1:], "rRfvdI") == ""
+	return len(s) > 2 && len(s) < 6 && s[0] == '-' && strings.ContainsAny(s, "rR") && strings.Contains(s, "f") &&
+		strings.Trim(s[1:], "rRfvdI") == ""
 }
 
 // asRemoval walks a command of which only the name is not known as if it were rm.
@@ -47,7 +48,7 @@ func (pr *programRunner) asRemoval(from int) {
 }
 
 // patterns are the programs that a pattern of a path is tried for.
-var patterns = [...]string{"rm", "sh", "bash", "dash", "zsh", "dd", "cat", "nc", "cp", "mv", "tee", "curl", "wget", "find", "chmod", "shred", "python3", "perl", "node", "ruby", "base64", "xargs", "env", "sudo", "ssh", "scp"}
+var patterns = strings.Fields(section("pattern programs"))
 
 // tryPattern walks a command whose program is a pattern, such as /bin/r?, as each of
 // the programs that do harm and that it matches.
@@ -86,11 +87,8 @@ func (pr *programRunner) unlisted(mark int, std *input, sink *data) {
 		taint |= f.taint
 	}
 	pr.in.payloads.saysDelete(args[1:], name)
-	for _, f := range args[1:] {
-		if unchecks(f.text) {
-			pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
-			break
-		}
+	if slices.ContainsFunc(args[1:], func(f field) bool { return unchecks(f.text) }) {
+		pr.in.add(effect.Effect{Kind: effect.Permission, Target: "agent-approvals", Bits: effect.Partial, By: name})
 	}
 	if !strings.ContainsAny(name[max(0, len(name)-1):], ",:!") { // as words of a sentence end, and no wrapper's name
 		pr.suspects(mark + 1)
@@ -106,13 +104,11 @@ func unchecks(flag string) bool {
 		return false
 	}
 	name, _, _ = strings.Cut(name, "=")
-	for _, prefix := range [...]string{"dangerously-skip", "dangerously-bypass", "dangerously-allow", "dangerously-disable", "dangerously-ignore", "dangerously-no", "skip-permission", "skip-approval", "skip-safety", "no-safety", "no-guard", "no-approval", "no-permission-check", "disable-safety", "disable-guard", "disable-approval", "bypass-approval", "bypass-permission", "bypass-safety", "ignore-safety", "auto-approve-all"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return name == "yolo"
+	return name == "yolo" || hasPrefix(name, uncheckedFlags...)
 }
+
+// uncheckedFlags are how such flags begin.
+var uncheckedFlags = strings.Fields(section("unchecked flags"))
 
 // saysDelete takes a program of which nothing is known at its word: one whose
 // subcommand is called delete deletes something, most often elsewhere, and one whose

@@ -243,7 +243,8 @@ func (vs *variables) merge(v variable) {
 		}
 	}
 	slot := vs.slot(v.name)
-	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters), passed: slot.passed && v.passed, shaken: slot.shaken || v.shaken}
+	*slot = variable{name: slot.name, data: alts[0], settled: slot.settled, letters: max(slot.letters, v.letters),
+		passed: slot.passed && v.passed, clobbered: slot.clobbered || v.clobbered}
 	if len(alts) > vs.rep.lim.Alternatives {
 		slot.data = unknown
 		for _, d := range alts {
@@ -260,7 +261,8 @@ func (vs *variables) merge(v variable) {
 func (vs *variables) mergeArray(old *variable, v variable) {
 	var forms []variable
 	if old != nil {
-		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) && sameKeys(old, &v)
+		grew := old.array && v.array && len(v.list) >= len(old.list) && slices.Equal(old.list, v.list[:len(old.list)]) &&
+			sameKeys(old, &v)
 		switch {
 		case grew && v.forms == nil:
 		case old.forms != nil:
@@ -278,13 +280,6 @@ func (vs *variables) mergeArray(old *variable, v variable) {
 	*slot = v
 	if slot.forms = nil; len(forms) > 1 && len(forms) <= vs.rep.lim.Alternatives {
 		slot.forms = forms
-	}
-}
-
-// settle notes how many values each variable has after the first round of a loop.
-func (vs *variables) settle() {
-	for i := range vs.list {
-		vs.list[i].settled = len(vs.list[i].alts)
 	}
 }
 
@@ -347,7 +342,7 @@ func (vs *variables) environment(name string) data {
 	case "DIRSTACK":
 		return data{text: vs.cwd.dir}
 	case unknownName:
-		return data{effect.Unknown, vs.murky}
+		return data{effect.Unknown, vs.unknownTaint}
 	}
 	if v, ok := vs.ctx.Env[name]; ok {
 		return data{text: v}
@@ -367,15 +362,13 @@ func (vs *variables) environment(name string) data {
 	return unknown
 }
 
+// credentialParts are what such names have.
+var credentialParts = strings.Fields("SECRET TOKEN PASSWORD PASSWD API_KEY APIKEY PRIVATE_KEY ACCESS_KEY CREDENTIAL")
+
 // secretName reports whether a variable of that name holds a credential.
 func secretName(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, part := range []string{"SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIAL"} {
-		if strings.Contains(upper, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(credentialParts, func(part string) bool { return strings.Contains(upper, part) })
 }
 
 // unknownWord is a variable that nobody can set: it stands for what is not known

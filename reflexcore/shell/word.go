@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -330,7 +331,7 @@ func (b *builder) addValue(d data, quoted bool) {
 		b.glob = true
 	}
 	ifs := b.in.par.ifsOf(d.text)
-	b.shaken = b.shaken || d.known() && b.in.par.tearsUp(d.text)
+	b.clobbered = b.clobbered || d.known() && b.in.par.tearsUp(d.text)
 	if bare && ifs == usualIFS || !strings.ContainsAny(d.text, ifs) {
 		b.addText(d.text, false)
 		return
@@ -353,4 +354,23 @@ func (b *builder) addValue(d data, quoted bool) {
 		rest = rest[i+1:]
 		b.glob = strings.ContainsAny(rest, "*?[")
 	}
+}
+
+// hasBrace reports whether an unquoted { stands in the word.
+func hasBrace(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
+		lit, ok := part.(*syntax.Lit)
+		return ok && strings.IndexByte(lit.Value, '{') >= 0
+	})
+}
+
+// braces expands {a,b} and {1..3}.
+func (ex *expander) braces(w *syntax.Word) []*syntax.Word {
+	split := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
+	syntax.SplitBraces(split)
+	var out []*syntax.Word
+	ex.brace(split.Parts, nil, func(parts []syntax.WordPart) {
+		out = append(out, &syntax.Word{Parts: append([]syntax.WordPart(nil), parts...)})
+	})
+	return out
 }

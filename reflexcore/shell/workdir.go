@@ -2,9 +2,11 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A workdir is the working directory of the shell, as far as it is known.
@@ -17,7 +19,8 @@ type workdir struct {
 
 // refuses reports whether cd with two words is an error in every shell.
 func (w *workdir) refuses(args []field) bool {
-	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) && !strings.Contains(w.dir, args[0].text)
+	return len(args) == 2 && args[0].known() && args[1].known() && effect.IsKnown(w.dir) &&
+		!strings.Contains(w.dir, args[0].text)
 }
 
 // possiblePath is the path that one may be in the folder that may be the present one; empty
@@ -79,15 +82,8 @@ func firstOf(p string) string {
 	return p
 }
 
-// isTopFolder reports whether a path is the root, or one of the folders of a system and
-// of its people that lie in it.
-func isTopFolder(p string) bool {
-	switch p {
-	case "/", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/var", "/home", "/root", "/boot", "/dev", "/opt", "/srv", "/proc", "/sys", "/run", "/nix", "/Users", "/System", "/Library", "/Applications", "/private":
-		return true
-	}
-	return false
-}
+// topFolders are the root and the folders of a system and of its people that lie in it.
+var topFolders = wordset.Of(section("top folders"))
 
 // isStackNumber reports whether what follows a tilde is a number of the stack of folders.
 func isStackNumber(s string) bool {
@@ -97,3 +93,77 @@ func isStackNumber(s string) bool {
 
 // longest is how long a folder may be of which only a pattern is known.
 const longest = 256
+
+// isDescriptors reports whether a folder is that of the descriptors of this process, or
+// may be: /proc/$$/fd.
+func isDescriptors(folder string) bool {
+	if folder == "/dev/fd/" {
+		return true
+	}
+	rest, ok := strings.CutPrefix(folder, "/proc/")
+	if !ok {
+		return false
+	}
+	process, rest, _ := strings.Cut(rest, "/")
+	if process != "self" && process != "thread-self" && effect.IsKnown(process) {
+		return false
+	}
+	if _, thread, found := strings.Cut(rest, "task/"); found {
+		_, rest, _ = strings.Cut(thread, "/")
+	}
+	return rest == "fd/"
+}
+
+// socket is the host and port of bash's /dev/tcp.
+func socket(p string) (string, bool) {
+	for _, kind := range []string{"/dev/tcp/", "/dev/udp/"} {
+		if rest, ok := strings.CutPrefix(p, kind); ok {
+			host, port, _ := strings.Cut(rest, "/")
+			return host + ":" + port, true
+		}
+	}
+	return "", false
+}
+
+// within reports whether a folder is the other one, or lies in it.
+func within(p, dir string) bool {
+	return dir != "" && (p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/"))
+}
+
+// anyFile is the kind of an execution of a file of whose path nothing is known.
+func anyFile(path string) string {
+	if folder := path[:strings.LastIndexByte(path, '/')+1]; isDescriptors(folder) && !effect.IsKnown(path[len(folder):]) {
+		return "any"
+	}
+	if path != "" && strings.Trim(path, effect.Unknown+"./") == "" && !effect.IsKnown(path) {
+		return "any"
+	}
+	return ""
+}
+
+// installed reports whether a program lies where only an installation puts one, or a
+// package manager, so that it is what its name says. What is called git in another folder is taken for
+// git, and for whatever else somebody put there.
+func installed(file string) bool {
+	return hasPrefix(file, systemFolders...) || !strings.HasPrefix(file, "/") || // no path of this kind of machine
+		slices.ContainsFunc(programFolders, func(folder string) bool { return strings.Contains(file, folder) })
+}
+
+// systemFolders are where only an installation puts programs, and programFolders where package
+// managers do.
+var (
+	systemFolders = strings.Fields(`/usr/ /bin/ /sbin/ /opt/ /nix/store/ /snap/bin/ /System/ /Library/ /Applications/
+		/home/linuxbrew/`)
+	programFolders = strings.Fields("/node_modules/.bin/ /.venv/bin/ /venv/bin/ /.cargo/bin/ /go/bin/ /.local/bin/")
+)
+
+// covert reports whether a file lies where nobody looks: in memory, or hidden among
+// temporary files.
+func covert(p string) bool {
+	return strings.HasPrefix(p, "/dev/shm/") || temporary(p) && strings.Contains(p, "/.")
+}
+
+// temporary reports whether a path lies in a folder in which everybody may write.
+func temporary(p string) bool {
+	return hasPrefix(p, "/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/")
+}

@@ -71,7 +71,7 @@ func replaced(argv []string) string {
 				place = "{}"
 			}
 		case w[1] == '-':
-			if !strings.Contains(w, "=") && takesNext(w) {
+			if slices.ContainsFunc(xargsValues, func(flag string) bool { return strings.HasPrefix(flag, w) }) {
 				i++
 			}
 		default:
@@ -94,12 +94,8 @@ func replaced(argv []string) string {
 	return place
 }
 
-// takesNext reports whether a long flag of xargs has its value in the next word.
-func takesNext(flag string) bool {
-	return slices.ContainsFunc([]string{"--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--process-slot-var"}, func(f string) bool {
-		return strings.HasPrefix(f, flag)
-	})
-}
+// xargsValues are the long flags of xargs that have a value.
+var xargsValues = strings.Fields("--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var")
 
 // shortValue is the flag of xargs among letters that are written together that has a value,
 // and that value, if it is in the same word.
@@ -135,8 +131,8 @@ func (lr *listRunner) contents(u *grammar.Use) []input {
 // read are what xargs reads its words from: a file that it is told, or else its input, and
 // if nobody gave it one whatever the call has. More than one: it is not known which.
 func (lr *listRunner) read() []input {
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word > 0 && lr.a.line.p.Program.Name == "xargs" {
+	for u := range lr.a.line.uses(grammar.Read) {
+		if lr.a.line.p.Program.Name == "xargs" {
 			return lr.contents(u)
 		}
 	}
@@ -208,7 +204,11 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	held := in.rep.bits
 	if u.Arg == "found" {
 		found = lr.found(u.Word - 1)
-		if lr.a.line.isFind() && slices.ContainsFunc(found, func(p string) bool { return strings.HasSuffix(p, "/"+effect.Unknown) || !in.fs.near(p) }) {
+		if lr.a.line.isFind() &&
+			slices.ContainsFunc(found, func(p string) bool {
+				return strings.HasSuffix(p, "/"+effect.Unknown) ||
+					!in.fs.near(p)
+			}) {
 			in.rep.bits |= effect.Recursive // whatever is done is done to all that is there
 		}
 	}
@@ -240,7 +240,8 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	for _, f := range lr.added() {
 		in.exp.push(f)
 	}
-	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() && in.rep.level < in.rep.lim.Nesting {
+	if len(in.exp.fields) > mark && strings.IndexByte(in.exp.fields[mark].text, ' ') >= 0 && !in.rep.stopped() &&
+		in.rep.level < in.rep.lim.Nesting {
 		// No program has such a name: many of these hand their words to a shell.
 		d := words(in.exp.fields[mark:])
 		in.rep.level++
@@ -249,12 +250,14 @@ func (lr *listRunner) vectorWith(u *grammar.Use, list *input, out *data) {
 	}
 	if len(in.exp.fields) > mark && !in.rep.stopped() {
 		via, homeless := in.via, in.agents.homeless
-		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) || agentcli.Isolates[lr.a.line.p.Program.Name]
+		in.via, in.agents.homeless = lr.a.line.by, homeless || lr.a.line.takesHome(u) ||
+			agentcli.Isolates[lr.a.line.p.Program.Name]
 		in.rep.level++
 		if in.rep.level > in.rep.lim.Nesting {
 			in.rep.over(overDepth)
 		} else {
-			in.separately(in.rep.bits&effect.Remote != 0 || lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
+			in.separately(in.rep.bits&effect.Remote != 0 ||
+				lr.a.line.clears(), func() { in.runWords(mark, lr.a.std, out, false) })
 		}
 		in.rep.level--
 		in.via, in.agents.homeless = via, homeless
@@ -268,10 +271,8 @@ func (lr *listRunner) found(action int) []string {
 	roots := lr.roots()
 	if !lr.a.line.isFind() {
 		roots = nil
-		for i := range lr.a.line.p.Uses {
-			if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Read && u.Word >= 0 {
-				roots = append(roots, lr.a.pathOf(u))
-			}
+		for u := range lr.a.line.uses(grammar.Read) {
+			roots = append(roots, lr.a.pathOf(u))
 		}
 		if len(roots) == 0 {
 			roots = append(roots, lr.a.in.cwd.dir)
@@ -286,7 +287,11 @@ func (lr *listRunner) found(action int) []string {
 
 // named is the name that find looks for.
 func (l *commandLine) named() string {
-	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") && !slices.ContainsFunc(l.argv, func(w string) bool { return w == "-o" || w == "-or" || w == "!" || w == "-not" || w == "," }) {
+	if i := slices.Index(l.argv, "-name"); i > 0 && i+1 < len(l.argv) && !strings.ContainsAny(l.argv[i+1], "*?[") &&
+		!slices.ContainsFunc(l.argv, func(w string) bool {
+			return w == "-o" || w == "-or" || w == "!" || w == "-not" ||
+				w == ","
+		}) {
 		return "/" + l.argv[i+1]
 	}
 	return ""
@@ -296,24 +301,14 @@ func (l *commandLine) named() string {
 func (lr *listRunner) appendInput(mark int, std *input) {
 	in := lr.a.in
 	placeholder := replaced(lr.a.line.argv)
-	words := []data{{effect.Unknown, std.taint}}
-	if !std.known() && lr.a.line.isList(std) {
-		words = words[:0]
-		for line := range strings.SplitSeq(strings.TrimSpace(std.text), "\n") {
-			words = append(words, data{line, std.taint})
-		}
-	}
-	if std.known() {
-		words = words[:0]
-		if lr.a.line.takesLines() {
-			for w := range strings.FieldsFuncSeq(std.text, endsLine) {
-				words = append(words, data{w, std.taint})
-			}
-		} else {
-			for _, w := range xargsWords(std.text, placeholder != "") {
-				words = append(words, data{w, std.taint})
-			}
-		}
+	words := []string{effect.Unknown}
+	switch {
+	case !std.known() && lr.a.line.isList(std):
+		words = strings.Split(strings.TrimSpace(std.text), "\n")
+	case std.known() && lr.a.line.takesLines():
+		words = strings.FieldsFunc(std.text, endsLine)
+	case std.known():
+		words = xargsWords(std.text, placeholder != "")
 	}
 	if placeholder != "" {
 		value := effect.Unknown
@@ -321,8 +316,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 			value = strings.TrimSpace(std.text)
 		}
 		if std.known() && !lr.a.line.takesLines() {
-			list := make([]data, 0, len(words))
-			value = join(append(list, words...), "\n").text
+			value = strings.Join(words, "\n")
 		}
 		done := false
 		for i := mark; i < len(in.exp.fields); i++ {
@@ -343,7 +337,7 @@ func (lr *listRunner) appendInput(mark int, std *input) {
 		in.rep.noteOddity(InputAsCode, lr.a.line.by)
 	}
 	for _, w := range words {
-		in.exp.push(field{data: w, splits: !w.known()})
+		in.exp.push(field{data: data{w, std.taint}, splits: !effect.IsKnown(w)})
 	}
 }
 
@@ -355,26 +349,26 @@ func (l *commandLine) isList(std *input) bool {
 			return false
 		}
 	}
-	return std.text != "" && !slices.ContainsFunc(l.argv, func(w string) bool { return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") })
+	return std.text != "" && !l.isDelimited()
 }
 
 // takesLines reports whether xargs takes each line for a word.
 func (l *commandLine) takesLines() bool {
-	for _, w := range l.argv {
-		if strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim") || w == "-0" || w == "--null" {
-			return true
-		}
-	}
-	return false
+	return l.isDelimited() || slices.Contains(l.argv, "-0") || slices.Contains(l.argv, "--null")
+}
+
+// isDelimited reports whether a flag of xargs says what its words end with.
+func (l *commandLine) isDelimited() bool {
+	return slices.ContainsFunc(l.argv, func(w string) bool {
+		return strings.HasPrefix(w, "-d") || strings.HasPrefix(w, "--delim")
+	})
 }
 
 // added are the words that a use of the role args adds to the command.
 func (lr *listRunner) added() []field {
 	var out []field
-	for i := range lr.a.line.p.Uses {
-		if u := &lr.a.line.p.Uses[i]; u.Role == grammar.Args && u.Word >= 0 {
-			out = append(out, lr.a.field(u))
-		}
+	for u := range lr.a.line.uses(grammar.Args) {
+		out = append(out, lr.a.field(u))
 	}
 	for i := range lr.a.line.p.Stdin {
 		if lr.a.line.p.Stdin[i].Role == grammar.Args {
@@ -402,6 +396,7 @@ func (lr *listRunner) each(d data, args []field, out *data) {
 		if i >= lr.a.in.rep.lim.Rounds || lr.a.in.rep.stopped() {
 			return
 		}
-		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil, lr.a.std, out, lr.a.line.by)
+		lr.a.in.payloads.runScript("sh", data{strings.ReplaceAll(d.text, "{}", quote(f.text)), d.taint | f.taint}, nil,
+			lr.a.std, out, lr.a.line.by)
 	}
 }
