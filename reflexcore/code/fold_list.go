@@ -101,17 +101,6 @@ func foldList(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
-func foldFirst(_ *machine, c invocation) value { return at(c.receiver(), 0) }
-
-func foldArguments(_ *machine, c invocation) value { return list(values(c.args), c.taint) }
-
-// foldSockaddr is sockaddr_in(port, host).
-func foldSockaddr(_ *machine, c invocation) value {
-	return list([]value{c.second(), c.first()}, c.taint)
-}
-
-func foldJoinPath(_ *machine, c invocation) value { return text(joinPath(values(c.args)), c.taint) }
-
 func foldExpandUser(m *machine, c invocation) value {
 	v := c.target()
 	if s := v.str(); strings.HasPrefix(s, "~") {
@@ -120,15 +109,9 @@ func foldExpandUser(m *machine, c invocation) value {
 	return v
 }
 
-func foldHome(m *machine, c invocation) value { return text(m.lim.Home, c.taint) }
-
 func foldHomePath(m *machine, c invocation) value {
 	return value{kind: objectValue, s: c.result, from: m.lim.Home}
 }
-
-func foldFolder(m *machine, c invocation) value { return m.cwd.folder(c.taint) }
-
-func foldTemp(_ *machine, c invocation) value { return text("/tmp", c.taint) }
 
 // foldNewTemp is a new temporary file, somewhere else if it is told so.
 func foldNewTemp(_ *machine, c invocation) value {

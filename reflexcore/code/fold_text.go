@@ -7,8 +7,6 @@ import (
 	"approver.example/reflexcore/effect"
 )
 
-func foldTarget(_ *machine, c invocation) value { return c.target() }
-
 // foldText is String(x) and bytes([114, 109]).
 func foldText(_ *machine, c invocation) value {
 	v := c.target()
@@ -36,22 +34,11 @@ func foldTrim(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
-// foldReplace is s.replace(a, b).
-func foldReplace(m *machine, c invocation) value { return c.replaced(m.d, c.receiver()) }
-
 // foldReplaceIn is str_replace(a, b, s).
 func foldReplaceIn(m *machine, c invocation) value {
 	in, _ := argument(c.args, 2)
 	return c.replaced(m.d, in)
 }
-
-// foldSplit is s.split(sep).
-func foldSplit(_ *machine, c invocation) value { return split(c.receiver(), c.first(), c.taint) }
-
-// foldExplode is explode(sep, s).
-func foldExplode(_ *machine, c invocation) value { return split(c.second(), c.first(), c.taint) }
-
-func foldSplitWords(_ *machine, c invocation) value { return split(c.first(), unknown(0), c.taint) }
 
 func foldConcat(_ *machine, c invocation) value {
 	recv := c.receiver()
@@ -61,11 +48,6 @@ func foldConcat(_ *machine, c invocation) value {
 	}
 	return out
 }
-
-func foldConcatArgs(_ *machine, c invocation) value { return text(concat(values(c.args), ""), c.taint) }
-
-// foldFormat is "{}".format(x).
-func foldFormat(_ *machine, c invocation) value { return formatBraces(c.receiver(), c.args) }
 
 // foldFormatArgs is String.Format("{0}", x).
 func foldFormatArgs(_ *machine, c invocation) value {
@@ -81,9 +63,6 @@ func foldSprintf(_ *machine, c invocation) value {
 	}
 	return c.unknown()
 }
-
-// foldSprintfMethod is ("%s"):format(x).
-func foldSprintfMethod(_ *machine, c invocation) value { return sprintf(c.receiver(), values(c.args)) }
 
 func foldSlice(m *machine, c invocation) value {
 	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
@@ -103,24 +82,12 @@ func foldSubstring(_ *machine, c invocation) value {
 	return c.unknown()
 }
 
-func foldRepeat(_ *machine, c invocation) value { return repeat(c.receiver(), c.first()) }
-
-func foldRepeatArgs(_ *machine, c invocation) value { return repeat(c.first(), c.second()) }
-
 func foldQuote(_ *machine, c invocation) value {
 	if v := c.target(); v.known() {
 		return text("'"+strings.ReplaceAll(v.str(), "'", `'\''`)+"'", c.taint)
 	}
 	return c.unknown()
 }
-
-// foldDecoded is what may be any text, made from another.
-func foldDecoded(_ *machine, c invocation) value { return unknown(c.taint | effect.Decoded) }
-
-// foldChars is String.fromCharCode(114, 109).
-func foldChars(_ *machine, c invocation) value { return charsOf(values(c.args), c.taint) }
-
-func foldChr(_ *machine, c invocation) value { return charsOf([]value{c.receiver()}, c.taint) }
 
 func foldOrd(_ *machine, c invocation) value {
 	v := c.target()
@@ -131,25 +98,11 @@ func foldOrd(_ *machine, c invocation) value {
 	return value{kind: numberValue, n: int64(r), taint: c.taint}
 }
 
-func foldNumber(_ *machine, c invocation) value {
-	return parseNumber(c.target(), c.second(), c.taint)
-}
-
-func foldJoinChars(_ *machine, c invocation) value { return charsOf(c.receiver().list, c.taint) }
-
 func foldCharAt(_ *machine, c invocation) value {
 	if first := c.first(); first.kind == numberValue {
 		return at(c.receiver(), first.n)
 	}
 	return c.unknown()
-}
-
-// foldPack is pack("H*", hex) and unpack("u", text).
-func foldPack(_ *machine, c invocation) value { return pack(values(c.args), c.taint) }
-
-// foldUnpack is text.unpack("H*").
-func foldUnpack(_ *machine, c invocation) value {
-	return list([]value{foldUnpackOne(nil, c)}, c.taint)
 }
 
 func foldUnpackOne(_ *machine, c invocation) value {
