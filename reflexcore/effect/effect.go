@@ -91,7 +91,7 @@ const (
 )
 
 // String lists the words, separated by +.
-func (t Taint) String() string { return bitNames(uint(t), taintNames) }
+func (t Taint) String() string { return Words(t, taintNames) }
 
 // MarshalText writes the words, separated by +.
 func (t Taint) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
@@ -115,15 +115,18 @@ const (
 	Filled                     // what is not known at the beginning of the target is something: "${X:?}/x"
 )
 
-var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later", "inherited", "rooted", "filled"}
+var bitNamesList = strings.Fields(`
+	recursive force glob splits append remote bulk partial later inherited rooted filled
+`)
 
 // String lists the words, separated by +.
-func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }
+func (b Bits) String() string { return Words(b, bitNamesList) }
 
 // MarshalText writes the words, separated by +.
 func (b Bits) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-func bitNames(bits uint, names []string) string {
+// Words lists the names of bits, separated by +.
+func Words[T ~uint8 | ~uint16 | ~uint32](bits T, names []string) string {
 	var b strings.Builder
 	for i, name := range names {
 		if bits&(1<<i) == 0 {

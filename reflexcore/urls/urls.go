@@ -56,19 +56,7 @@ var flagNames = strings.Fields(`
 `)
 
 // String lists the words, separated by +.
-func (f Flags) String() string {
-	var b strings.Builder
-	for i, name := range flagNames {
-		if f&(1<<i) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
-	}
-	return b.String()
-}
+func (f Flags) String() string { return effect.Words(f, flagNames) }
 
 // Info is what a text says. The strings are parts of the text, in lower case
 // where case does not count.
