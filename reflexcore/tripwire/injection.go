@@ -12,20 +12,7 @@ import (
 )
 
 // InjectionDetectors are the detectors of [Injection].
-var InjectionDetectors = []Detector{
-	{"hijack", 0.9, "instructions that were given before are to be ignored, forgotten, overridden"},
-	{"role", 0.85, "a role, a mode or a persona that no rules hold for"},
-	{"extraction", 0.75, "a system prompt or hidden instructions are to be shown"},
-	{"concealed", 0.85, "a directive to a model that people are not to know of, or do not see"},
-	{"markup", 0.45, "the marks between the turns of a conversation, or a heading that pretends to be the system"},
-	{"exfiltration", 0.7, "a secret or a conversation is to be sent to an address"},
-	{"propagation", 0.8, "the text itself is to be copied on"},
-	{"approval", 0.8, "approval is claimed, so that nobody need be asked"},
-	{"harmful", 0.6, "how to make weapons, drugs, malware"},
-	{"constitutional", 0.85, "a model's values or rules are to be changed"},
-	{"dense", 0.6, "so many words of directives that the rest is not read"},
-	{"refusal", 0.6, "a model is never to refuse, to warn, to apologise"},
-}
+var InjectionDetectors = detectors("injection")
 
 // A step is one place of a template: a word with one of the slots, at most so many
 // words after the one before.
