@@ -39,8 +39,8 @@ const templateCount = 79
 
 var templates = func() (all [templateCount]template) {
 	i := 0
-	for heading, words := range wordset.Table(templatesText) {
-		detector, strength, _ := strings.Cut(heading, " ")
+	for of, words := range wordset.Table(templatesText) {
+		detector, strength, _ := strings.Cut(of, " ")
 		t := &all[i]
 		t.detector = detector
 		t.strength, _ = strconv.ParseFloat(strength, 64)
@@ -50,7 +50,7 @@ var templates = func() (all [templateCount]template) {
 				gap, _ = strconv.Atoi(most)
 				continue
 			}
-			slots := slot(wordset.Bits(slotNames, strings.ReplaceAll(word, "|", " ")))
+			slots := slotsOf(strings.ReplaceAll(word, "|", " "))
 			t.steps = append(t.steps, step{slots, int32(gap)})
 		}
 		i++

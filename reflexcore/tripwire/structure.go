@@ -19,8 +19,8 @@ var StructureDetectors = detectors("structure")
 var detectorsText string
 
 func detectors(kind string) (list []Detector) {
-	for heading, sees := range wordset.Table(detectorsText) {
-		if words := strings.Fields(heading); words[0] == kind {
+	for row, sees := range wordset.Table(detectorsText) {
+		if words := strings.Fields(row); words[0] == kind {
 			weight, _ := strconv.ParseFloat(words[2], 64)
 			list = append(list, Detector{words[1], weight, sees})
 		}

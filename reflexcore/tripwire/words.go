@@ -11,68 +11,6 @@ import (
 // A slot is what a word can be in an instruction to a model. Slots add up.
 type slot uint64
 
-const (
-	override  slot = 1 << iota // ignore, forget
-	prior                      // previous, above
-	all                        // all, everything
-	your                       // you, your
-	system                     // system, initial, hidden
-	instr                      // instructions, prompt
-	rule                       // rules, limits, ethics
-	not                        // no, without, never
-	follow                     // follow, obey
-	reveal                     // print, reveal
-	act                        // act, pretend
-	now                        // now, from here on
-	model                      // AI, assistant, the names of models and agents
-	mode                       // mode, persona
-	modeKind                   // developer, god, jailbreak
-	free                       // unrestricted, amoral
-	user                       // the user, the human
-	tell                       // tell, inform
-	must                       // must, always, immediately
-	run                        // run, execute
-	send                       // send, upload
-	secret                     // password, key, conversation
-	address                    // a URL or an e-mail address
-	copies                     // copy, insert, spread
-	this                       // this, these
-	file                       // file, reply
-	approved                   // approved, authorised
-	boss                       // security, administrator, owner
-	skip                       // skip, bypass
-	confirm                    // confirmation, review
-	harm                       // bomb, malware
-	make                       // make, synthesise
-	illegal                    // illegal, unethical
-	values                     // constitution, safety, guardrails
-	change                     // modify, rewrite
-	silently                   // secretly
-	before                     // before
-	respond                    // respond, answer
-	character                  // character, role
-	refuse                     // refuse, apologise
-	are                        // are, is: you are
-	comment                    // text that is not shown: a comment, hidden by its style
-	markup                     // the markup between the turns of a conversation
-	heading                    // SYSTEM:, NEW INSTRUCTIONS:
-	fresh                      // new
-	anything                   // anything
-	stop                       // stop, cease
-	to                         // to
-	team                       // team
-	forgets                    // ignore, forget: of override, what is said of words only
-	entire                     // everything
-	bounds                     // limits, ethics, censorship: of rule, what is said of people and models
-	frees                      // free of
-	how                        // how to, a recipe
-	topic                      // injection, attack: the text is about the subject
-	does                       // do
-	stay                       // stay, break
-	void                       // void, suspended
-	says                       // tell, list, write: a weak reveal
-)
-
 // slotNames are the names of the slots in the tables, in their order.
 var slotNames = strings.Fields(`
 	override prior all your system instr rule not follow reveal act now model mode modeKind free user tell must
@@ -80,6 +18,18 @@ var slotNames = strings.Fields(`
 	before respond character refuse are comment markup heading fresh anything stop to team forgets entire bounds
 	frees how topic does stay void says
 `)
+
+func slotsOf(names string) slot { return slot(wordset.Bits(slotNames, names)) }
+
+// The slots of which more is known than their words.
+var (
+	not     = slotsOf("not")
+	topic   = slotsOf("topic")   // the text is about the subject
+	address = slotsOf("address") // a URL or an e-mail address
+	comment = slotsOf("comment") // text that is not shown: a comment, hidden by its style
+	markup  = slotsOf("markup")  // the markup between the turns of a conversation
+	heading = slotsOf("heading") // SYSTEM:, NEW INSTRUCTIONS:
+)
 
 // wordsText is the vocabulary.
 //
@@ -101,7 +51,7 @@ var words = func() *dictionary {
 	for slots, list := range wordset.Table(wordsText) {
 		for w := range strings.FieldsSeq(list) {
 			stem, prefix := strings.CutSuffix(w, "*")
-			d.add(entry{stem, prefix, slot(wordset.Bits(slotNames, slots))})
+			d.add(entry{stem, prefix, slotsOf(slots)})
 		}
 	}
 	return d
