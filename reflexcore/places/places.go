@@ -60,7 +60,8 @@ var byName = func() map[string]Place {
 
 // urlNames are the words for the flags of package urls, in their order.
 var urlNames = []string{
-	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query", "secret-path", "long-label", "odd-port", "disguised",
+	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code",
+	"secret-query", "secret-path", "long-label", "odd-port", "disguised",
 	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address",
 }
 
