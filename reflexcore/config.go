@@ -24,42 +24,16 @@ import (
 type Config struct {
 	Rules      RuleFiles        `yaml:"rules"`
 	Shell      ShellBudget      `yaml:"shell"`
-	Decode     DecodeBudget     `yaml:"decode"`
+	Decode     decode.Limits    `yaml:"decode"`
 	Code       CodeBudget       `yaml:"code"`
-	SQL        SQLBudget        `yaml:"sql"`
+	SQL        sqltext.Limits   `yaml:"sql"`
 	Tools      ToolsBudget      `yaml:"tools"`
-	Content    ContentBudget    `yaml:"content"`
-	Loop       LoopBudget       `yaml:"loop"`
+	Content    content.Limits   `yaml:"content"`
+	Loop       loop.Limits      `yaml:"loop"`
 	Gatekeeper GatekeeperConfig `yaml:"gatekeeper"`
 	Budgets    TimeBudgets      `yaml:"budgets"`
-	Precedents PrecedentConfig  `yaml:"precedents"`
+	Precedents precedent.Limits `yaml:"precedents"`
 	Flow       flow.Config      `yaml:"flow"`
-}
-
-// A PrecedentConfig says when a call is like one that people denied, see
-// [precedent.Limits].
-type PrecedentConfig struct {
-	Keep       time.Duration `yaml:"keep"`
-	Similarity float64       `yaml:"similarity"`
-	Most       int           `yaml:"most"`
-}
-
-// Limits are the same for package precedent.
-func (c PrecedentConfig) Limits() precedent.Limits { return precedent.Limits(c) }
-
-// validate says what is wrong. A call of which half is the same is not like another.
-func (c PrecedentConfig) validate() []error {
-	var errs []error
-	if c.Keep < time.Hour || c.Keep > 365*24*time.Hour {
-		errs = append(errs, errors.New("precedents.keep must be 1h to 8760h"))
-	}
-	if !(c.Similarity >= 0.5 && c.Similarity < 1) {
-		errs = append(errs, errors.New("precedents.similarity must be 0.5 to below 1"))
-	}
-	if c.Most < 1 || c.Most > 1000 {
-		errs = append(errs, errors.New("precedents.most must be 1 to 1000"))
-	}
-	return errs
 }
 
 // TimeBudgets are the times by the clock over which a call is counted as slow, for each part
@@ -108,25 +82,11 @@ type ShellBudget struct {
 	Effects      int `yaml:"effects"`
 }
 
-// A DecodeBudget bounds the search for encoded texts, see [decode.Limits].
-type DecodeBudget struct {
-	Depth  int `yaml:"depth"`
-	Bytes  int `yaml:"bytes"`
-	Layers int `yaml:"layers"`
-}
-
 // A CodeBudget bounds the reading of other languages, see [code.Limits].
 type CodeBudget struct {
 	Bytes  int `yaml:"bytes"`
 	Tokens int `yaml:"tokens"`
 	Steps  int `yaml:"steps"`
-	Depth  int `yaml:"depth"`
-}
-
-// An SQLBudget bounds the reading of SQL, see [sqltext.Limits].
-type SQLBudget struct {
-	Bytes  int `yaml:"bytes"`
-	Tokens int `yaml:"tokens"`
 	Depth  int `yaml:"depth"`
 }
 
@@ -140,44 +100,21 @@ type ToolsBudget struct {
 	File   int `yaml:"file"`
 }
 
-// A ContentBudget bounds the reading of what is written to files, see
-// [content.Limits].
-type ContentBudget struct {
-	Bytes    int `yaml:"bytes"`
-	YAML     int `yaml:"yaml"`
-	Payloads int `yaml:"payloads"`
-	Depth    int `yaml:"depth"`
-}
-
-// A LoopBudget has the thresholds of the loopbreaker, see [loop.Limits].
-type LoopBudget struct {
-	Window  int `yaml:"window"`
-	Repeat  int `yaml:"repeat"`
-	Grams   int `yaml:"grams"`
-	Spiral  int `yaml:"spiral"`
-	Reads   int `yaml:"reads"`
-	Outputs int `yaml:"outputs"`
-	Entropy int `yaml:"entropy"`
-}
-
-// Limits are the same for package memory.
-func (b LoopBudget) Limits() loop.Limits { return loop.Limits(b) }
-
 // DefaultConfig is what counts where nothing is configured.
 func DefaultConfig() Config {
-	s, q, t, c := shell.DefaultLimits, sqltext.DefaultLimits(), tools.DefaultLimits(), content.DefaultLimits()
+	s, t := shell.DefaultLimits, tools.DefaultLimits()
 	b := timing.DefaultLimits()
 	return Config{
 		Budgets:    TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
 		Shell:      ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives, s.Effects},
-		Decode:     DecodeBudget{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
+		Decode:     decode.Limits{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
 		Code:       CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},
-		SQL:        SQLBudget{q.Bytes, q.Tokens, q.Depth},
+		SQL:        t.SQL,
 		Tools:      ToolsBudget{t.Bytes, t.Args, t.Depth, t.Paths, t.Bulk, t.File},
-		Content:    ContentBudget{c.Bytes, c.YAML, c.Payloads, c.Depth},
+		Content:    t.Content,
 		Gatekeeper: GatekeeperConfig{Weak: approver.DefaultWeak, AppealWithin: approver.DefaultAppealWithin},
-		Loop:       LoopBudget(loop.DefaultLimits),
-		Precedents: PrecedentConfig(precedent.DefaultLimits),
+		Loop:       loop.DefaultLimits,
+		Precedents: precedent.DefaultLimits,
 		Flow:       flow.DefaultConfig(),
 	}
 }
@@ -241,30 +178,7 @@ func (c Config) Validate() error {
 	if w := c.Gatekeeper.AppealWithin; w < time.Minute || w > time.Hour {
 		errs = append(errs, errors.New("gatekeeper.appeal_within must be 1m to 1h"))
 	}
-	return errors.Join(slices.Concat(errs, c.Loop.validate(), c.Precedents.validate(), c.Flow.Faults())...)
-}
-
-// validate says what is wrong: a threshold of 1 would warn of every call, and one
-// that the window cannot hold would never.
-func (b LoopBudget) validate() []error {
-	var errs []error
-	for _, t := range []struct {
-		key               string
-		have, least, most int
-	}{
-		{"loop.window", b.Window, 10, 100},
-		{"loop.repeat", b.Repeat, 2, 20},
-		{"loop.grams", b.Grams, 2, 20},
-		{"loop.spiral", b.Spiral, 2, 20},
-		{"loop.reads", b.Reads, 3, 50},
-		{"loop.outputs", b.Outputs, 5, 50},
-		{"loop.entropy", b.Entropy, 100, 8000},
-	} {
-		if t.have < t.least || t.have > t.most {
-			errs = append(errs, fmt.Errorf("%s must be %d to %d", t.key, t.least, t.most))
-		}
-	}
-	return errs
+	return errors.Join(slices.Concat(errs, c.Loop.Faults(), c.Precedents.Faults(), c.Flow.Faults())...)
 }
 
 // maxWeak keeps the denials of sure rules from being weak.
@@ -272,19 +186,18 @@ const maxWeak = 0.85
 
 // Limits are the same for [New].
 func (c Config) Limits() Limits {
-	s, sql := c.Shell, sqltext.Limits(c.SQL)
-	inFiles := content.Limits(c.Content)
+	s := c.Shell
 	return Limits{
 		Shell: shell.Limits{
 			Bytes: s.Bytes, Nesting: s.Nesting, Depth: s.Depth, Steps: s.Steps, Expanded: s.Expanded, Fields: s.Words, Rounds: s.Rounds,
 			Alternatives: s.Alternatives, Effects: s.Effects,
 		},
-		Decode: decode.Limits(c.Decode),
+		Decode: c.Decode,
 		Code:   code.Limits{Bytes: c.Code.Bytes, Tokens: c.Code.Tokens, Steps: c.Code.Steps, Depth: c.Code.Depth},
-		SQL:    sql,
+		SQL:    c.SQL,
 		Tools: tools.Limits{
 			Bytes: c.Tools.Bytes, Args: c.Tools.Values, Depth: c.Tools.Depth, Paths: c.Tools.Links, Bulk: c.Tools.Bulk, File: c.Tools.File,
-			Content: inFiles, SQL: sql,
+			Content: c.Content, SQL: c.SQL,
 		},
 	}
 }

@@ -29,7 +29,7 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
 	if destroys >= 0 && score >= AskFrom && !excepted && (v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
 		if v.Decision == approver.Ask {
-			v.Chain = appendBounded(v.Chain, approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+			v.Chain = appendBounded(v.Chain, matchedToo(v))
 		}
 		v = approver.Verdict{
 			Decision: approver.Ask, Severity: approver.High, By: By, Rule: RuleIrreversible, Category: "destructive", Confidence: 0.8, Irreversible: v.Irreversible, Chain: v.Chain,
@@ -136,6 +136,13 @@ func appendBounded(chain []approver.Finding, f approver.Finding) []approver.Find
 		return chain
 	}
 	return append(chain, f)
+}
+
+// matchedToo is a verdict that another one outranks.
+func matchedToo(v approver.Verdict) approver.Finding {
+	return approver.Finding{
+		By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too",
+	}
 }
 
 // maxOthers bounds the rules beside the deciding one that are kept.

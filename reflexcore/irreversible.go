@@ -1,13 +1,16 @@
 package reflexcore
 
 import (
+	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 
 	"approver.example"
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/places"
+	"approver.example/reflexcore/wordset"
 )
 
 // Scores of irreversibility from which something follows.
@@ -173,29 +176,23 @@ type baseline struct {
 	loss  loss
 }
 
-var (
-	discards = []baseline{
-		{[]string{"backup", "snapshot", "generation", "transaction-log", "audit", "binary-log", "wal"}, loss{75, "throws away what could bring things back"}},
-		{[]string{"reflog", "garbage", "unreachable"}, loss{60, "throws away what could bring history back"}},
-		{[]string{"remote-history"}, loss{55, "rewrites history that others have"}},
-		{[]string{"uncommitted", "untracked", "stash", "worktree", "submodule"}, loss{45, "throws away work that is not committed"}},
-		{[]string{"log", "trail", "offset", "data"}, loss{50, "throws records away"}},
-		{[]string{"environment", "package", "toolchain", "deployment", "unused"}, loss{20, "throws away what can be made again"}},
+// lossesText has the baselines of kinds of effects.
+//
+//go:embed losses.txt
+var lossesText string
+
+var baselines = func() map[string][]baseline {
+	all := map[string][]baseline{}
+	for heading, words := range wordset.Table(lossesText) {
+		kind, rest, _ := strings.Cut(heading, " ")
+		score, why, _ := strings.Cut(rest, " ")
+		points, _ := strconv.Atoi(score)
+		all[kind] = append(all[kind], baseline{strings.Fields(words), loss{points, why}})
 	}
-	remotes = []baseline{
-		{[]string{"build-cache", "unused-network", "stopped-container", "unused-image", "unused-containers-and-images", "cache"}, loss{15, "deletes what can be made again"}},
-		{[]string{"trash", "alias", "bookmark", "tag", "label"}, loss{30, "deletes a name"}},
-		{[]string{"rows"}, loss{45, "deletes rows of a table"}},
-		{[]string{"unused-volume", "volume", "database", "schema", "table", "storage", "bucket", "s3:", "gs:", "snapshot", "backup", "topic-data", "data", "db-instance", "db-cluster", "pg:", "cluster", "infrastructure", "stack", "namespace", "project", "key-deletion", "removed-objects", "unpushed-refs", "repo"}, loss{70, "deletes data elsewhere"}},
-		{[]string{"pod", "container", "image", "deployment", "replica", "network", "worker"}, loss{35, "deletes what its owner can start again"}},
-	}
-	published = []baseline{
-		{[]string{"transaction", "payment", "transfer", "payout", "refund", "purchase"}, loss{90, "moves money"}},
-		{[]string{"email", "message", "text", "post", "tweet", "mail"}, loss{60, "sends what cannot be called back"}},
-		{[]string{"package", "crate", "gem", "release"}, loss{55, "publishes a version for good"}},
-		{[]string{"main", "branch", "origin", "refs", "tag"}, loss{15, "shares commits"}},
-	}
-)
+	return all
+}()
+
+var discards, remotes, published = baselines["discard"], baselines["remote-delete"], baselines["publish"]
 
 // words looks an effect up by the words of its target and its What.
 func words(e *effect.Effect, table []baseline, otherwise loss) loss {

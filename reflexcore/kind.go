@@ -56,7 +56,8 @@ func (j *judgment) waits() bool {
 // lookers are the programs, and the tools by a part of their name, that only look.
 var (
 	lookers = []string{
-		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less", "pwd", "which", "type", "jq", "du", "df", "ps", "echo", "printf", "cd", "sort", "uniq", "cut", "diff",
+		"ls", "cat", "head", "tail", "grep", "egrep", "rg", "ag", "find", "fd", "tree", "wc", "stat", "file", "less",
+		"pwd", "which", "type", "jq", "du", "df", "ps", "echo", "printf", "cd", "sort", "uniq", "cut", "diff",
 		"test", "[", "nl", "bat", "awk", "sed", "true",
 	}
 	gitLooks  = []string{"status", "log", "diff", "show", "blame", "grep", "ls-files", "branch", "rev-parse", "remote"}

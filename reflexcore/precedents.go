@@ -68,7 +68,7 @@ func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) ap
 		asks.Detail = fmt.Sprintf("%s said no on %s to a call like this, which %s had asked about; similarity %.2f", like.By, day, like.Rule, similarity)
 	}
 	if v.Rule != "" { // what would have warned
-		asks.Chain = appendBounded(slices.Clip(asks.Chain), approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+		asks.Chain = appendBounded(slices.Clip(asks.Chain), matchedToo(v))
 	}
 	return asks
 }

@@ -146,7 +146,8 @@ func (l *looking) outputFolder(folder string, level buildnames.Certainty) bool {
 
 // manifests lie beside what builds make.
 var manifests = []string{
-	"package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "Makefile", "CMakeLists.txt", "meson.build", "composer.json", "Gemfile", "mix.exs", "pyproject.toml", "setup.py", "Package.swift", "pubspec.yaml",
+	"package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts", "Makefile", "CMakeLists.txt",
+	"meson.build", "composer.json", "Gemfile", "mix.exs", "pyproject.toml", "setup.py", "Package.swift", "pubspec.yaml",
 	"WORKSPACE", "MODULE.bazel", "build.sbt", "stack.yaml", "dune-project",
 }
 

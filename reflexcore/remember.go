@@ -61,7 +61,7 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 	}
 	if v.Escalates() {
 		looping.Irreversible, looping.Shadow, looping.Allowed = v.Irreversible, v.Shadow, v.Allowed
-		looping.Chain = appendBounded(v.Chain, approver.Finding{By: v.By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+		looping.Chain = appendBounded(v.Chain, matchedToo(v))
 	}
 	if looping.Decision == v.Decision { // two warnings
 		looping.Reason = v.Reason + "; " + looping.Reason

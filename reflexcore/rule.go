@@ -65,9 +65,10 @@ const (
 func Categories() []string { return slices.Clone(categories) }
 
 var categories = []string{
-	"browser", "bulk", "ci", "cloud", "constitutional", "containers", "credentials", "databases", "destructive", "device", "evasion", "execution", "exfiltration",
-	"harmful", "infrastructure", "injection", "jailbreak", "persistence", "process", "publishing", "reconnaissance", "scope-escalation", "self-protection",
-	"supply-chain", "traversal", "version-control",
+	"browser", "bulk", "ci", "cloud", "constitutional", "containers", "credentials", "databases", "destructive",
+	"device", "evasion", "execution", "exfiltration", "harmful", "infrastructure", "injection", "jailbreak",
+	"persistence", "process", "publishing", "reconnaissance", "scope-escalation", "self-protection", "supply-chain",
+	"traversal", "version-control",
 }
 
 // Final reports whether no exception can be made from the rule: nobody may be asked

@@ -276,41 +276,29 @@ func (c Condition) compile() (compiled, error) {
 		out.together |= 1 << k
 	}
 	var errs []error
-	placesOf := func(names []string) (p places.Place) {
-		for _, name := range names {
-			bit, ok := places.Named(name)
-			if !ok {
-				errs = append(errs, fmt.Errorf("there is no place %q: one of %s", name, strings.Join(places.Names(), ", ")))
-			}
-			p |= bit
-		}
-		return p
-	}
-	out.places, out.never, out.readsAt = placesOf(c.Places), placesOf(c.Never), placesOf(c.ReadsAt)
-	bits := func(names []string) (b effect.Bits) {
-		for _, name := range names {
-			bit, ok := effect.BitOf(name)
-			if !ok {
-				errs = append(errs, fmt.Errorf("there is no bit %q: one of %s", name, strings.Join(effect.BitNames(), ", ")))
-			}
-			b |= bit
-		}
-		return b
-	}
+	place := func(list []string) places.Place { return bitsOf(&errs, "place", list, places.Named, places.Names) }
+	out.places, out.never, out.readsAt = place(c.Places), place(c.Never), place(c.ReadsAt)
+	bits := func(list []string) effect.Bits { return bitsOf(&errs, "bit", list, effect.BitOf, effect.BitNames) }
 	out.how, out.without = bits(c.How), bits(c.Without)
-	taints := func(names []string) (t effect.Taint) {
-		for _, name := range names {
-			one, ok := effect.TaintOf(name)
-			if !ok {
-				errs = append(errs, fmt.Errorf("there is no taint %q: one of %s", name, strings.Join(effect.TaintNames(), ", ")))
-			}
-			t |= one
-		}
-		return t
+	taint := func(list []string) effect.Taint {
+		return bitsOf(&errs, "taint", list, effect.TaintOf, effect.TaintNames)
 	}
-	out.from, out.fromAll = taints(c.From), taints(c.FromAll)
+	out.from, out.fromAll = taint(c.From), taint(c.FromAll)
 	out.says = c.says()
 	return out, errors.Join(errs...)
+}
+
+// bitsOf adds up the bits of words, and errors for those that have none.
+func bitsOf[T ~uint8 | ~uint16 | ~uint32 | ~uint64](errs *[]error, kind string, words []string,
+	of func(string) (T, bool), all func() []string) (bits T) {
+	for _, word := range words {
+		bit, ok := of(word)
+		if !ok {
+			*errs = append(*errs, fmt.Errorf("there is no %s %q: one of %s", kind, word, strings.Join(all(), ", ")))
+		}
+		bits |= bit
+	}
+	return bits
 }
 
 // says is how much a condition names, for the choice between equal findings: the

@@ -72,7 +72,7 @@ func newShift(t testing.TB) *shift {
 	live.Set(policy)
 	s := &shift{t: t, path: filepath.Join(t.TempDir(), "db"), audit: &daemontest.Ledger{}}
 	s.stages = func(kv approver.KV) ([]approver.Stage, []approver.Stage) {
-		m := memory.New(kv, cfg.Reflex.Loop.Limits(), slog.New(slog.DiscardHandler))
+		m := memory.New(kv, cfg.Reflex.Loop, slog.New(slog.DiscardHandler))
 		engine.Memory = func(approver.ToolCall) *memory.Memory { return m }
 		j := judges.Judges{Reflex: engine, Policy: live, Screens: screens(cfg.Shield.Classifier)}
 		return append(j.Stages(kv, nil), changer{}), append(j.Fresh(), changer{})

@@ -106,8 +106,8 @@ func Open(ctx context.Context, base Deps, files Files, log *slog.Logger) (j *Jud
 	}
 	j.projects = newProjectReporter(records, log.With("part", "rules"))
 	j.Reflex.Project = j.projects.rules(cfg).For
-	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents.Limits())
-	j.memory = memory.New(base.Store, cfg.Reflex.Loop.Limits(), log.With("part", "memory"))
+	j.Reflex.Precedents = precedent.New(base.Store, cfg.Reflex.Precedents)
+	j.memory = memory.New(base.Store, cfg.Reflex.Loop, log.With("part", "memory"))
 	j.Reflex.Memory = func(approver.ToolCall) *memory.Memory { return j.memory }
 
 	tier1, err := files.screens()

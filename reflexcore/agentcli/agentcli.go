@@ -3,7 +3,7 @@
 //
 // agentcli.go asks what a command starts. unhooked.go and claude.go say which flags and commands
 // of Claude Code are plain; any other one makes a start a question. names.go takes the names of
-// programs and packages apart, and table.go lists the agents.
+// programs and packages apart, and table.go reads the list of agents, programs.txt.
 package agentcli
 
 import (

@@ -1,6 +1,7 @@
 package agentcli
 
 import (
+	_ "embed"
 	"path"
 	"slices"
 	"strings"
@@ -25,32 +26,28 @@ const (
 	TakesMany               // all words up to the next flag
 )
 
+// claudeText has the words and variables, in sets that the variables below speak of.
+//
+//go:embed claude.txt
+var claudeText string
+
+var claudeSets = wordset.Sets(claudeText)
+
 // claudeFlags are the flags of Claude Code that are plain, by what they take. The folders and
 // plugins that some name, and the subagents and files, are judged where they are known.
-var claudeFlags = func() map[string]Taker {
+var claudeFlags = claudeTakers("plain")
+
+// claudeOthers are flags that are not plain, of which it is known that they take no word, or many.
+var claudeOthers = claudeTakers("other")
+
+func claudeTakers(kind string) map[string]Taker {
 	m := map[string]Taker{}
-	for takes, flags := range map[Taker]string{
-		TakesNone: `-p --print -c --continue -h --help -v --version --verbose --debug-to-stderr -d2e --include-partial-messages
-			--include-hook-events --replay-user-messages --forward-subagent-text --fork-session --no-session-persistence
-			--strict-mcp-config --disable-slash-commands --exclude-dynamic-system-prompt-sections --brief --no-chrome --ax-screen-reader`,
-		TakesOne: `--model --fallback-model --effort --thinking --thinking-display --max-turns --max-thinking-tokens --max-budget-usd
-			--task-budget --autocompact --output-format --input-format --json-schema --permission-mode --permission-prompts
-			--session-id -n --name --system-prompt --system-prompt-file --append-system-prompt --append-system-prompt-file
-			--append-subagent-system-prompt --system-prompt-snapshot --agent --agents --debug-file --plugin-dir --plugin-dir-no-mcp`,
-		TakesMaybe: `-d --debug -r --resume --prompt-suggestions`,
-		TakesMany:  `--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --tools --betas`,
-	} {
-		for flag := range strings.FieldsSeq(flags) {
-			m[flag] = takes
+	for takes, name := range []string{"one", "none", "maybe", "many"} {
+		for flag := range claudeSets[kind+" "+name] {
+			m[flag] = Taker(takes)
 		}
 	}
 	return m
-}()
-
-// claudeOthers are flags that are not plain, of which it is known that they take no word, or many.
-var claudeOthers = map[string]Taker{
-	"--dangerously-skip-permissions": TakesNone, "--allow-dangerously-skip-permissions": TakesNone, "--ide": TakesNone,
-	"--bare": TakesNone, "--bg": TakesNone, "--background": TakesNone, "--mcp-config": TakesMany, "--file": TakesMany,
 }
 
 // ClaudeTakes is what a flag of Claude Code takes of the words behind it. One that is not
@@ -71,17 +68,11 @@ func PlainClaudeFlag(word string) bool {
 
 // claudeQuiet are the commands of Claude Code that only say, fetch or stop something, or that
 // are judged by what they add: after a colon the words behind them, where not all are.
-var claudeQuiet = wordset.Of(`help version doctor update upgrade install setup-token agents logs stop kill rm completion migrate-installer
-	mcp:list mcp:get mcp:remove mcp:add mcp:add-json mcp:add-from-claude-desktop mcp:login mcp:logout mcp:help mcp:
-	plugin:list plugin:details plugin:validate plugin:help plugin:install plugin:i plugin:enable plugin:disable plugin:uninstall plugin:remove plugin:update plugin:marketplace plugin:
-	config:get config:list config:ls config:set config:add config:remove config:rm config:help config:
-	auth:status auth:login auth:logout auth:help auth: auto-mode:defaults auto-mode:config auto-mode:help auto-mode:
-	daemon:status daemon:logs daemon:stop daemon:help daemon:`)
+var claudeQuiet = claudeSets["quiet"]
 
 // claudeCommands are its other commands that are known. Behind a flag only these are taken
 // for one, since a single word may be a prompt.
-var claudeCommands = wordset.Of(`mcp plugin plugins config auth auto-mode daemon attach respawn gateway import purge ultrareview remote-control rc remote bridge
-	sync ssh open server self-hosted-runner environment-runner sandbox project new exec setup critique xaa workspace-trust worktree-hook edit-hook`)
+var claudeCommands = claudeSets["command"]
 
 // claudeWords reports whether the words behind Claude Code's name have a flag or a command in
 // them that is not plain.
@@ -199,7 +190,7 @@ func plainCommand(args []string) bool {
 		return false
 	}
 	for _, f := range rest {
-		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !wordset.Has(claudeSays, flag) && !PlainClaudeFlag(f) {
+		if flag, _, _ := strings.Cut(f, "="); isFlag(flag) && !claudeSays[flag] && !PlainClaudeFlag(f) {
 			return false
 		}
 	}
@@ -225,7 +216,7 @@ func ClaudeInstalled(file string) bool {
 }
 
 // claudeSays are the flags with which its plain commands say or fetch something.
-const claudeSays = `--json --all --force --text --console --claudeai --sso --email --cwd --follow -f --lines --any --keep-workers`
+var claudeSays = claudeSets["says"]
 
 // second is the first word that is no flag.
 func second(args []string) string {
@@ -239,16 +230,7 @@ func second(args []string) string {
 
 // claudeVariables are the variables of Claude Code that bring no code, settings or files. Of
 // those that begin as they do, any other one is a question where it is started.
-var claudeVariables = wordset.Of(`ENTRYPOINT SESSION_ID EFFORT_LEVEL MAX_OUTPUT_TOKENS MAX_RETRIES MAX_CONTEXT_TOKENS MAX_TOOL_USE_CONCURRENCY
-	SUBAGENT_MODEL AUTO_MODE_MODEL AUTO_COMPACT_WINDOW FILE_READ_MAX_OUTPUT_TOKENS GLOB_TIMEOUT_SECONDS API_KEY_HELPER_TTL_MS OAUTH_TOKEN
-	USE_BEDROCK USE_VERTEX USE_FOUNDRY USE_MANTLE SKIP_BEDROCK_AUTH SKIP_VERTEX_AUTH SKIP_FOUNDRY_AUTH USE_NATIVE_FILE_SEARCH
-	ENABLE_TELEMETRY ENHANCED_TELEMETRY_BETA ENABLE_TASKS ENABLE_PROMPT_SUGGESTION ENABLE_TOKEN_USAGE_ATTACHMENT ENABLE_AWAY_SUMMARY
-	SKIP_PROMPT_HISTORY DEBUG_LOG_LEVEL EXIT_AFTER_STOP_DELAY ACCESSIBILITY NO_FLICKER TMUX_TRUECOLOR SSE_PORT BRIEF
-	EXTRA_BODY ATTRIBUTION_HEADER PROXY_RESOLVES_HOSTS CONNECT_TIMEOUT_MS RESUME_INTERRUPTED_TURN IDE_SKIP_AUTO_INSTALL AUTO_CONNECT_IDE
-	DISABLE_1M_CONTEXT DISABLE_ADAPTIVE_THINKING DISABLE_ALTERNATE_SCREEN DISABLE_AUTO_MEMORY DISABLE_BACKGROUND_TASKS DISABLE_CLAUDE_MDS
-	DISABLE_CRON DISABLE_EXPERIMENTAL_BETAS DISABLE_FAST_MODE DISABLE_FEEDBACK_SURVEY DISABLE_FILE_CHECKPOINTING DISABLE_GIT_INSTRUCTIONS
-	DISABLE_LEGACY_MODEL_REMAP DISABLE_MOUSE DISABLE_NONESSENTIAL_TRAFFIC DISABLE_NONSTREAMING_FALLBACK DISABLE_STRUCTURED_OUTPUTS
-	DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL DISABLE_TERMINAL_TITLE DISABLE_THINKING DISABLE_VIRTUAL_SCROLL DISABLE_WEB_FETCH DISABLE_WORKFLOWS`)
+var claudeVariables = claudeSets["variable"]
 
 // ClaudeVariable reports whether a variable may have Claude Code run or load something. Its
 // shell is the one that SHELL names, if it has no other.

@@ -3,8 +3,7 @@
 // A [Call] is read from top to bottom in read.go: its command by one walk of package shell,
 // another tool by its arguments, and each payload that is found on the way. Read
 // analyzer.go, call.go and read.go; languages.go hands code of other languages to the walk,
-// taint.go labels what tools read, and files.go and prompts.go look at the files that a call
-// names.
+// and files.go looks at the files that a call names.
 package analysis
 
 import (

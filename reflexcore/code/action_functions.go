@@ -6,8 +6,6 @@ import (
 	"approver.example/reflexcore/code/lex"
 )
 
-func giveUnknown(_ *machine, c invocation) (value, bool) { return unknown(c.taint | c.row.taint), true }
-
 func findOpaque(m *machine, c invocation) (value, bool) {
 	m.out.found(Found{Text: c.by(), Taint: c.taint, By: c.by()})
 	return unknown(c.taint), true
@@ -16,10 +14,6 @@ func findOpaque(m *machine, c invocation) (value, bool) {
 func callBack(m *machine, c invocation) (value, bool) {
 	m.callbacks(c.callee, c.args, c.taint)
 	return unknown(c.taint), true
-}
-
-func runCode(m *machine, c invocation) (value, bool) {
-	return m.evaluateCode(c.row, c.target(), c.by()), true
 }
 
 // newFunctionOf is new Function("a", "b", body), which returns a function.
@@ -73,15 +67,6 @@ func replaceByCode(m *machine, c invocation) (value, bool) {
 		m.evaluateCode(c.row, c.second(), c.by())
 	}
 	return value{}, false
-}
-
-func importModule(m *machine, c invocation) (value, bool) {
-	return m.imported(c.target(), c.by()), true
-}
-
-// getAttribute is getattr(object, name).
-func getAttribute(m *machine, c invocation) (value, bool) {
-	return m.memberOf(c.first(), c.second().str()), true
 }
 
 // callMethod is f.call(this, a), f.apply(this, [a]), f.bind(this).

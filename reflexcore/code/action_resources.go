@@ -44,8 +44,6 @@ func globFiles(m *machine, c invocation) (value, bool) {
 	return unknown(effect.File), true
 }
 
-func changeFolder(m *machine, c invocation) (value, bool) { return m.cwd.chdir(c.row, c.args), true }
-
 func useNetwork(m *machine, c invocation) (value, bool) {
 	return m.resources.network(c.row, c.target(), c.args, c.taint, c.by()), true
 }
@@ -139,8 +137,6 @@ func takePrivilege(m *machine, c invocation) (value, bool) {
 	return value{}, false
 }
 
-func readStdin(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true }
-
 // shiftOperand takes the first operand, or the first of a list.
 func shiftOperand(m *machine, c invocation) (value, bool) {
 	if len(c.args) == 0 {
@@ -159,8 +155,6 @@ func popOperand(m *machine, c invocation) (value, bool) {
 	}
 	return at(m.inputs.operands(1), -1), true
 }
-
-func allOperands(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true }
 
 func readEnvironment(m *machine, c invocation) (value, bool) {
 	if a := c.target(); c.arg >= 0 && a.kind == textValue {

@@ -5,25 +5,31 @@ var actions = map[string]actionFunc{
 	// Programs.
 	"shell": runShell, "process": runProcess, "argv": runWords, "list": runList, "input": giveInput,
 	"execv": runExec, "execl": runExec, "execfile": runFileOf, "forked": runForked, "pipeline": runPipeline,
-	"program": runNamed, "startprocess": startProcess, "psexec": runPowerShell, "cmdexec": runCmd, "magic": runMagic,
-	"fork": forkBomb,
+	"program": runNamed, "startprocess": startProcess, "psexec": runPowerShell, "cmdexec": runCmd,
+	"magic": runMagic, "fork": forkBomb,
 
 	// Files and hosts.
-	"open": openFile, "perlopen": perlOpen, "read": useFiles, "write": useFiles, "delete": useFiles, "chmod": useFiles,
-	"content": writeContent, "fwrite": writeTo, "entries": listFolder, "globbed": globFiles, "chdir": changeFolder,
+	"open": openFile, "perlopen": perlOpen, "read": useFiles, "write": useFiles, "delete": useFiles,
+	"chmod": useFiles, "content": writeContent, "fwrite": writeTo, "entries": listFolder, "globbed": globFiles,
 	"netin": useNetwork, "netout": useNetwork, "connect": connectTo, "send": sendData, "geturl": getURL,
-	"curlopt": setCurlOption, "answers": askModel, "newobject": newObject, "object": makeObject, "unpickle": unpickle,
-	"remotedelete": deleteRemote, "sql": runSQL, "kill": killProcess, "privilege": takePrivilege,
+	"curlopt": setCurlOption, "answers": askModel, "newobject": newObject, "object": makeObject,
+	"unpickle": unpickle, "remotedelete": deleteRemote, "sql": runSQL, "kill": killProcess,
+	"privilege": takePrivilege,
+	"chdir":     func(m *machine, c invocation) (value, bool) { return m.cwd.chdir(c.row, c.args), true },
 
 	// What code is given.
-	"stdin": readStdin, "shift": shiftOperand, "pop": popOperand, "argvslice": allOperands,
-	"environment": readEnvironment,
+	"shift": shiftOperand, "pop": popOperand, "environment": readEnvironment,
+	"stdin":     func(m *machine, c invocation) (value, bool) { return m.inputs.stdin(c.row), true },
+	"argvslice": func(m *machine, _ invocation) (value, bool) { return m.inputs.operands(0), true },
 
 	// Code and functions.
-	"fold": foldCall, "property": foldCall, "unknown": giveUnknown, "opaque": findOpaque, "callback": callBack,
-	"code": runCode, "function": newFunctionOf, "later": runLater, "worker": runWorker, "run": runFile,
-	"preg":   replaceByCode,
-	"import": importModule, "attr": getAttribute, "call": callMethod, "reflect": callReflected, "partial": callPartial,
-	"methodcaller": callOnModule, "dispatch": callNamed, "method": methodValue, "callfunc": callByName,
-	"reflected": reachByName, "define": defineName, "setvariable": setVariable,
+	"fold": foldCall, "property": foldCall, "opaque": findOpaque, "callback": callBack, "function": newFunctionOf,
+	"later": runLater, "worker": runWorker, "run": runFile, "preg": replaceByCode, "call": callMethod,
+	"reflect": callReflected, "partial": callPartial, "methodcaller": callOnModule, "dispatch": callNamed,
+	"method": methodValue, "callfunc": callByName, "reflected": reachByName, "define": defineName,
+	"setvariable": setVariable,
+	"unknown":     func(_ *machine, c invocation) (value, bool) { return unknown(c.taint | c.row.taint), true },
+	"code":        func(m *machine, c invocation) (value, bool) { return m.evaluateCode(c.row, c.target(), c.by()), true },
+	"import":      func(m *machine, c invocation) (value, bool) { return m.imported(c.target(), c.by()), true },
+	"attr":        func(m *machine, c invocation) (value, bool) { return m.memberOf(c.first(), c.second().str()), true },
 }

@@ -9,7 +9,6 @@ func (m *machine) apply(f *function, args []value) value {
 	f.called = true
 	if f.active || !m.budget.deeper() {
 		m.escapes.addAll(args)
-		m.budget.depth--
 		return unknown(taints(args))
 	}
 	f.active = true

@@ -205,7 +205,6 @@ func (a *awkScript) coprocess(command, body value) {
 // outside print.
 func (a *awkScript) expr(redirects bool) value {
 	if !a.budget.step() || !a.budget.deeper() {
-		a.budget.depth--
 		return unknown(0)
 	}
 	defer func() { a.budget.depth-- }()
@@ -270,7 +269,6 @@ func (a *awkScript) concat() value {
 
 func (a *awkScript) primary() value {
 	if !a.budget.deeper() {
-		a.budget.depth--
 		return unknown(0)
 	}
 	defer func() { a.budget.depth-- }()

@@ -17,11 +17,14 @@ func (b *budget) step() bool {
 	return !b.over && !b.stopped
 }
 
-// deeper counts one level of nesting. The caller takes it back, where it is false too.
+// deeper takes one level of nesting, which the caller gives back. Where it is false it took none.
 func (b *budget) deeper() bool {
-	b.depth++
-	if b.depth > b.maxDepth {
+	if b.depth >= b.maxDepth {
 		b.over = true
 	}
-	return !b.over && !b.stopped
+	if b.over || b.stopped {
+		return false
+	}
+	b.depth++
+	return true
 }

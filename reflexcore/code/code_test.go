@@ -30,6 +30,8 @@ func TestBoundsAreOpaque(t *testing.T) {
 		{"tokens", "python", "x = 1 + 2", code.Limits{Tokens: 4}},
 		{"steps", "python", "f(a)(b)(c)(d)", code.Limits{Steps: 4}},
 		{"depth", "python", "((((((x))))))", code.Limits{Depth: 5}},
+		{"depth after texts without code", "python", strings.Repeat(`eval("");`, 20) + "((((((x))))))", code.Limits{Depth: 5}},
+		{"depth after recursion", "node", strings.Repeat(`function f(){f()};f();`, 20) + "((((((x))))))", code.Limits{Depth: 5}},
 		{"brackets python", "python", deep, code.Limits{}},
 		{"brackets node", "node", strings.Repeat("[", 5000), code.Limits{}},
 		{"brackets php", "php", deep, code.Limits{}},

@@ -26,11 +26,11 @@
 //     Perl's <STDIN> in perl_input.go. awk.go, sed.go, batch.go and powershell.go are the
 //     languages that have an evaluator of their own.
 //   - actions.go lists what a row of the tables makes the machine do, fold.go what it
-//     computes; api.go loads the tables, table.go searches them, invocation.go and row.go
-//     have what they consist of.
+//     computes; api.go loads the tables, table.go searches them, and invocation.go
+//     has the call that a row is about.
 //   - What the evaluators share is below: cursor.go (the tokens), scope.go (variables),
 //     escapes.go (functions that are not followed), programs.go and pipe.go (programs and
-//     their input), bare.go (command lines that run their input), resources.go and
-//     entries.go (files and hosts), inputs.go, workdir.go, report.go and budget.go.
+//     their input), bare.go (command lines that run their input), resources.go
+//     (files and hosts), inputs.go, workdir.go, report.go and budget.go.
 //   - value.go and text.go hold what is known.
 package code

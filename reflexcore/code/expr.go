@@ -9,7 +9,6 @@ import (
 // expr evaluates an expression whose operators bind at least as strongly as min.
 func (m *machine) expr(min int) value {
 	if !m.budget.step() || !m.budget.deeper() {
-		m.budget.depth--
 		return unknown(0)
 	}
 	defer func() { m.budget.depth-- }()
@@ -155,7 +154,6 @@ func (m *machine) unary() value {
 		case "-", "+", "!", "~", "not", "\\", "&", "*", "**", "...", "@", "%", "$", "++", "--":
 			m.in.i++
 			if !m.budget.deeper() {
-				m.budget.depth--
 				return unknown(0)
 			}
 			var v value
@@ -183,7 +181,6 @@ func (m *machine) unary() value {
 		t.Text == "delete" || t.Text == "yield" || t.Text == "async" || t.Text == "new") && m.d.syntax.IsKeyword(t.Text) {
 		m.in.i++
 		if !m.budget.deeper() {
-			m.budget.depth--
 			return unknown(0)
 		}
 		v := m.unary()

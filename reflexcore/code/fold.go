@@ -3,38 +3,54 @@ package code
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
+
+	"approver.example/reflexcore/effect"
 )
 
 // folds are those that the tables name.
 var folds = map[string]foldFunc{
 	// Texts.
-	"id": foldTarget, "text": foldText, "lower": eachText(strings.ToLower), "upper": eachText(strings.ToUpper),
-	"trim":    foldTrim,
-	"replace": foldReplace, "replacein": foldReplaceIn, "split": foldSplit, "explode": foldExplode,
-	"split0": foldSplitWords,
-	"concat": foldConcat, "concatargs": foldConcatArgs, "format": foldFormat, "sprintf": foldSprintf,
-	"sprintfnet": foldFormatArgs,
-	"sprintfr":   foldSprintfMethod, "slice": foldSlice, "substringnet": foldSubstring, "repeat": foldRepeat,
-	"repeatarg": foldRepeatArgs, "quoteshell": foldQuote, "tr": foldDecoded,
+	"text": foldText, "lower": eachText(strings.ToLower), "upper": eachText(strings.ToUpper), "trim": foldTrim,
+	"replacein": foldReplaceIn, "concat": foldConcat, "sprintf": foldSprintf, "sprintfnet": foldFormatArgs,
+	"slice": foldSlice, "substringnet": foldSubstring, "quoteshell": foldQuote,
+	"id":         func(_ *machine, c invocation) value { return c.target() },
+	"replace":    func(m *machine, c invocation) value { return c.replaced(m.d, c.receiver()) }, // s.replace(a, b)
+	"split":      func(_ *machine, c invocation) value { return split(c.receiver(), c.first(), c.taint) },
+	"explode":    func(_ *machine, c invocation) value { return split(c.second(), c.first(), c.taint) },
+	"split0":     func(_ *machine, c invocation) value { return split(c.first(), unknown(0), c.taint) },
+	"concatargs": func(_ *machine, c invocation) value { return text(concat(values(c.args), ""), c.taint) },
+	"format":     func(_ *machine, c invocation) value { return formatBraces(c.receiver(), c.args) }, // "{}".format(x)
+	"sprintfr":   func(_ *machine, c invocation) value { return sprintf(c.receiver(), values(c.args)) },
+	"repeat":     func(_ *machine, c invocation) value { return repeat(c.receiver(), c.first()) },
+	"repeatarg":  func(_ *machine, c invocation) value { return repeat(c.first(), c.second()) },
+	"tr":         func(_ *machine, c invocation) value { return unknown(c.taint | effect.Decoded) },
 
 	// Characters, numbers and encodings.
-	"chars": foldChars, "chr": foldChr, "ord": foldOrd, "number": foldNumber, "joinchars": foldJoinChars,
-	"charat": foldCharAt,
-	"pack":   foldPack, "unpack": foldUnpack, "unpack1": foldUnpackOne, "packlist": foldPackList, "buffer": foldBuffer,
-	"codec": foldCodec,
+	"ord": foldOrd, "charat": foldCharAt, "unpack1": foldUnpackOne, "packlist": foldPackList,
+	"buffer": foldBuffer, "codec": foldCodec,
+	"chars":     func(_ *machine, c invocation) value { return charsOf(values(c.args), c.taint) },
+	"chr":       func(_ *machine, c invocation) value { return charsOf([]value{c.receiver()}, c.taint) },
+	"number":    func(_ *machine, c invocation) value { return parseNumber(c.target(), c.second(), c.taint) },
+	"joinchars": func(_ *machine, c invocation) value { return charsOf(c.receiver().list, c.taint) },
+	"pack":      func(_ *machine, c invocation) value { return pack(values(c.args), c.taint) },
+	"unpack":    func(_ *machine, c invocation) value { return list([]value{foldUnpackOne(nil, c)}, c.taint) },
 
 	// Lists.
 	"join": foldJoin, "joinlist": foldJoinList, "implode": foldImplode, "concatlist": foldConcatList,
-	"reverse": foldReverse,
-	"map":     foldMap, "mapblock": foldMapBlock, "list": foldList, "first": foldFirst, "arraylist": foldArguments,
-	"sockaddr": foldSockaddr,
+	"reverse": foldReverse, "map": foldMap, "mapblock": foldMapBlock, "list": foldList,
+	"first":     func(_ *machine, c invocation) value { return at(c.receiver(), 0) },
+	"arraylist": func(_ *machine, c invocation) value { return list(values(c.args), c.taint) },
+	"sockaddr":  func(_ *machine, c invocation) value { return list([]value{c.second(), c.first()}, c.taint) },
 
 	// Paths.
-	"joinpath": foldJoinPath, "dirname": eachText(path.Dir), "basename": eachText(path.Base),
-	"expanduser": foldExpandUser,
-	"home":       foldHome, "homepath": foldHomePath, "cwd": foldFolder, "tmp": foldTemp, "newtmp": foldNewTemp,
-	"newnear": foldNewNear,
-	"parent":  foldParent, "childpath": foldChildPath, "expandpath": foldExpandPath,
+	"dirname": eachText(path.Dir), "basename": eachText(path.Base), "expanduser": foldExpandUser,
+	"homepath": foldHomePath, "newtmp": foldNewTemp, "newnear": foldNewNear, "parent": foldParent,
+	"childpath": foldChildPath, "expandpath": foldExpandPath,
+	"joinpath": func(_ *machine, c invocation) value { return text(joinPath(values(c.args)), c.taint) },
+	"home":     func(m *machine, c invocation) value { return text(m.lim.Home, c.taint) },
+	"cwd":      func(m *machine, c invocation) value { return m.cwd.folder(c.taint) },
+	"tmp":      func(_ *machine, c invocation) value { return text("/tmp", c.taint) },
 
 	// Names.
 	"namespace": foldName(""), "require": foldName("require"), "constant": foldConstant, "same": foldSame,
@@ -55,3 +71,325 @@ func foldOf(name string) foldFunc {
 func foldUnknown(_ *machine, c invocation) value { return c.unknown() }
 
 func foldCall(m *machine, c invocation) (value, bool) { return c.fold(m, c), true }
+
+// foldText is String(x) and bytes([114, 109]).
+func foldText(_ *machine, c invocation) value {
+	v := c.target()
+	if v.kind == listValue {
+		return charsOf(v.list, c.taint)
+	}
+	return v
+}
+
+// eachText folds with a function from text to text.
+func eachText(f func(string) string) foldFunc {
+	return func(_ *machine, c invocation) value {
+		if v := c.target(); v.known() {
+			return text(f(v.str()), c.taint)
+		}
+		return c.unknown()
+	}
+}
+
+// foldTrim takes white space away; with an argument it takes something else.
+func foldTrim(_ *machine, c invocation) value {
+	if v := c.target(); v.known() && len(values(c.args)) <= max(0, c.arg+1) {
+		return text(strings.TrimSpace(v.str()), c.taint)
+	}
+	return c.unknown()
+}
+
+// foldReplaceIn is str_replace(a, b, s).
+func foldReplaceIn(m *machine, c invocation) value {
+	in, _ := argument(c.args, 2)
+	return c.replaced(m.d, in)
+}
+
+func foldConcat(_ *machine, c invocation) value {
+	recv := c.receiver()
+	out := recv
+	for _, a := range values(c.args) {
+		out = add(out, a, recv.kind != listValue)
+	}
+	return out
+}
+
+// foldFormatArgs is String.Format("{0}", x).
+func foldFormatArgs(_ *machine, c invocation) value {
+	if len(c.args) > 0 {
+		return formatBraces(c.first(), c.args[1:])
+	}
+	return c.unknown()
+}
+
+func foldSprintf(_ *machine, c invocation) value {
+	if vs := values(c.args); len(vs) > 0 {
+		return sprintf(vs[0], vs[1:])
+	}
+	return c.unknown()
+}
+
+func foldSlice(m *machine, c invocation) value {
+	return substring(m.d, c.target(), values(c.args), c.arg, c.taint)
+}
+
+// foldSubstring is s.Substring(from, length).
+func foldSubstring(_ *machine, c invocation) value {
+	first, second := c.first(), c.second()
+	if second.kind == numberValue && first.kind == numberValue && second.n >= 0 && first.n >= 0 && first.n < maxText &&
+		second.n < maxText {
+		end := first.n + second.n
+		return slice(c.receiver(), &first.n, &end, 1)
+	}
+	if first.kind == numberValue && len(c.args) == 1 {
+		return slice(c.receiver(), &first.n, nil, 1)
+	}
+	return c.unknown()
+}
+
+func foldQuote(_ *machine, c invocation) value {
+	if v := c.target(); v.known() {
+		return text("'"+strings.ReplaceAll(v.str(), "'", `'\''`)+"'", c.taint)
+	}
+	return c.unknown()
+}
+
+func foldOrd(_ *machine, c invocation) value {
+	v := c.target()
+	if !v.known() || v.kind != textValue || v.s == "" {
+		return c.unknown()
+	}
+	r, _ := utf8.DecodeRuneInString(v.s)
+	return value{kind: numberValue, n: int64(r), taint: c.taint}
+}
+
+func foldCharAt(_ *machine, c invocation) value {
+	if first := c.first(); first.kind == numberValue {
+		return at(c.receiver(), first.n)
+	}
+	return c.unknown()
+}
+
+func foldUnpackOne(_ *machine, c invocation) value {
+	return pack([]value{c.first(), c.receiver()}, c.taint)
+}
+
+// foldPackList is [..].pack("c*").
+func foldPackList(_ *machine, c invocation) value {
+	recv := c.receiver()
+	if recv.kind == listValue && len(recv.list) == 1 && recv.list[0].kind == textValue {
+		recv = recv.list[0]
+	}
+	return pack([]value{c.first(), recv}, c.taint)
+}
+
+func pack(args []value, taint effect.Taint) value {
+	if len(args) < 2 || !args[0].known() {
+		return unknown(taint | effect.Decoded)
+	}
+	rest := args[1]
+	switch template := args[0].str(); template {
+	case "H*":
+		return applyDecoder("hex", rest)
+	case "m", "m0", "m*":
+		return applyDecoder("base64", rest)
+	case "u":
+		return applyDecoder("uu", rest)
+	case "c*", "C*", "U*", "W*", "A*", "a*":
+		if rest.kind == listValue {
+			return charsOf(rest.list, taint|effect.Decoded)
+		}
+		return charsOf(args[1:], taint|effect.Decoded)
+	}
+	return unknown(taint | effect.Decoded)
+}
+
+// foldBuffer is Buffer.from(x, "base64").
+func foldBuffer(_ *machine, c invocation) value {
+	v, encoding := c.target(), c.second()
+	if v.kind == listValue {
+		return charsOf(v.list, c.taint)
+	}
+	return decodedFrom(v, encoding)
+}
+
+// foldCodec is codecs.decode(x, "rot13") and s.decode("hex").
+func foldCodec(_ *machine, c invocation) value {
+	if c.arg == argReceiver {
+		return decodedFrom(c.target(), c.first())
+	}
+	return decodedFrom(c.target(), c.second())
+}
+
+func decodedFrom(v, encoding value) value {
+	if encoding.known() && decoderOf(encoding.str()) != "" {
+		return applyDecoder(decoderOf(encoding.str()), v)
+	}
+	return v
+}
+
+// foldJoin is sep.join(list).
+func foldJoin(_ *machine, c invocation) value {
+	if first := c.first(); first.kind == listValue {
+		return text(concat(first.list, c.receiver().str()), c.taint)
+	}
+	return c.unknown()
+}
+
+// foldJoinList is list.join(sep).
+func foldJoinList(m *machine, c invocation) value {
+	recv, sep := c.receiver(), m.d.library.separator
+	if recv.kind != listValue {
+		return c.unknown()
+	}
+	if len(c.args) > 0 {
+		sep = c.first().str()
+	}
+	return text(concat(recv.list, sep), c.taint)
+}
+
+// foldImplode is implode(sep, list) and join(sep, @list).
+func foldImplode(m *machine, c invocation) value {
+	first, second := c.first(), c.second()
+	if first.kind == listValue {
+		first, second = second, first
+	}
+	if second.kind == listValue {
+		return text(concat(second.list, first.str()), c.taint)
+	}
+	if vs := values(c.args); len(vs) > 1 && m.d.calls.flattens {
+		return text(concat(vs[1:], first.str()), c.taint)
+	}
+	return c.unknown()
+}
+
+// foldConcatList is table.concat(list, sep).
+func foldConcatList(_ *machine, c invocation) value {
+	first, sep := c.first(), ""
+	if first.kind != listValue {
+		return c.unknown()
+	}
+	if len(c.args) > 1 {
+		sep = c.second().str()
+	}
+	return text(concat(first.list, sep), c.taint)
+}
+
+func foldReverse(m *machine, c invocation) value {
+	return reversed(c.target(), values(c.args), m.d.calls.flattens, c.taint)
+}
+
+// foldMap is list.map(f): known where the function is one of the code.
+func foldMap(m *machine, c invocation) value {
+	fn, over := unknown(0), c.receiver()
+	for _, a := range values(c.args) {
+		switch {
+		case a.fn != nil || a.kind == nameValue:
+			fn = a
+		case a.kind == listValue || a.known() && a.kind == textValue:
+			over = a
+		}
+	}
+	items, ok := over.items()
+	if !ok || fn.fn == nil && fn.kind != nameValue {
+		m.callbacks(value{}, c.args, c.taint)
+		return unknown(c.taint)
+	}
+	out := make([]value, 0, len(items))
+	for _, item := range items {
+		if !m.budget.step() {
+			break
+		}
+		out = append(out, m.call(fn, []arg{{value: item}}))
+	}
+	return list(out, c.taint)
+}
+
+// foldMapBlock is list.map(&:chr).
+func foldMapBlock(_ *machine, c invocation) value {
+	if first := c.first(); !first.known() || first.str() != "chr" {
+		return c.unknown()
+	}
+	chr := func(v value) value { return charsOf([]value{v}, v.taint) }
+	return list(mapValues(c.receiver().list, chr), c.taint)
+}
+
+func foldList(_ *machine, c invocation) value {
+	v := c.target()
+	if items, ok := v.items(); ok {
+		return list(items, c.taint)
+	}
+	return c.unknown()
+}
+
+func foldExpandUser(m *machine, c invocation) value {
+	v := c.target()
+	if s := v.str(); strings.HasPrefix(s, "~") {
+		return text(m.lim.Home+s[1:], c.taint)
+	}
+	return v
+}
+
+func foldHomePath(m *machine, c invocation) value {
+	return value{kind: objectValue, s: c.result, from: m.lim.Home}
+}
+
+// foldNewTemp is a new temporary file, somewhere else if it is told so.
+func foldNewTemp(_ *machine, c invocation) value {
+	if len(values(c.args)) == 0 {
+		return text("/tmp/tmp"+effect.Unknown, c.taint)
+	}
+	return c.unknown()
+}
+
+func foldNewNear(_ *machine, c invocation) value {
+	v := c.target()
+	return text(v.str()+effect.Unknown, c.taint)
+}
+
+func foldParent(_ *machine, c invocation) value {
+	recv := c.receiver()
+	if recv.kind != objectValue || !effect.IsKnown(recv.from) {
+		return c.unknown()
+	}
+	recv.from = path.Dir(recv.from)
+	return recv
+}
+
+func foldChildPath(_ *machine, c invocation) value {
+	recv := c.receiver()
+	if recv.kind != objectValue {
+		return c.unknown()
+	}
+	recv.from = joinPath(append([]value{recv}, values(c.args)...))
+	recv.taint |= c.taint
+	return recv
+}
+
+func foldExpandPath(m *machine, c invocation) value {
+	recv := c.receiver()
+	if recv.kind == objectValue && strings.HasPrefix(recv.from, "~") {
+		recv.from = m.lim.Home + recv.from[1:]
+	}
+	return recv
+}
+
+// foldName gives a name that stands for a module.
+func foldName(name string) foldFunc {
+	return func(*machine, invocation) value { return value{kind: nameValue, s: name} }
+}
+
+func foldConstant(m *machine, c invocation) value {
+	if first := c.first(); first.known() {
+		return value{kind: nameValue, s: m.api.canonical(first.str())}
+	}
+	return c.unknown()
+}
+
+// foldSame is a method that gives the object back.
+func foldSame(_ *machine, c invocation) value {
+	if c.callee.of != nil {
+		return c.receiver()
+	}
+	return c.unknown()
+}

@@ -1,6 +1,7 @@
 package code
 
 import (
+	"slices"
 	"strings"
 
 	"approver.example/reflexcore/effect"
@@ -80,4 +81,84 @@ func (m *machine) act(c invocation) (v value, ok bool) {
 		return value{}, false
 	}
 	return c.do(m, c)
+}
+
+// An arg is one argument of a call; name is set for f(name=…).
+type arg struct {
+	name string
+	value
+}
+
+func values(args []arg) []value {
+	out := make([]value, 0, len(args))
+	for _, a := range args {
+		if a.name == "" {
+			out = append(out, a.value)
+		}
+	}
+	return out
+}
+
+func argTaint(args []arg) (t effect.Taint) {
+	for i := range args {
+		t |= args[i].taint
+	}
+	return t
+}
+
+// argument returns the positional argument n, or the first named one of those
+// that carry what a function works on.
+func argument(args []arg, n int) (value, bool) {
+	for i := range args {
+		if args[i].name != "" {
+			continue
+		}
+		if n == 0 {
+			return args[i].value, true
+		}
+		n--
+	}
+	if n == 0 {
+		return named(args, "args", "cmd", "command", "path", "file", "filename", "url", "name", "uri", "source", "src",
+			"address", "host", "s", "string", "data")
+	}
+	return value{}, false
+}
+
+func named(args []arg, names ...string) (value, bool) {
+	for i := range args {
+		if args[i].name != "" && slices.Contains(names, args[i].name) {
+			return args[i].value, true
+		}
+	}
+	// Options in a map: JavaScript's last argument, Ruby's and PHP's.
+	for i := len(args) - 1; i >= 0; i-- {
+		if args[i].keys != nil {
+			return args[i].key(names...)
+		}
+	}
+	return value{}, false
+}
+
+func asArgs(vs []value) []arg {
+	out := make([]arg, 0, len(vs))
+	for _, v := range vs {
+		out = append(out, arg{value: v})
+	}
+	return out
+}
+
+// perlProgram marks what a block before the arguments of system and exec gives.
+const perlProgram = "program {}"
+
+func psPrefix(name, full string, least int) bool {
+	return len(name) >= least && strings.HasPrefix(full, name)
+}
+
+func asValues(words []string) []value {
+	out := make([]value, 0, len(words))
+	for _, w := range words {
+		out = append(out, text(w, 0))
+	}
+	return out
 }

@@ -70,7 +70,6 @@ func (m *machine) patternParts(open, end int) []patternPart {
 // is followed.
 func (m *machine) defaultOf(from, to int, follow bool) (value, int) {
 	if !m.budget.deeper() {
-		m.budget.depth--
 		return unknown(0), max(from, to)
 	}
 	i := m.in.i

@@ -49,7 +49,6 @@ func (p *psReader) space(lines bool) {
 func (p *psReader) block(end byte) (last value) {
 	m := p.m
 	if !m.budget.deeper() {
-		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}

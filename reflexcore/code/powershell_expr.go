@@ -10,7 +10,6 @@ import (
 func (p *psReader) primary() value {
 	m := p.m
 	if !m.budget.deeper() {
-		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}
@@ -329,7 +328,6 @@ func (p *psReader) assignment() (value, bool) {
 func (p *psReader) expression() value {
 	m := p.m
 	if !m.budget.deeper() {
-		m.budget.depth--
 		p.i = len(p.src)
 		return unknown(0)
 	}

@@ -322,7 +322,6 @@ func (m *machine) destructure(open string) {
 func (m *machine) source(src string) {
 	defer m.in.enter(src)()
 	if !m.budget.deeper() {
-		m.budget.depth--
 		return
 	}
 	m.scope.findJoined(m.in.toks, m.d)
@@ -345,7 +344,6 @@ func (m *machine) run() {
 // is that of its first expression, if it is one expression.
 func (m *machine) evaluate(src string, paren int) value {
 	if strings.TrimSpace(src) == "" || !m.budget.deeper() {
-		m.budget.depth--
 		return unknown(0)
 	}
 	if m.d.ownReader {

@@ -2,7 +2,10 @@ package code
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"approver.example/reflexcore/effect"
 )
 
 // A table is what the functions of one language do.
@@ -163,3 +166,52 @@ func (t *table) isDanger(path string) bool {
 	}
 	return false
 }
+
+// A row is one fact of a table.
+type row struct {
+	action string
+	arg    int // index, receiver or none
+	bits   effect.Bits
+	taint  effect.Taint
+	param  string // the name of a fold or a language
+	result string // the type of the object that comes back
+}
+
+const (
+	argReceiver = -1
+	argNone     = -2
+)
+
+// dangerous reports whether a function is one that nobody should reach through a
+// name that is not known.
+func (r row) dangerous() bool {
+	switch r.action {
+	case "shell", "process", "argv", "list", "execv", "execl", "code", "delete", "kill", "opaque", "run":
+		return true
+	}
+	return false
+}
+
+func (r *row) word(word string) {
+	if n, err := strconv.Atoi(word); err == nil {
+		r.arg = n
+		return
+	}
+	if bit, ok := rowBits[word]; ok {
+		r.bits |= bit
+	} else if taint, ok := rowTaints[word]; ok {
+		r.taint |= taint
+	} else if result, ok := strings.CutPrefix(word, "->"); ok {
+		r.result = result
+	} else if word == "r" {
+		r.arg = argReceiver
+	} else {
+		r.param = word
+	}
+}
+
+var rowBits = map[string]effect.Bits{"recursive": effect.Recursive, "force": effect.Force, "append": effect.Append,
+	"glob": effect.Glob}
+
+var rowTaints = map[string]effect.Taint{"secret": effect.Secret, "network": effect.Network, "decoded": effect.Decoded,
+	"file": effect.File}

@@ -1,7 +1,10 @@
 package content
 
 import (
+	_ "embed"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // maxSegments bounds a path; no file system takes 4096 bytes of more names.
@@ -9,6 +12,13 @@ const (
 	maxSegments = 64
 	maxPath     = 4096
 )
+
+// setsText has sets of words that do not change.
+//
+//go:embed sets.txt
+var setsText string
+
+var sets = wordset.Sets(setsText)
 
 // parsed is a path cut into clean, folded names.
 type parsed struct {
@@ -279,16 +289,7 @@ func (p *parsed) findHome() {
 
 // codeEndings are of source code, whose names say what it is about and not
 // what it holds.
-var codeEndings = map[string]bool{
-	".go": true, ".py": true, ".js": true, ".ts": true, ".tsx": true, ".jsx": true, ".mjs": true, ".cjs": true,
-	".rs": true, ".java": true, ".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true,
-	".rb": true, ".php": true,
-	".swift": true, ".scala": true, ".html": true, ".css": true, ".scss": true, ".vue": true, ".svelte": true,
-	".tf": true, ".sql": true, ".proto": true, ".sh": true, ".ex": true, ".exs": true, ".dart": true, ".lua": true,
-	".m": true, ".hs": true, ".ml": true, ".erl": true,
-	".clj": true, ".zig": true, ".nim": true, ".tmpl": true, ".hbs": true, ".ejs": true, ".svg": true, ".png": true,
-	".rst": true, ".adoc": true, ".snap": true, ".map": true, ".pyi": true, ".graphql": true,
-}
+var codeEndings = sets["source code"]
 
 // look finds out whether the weak rows count.
 func (p *parsed) look() {
@@ -311,13 +312,7 @@ func (p *parsed) look() {
 
 // secretWords say in a file's name that it holds a credential, where programs
 // keep their data.
-var secretWords = map[string]bool{
-	"token": true, "tokens": true, "auth": true, "oauth": true, "credential": true, "credentials": true, "creds": true,
-	"secret": true, "secrets": true, "session": true, "sessions": true, "password": true, "passwords": true,
-	"passwd": true, "apikey": true,
-	"keyring": true, "keystore": true, "cookie": true, "cookies": true, "netrc": true, "passphrase": true, "login": true,
-	"logins": true, "vault": true, "pat": true, "jwt": true,
-}
+var secretWords = sets["secret"]
 
 // secretWord reports whether the file lies in a program's folder of a home and
 // its name has a word of a secret in it.

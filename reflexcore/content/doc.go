@@ -134,10 +134,10 @@ const (
 // Limits bound the work on one content. The zero value reads nothing: whatever
 // is there is a payload of which nothing is known.
 type Limits struct {
-	Bytes    int // of content
-	YAML     int // of a YAML document
-	Payloads int // handed out; what is left over is one unknown payload
-	Depth    int // of JSON and YAML
+	Bytes    int `yaml:"bytes"`    // of content
+	YAML     int `yaml:"yaml"`     // of a YAML document
+	Payloads int `yaml:"payloads"` // handed out; what is left over is one unknown payload
+	Depth    int `yaml:"depth"`    // of JSON and YAML
 }
 
 // DefaultLimits suit a tool call.

@@ -17,28 +17,10 @@ import (
 )
 
 // runKeys are keys of YAML documents whose text a shell runs.
-var runKeys = map[string]bool{
-	"run": true, "script": true, "before_script": true, "after_script": true, "install": true, "before_install": true,
-	"command": true, "commands": true, "cmd": true, "cmds": true, "entry": true, "bash": true, "sh": true, "pwsh": true,
-	"powershell": true, "args": false,
-	"pre_build": true, "post_build": true, "postcreatecommand": true, "onstart": true, "init": true, "entrypoint": true,
-	"hooks": false, "execute": true, "exec": true, "inline": true, "inlinescript": true, "build_script": true,
-	"test_script": true, "before_deploy": true, "deploy_script": true, "tasks": false, "before": true,
-	"healthcheck": false, "test": false, "proc": true, "web": true, "worker": true, "release": true,
-}
+var runKeys = sets["yaml"]
 
 // jsonKeys are keys of JSON settings whose text runs.
-var jsonKeys = map[string]bool{
-	"command": true, "bash": true, "powershell": true, "shellcommand": true, "apikeyhelper": true, "awsauthrefresh": true,
-	"awscredentialexport": true, "otelheadershelper": true, "postcreatecommand": true, "poststartcommand": true,
-	"postattachcommand": true, "oncreatecommand": true, "updatecontentcommand": true, "initializecommand": true,
-	"notify": true, "program": true, "runtimeexecutable": true, "prelaunchcommand": true, "discoverycommand": true,
-	"callcommand": true, "tooldiscoverycommand": true, "toolcallcommand": true, "git.path": true, "preruncommand": true,
-	"fix":                             false,
-	"terminal.integrated.shell.linux": true, "terminal.integrated.automationshell.linux": true,
-	"python.defaultinterpreterpath": true, "python.pythonpath": true, "php.validate.executablepath": true,
-	"eslint.runtime": true, "typescript.tsdk": true,
-}
+var jsonKeys = sets["json"]
 
 func (x *extractor) yaml(content string) {
 	// The parser takes time that grows with the square of a document, and follows

@@ -21,11 +21,7 @@ type Front struct {
 }
 
 // frontKeys are the keys that say what a text loads or runs, in small letters.
-var frontKeys = map[string]bool{
-	"name": true, "aliases": true, "agent": true, "skills": true, "arguments": true, "shell": true,
-	"context": true, "observer": true, "hooks": true, "mcpservers": true, "lspservers": true, "initialprompt": true,
-	"paths": true,
-}
+var frontKeys = sets["front matter"]
 
 var (
 	frontKey = regexp.MustCompile(`^([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$`)

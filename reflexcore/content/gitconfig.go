@@ -7,22 +7,7 @@ import (
 )
 
 // gitCommands are settings whose whole value a shell runs, by section and key.
-var gitCommands = map[string]bool{
-	"core.sshcommand": true, "core.editor": true, "core.pager": true, "core.fsmonitor": true, "core.askpass": true,
-	"core.gitproxy": true, "core.alternaterefscommand": true, "sequence.editor": true, "credential.helper": true,
-	"diff.external": true,
-	"diff.command":  true, "diff.textconv": true, "merge.driver": true, "filter.clean": true, "filter.smudge": true,
-	"filter.process": true, "mergetool.cmd": true, "difftool.cmd": true, "gpg.program": true,
-	"gpg.ssh.defaultkeycommand": true, "pager": true,
-	"interactive.difffilter": true, "trailer.command": true, "trailer.cmd": true, "uploadpack.packobjectshook": true,
-	"sendemail.smtpserver": true, "sendemail.tocmd": true, "sendemail.cccmd": true, "sendemail.sendmailcmd": true,
-	"web.browser": false, "browser.cmd": true, "man.cmd": true, "submodule.update": true, "remote.uploadpack": true,
-	"remote.receivepack": true, "remote.proxy": false, "receive.procreceiverefs": false, "gui.cmd": true,
-	"guitool.cmd": true, "tar.command": true, "hook.command": true, "instaweb.httpd": true,
-	"imap.tunnel": true, "gc.recentobjectshook": true, "sendemail.headercmd": true, "difftool.path": true,
-	"mergetool.path": true, "browser.path": true, "man.path": true, "instaweb.browser": true, "lfs.path": true,
-	"lfs.clean": true, "lfs.smudge": true,
-}
+var gitCommands = sets["git"]
 
 // git reads a configuration file of git.
 func (x *extractor) git(content string) {

@@ -1,9 +1,11 @@
 package content
 
 import (
+	_ "embed"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // Payloads hands out what runs of a content that lies at a path. What cannot be
@@ -134,18 +136,11 @@ func (x *extractor) script(content string) {
 }
 
 // interpreters are languages by the name of their program, without a version.
-var interpreters = map[string]string{
-	"sh": effect.Shell, "bash": effect.Shell, "dash": effect.Shell, "ash": effect.Shell, "zsh": effect.Shell,
-	"ksh": effect.Shell, "mksh": effect.Shell, "busybox": effect.Shell, "bats": effect.Shell, "rbash": effect.Shell,
-	"fish": effect.Fish, "pwsh": effect.PowerShell, "powershell": effect.PowerShell, "python": effect.Python,
-	"pypy": effect.Python, "uv": effect.Python, "pipx": effect.Python, "node": effect.JavaScript,
-	"nodejs": effect.JavaScript, "deno": effect.JavaScript, "bun": effect.JavaScript, "ts-node": effect.JavaScript,
-	"tsx":  effect.JavaScript,
-	"perl": effect.Perl, "ruby": effect.Ruby, "php": effect.PHP, "lua": effect.Lua, "luajit": effect.Lua,
-	"awk": effect.Awk, "gawk": effect.Awk, "mawk": effect.Awk, "nawk": effect.Awk, "rscript": effect.R,
-	"osascript": effect.AppleScr, "psql": effect.SQL, "sqlite": effect.SQL, "vim": effect.Vim, "emacs": effect.Lisp,
-	"cmd": effect.Batch,
-}
+//
+//go:embed interpreters.txt
+var interpretersText string
+
+var interpreters = wordset.Index(interpretersText, func(language string) string { return language })
 
 // Shebang returns the language that a first line names; empty if it is not
 // known.

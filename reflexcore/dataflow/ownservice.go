@@ -1,28 +1,25 @@
 package dataflow
 
 import (
+	_ "embed"
 	"strings"
 
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/urls"
+	"approver.example/reflexcore/wordset"
 )
 
 // ownDomains are the services that people keep tokens of in the environment: what a
 // variable's name says, and where that token belongs. A token that is sent to its own
 // service is used, and not lost.
-var ownDomains = map[string][]string{
-	"github": {"github.com", "ghcr.io"}, "gh": {"github.com", "ghcr.io"}, "gitlab": {"gitlab.com"}, "bitbucket": {"bitbucket.org"},
-	"openai": {"openai.com"}, "anthropic": {"anthropic.com"}, "gemini": {"googleapis.com"}, "google": {"googleapis.com"}, "mistral": {"mistral.ai"}, "groq": {"groq.com"}, "cohere": {"cohere.com", "cohere.ai"},
-	"deepseek": {"deepseek.com"}, "openrouter": {"openrouter.ai"}, "xai": {"x.ai"}, "hf": {"huggingface.co"}, "huggingface": {"huggingface.co"}, "replicate": {"replicate.com"}, "perplexity": {"perplexity.ai"},
-	"slack": {"slack.com"}, "discord": {"discord.com"}, "telegram": {"api.telegram.org"}, "notion": {"notion.com"}, "linear": {"linear.app"}, "jira": {"atlassian.net", "atlassian.com"}, "atlassian": {"atlassian.net", "atlassian.com"},
-	"stripe": {"stripe.com"}, "twilio": {"twilio.com"}, "sendgrid": {"sendgrid.com"}, "sentry": {"sentry.io"}, "datadog": {"datadoghq.com", "datadoghq.eu"}, "dd": {"datadoghq.com", "datadoghq.eu"}, "newrelic": {"newrelic.com"},
-	"npm": {"npmjs.org", "npmjs.com"}, "pypi": {"pypi.org"}, "docker": {"docker.com", "docker.io"}, "dockerhub": {"docker.com", "docker.io"}, "snyk": {"snyk.io"}, "sonar": {"sonarcloud.io"}, "codecov": {"codecov.io"},
-	"cloudflare": {"cloudflare.com"}, "cf": {"cloudflare.com"}, "vercel": {"vercel.com"}, "netlify": {"netlify.com"}, "heroku": {"heroku.com"}, "fly": {"fly.io", "machines.dev"}, "supabase": {"supabase.co", "supabase.com"},
-	"digitalocean": {"digitalocean.com"}, "hcloud": {"hetzner.cloud"}, "linode": {"linode.com"}, "circleci": {"circleci.com"}, "circle": {"circleci.com"}, "buildkite": {"buildkite.com"}, "figma": {"figma.com"}, "airtable": {"airtable.com"},
-}
+//
+//go:embed services.txt
+var servicesText string
+
+var ownDomains = wordset.Index(servicesText, strings.Fields)
 
 // secretWords are the parts of a variable's name that say that it holds a secret.
-var secretWords = map[string]bool{"token": true, "key": true, "secret": true, "password": true, "pass": true, "pat": true, "passwd": true, "credentials": true, "apikey": true}
+var secretWords = wordset.Of("token key secret password pass pat passwd credentials apikey")
 
 // OwnService takes the taint of a secret from what is sent to the service that the
 // secret is of, over TLS: curl -H "Authorization: Bearer $GITHUB_TOKEN" to

@@ -8,9 +8,9 @@ import (
 
 // Limits bound [Layers]. A field that is 0 has its default.
 type Limits struct {
-	Depth  int // how many encodings may lie inside one another: 4
-	Bytes  int // how many bytes all layers together may have: 64 KiB
-	Layers int // how many layers there may be: 64
+	Depth  int `yaml:"depth"`  // how many encodings may lie inside one another: 4
+	Bytes  int `yaml:"bytes"`  // how many bytes all layers together may have: 64 KiB
+	Layers int `yaml:"layers"` // how many layers there may be: 64
 }
 
 // A Layer is a text that was found encoded inside another one.

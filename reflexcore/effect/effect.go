@@ -91,7 +91,7 @@ const (
 )
 
 // String lists the words, separated by +.
-func (t Taint) String() string { return bitNames(uint(t), taintNames) }
+func (t Taint) String() string { return Words(t, taintNames) }
 
 // MarshalText writes the words, separated by +.
 func (t Taint) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
@@ -115,15 +115,18 @@ const (
 	Filled                     // what is not known at the beginning of the target is something: "${X:?}/x"
 )
 
-var bitNamesList = []string{"recursive", "force", "glob", "splits", "append", "remote", "bulk", "partial", "later", "inherited", "rooted", "filled"}
+var bitNamesList = strings.Fields(`
+	recursive force glob splits append remote bulk partial later inherited rooted filled
+`)
 
 // String lists the words, separated by +.
-func (b Bits) String() string { return bitNames(uint(b), bitNamesList) }
+func (b Bits) String() string { return Words(b, bitNamesList) }
 
 // MarshalText writes the words, separated by +.
 func (b Bits) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-func bitNames(bits uint, names []string) string {
+// Words lists the names of bits, separated by +.
+func Words[T ~uint8 | ~uint16 | ~uint32](bits T, names []string) string {
 	var b strings.Builder
 	for i, name := range names {
 		if bits&(1<<i) == 0 {
@@ -215,3 +218,67 @@ func Short(text string) string {
 	}
 	return text[:cut] + "…"
 }
+
+// A Payload is a text that a call runs, or leaves somewhere to be run, and that
+// has to be analysed in its own language.
+type Payload struct {
+	// Lang is the language: one of the constants below. Empty means that nothing
+	// is known of what runs: the text is hidden, malformed or too long.
+	Lang string `json:"lang,omitempty"`
+	// Text is what runs, with [Unknown] for what is not known of it.
+	Text string `json:"text,omitempty"`
+	// Why says in a few words what makes it run, such as "cron line".
+	Why string `json:"why,omitempty"`
+	// Path is the file that holds it, if any.
+	Path string `json:"path,omitempty"`
+	// Later is set if the call only leaves the text somewhere and something else
+	// runs it afterwards.
+	Later bool `json:"later,omitempty"`
+}
+
+// The languages of payloads.
+const (
+	Shell      = "sh" // any of the Bourne shells
+	Fish       = "fish"
+	PowerShell = "powershell"
+	Batch      = "cmd"
+	Python     = "python"
+	JavaScript = "node"
+	Perl       = "perl"
+	Ruby       = "ruby"
+	PHP        = "php"
+	Lua        = "lua"
+	Awk        = "awk"
+	R          = "r"
+	SQL        = "sql"
+	AppleScr   = "applescript"
+	Vim        = "vim"
+	Lisp       = "lisp"
+)
+
+// movers take a file away from where it was.
+var movers = map[string]bool{
+	"mv": true, "gmv": true, "git mv": true, "rename": true, "rsync": true,
+	"os.replace": true, "path.replace": true, "FileUtils.mv": true, "install": false,
+}
+
+// Moves reports whether what does the effect moves files.
+func Moves(e *Effect) bool {
+	return movers[e.By] || strings.Contains(e.By, "rename") || strings.Contains(e.By, "move")
+}
+
+// Links reports whether what is read gets another name.
+func Links(ef *Effect) bool {
+	if ef.What == "link" {
+		return true
+	}
+	name := ef.By[strings.LastIndexAny(ef.By, ".:>")+1:]
+	switch strings.TrimSuffix(strings.ToLower(name), "sync") {
+	case "symlink", "link", "symlink_to", "hardlink_to", "link_to", "ln", "ln_s", "ln_sf":
+		return true
+	}
+	return false
+}
+
+// MakesFolder reports whether an effect is that a folder is made.
+func MakesFolder(ef *Effect) bool { return ef.By == "mkdir" || ef.By == "install -d" }

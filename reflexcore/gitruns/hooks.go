@@ -1,6 +1,7 @@
 package gitruns
 
 import (
+	_ "embed"
 	"errors"
 	"io/fs"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"approver.example/reflexcore/disk"
 	"approver.example/reflexcore/effect"
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // Hooks that git runs by itself, where a repository keeps them among its own files:
@@ -28,30 +30,12 @@ const (
 	maxGitFolders = 256       // folders in which git works, each with its own settings
 )
 
-// commitHooks run when a commit is made.
-const commitHooks = "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite "
+// hooksText has, for commands of git, the hooks that they run. Of others all are judged.
+//
+//go:embed githooks.txt
+var hooksText string
 
-// gitHooksOf are the hooks that a command of git runs. Of others all are judged.
-var gitHooksOf = map[string]string{
-	"commit": commitHooks, "cherry-pick": commitHooks, "revert": commitHooks,
-	"merge":    commitHooks + "pre-merge-commit post-merge",
-	"pull":     commitHooks + "pre-merge-commit post-merge pre-rebase post-checkout",
-	"rebase":   commitHooks + "pre-rebase post-checkout",
-	"am":       commitHooks + "applypatch-msg pre-applypatch post-applypatch",
-	"checkout": "post-checkout", "switch": "post-checkout", "worktree": "post-checkout", "clone": "post-checkout",
-	"restore": "", "add": "", "reset": "", "stash": "", "rm": "", "mv": "", "branch": "", "tag": "", "fetch": "",
-	"push": "pre-push", "gc": "pre-auto-gc", "update-ref": "", "apply": "", "notes": "", "bisect": "post-checkout",
-	"submodule": "post-checkout", "sparse-checkout": "", "clean": "", "init": "", "remote": "", "status": "",
-	"diff": "", "log": "none", "show": "none", "rev-parse": "none", "ls-files": "none", "config": "none", "blame": "none",
-	"grep": "none", "rev-list": "none", "cat-file": "none", "merge-base": "none", "describe": "none",
-	"shortlog": "none", "for-each-ref": "none", "show-ref": "none", "ls-tree": "none", "ls-remote": "none",
-	"format-patch": "none", "archive": "none", "check-ignore": "none", "check-attr": "none", "diff-tree": "none", "range-diff": "none",
-	"name-rev": "none", "whatchanged": "none", "count-objects": "none", "cherry": "none", "show-branch": "none", "var": "none",
-	"reflog": "none", "version": "none", "--version": "none", "help": "none",
-}
-
-// alwaysHooks may run whatever git does with its index and its branches.
-const alwaysHooks = " reference-transaction post-index-change"
+var gitHooksOf = wordset.Index(hooksText, func(heading string) string { return heading })
 
 // gitDirVar finds the variable that says where a repository is.
 var gitDirVar = regexp.MustCompile(`\bGIT_(?:DIR|WORK_TREE)=([^\s;&|]+)`)
@@ -76,7 +60,7 @@ func (g *Reader) Hooks() {
 		}
 		var names []string // of an alias, or a program of git's that is not known, all
 		if ok {
-			names = strings.Fields(known + alwaysHooks)
+			names = strings.Fields(known)
 		}
 		if named != nil {
 			at = gitFolder(named[1], s.Dir)

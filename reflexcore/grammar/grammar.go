@@ -123,8 +123,9 @@ const (
 )
 
 var roleNames = [roles]string{
-	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send", "sendfile", "permission", "kill", "discard",
-	"remote-delete", "publish", "persist", "privilege", "attack", "env", "dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
+	"text", "exec", "shell", "argv", "code", "sql", "read", "write", "append", "delete", "fetch", "host", "send",
+	"sendfile", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege", "attack", "env",
+	"dir", "args", "dry", "pass", "filter", "fetched", "decode", "encode", "bits",
 }
 
 // String is the word in the tables.

@@ -128,7 +128,8 @@ func Entropy(b []byte) float64 {
 
 // telling are words of a line that says what went wrong.
 var telling = []string{
-	"error", "fail", "fatal", "cannot", "can't", "could not", "couldn't", "unable", "not found", "no such", "denied", "refused", "undefined", "invalid", "missing", "exception", "panic", "timed out", "timeout",
+	"error", "fail", "fatal", "cannot", "can't", "could not", "couldn't", "unable", "not found", "no such", "denied",
+	"refused", "undefined", "invalid", "missing", "exception", "panic", "timed out", "timeout",
 	"not permitted", "unknown", "unexpected", "conflict", "rejected", "must be", "does not",
 }
 

@@ -63,18 +63,41 @@ type Window struct {
 // Limits are the thresholds. A zero value finds nothing; begin with
 // [DefaultLimits].
 type Limits struct {
-	Window  int // calls that are looked at
-	Repeat  int // times that one call gives the same, in a row
-	Grams   int // times that two or three calls in the same order give the same
-	Spiral  int // different calls that fail with the same error
-	Reads   int // reads in a row that bring nothing new
-	Outputs int // outputs of which the entropy is taken
+	Window  int `yaml:"window"`  // calls that are looked at
+	Repeat  int `yaml:"repeat"`  // times that one call gives the same, in a row
+	Grams   int `yaml:"grams"`   // times that two or three calls in the same order give the same
+	Spiral  int `yaml:"spiral"`  // different calls that fail with the same error
+	Reads   int `yaml:"reads"`   // reads in a row that bring nothing new
+	Outputs int `yaml:"outputs"` // outputs of which the entropy is taken
 	// Entropy is what it must fall below, in thousandths of a bit for each byte.
-	Entropy int
+	Entropy int `yaml:"entropy"`
 }
 
 // DefaultLimits are what the engine uses.
 var DefaultLimits = Limits{Window: 50, Repeat: 3, Grams: 3, Spiral: 3, Reads: 8, Outputs: 20, Entropy: 3500}
+
+// Faults says what is wrong, by the keys of the configuration: a threshold of 1 would warn of every call, and one
+// that the window cannot hold would never.
+func (l Limits) Faults() []error {
+	var errs []error
+	for _, t := range []struct {
+		key               string
+		have, least, most int
+	}{
+		{"loop.window", l.Window, 10, 100},
+		{"loop.repeat", l.Repeat, 2, 20},
+		{"loop.grams", l.Grams, 2, 20},
+		{"loop.spiral", l.Spiral, 2, 20},
+		{"loop.reads", l.Reads, 3, 50},
+		{"loop.outputs", l.Outputs, 5, 50},
+		{"loop.entropy", l.Entropy, 100, 8000},
+	} {
+		if t.have < t.least || t.have > t.most {
+			errs = append(errs, fmt.Errorf("%s must be %d to %d", t.key, t.least, t.most))
+		}
+	}
+	return errs
+}
 
 // A Finding is what is to be said of a call. The zero value is nothing.
 type Finding struct {

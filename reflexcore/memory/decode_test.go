@@ -66,14 +66,17 @@ func FuzzDecode(f *testing.F) {
 // A record that says too much, or nonsense, is refused.
 func TestDecodeRefuses(t *testing.T) {
 	for _, b := range []string{
-		`{`, `{"v":4}`, `{}`, `{"v":3,"files":[{"p":"/x","t":32}]}`, `{"v":3,"files":[],"labels":"AAAA"}`, `{"v":2,"files":[],"old":"AAAA"}`, `{"v":1,"files":[{"p":"x","t":2}]}`, `{"v":1,"files":[{"p":"/x","t":0}]}`, `{"v":1,"files":[{"p":"/x","t":8}]}`, `{"v":1,"files":[{"p":"/x/../y","t":2}]}`,
+		`{`, `{"v":4}`, `{}`, `{"v":3,"files":[{"p":"/x","t":32}]}`, `{"v":3,"files":[],"labels":"AAAA"}`,
+		`{"v":2,"files":[],"old":"AAAA"}`, `{"v":1,"files":[{"p":"x","t":2}]}`, `{"v":1,"files":[{"p":"/x","t":0}]}`,
+		`{"v":1,"files":[{"p":"/x","t":8}]}`, `{"v":1,"files":[{"p":"/x/../y","t":2}]}`,
 	} {
 		if files, err := decodeTaint([]byte(b)); err == nil {
 			t.Errorf("%s is read as %v", b, files)
 		}
 	}
 	for _, b := range []string{
-		`{`, `{"v":2}`, `{"v":1,"made":["x"]}`, `{"v":1,"window":{"next":1,"calls":[{"n":2}]}}`, `{"v":1,"window":{"next":9,"calls":[{"n":2},{"n":2}]}}`, `{"v":1,"window":{"next":9,"calls":[{"n":2,"k":9}]}}`,
+		`{`, `{"v":2}`, `{"v":1,"made":["x"]}`, `{"v":1,"window":{"next":1,"calls":[{"n":2}]}}`,
+		`{"v":1,"window":{"next":9,"calls":[{"n":2},{"n":2}]}}`, `{"v":1,"window":{"next":9,"calls":[{"n":2,"k":9}]}}`,
 		`{"v":1,"window":{"next":9,"calls":[{"n":2,"s":-1}]}}`,
 	} {
 		if r, err := decodeTrace([]byte(b)); err == nil {

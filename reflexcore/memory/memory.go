@@ -20,7 +20,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -245,25 +244,4 @@ func (m *Memory) flush(ctx context.Context) {
 	if err := errors.Join(errs...); err != nil {
 		m.log.Warn("what was remembered of calls could not be stored: after a restart there are fewer warnings and more questions", "records", len(changed), "error", err)
 	}
-}
-
-// put writes a record once more if it is not known whether it was written.
-func put(ctx context.Context, store KV, key string, value []byte, prev, next approver.Rev, keepUntil time.Time) error {
-	err := store.Put(ctx, key, value, prev, next, time.Time{}, keepUntil)
-	if err != nil && !errors.Is(err, approver.ErrConflict) && !errors.Is(err, approver.ErrTampered) && ctx.Err() == nil {
-		err = store.Put(ctx, key, value, prev, next, time.Time{}, keepUntil)
-	}
-	return err
-}
-
-// get reads a record; one that is not there is empty.
-func get(ctx context.Context, store KV, key string) ([]byte, approver.Rev, error) {
-	value, rev, err := store.Get(ctx, key)
-	if errors.Is(err, approver.ErrNotFound) {
-		return nil, "", nil
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("read what is remembered: %w", err)
-	}
-	return value, rev, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -19,12 +18,8 @@ import (
 // session, which an agent could leave for a new one. Losing it would open, so it is
 // durable before the call that adds to it is released.
 type seen struct {
-	mu     sync.Mutex
-	key    string
-	rev    approver.Rev
-	read   bool
+	stored
 	record seenRecord
-	used   time.Time
 }
 
 // seenVersion is the form of the record.
@@ -51,14 +46,11 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 	if len(b) == 0 {
 		return r, nil
 	}
-	if len(b) > maxRecord {
-		return r, fmt.Errorf("what is remembered of a session has %d bytes, more than %d", len(b), maxRecord)
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return seenRecord{}, fmt.Errorf("what is remembered of a session: %w", err)
+	if err := decode(b, "a session", &r); err != nil {
+		return seenRecord{}, err
 	}
 	if r.V != seenVersion {
-		return seenRecord{}, fmt.Errorf("what is remembered of a session is in form %d, and this version reads %d", r.V, seenVersion)
+		return seenRecord{}, errForm("a session", r.V, seenVersion)
 	}
 	if len(r.Used) > maxUsed || slices.ContainsFunc(r.Used, func(to string) bool { return to == "" || len(to) > maxUsedName }) {
 		return seenRecord{}, errors.New("what is remembered of destinations is no list of them")
@@ -66,31 +58,10 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 	return r, nil
 }
 
-func (s *seen) named(key string, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.key = key
-	if at.After(s.used) {
-		s.used = at
-	}
-}
-
-func (s *seen) idle() (time.Time, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.used, true
-}
-
 func (s *seen) loadLocked(ctx context.Context, m *Memory) error {
-	if m.store == nil {
-		return nil
-	}
-	b, rev, err := get(ctx, m.store, s.key)
-	if err != nil {
+	b, rev, changed, err := s.changed(ctx, m.store)
+	if err != nil || !changed {
 		return err
-	}
-	if s.read && rev == s.rev {
-		return nil
 	}
 	r, err := decodeSeen(b)
 	if err != nil {
@@ -148,28 +119,19 @@ func (s *seen) add(ctx context.Context, m *Memory, l flow.Label, to []string, at
 			return nil
 		}
 		r := s.record.with(l, to, at)
-		if m.store == nil {
-			s.record = r
-			return nil
-		}
 		b, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
-		next := approver.NewRev()
-		err = put(ctx, m.store, s.key, b, s.rev, next, time.Now().Add(keepSeen))
-		switch {
-		case errors.Is(err, approver.ErrConflict):
-			s.read = false
-			continue // somebody else added something
-		case err != nil:
-			s.read = false // it is not known which one is there
+		if err = s.save(ctx, m.store, b, time.Now().Add(keepSeen)); err == nil {
+			s.record = r
+			return nil
+		}
+		if !errors.Is(err, approver.ErrConflict) {
 			return fmt.Errorf("remember what the session has seen: %w", err)
 		}
-		s.record, s.rev = r, next
-		return nil
 	}
-	return errors.New("remember what the session has seen: others change it all the time")
+	return fmt.Errorf("remember what the session has seen: %w", errBusy)
 }
 
 // Seen is the highest label of what the model has seen within keep; with an error it

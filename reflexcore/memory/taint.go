@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -20,14 +19,10 @@ import (
 // a sieve: that a file was written over says nothing, because the call that would
 // have done so may not have run.
 type taint struct {
-	mu    sync.Mutex
-	key   string
-	rev   approver.Rev
-	read  bool
+	stored
 	files []file
 	index map[string]int
 	old   forgotten
-	used  time.Time
 }
 
 type file struct {
@@ -79,14 +74,11 @@ func decodeTaint(b []byte) (r taintRecord, err error) {
 	if len(b) == 0 {
 		return r, nil
 	}
-	if len(b) > maxRecord {
-		return r, fmt.Errorf("what is remembered of files has %d bytes, more than %d", len(b), maxRecord)
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return taintRecord{}, fmt.Errorf("what is remembered of files: %w", err)
+	if err := decode(b, "files", &r); err != nil {
+		return taintRecord{}, err
 	}
 	if r.V < 1 || r.V > taintVersion {
-		return taintRecord{}, fmt.Errorf("what is remembered of files is in form %d, and this version reads 1 to %d", r.V, taintVersion)
+		return taintRecord{}, errForm("files", r.V, fmt.Sprintf("1 to %d", taintVersion))
 	}
 	if len(r.Files) > maxFiles {
 		return taintRecord{}, fmt.Errorf("%d files are remembered, more than %d", len(r.Files), maxFiles)
@@ -138,21 +130,6 @@ func storable(p string) bool {
 	return len(p) > 1 && len(p) <= maxPath && p[0] == '/' && effect.IsKnown(p) && path.Clean(p) == p
 }
 
-func (t *taint) named(key string, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.key = key
-	if at.After(t.used) {
-		t.used = at
-	}
-}
-
-func (t *taint) idle() (time.Time, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.used, true
-}
-
 // load reads the record. Only if it has changed is it decoded.
 func (t *taint) load(ctx context.Context, m *Memory) error {
 	t.mu.Lock()
@@ -161,15 +138,9 @@ func (t *taint) load(ctx context.Context, m *Memory) error {
 }
 
 func (t *taint) loadLocked(ctx context.Context, m *Memory) error {
-	if m.store == nil {
-		return nil
-	}
-	b, rev, err := get(ctx, m.store, t.key)
-	if err != nil {
+	b, rev, changed, err := t.changed(ctx, m.store)
+	if err != nil || !changed {
 		return err
-	}
-	if t.read && rev == t.rev {
-		return nil
 	}
 	r, err := decodeTaint(b)
 	if err != nil {
@@ -237,25 +208,15 @@ func (t *taint) leave(ctx context.Context, m *Memory, add []File) error {
 		if err != nil {
 			return err
 		}
-		if m.store == nil {
+		if err = t.save(ctx, m.store, b, time.Now().Add(keepTaint)); err == nil {
 			t.set(r)
 			return nil
 		}
-		next := approver.NewRev()
-		err = put(ctx, m.store, t.key, b, t.rev, next, time.Now().Add(keepTaint))
-		switch {
-		case errors.Is(err, approver.ErrConflict):
-			t.read = false
-			continue // somebody else added something
-		case err != nil:
-			t.read = false // it is not known which one is there
+		if !errors.Is(err, approver.ErrConflict) {
 			return fmt.Errorf("remember what the call leaves in files: %w", err)
 		}
-		t.rev = next
-		t.set(r)
-		return nil
 	}
-	return errors.New("remember what the call leaves in files: others change it all the time")
+	return fmt.Errorf("remember what the call leaves in files: %w", errBusy)
 }
 
 // with returns the files and those added, as the newest.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -14,12 +13,8 @@ import (
 // A told is the record of one uid: what texts that tools returned told a model to do,
 // the oldest first. Of a text it keeps hashes of the names in it.
 type told struct {
-	mu   sync.Mutex
-	key  string
-	rev  approver.Rev
-	read bool
+	stored
 	list []Demand
-	used time.Time
 }
 
 // A Demand is what one text names. It does not say what is to be done with it.
@@ -48,13 +43,11 @@ func decodeTold(b []byte) ([]Demand, error) {
 		return nil, nil
 	}
 	var r toldRecord
-	switch err := json.Unmarshal(b, &r); {
-	case len(b) > maxRecord:
-		return nil, fmt.Errorf("what is remembered of demands has %d bytes, more than %d", len(b), maxRecord)
+	switch err := decode(b, "demands", &r); {
 	case err != nil:
-		return nil, fmt.Errorf("what is remembered of demands: %w", err)
+		return nil, err
 	case r.V != toldVersion:
-		return nil, fmt.Errorf("what is remembered of demands is in form %d, and this version reads %d", r.V, toldVersion)
+		return nil, errForm("demands", r.V, toldVersion)
 	case len(r.List) > maxDemands:
 		return nil, fmt.Errorf("%d demands are remembered, more than %d", len(r.List), maxDemands)
 	}
@@ -66,32 +59,11 @@ func decodeTold(b []byte) ([]Demand, error) {
 	return r.List, nil
 }
 
-func (t *told) named(key string, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.key = key
-	if at.After(t.used) {
-		t.used = at
-	}
-}
-
-func (t *told) idle() (time.Time, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.used, true
-}
-
 // load reads the record. Only if it has changed is it decoded.
 func (t *told) load(ctx context.Context, m *Memory) error {
-	if m.store == nil {
-		return nil
-	}
-	b, rev, err := get(ctx, m.store, t.key)
-	if err != nil {
+	b, rev, changed, err := t.changed(ctx, m.store)
+	if err != nil || !changed {
 		return err
-	}
-	if t.read && rev == t.rev {
-		return nil
 	}
 	list, err := decodeTold(b)
 	if err != nil {
@@ -111,28 +83,19 @@ func (t *told) add(ctx context.Context, m *Memory, d Demand) error {
 		}
 		list := append(fresh(t.list, d.At), d)
 		list = list[max(0, len(list)-maxDemands):]
-		if m.store == nil {
-			t.list = list
-			return nil
-		}
 		b, err := json.Marshal(toldRecord{toldVersion, list})
 		if err != nil {
 			return err
 		}
-		next := approver.NewRev()
-		err = put(ctx, m.store, t.key, b, t.rev, next, time.Unix(d.At, 0).Add(keepTold))
-		switch {
-		case errors.Is(err, approver.ErrConflict):
-			t.read = false
-			continue
-		case err != nil:
-			t.read = false
+		if err = t.save(ctx, m.store, b, time.Unix(d.At, 0).Add(keepTold)); err == nil {
+			t.list = list
+			return nil
+		}
+		if !errors.Is(err, approver.ErrConflict) {
 			return fmt.Errorf("remember what a result demanded: %w", err)
 		}
-		t.list, t.rev = list, next
-		return nil
 	}
-	return errors.New("remember what a result demanded: others change it all the time")
+	return fmt.Errorf("remember what a result demanded: %w", errBusy)
 }
 
 // fresh are the demands that count at a time, as a list of its own.

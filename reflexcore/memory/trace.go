@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"approver.example"
@@ -16,15 +14,12 @@ import (
 
 // A trace is the record of one session.
 type trace struct {
-	mu     sync.Mutex
-	key    string
-	rev    approver.Rev
+	stored
 	readAt time.Time
 	base   uint64 // the calls after this one are not stored yet
 	window loop.Window
 	files  []string // made, the oldest first
 	dirty  bool
-	used   time.Time
 }
 
 // traceVersion is the form of the record.
@@ -40,14 +35,11 @@ func decodeTrace(b []byte) (r traceRecord, err error) {
 	if len(b) == 0 {
 		return r, nil
 	}
-	if len(b) > maxRecord {
-		return r, fmt.Errorf("what is remembered of calls has %d bytes, more than %d", len(b), maxRecord)
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		return traceRecord{}, fmt.Errorf("what is remembered of calls: %w", err)
+	if err := decode(b, "calls", &r); err != nil {
+		return traceRecord{}, err
 	}
 	if r.V != traceVersion {
-		return traceRecord{}, fmt.Errorf("what is remembered of calls is in form %d, and this version reads %d", r.V, traceVersion)
+		return traceRecord{}, errForm("calls", r.V, traceVersion)
 	}
 	if len(r.Made) > maxMade || slices.ContainsFunc(r.Made, func(p string) bool { return !storable(p) }) {
 		return traceRecord{}, errors.New("what is remembered of made files is no list of files")
@@ -71,15 +63,6 @@ func encodeTrace(w loop.Window, made []string) ([]byte, error) {
 		default:
 			w.Calls = w.Calls[len(w.Calls)/4+1:]
 		}
-	}
-}
-
-func (t *trace) named(key string, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.key = key
-	if at.After(t.used) {
-		t.used = at
 	}
 }
 
@@ -178,10 +161,8 @@ func (t *trace) save(ctx context.Context, store KV) error {
 		if err != nil {
 			return err
 		}
-		next := approver.NewRev()
-		err = put(ctx, store, t.key, b, t.rev, next, time.Now().Add(keepTrace))
-		if err == nil {
-			t.rev, t.base, t.dirty = next, t.window.Next, false
+		if err = t.stored.save(ctx, store, b, time.Now().Add(keepTrace)); err == nil {
+			t.base, t.dirty = t.window.Next, false
 			return nil
 		}
 		if !errors.Is(err, approver.ErrConflict) {
@@ -204,5 +185,5 @@ func (t *trace) save(ctx context.Context, store KV) error {
 		theirs.Made = theirs.Made[max(0, len(theirs.Made)-maxMade):]
 		t.window, t.files, t.rev, t.base = theirs.Window, theirs.Made, rev, theirs.Window.Next
 	}
-	return errors.New("others change it all the time")
+	return errBusy
 }

@@ -119,13 +119,15 @@ func isRoot(p string) bool {
 // systemDirs are the folders of the operating system, of the Unix family and of
 // Windows.
 var systemDirs = []string{
-	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/opt", "/srv", "/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/run",
+	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/opt", "/srv",
+	"/System", "/Library", "/Applications", "/private/etc", "/private/var", "/nix", "/snap", "/run",
 	"c:/windows", "c:/program files", "c:/programdata",
 }
 
 // tops are the folders without which a machine, or its people's work, is gone.
 var tops = []string{
-	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/dev", "/home", "/root", "/Users", "/System", "/Library", "/Applications", "/nix",
+	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/var", "/sys", "/proc", "/dev", "/home",
+	"/root", "/Users", "/System", "/Library", "/Applications", "/nix",
 	"c:/windows", "c:/users", "c:/program files", "c:/programdata",
 }
 

@@ -1,12 +1,15 @@
 // Package places says what a path or a URL is, as far as rules care: by its words, and by
 // the folders in which a call works.
 //
-// Read places.go, then paths.go; cache.go only keeps what was found.
+// Read places.go, then paths.go.
 package places
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"approver.example/reflexcore/content"
 )
@@ -57,7 +60,8 @@ var byName = func() map[string]Place {
 
 // urlNames are the words for the flags of package urls, in their order.
 var urlNames = []string{
-	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code", "secret-query", "secret-path", "long-label", "odd-port", "disguised",
+	"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal", "loopback", "drop", "raw-code",
+	"secret-query", "secret-path", "long-label", "odd-port", "disguised",
 	"lookalike", "local-file", "code-url", "odd-scheme", "plaintext", "address",
 }
 
@@ -80,3 +84,39 @@ func (p Place) Names() []string {
 	}
 	return out
 }
+
+// A Cache remembers what paths with wildcards or unknown parts are: to find out
+// takes ten times as long as for other paths, and one command names the same path
+// several times. It can be shared; what it forgets is found out again.
+type Cache struct {
+	seed  maphash.Seed
+	slots [256]atomic.Pointer[remembered]
+}
+
+type remembered struct {
+	path string
+	sink content.Sink
+}
+
+// maxRemembered is the longest path that is kept.
+const maxRemembered = 256
+
+// NewCache returns an empty cache.
+func NewCache() *Cache { return &Cache{seed: maphash.MakeSeed()} }
+
+// Classify is [content.Classify].
+func (m *Cache) Classify(path string) content.Sink {
+	if len(path) > maxRemembered || !strings.ContainsAny(path, "*?[{\x00") {
+		return content.Classify(path)
+	}
+	slot := &m.slots[maphash.String(m.seed, path)%uint64(len(m.slots))]
+	if r := slot.Load(); r != nil && r.path == path {
+		return r.sink
+	}
+	sink := content.Classify(path)
+	slot.Store(&remembered{strings.Clone(path), sink})
+	return sink
+}
+
+// Secret reports whether a path holds a credential.
+func (m *Cache) Secret(path string) bool { return m.Classify(path).Secret }

@@ -23,15 +23,30 @@ type KV interface {
 // Limits say what a precedent is.
 type Limits struct {
 	// Keep is how long people's answers count.
-	Keep time.Duration
+	Keep time.Duration `yaml:"keep"`
 	// Similarity, 0 to 1, is what a call must exceed to be like another.
-	Similarity float64
+	Similarity float64 `yaml:"similarity"`
 	// Most is how many answers of one user in one project are kept; the oldest go.
-	Most int
+	Most int `yaml:"most"`
 }
 
 // DefaultLimits are what counts where nothing is configured.
 var DefaultLimits = Limits{Keep: 30 * 24 * time.Hour, Similarity: 0.7, Most: 200}
+
+// Faults says what is wrong, by the keys of the configuration. A call of which half is the same is not like another.
+func (l Limits) Faults() []error {
+	var errs []error
+	if l.Keep < time.Hour || l.Keep > 365*24*time.Hour {
+		errs = append(errs, errors.New("precedents.keep must be 1h to 8760h"))
+	}
+	if !(l.Similarity >= 0.5 && l.Similarity < 1) {
+		errs = append(errs, errors.New("precedents.similarity must be 0.5 to below 1"))
+	}
+	if l.Most < 1 || l.Most > 1000 {
+		errs = append(errs, errors.New("precedents.most must be 1 to 1000"))
+	}
+	return errs
+}
 
 // A Key says whose precedents they are: those of a user, by the kernel's word, in
 // a project, which the agent claims.

@@ -10,9 +10,9 @@ import (
 // Limits bound the work on one text. The zero value reads nothing, and says so
 // as an opaque effect.
 type Limits struct {
-	Bytes  int // of text
-	Tokens int // in all statements together
-	Depth  int // of texts that are run by texts, and of brackets in conditions
+	Bytes  int `yaml:"bytes"`  // of text
+	Tokens int `yaml:"tokens"` // in all statements together
+	Depth  int `yaml:"depth"`  // of texts that are run by texts, and of brackets in conditions
 }
 
 // DefaultLimits suit a tool call.

@@ -1,9 +1,11 @@
 package sqltext
 
 import (
+	_ "embed"
 	"strings"
 
 	"approver.example/reflexcore/effect"
+	"approver.example/reflexcore/wordset"
 )
 
 // A call is what a function of a server does with the text it is given.
@@ -24,28 +26,16 @@ const (
 
 // functions by name. Most exist in one database only; what a text means
 // elsewhere is an error there.
-var functions = map[string]call{
-	"load_file": readsFile, "pg_read_file": readsFile, "pg_read_binary_file": readsFile, "pg_ls_dir": readsFile,
-	"pg_stat_file": readsFile, "lo_import": readsFile, "readfile": readsFile, "openrowset": readsFile,
-	"utl_file.fopen": readsFile, "xp_dirtree": readsFile, "xp_fileexist": readsFile, "read_text": readsFile,
-	"read_blob": readsFile, "file": readsFile,
-	"lo_export": writesFile, "pg_file_write": writesFile, "writefile": writesFile, "adminpack": writesFile,
-	"pg_file_unlink": writesFile,
-	"sys_exec":       runsShell, "sys_eval": runsShell, "sys_bineval": opaque, "executable": runsShell,
-	"system": runsShell, "edit": opaque, "fts3_tokenizer": opaque,
-	"xp_cmdshell": runsBatch, "sp_oacreate": opaque, "sp_oamethod": runsBatch, "xp_regwrite": permits,
-	"xp_servicecontrol": permits, "sp_configure": permits, "sp_addsrvrolemember": permits, "sp_addlogin": permits,
-	"sp_addrolemember": permits, "sp_start_job": opaque, "sp_add_jobstep": opaque,
-	"dbms_scheduler.create_job": opaque, "dbms_java.runjava": opaque, "query_to_xml": runsSQL,
-	"database_to_xml": opaque, "dblink_exec": runsSQL, "sp_executesql": runsSQL, "sp_msforeachtable": runsSQL,
-	"sp_msforeachdb": runsSQL, "cron.schedule": runsSQL, "eval": runsSQL,
-	"load_extension": loadsCode, "dblink_connect": reachesOut, "dblink": reachesOut, "utl_http.request": reachesOut,
-	"httpuritype": reachesOut, "url": reachesOut, "remote": reachesOut, "http_get": reachesOut,
-	"http_post": reachesOut, "net.http_post": reachesOut, "net.http_get": reachesOut, "opendatasource": reachesOut,
-	"utl_inaddr.get_host_address": reachesOut, "s3": reachesOut, "aws_s3.query_export_to_s3": reachesOut,
-	"pg_terminate_backend": kills, "pg_cancel_backend": kills, "pg_rotate_logfile": 0, "set_config": 0,
-	"pg_reload_conf": 0, "pg_switch_wal": 0,
-}
+//
+//go:embed functions.txt
+var functionsText string
+
+var functions = wordset.Index(functionsText, func(heading string) call {
+	return call(wordset.Number(callNames, heading))
+})
+
+// callNames are the names of calls in the table of functions, in their order.
+var callNames = strings.Fields("nothing readsFile writesFile runsShell runsBatch runsSQL loadsCode reachesOut kills permits opaque")
 
 // bare functions are also called without brackets, by EXEC.
 func bare(c call, name string) bool {

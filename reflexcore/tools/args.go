@@ -2,10 +2,13 @@ package tools
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // A role is what a value is for.
@@ -36,60 +39,21 @@ const (
 	roleDir   // where a command runs
 )
 
-// roles of arguments by name, in lower case and without _ and -.
-var roles = func() map[string]role {
-	out := map[string]role{}
-	for r, names := range roleNames {
-		for name := range strings.FieldsSeq(names) {
-			out[name] = r
-		}
-	}
-	return out
-}()
+// roleNames are the names of the roles in the table of arguments, in their order.
+var roleNames = strings.Fields(`
+	other path source destination pattern url sql query dsn command code content text old new recipient header
+	secret method money field dir
+`)
 
-var roleNames = map[role]string{
-	rolePath: `
-		path file filepath filename notebookpath directory dir folder targetfile targetpath targetdirectory
-		outputpath outputfile outfile savepath saveas localpath absolutepath relativepath paths files
-		filepaths fullpath dirpath directorypath folderpath relativeworkspacepath attachment attachments
-		scriptpath configpath root rootpath targetnotebook image imagepath
-	`,
-	roleSource:      "source src sourcepath oldpath srcpath sourcefile frompath oldname",
-	roleDestination: "destination dest dst destinationpath newpath destpath topath newname linkpath",
-	rolePattern:     "pattern glob globpattern include regex includepattern searchpattern",
-	roleURL: `
-		url uri urls uris endpoint href link baseurl webhook webhookurl callback callbackurl host hostname
-		domain website target_url targeturl requesturl proxy
-	`,
-	roleSQL:     "sql statement statements sqlquery",
-	roleQuery:   "query queries q",
-	roleDSN:     "dsn connectionstring databaseurl connectionuri connectionurl dburl",
-	roleCommand: "command cmd commandline shellcommand bash commands cmds shell bashcommand",
-	roleCode: `
-		code script js javascript expression function python program sourcecode snippet pagefunction
-		pythoncode jscode scriptcontent codeblock
-	`,
-	roleContent: `
-		content contents filetext filecontent body data payload newsource codeedit json form formdata html
-		newcontent filecontents
-	`,
-	roleText: `
-		text message subject title description prompt comment summary instructions explanation note input
-		commitmessage reason thought question answer patch diff value values
-	`,
-	roleOld: "oldstring oldstr oldtext search",
-	roleNew: "newstring newstr newtext replace replacement inserttext",
-	roleRecipient: `
-		to cc bcc recipients recipient emails email channel channelid channels chatid userids invitees
-		attendees phone phonenumber replyto forwardto
-	`,
-	roleMethod: "method httpmethod verb",
-	roleHeader: "headers header cookies cookie authorization auth",
-	roleSecret: "password token apikey secret accesstoken credentials passphrase privatekey",
-	roleMoney:  "amount price currency quantity cents account",
-	roleDir:    "cwd workingdirectory workdir workingdir basedir projectroot workspace",
-	roleField:  "selector element ref field label placeholder xpath locator",
-}
+// roles of arguments by name, in lower case and without _ and -.
+var roles = wordset.Index(argumentsText, func(heading string) role {
+	return role(wordset.Number(roleNames, heading))
+})
+
+// argumentsText has the names of arguments.
+//
+//go:embed arguments.txt
+var argumentsText string
 
 // An arg is one value of a call, wherever it stands.
 type arg struct {

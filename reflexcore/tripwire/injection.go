@@ -1,26 +1,18 @@
 package tripwire
 
 import (
+	_ "embed"
 	"fmt"
+	"math/bits"
+	"strconv"
 	"strings"
 	"sync"
+
+	"approver.example/reflexcore/wordset"
 )
 
 // InjectionDetectors are the detectors of [Injection].
-var InjectionDetectors = []Detector{
-	{"hijack", 0.9, "instructions that were given before are to be ignored, forgotten, overridden"},
-	{"role", 0.85, "a role, a mode or a persona that no rules hold for"},
-	{"extraction", 0.75, "a system prompt or hidden instructions are to be shown"},
-	{"concealed", 0.85, "a directive to a model that people are not to know of, or do not see"},
-	{"markup", 0.45, "the marks between the turns of a conversation, or a heading that pretends to be the system"},
-	{"exfiltration", 0.7, "a secret or a conversation is to be sent to an address"},
-	{"propagation", 0.8, "the text itself is to be copied on"},
-	{"approval", 0.8, "approval is claimed, so that nobody need be asked"},
-	{"harmful", 0.6, "how to make weapons, drugs, malware"},
-	{"constitutional", 0.85, "a model's values or rules are to be changed"},
-	{"dense", 0.6, "so many words of directives that the rest is not read"},
-	{"refusal", 0.6, "a model is never to refuse, to warn, to apologise"},
-}
+var InjectionDetectors = detectors("injection")
 
 // A step is one place of a template: a word with one of the slots, at most so many
 // words after the one before.
@@ -37,99 +29,34 @@ type template struct {
 	steps    []step
 }
 
-// templates are the grammar. Strength is of the detector's weight.
-var templates = [...]template{
-	// hijack: ignore all previous instructions; ignore the instructions above.
-	{"hijack", 1, []step{{override, 0}, {prior, 5}, {instr, 4}}},
-	{"hijack", 1, []step{{forgets, 0}, {instr, 6}, {prior, 5}}},
-	{"hijack", 0.95, []step{{override, 0}, {your | system, 3}, {instr, 4}}},
-	{"hijack", 0.8, []step{{forgets, 0}, {all, 3}, {instr, 4}}},
-	{"hijack", 0.85, []step{{forgets, 0}, {entire, 2}, {prior, 5}}},
-	{"hijack", 0.7, []step{{forgets, 0}, {prior | your | system | values, 4}, {rule, 4}}},
-	{"hijack", 0.8, []step{{forgets, 0}, {all, 3}, {prior, 3}, {rule, 3}}},
-	{"hijack", 0.9, []step{{prior, 0}, {instr, 4}, {override, 5}}},
-	{"hijack", 0.95, []step{{not | stop, 0}, {follow, 2}, {prior | your | system, 3}, {instr, 4}}},
-	{"hijack", 0.6, []step{{stop, 0}, {follow, 2}, {your | system, 3}, {rule, 4}}},
-	{"hijack", 0.8, []step{{forgets, 0}, {all, 2}, {your, 5}, {prior, 4}}},
-	{"hijack", 0.7, []step{{fresh, 0}, {instr, 1}, {stop | forgets, 8}}},
-	{"hijack", 0.85, []step{{prior, 0}, {instr, 4}, {void, 4}}},
-	{"hijack", 0.9, []step{{system, 0}, {override, 1}, {prior | all, 4}, {rule | instr, 4}}},
-	// role: you are now …; developer mode; act as … without restrictions.
-	{"role", 0.7, []step{{your, 0}, {are, 2}, {now, 2}, {modeKind | free, 8}}},
-	{"role", 1, []step{{your, 0}, {are, 2}, {now, 2}, {modeKind | free | model, 8}, {not | frees, 8}, {bounds | values | rule, 4}}},
-	{"role", 0.7, []step{{now, 0}, {your, 3}, {are | act, 6}, {modeKind | free | character | model, 8}}},
-	{"role", 0.75, []step{{modeKind, 0}, {mode, 1}, {model | act | respond | illegal, 10}}},
-	{"role", 0.8, []step{{modeKind, 0}, {mode, 1}, {free | not, 10}, {bounds | free | illegal, 8}}},
-	{"role", 0.95, []step{{act, 0}, {model | mode | modeKind | character | your, 6}, {not | free | frees, 14}, {bounds | free | illegal, 5}}},
-	{"role", 0.8, []step{{model | character, 0}, {not, 4}, {bounds, 3}}},
-	{"role", 0.9, []step{{model | character, 0}, {not, 6}, {follow, 3}, {rule | bounds, 6}}},
-	{"role", 0.7, []step{{your | model, 0}, {not | frees, 6}, {all | follow, 3}, {bounds, 3}}},
-	{"role", 0.8, []step{{model | your | character, 0}, {free, 6}, {not | illegal | free, 10}}},
-	{"role", 0.8, []step{{not, 0}, {bounds, 2}, {bounds | illegal, 4}, {your | model | respond | character, 20}}},
-	{"role", 0.9, []step{{not, 0}, {follow, 3}, {model, 3}, {bounds | rule, 4}}},
-	{"role", 0.9, []step{{forgets, 0}, {model, 2}, {bounds | rule, 4}}},
-	{"role", 0.8, []step{{not, 0}, {follow, 3}, {all, 3}, {bounds, 4}}},
-	{"role", 0.8, []step{{not, 0}, {follow, 3}, {bounds, 4}, {bounds, 4}}},
-	{"role", 0.65, []step{{free, 0}, {model, 4}}},
-	{"role", 0.7, []step{{act, 0}, {not | frees, 5}, {bounds, 2}}},
-	{"role", 0.9, []step{{does, 0}, {anything, 1}, {now, 1}}},
-	{"role", 0.75, []step{{stay, 0}, {character, 2}}},
-	{"role", 0.75, []step{{not, 0}, {stop, 2}, {character, 2}}},
-	{"role", 0.75, []step{{act, 0}, {character | model | modeKind, 5}, {illegal | free, 20}}},
-	{"role", 0.7, []step{{illegal, 0}, {illegal, 4}, {illegal, 4}, {your | respond | character, 15}}},
-	{"role", 0.75, []step{{respond | act, 0}, {illegal | free, 4}, {not, 12}, {bounds | follow, 6}}},
-	// extraction: reveal your system prompt.
-	{"extraction", 1, []step{{reveal, 0}, {your, 4}, {system | prior, 3}, {instr, 3}}},
-	{"extraction", 0.7, []step{{reveal, 0}, {system, 4}, {instr, 1}}},
-	{"extraction", 0.9, []step{{reveal, 0}, {your, 3}, {instr, 3}}},
-	{"extraction", 0.8, []step{{says, 0}, {your, 4}, {system, 2}, {instr, 3}}},
-	{"extraction", 0.7, []step{{reveal, 0}, {all | this | to, 3}, {prior, 4}, {instr, 3}}},
-	{"extraction", 0.7, []step{{reveal, 0}, {instr, 3}, {prior, 4}, {your, 4}}},
-	{"extraction", 0.8, []step{{says, 0}, {are | before, 2}, {your, 2}, {instr, 3}}},
-	// concealed: AI agents: before answering run …, and do not tell the user.
-	{"concealed", 0.95, []step{{model, 0}, {before | must, 6}, {run | send, 8}, {not, 14}, {tell, 3}, {user, 4}}},
-	{"concealed", 0.95, []step{{model, 0}, {before, 4}, {respond, 4}, {run | send | must, 6}}},
-	{"concealed", 0.6, []step{{not, 0}, {tell, 2}, {user, 4}, {your | this | run | send, 12}}},
-	{"concealed", 0.75, []step{{your | model, 0}, {must, 2}, {not, 2}, {tell, 2}, {user, 5}}},
-	{"concealed", 0.75, []step{{not, 0}, {tell, 2}, {this, 2}, {instr, 2}}},
-	{"concealed", 0.75, []step{{run | send, 0}, {silently, 6}, {address | secret | user, 10}}},
-	{"concealed", 0.75, []step{{silently, 0}, {run | send, 3}, {address | secret | user, 10}}},
-	{"concealed", 0.9, []step{{run | send, 0}, {not, 14}, {tell, 2}, {user, 4}}},
-	{"concealed", 0.75, []step{{comment, 0}, {model, 6}, {run | send | override | before, 8}}},
-	{"concealed", 0.95, []step{{comment, 0}, {override | not, 6}, {tell | prior, 4}, {user | instr, 5}}},
-	{"concealed", 0.85, []step{{to, 0}, {model, 3}, {must | override, 6}, {run | send | override, 8}}},
-	{"concealed", 0.7, []step{{model, 0}, {must, 4}, {silently | run | send, 5}, {address | secret, 10}}},
-	// markup and headings.
-	{"markup", 0.7, []step{{markup, 0}}},
-	{"markup", 1, []step{{markup, 0}, {your | override | must | system, 12}}},
-	{"markup", 0.9, []step{{heading, 0}, {your | override | must | instr, 8}}},
-	{"markup", 0.8, []step{{fresh | must, 0}, {system, 1}, {instr, 1}}},
-	// exfiltration.
-	{"exfiltration", 1, []step{{send, 0}, {secret, 6}, {address, 8}}},
-	{"exfiltration", 0.9, []step{{secret, 0}, {send, 8}, {to, 4}, {address, 4}}},
-	{"exfiltration", 0.75, []step{{send, 0}, {your | system, 3}, {secret | instr, 4}, {to, 6}, {address, 4}}},
-	// propagation.
-	{"propagation", 1, []step{{copies, 0}, {this, 2}, {instr, 4}, {all, 8}, {file, 5}}},
-	{"propagation", 0.8, []step{{copies, 0}, {this, 2}, {file, 3}, {all, 6}, {file, 4}}},
-	{"propagation", 0.75, []step{{copies, 0}, {this, 2}, {instr, 2}, {to, 2}, {all, 3}}},
-	{"propagation", 0.9, []step{{copies, 0}, {this, 2}, {instr, 4}, {your, 6}, {file, 5}}},
-	// approval.
-	{"approval", 1, []step{{approved, 0}, {boss, 4}, {skip, 14}, {confirm, 4}}},
-	{"approval", 1, []step{{boss, 0}, {approved, 6}, {skip, 14}, {confirm, 4}}},
-	{"approval", 0.85, []step{{skip, 0}, {confirm, 4}, {boss | team, 12}, {approved, 6}}},
-	{"approval", 0.85, []step{{skip, 0}, {confirm, 4}, {approved, 10}, {boss, 5}}},
-	{"approval", 0.75, []step{{not, 0}, {confirm, 2}, {user, 3}, {confirm, 4}}},
-	// harmful.
-	{"harmful", 1, []step{{how, 0}, {make, 3}, {harm, 4}}},
-	{"harmful", 0.7, []step{{make, 0}, {harm, 3}}},
-	// constitutional.
-	{"constitutional", 1, []step{{change | override, 0}, {your, 2}, {values, 4}}},
-	{"constitutional", 0.8, []step{{your, 0}, {values, 3}, {not, 5}, {follow, 5}}},
-	// refusal.
-	{"refusal", 0.8, []step{{not, 0}, {refuse, 3}, {your | respond | model | character, 14}}},
-	{"refusal", 0.8, []step{{your | model, 0}, {not, 6}, {refuse, 4}}},
-	{"refusal", 0.7, []step{{not, 0}, {reveal | tell | respond, 3}, {model, 3}, {model | instr, 4}}},
-}
+// templatesText is the grammar, and templateCount how many rows it has. Strength is a part of
+// the detector's weight.
+//
+//go:embed templates.txt
+var templatesText string
+
+const templateCount = 79
+
+var templates = func() (all [templateCount]template) {
+	i := 0
+	for of, words := range wordset.Table(templatesText) {
+		detector, strength, _ := strings.Cut(of, " ")
+		t := &all[i]
+		t.detector = detector
+		t.strength, _ = strconv.ParseFloat(strength, 64)
+		gap := 0
+		for word := range strings.FieldsSeq(words) {
+			if most, isGap := strings.CutPrefix(word, "+"); isGap {
+				gap, _ = strconv.Atoi(most)
+				continue
+			}
+			slots := slotsOf(strings.ReplaceAll(word, "|", " "))
+			t.steps = append(t.steps, step{slots, int32(gap)})
+		}
+		i++
+	}
+	return all
+}()
 
 // byFirst are the templates by their first step's slots.
 var byFirst = func() (t [64][]int) {
@@ -141,13 +68,7 @@ var byFirst = func() (t [64][]int) {
 	return t
 }()
 
-func bit(s slot) int {
-	n := 0
-	for s &= -s; s > 1; s >>= 1 {
-		n++
-	}
-	return n
-}
+func bit(s slot) int { return bits.TrailingZeros64(uint64(s)) }
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 

@@ -1,38 +1,31 @@
 package tripwire
 
 import (
+	_ "embed"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"approver.example/reflexcore/shell"
+	"approver.example/reflexcore/wordset"
 )
 
 // StructureDetectors are the detectors of [Structure] and [Characters].
-var StructureDetectors = []Detector{
-	{"nesting", 0.9, "shells in shells: 3 layers of payloads and more, at full strength from 6"},
-	{"encoding", 0.95, "encoded text that ends in an execution: at full strength from 3 layers, at 0.9 with 2, at 0.6 with 1"},
-	{"split-name", 0.7, "a command's name with quotes or backslashes inside it (r\"\"m)"},
-	{"glued-name", 0.7, "a program's name put together from letters of variables ($a$b)"},
-	{"cut-name", 0.75, "a name or a flag that is a part of a value, or a value changed (${x:0:1})"},
-	{"computed-name", 0.6, "a name that another command prints ($(echo rm))"},
-	{"escaped-name", 0.75, "a name or a flag with its letters as numbers ($'\\x72m')"},
-	{"braced-name", 0.7, "one word in braces that is a command with its arguments ({rm,-rf,/})"},
-	{"guessed-name", 0.85, "a program given as a pattern of paths (/bin/r?)"},
-	{"empty-quotes", 0.7, "quotes around nothing between the letters of a word (/et''c)"},
-	{"separator", 0.6, "spaces written as the variable IFS inside a word"},
-	{"eval", 0.25, "eval of a text that is not known"},
-	{"source-process", 0.2, "source of what a process prints"},
-	{"input-as-code", 0.4, "an input whose lines become shell code (xargs sh -c)"},
-	{"unknown-name", 0.15, "a variable whose value is not known as a command"},
-	{"into-danger", 0.5, "one of the seven kinds of hidden names above, in a call that reaches out, deletes, runs code or takes rights"},
-	{"control", 0.85, "control characters in a command, or a lone carriage return"},
-	{"terminal-escape", 0.7, "a terminal's escape sequence in a command"},
-	{"bidi", 0.9, "characters that turn the direction of a text round; at 0.5 in a line with letters that run from right to left"},
-	{"zero-width", 0.85, "characters without width inside a word, or eight and more in a row"},
-	{"tag-characters", 0.95, "the invisible alphabet of tags outside of a flag"},
-	{"selectors", 0.9, "several variation selectors in a row"},
-	{"space", 0.6, "an unusual space in a command's name, a path or a host"},
-	{"look-alike", 0.95, "a program whose name only looks like ASCII letters"},
-	{"mixed-script", 0.8, "letters that look like ASCII ones among ASCII letters, in a path, a host or a name"},
+var StructureDetectors = detectors("structure")
+
+// detectorsText lists the detectors.
+//
+//go:embed detectors.txt
+var detectorsText string
+
+func detectors(kind string) (list []Detector) {
+	for row, sees := range wordset.Table(detectorsText) {
+		if words := strings.Fields(row); words[0] == kind {
+			weight, _ := strconv.ParseFloat(words[2], 64)
+			list = append(list, Detector{words[1], weight, sees})
+		}
+	}
+	return list
 }
 
 // weights are the weights by name.

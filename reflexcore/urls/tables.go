@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"approver.example/display"
+	"approver.example/reflexcore/wordset"
 )
 
 // tablesText has the names that the tables are made of.
@@ -15,96 +16,81 @@ import (
 //go:embed tables.txt
 var tablesText string
 
+// A kind is what a row of the tables is about. Most kinds give the flags of their words.
+type kind uint8
+
+const (
+	hosts         kind = iota // hosts that are more than a public server
+	spelled                   // services under which a name spells its address
+	services                  // hosts that do something with what they receive
+	buckets                   // schemes of storage, behind which no host stands
+	parameters                // those that carry a credential
+	schemes                   // those with an authority, and what is not ordinary about them
+	opaqueSchemes             // those that need no // after them, and what they are
+	secretPaths               // parts of paths whose answer is a credential on any host
+	secretActions             // parts of queries that are the same
+	accessPaths               // parts of paths under which rights are given, on any host
+	accessActions             // parts of queries that are the same
+	kinds
+)
+
+// kindNames are the names of the kinds in the tables, in their order.
+var kindNames = strings.Fields(`
+	name spelled service bucket parameter scheme opaque secret-path secret-action access-path access-action
+`)
+
 // tables are what is known by names alone.
 type tables struct {
-	names    map[string]Flags   // hosts that are more than a public server
-	spelled  map[string]bool    // services under which a name spells its address
-	services map[string]service // hosts that do something with what they receive
-	buckets  map[string]bool    // schemes of storage, behind which no host stands
-	secrets  map[string]bool    // parameters that carry a credential
-}
-
-// A service does what its flags say, where a path begins with path.
-type service struct {
-	flags Flags
-	path  string
+	flags [kinds]map[string]Flags
+	words [kinds][]string
+	paths map[string]string // beginnings of the paths of services, where not all of a host is one
 }
 
 // loaded reads the tables when they are first needed.
 var loaded = sync.OnceValue(func() *tables {
-	t := &tables{names: map[string]Flags{}, spelled: map[string]bool{}, services: map[string]service{},
-		buckets: map[string]bool{}, secrets: map[string]bool{}}
-	what, flags := "", Flags(0)
-	for line := range strings.Lines(tablesText) {
-		if line[0] == '#' || line[0] == '\n' {
-			continue
-		}
-		list := line
-		if line[0] != '\t' {
-			head, rest, _ := strings.Cut(line, ":")
-			var words string
-			what, words, _ = strings.Cut(head, " ")
-			flags, list = flagsNamed(words), rest
-		}
-		for name := range strings.FieldsSeq(list) {
-			t.add(what, name, flags)
+	t := &tables{paths: map[string]string{}}
+	for i := range t.flags {
+		t.flags[i] = map[string]Flags{}
+	}
+	for heading, words := range wordset.Table(tablesText) {
+		name, flags, _ := strings.Cut(heading, " ")
+		k := wordset.Number(kindNames, name)
+		for word := range strings.FieldsSeq(words) {
+			if host, path, ok := strings.Cut(word, "/"); ok && name == "service" {
+				word, t.paths[host] = host, "/"+path
+			}
+			t.flags[k][word] = Flags(wordset.Bits(flagNames, flags))
+			t.words[k] = append(t.words[k], word)
 		}
 	}
 	return t
 })
 
-// flagsNamed are the flags of these words.
-func flagsNamed(words string) (f Flags) {
-	for word := range strings.FieldsSeq(words) {
-		i := slices.Index(flagNames, word)
-		if i < 0 {
-			panic("urls: tables.txt has the flag " + word)
-		}
-		f |= 1 << i
-	}
-	return f
-}
-
-func (t *tables) add(what, name string, flags Flags) {
-	switch what {
-	case "name":
-		t.names[name] = flags
-	case "spelled":
-		t.spelled[name] = true
-	case "service":
-		host, path := name, ""
-		if i := strings.IndexByte(name, '/'); i >= 0 {
-			host, path = name[:i], name[i:]
-		}
-		t.services[host] = service{flags, path}
-	case "bucket":
-		t.buckets[name] = true
-	case "parameter":
-		t.secrets[name] = true
-	default:
-		panic("urls: tables.txt has the word " + what)
-	}
+// has reports whether a word is of a kind.
+func (t *tables) has(k kind, word string) bool {
+	_, ok := t.flags[k][word]
+	return ok
 }
 
 // name looks a host up: every ending of it that begins at a dot.
 func (i *Info) name(h string) {
 	t := loaded()
 	for rest := h; rest != ""; {
-		if f, ok := t.names[rest]; ok {
+		if f, ok := t.flags[hosts][rest]; ok {
 			// "metadata" and its like are hosts, not domains.
 			if rest == h || strings.IndexByte(rest, '.') >= 0 || f&Metadata == 0 {
 				i.Flags |= f
 			}
 		}
-		if t.spelled[rest] && rest != h {
+		if rest != h && t.has(spelled, rest) {
 			i.Flags |= Disguised
 			if addr, ok := spelledAddr(strings.TrimSuffix(h, "."+rest)); ok {
 				i.Addr = addr
 				i.Flags |= classOf(addr)
 			}
 		}
-		if s, ok := t.services[rest]; ok && strings.HasPrefix(i.Path, s.path) {
-			i.Flags |= s.flags
+		if f, ok := t.flags[services][rest]; ok && strings.HasPrefix(i.Path, t.paths[rest]) {
+			i.Flags |= f
 			i.Service = rest
 		}
 		_, after, ok := strings.Cut(rest, ".")
@@ -116,7 +102,7 @@ func (i *Info) name(h string) {
 	if strings.Contains(h, ".svc.") {
 		i.Flags |= Internal
 	}
-	if strings.IndexByte(h, '.') < 0 && i.Flags&(Loopback|Metadata) == 0 && i.Scheme != "" && !t.buckets[i.Scheme] {
+	if strings.IndexByte(h, '.') < 0 && i.Flags&(Loopback|Metadata) == 0 && i.Scheme != "" && !t.has(buckets, i.Scheme) {
 		i.Flags |= Internal // a name without a dot is of the local network
 	}
 	switch {
@@ -221,7 +207,7 @@ func secretQuery(query string) bool {
 			for j := 0; j < len(name); j++ {
 				buf[j] = lower(name[j])
 			}
-			if loaded().secrets[string(buf[:len(name)])] {
+			if loaded().has(parameters, string(buf[:len(name)])) {
 				return true
 			}
 		}
@@ -234,15 +220,6 @@ func secretQuery(query string) bool {
 
 // secretPath knows addresses whose answer is a credential on any host.
 func secretPath(path, query string) bool {
-	for _, p := range [...]string{"/latest/meta-data", "/latest/user-data", "/latest/api/token", "/computemetadata/",
-		"/computeMetadata/", "/metadata/instance", "/metadata/identity", "/opc/v1/", "/opc/v2/", "/actions/secrets",
-		"/dependabot/secrets",
-		"/v1/secret/data", "/v1/secret/", "/secretmanager", "/actuator/env", "/actuator/heapdump", "/debug/pprof/heap",
-		"/envvar", "/ci/variables", "/.env", "/.git/config", "/.aws/credentials"} {
-		if strings.Contains(path, p) {
-			return true
-		}
-	}
 	if strings.HasPrefix(path, "/api/v1/") && (strings.HasSuffix(path, "/secrets") ||
 		strings.Contains(path, "/secrets/")) {
 		return true
@@ -250,24 +227,15 @@ func secretPath(path, query string) bool {
 	if strings.HasPrefix(path, "/api/v4/") && strings.HasSuffix(path, "/variables") {
 		return true
 	}
-	return strings.Contains(query, "Action=CreateAccessKey") || strings.Contains(query, "Action=GetSecretValue") ||
-		strings.Contains(query, "Action=AssumeRole")
+	return holdsOne(path, secretPaths) || holdsOne(query, secretActions)
 }
 
 // accessPath knows addresses under which rights are given, on any host.
 func accessPath(path, query string) bool {
-	for _, p := range [...]string{"/collaborators", "/memberships", "/roleAssignments", ":setIamPolicy", "/members/",
-		"/keys", "/branches/main/protection", "/protection", "/invitations", "/clusterrolebindings", "/rolebindings",
-		"/outside_collaborators", "/deploy_keys", "/hooks"} {
-		if strings.Contains(path, p) {
-			return true
-		}
-	}
-	for _, p := range [...]string{"Action=Attach", "Action=Put", "Action=CreateAccessKey", "Action=CreateUser",
-		"Action=AddUser", "Action=CreateLoginProfile"} {
-		if strings.Contains(query, p) {
-			return true
-		}
-	}
-	return false
+	return holdsOne(path, accessPaths) || holdsOne(query, accessActions)
+}
+
+// holdsOne reports whether a text has one of the words of a kind in it.
+func holdsOne(text string, k kind) bool {
+	return slices.ContainsFunc(loaded().words[k], func(word string) bool { return strings.Contains(text, word) })
 }

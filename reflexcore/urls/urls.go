@@ -49,25 +49,14 @@ const (
 	Access                        // what is sent there changes who may do what, by the path
 )
 
-var flagNames = []string{"malformed", "unknown-host", "unknown-part", "credentials", "metadata", "internal",
-	"loopback", "drop", "raw-code", "secret-query",
-	"secret-path", "long-label", "odd-port", "disguised", "lookalike", "local-file", "code", "odd-scheme", "plaintext",
-	"address", "packages", "access"}
+var flagNames = strings.Fields(`
+	malformed unknown-host unknown-part credentials metadata internal loopback drop raw-code secret-query
+	secret-path long-label odd-port disguised lookalike local-file code odd-scheme plaintext address packages
+	access
+`)
 
 // String lists the words, separated by +.
-func (f Flags) String() string {
-	var b strings.Builder
-	for i, name := range flagNames {
-		if f&(1<<i) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('+')
-		}
-		b.WriteString(name)
-	}
-	return b.String()
-}
+func (f Flags) String() string { return effect.Words(f, flagNames) }
 
 // Info is what a text says. The strings are parts of the text, in lower case
 // where case does not count.
@@ -97,34 +86,6 @@ func (i Info) Has(f Flags) bool { return i.Flags&f != 0 }
 // MaxBytes is how much of a text is looked at. A longer one is Malformed, and
 // what is read of it still counts.
 const MaxBytes = 64 << 10
-
-// schemes that need no // after them, and what they are.
-var opaqueSchemes = map[string]Flags{
-	"data": Code, "javascript": Code, "vbscript": Code, "livescript": Code, "mhtml": Code, "view-source": 0, "blob": Code,
-	"about": 0, "mailto": 0, "tel": 0, "urn": 0, "magnet": OddScheme,
-	"jar": OddScheme, "netdoc": LocalFile, "file": LocalFile, "filesystem": LocalFile, "php": OddScheme | LocalFile,
-	"phar": OddScheme | LocalFile,
-	"zip":  OddScheme | LocalFile, "expect": OddScheme | Code, "glob": LocalFile, "res": LocalFile, "ms-msdt": Code,
-	"search-ms": OddScheme, "feed": 0,
-}
-
-// schemes with an authority, and what is not ordinary about them.
-var schemes = map[string]Flags{
-	"http": Plaintext, "https": 0, "ws": Plaintext, "wss": 0, "ftp": Plaintext, "ftps": 0, "sftp": 0, "ssh": 0, "scp": 0,
-	"git":     Plaintext,
-	"git+ssh": 0, "git+https": 0, "git+http": Plaintext, "ssh+git": 0, "rsync": Plaintext, "svn": Plaintext, "svn+ssh": 0,
-	"s3": 0, "s3a": 0, "s3n": 0, "gs": 0, "gcs": 0, "az": 0, "abfs": 0, "abfss": 0, "wasb": 0, "wasbs": 0, "oss": 0,
-	"cos": 0, "b2": 0, "r2": 0, "swift": 0, "oci": 0, "docker": 0,
-	"postgres": 0, "postgresql": 0, "mysql": 0, "mariadb": 0, "mongodb": 0, "mongodb+srv": 0, "redis": 0, "rediss": 0,
-	"amqp": 0, "amqps": 0, "sqlite": LocalFile, "jdbc": 0,
-	"gopher": OddScheme, "gophers": OddScheme, "dict": OddScheme, "ldap": OddScheme, "ldaps": OddScheme,
-	"ldapi": OddScheme | LocalFile, "tftp": OddScheme, "telnet": OddScheme,
-	"rmi": OddScheme, "dns": OddScheme, "iiop": OddScheme, "corba": OddScheme, "nis": OddScheme, "imap": OddScheme,
-	"pop3": OddScheme, "smtp": OddScheme, "smtps": OddScheme, "rtsp": OddScheme, "rtmp": OddScheme,
-	"smb": OddScheme, "smbs": OddScheme, "cifs": OddScheme, "nfs": OddScheme, "mqtt": OddScheme, "chrome": LocalFile,
-	"chrome-extension": LocalFile, "unix": LocalFile, "ext": OddScheme | Code, "fd": LocalFile, "tcp": OddScheme,
-	"udp": OddScheme, "icap": OddScheme,
-}
 
 // Classify reads a URL, or a host with or without a port and a path. An empty
 // text is Malformed.
@@ -203,8 +164,9 @@ func (i *Info) cutScheme(text string) (rest string, opaque bool) {
 		return i.scp(text), false
 	}
 	lower := strings.ToLower(name)
-	flags, known := schemes[lower]
-	what, isOpaque := opaqueSchemes[lower]
+	t := loaded()
+	flags, known := t.flags[schemes][lower]
+	what, isOpaque := t.flags[opaqueSchemes][lower]
 	slashes := 0
 	for slashes < len(after) && (after[slashes] == '/' || after[slashes] == '\\') {
 		slashes++

@@ -1,7 +1,12 @@
-// Package wordset holds sets of words that are written as one text, with blanks between them.
+// Package wordset holds sets of words that are written as one text, with blanks between them,
+// and reads tables of such sets.
 package wordset
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
 // Of returns the set of the words of a text.
 func Of(words string) map[string]bool {
@@ -23,4 +28,68 @@ func Has(words, word string) bool {
 		}
 	}
 	return false
+}
+
+// Table yields the rows of a table: a heading, which ends at the first colon, and the words
+// behind it. A line that begins with white space continues the row before it. Empty lines and
+// those that begin with # are comments.
+func Table(text string) iter.Seq2[string, string] {
+	return func(yield func(heading, words string) bool) {
+		heading, rest := "", ""
+		row := func() bool {
+			return heading == "" || yield(heading, strings.Join(strings.Fields(rest), " "))
+		}
+		for line := range strings.Lines(text) {
+			if line[0] == '#' || line[0] == '\n' {
+				continue
+			}
+			if line[0] == '\t' || line[0] == ' ' {
+				rest += line
+				continue
+			}
+			if !row() {
+				return
+			}
+			heading, rest, _ = strings.Cut(line, ":")
+		}
+		row()
+	}
+}
+
+// Index is what the words of a table mean, by the headings before them.
+func Index[T any](table string, meaning func(heading string) T) map[string]T {
+	m := map[string]T{}
+	for heading, words := range Table(table) {
+		value := meaning(heading)
+		for w := range strings.FieldsSeq(words) {
+			m[w] = value
+		}
+	}
+	return m
+}
+
+// Sets are the sets of words of a table, by their headings.
+func Sets(table string) map[string]map[string]bool {
+	m := map[string]map[string]bool{}
+	for heading, words := range Table(table) {
+		m[heading] = Of(words)
+	}
+	return m
+}
+
+// Number is the place of a word among names. Another word is a mistake in a table, and panics.
+func Number(names []string, word string) int {
+	i := slices.Index(names, word)
+	if i < 0 {
+		panic("a table has the word " + word)
+	}
+	return i
+}
+
+// Bits are the bits of words, each by its place among names.
+func Bits(names []string, words string) (bits uint64) {
+	for word := range strings.FieldsSeq(words) {
+		bits |= 1 << Number(names, word)
+	}
+	return bits
 }

@@ -2,8 +2,13 @@
 // languages is a [Syntax]. [Tokens] never fails: what is no token is an operator of one byte.
 //
 // lex.go cuts, quote.go reads strings and patterns, syntax.go says what a language may have,
-// token.go what comes out; letters.go folds names.
+// token.go what comes out.
 package lex
+
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A Kind is what a token is.
 type Kind uint8
@@ -71,4 +76,44 @@ func ByteAt(s string, i int) byte {
 		return s[i]
 	}
 	return 0
+}
+
+// Python takes names in compatibility form: 𝘦𝘷𝘢𝘭 and ｅｖａｌ are eval.
+
+// letterlike are the letters with a compatibility form outside the blocks in which
+// they lie in order, each before its plain letter.
+const letterlike = "ſsªaºo" +
+	"ᵃaᵇbᶜcᵈdᵉeᶠfᵍgʰhⁱiʲjᵏkˡlᵐmⁿnᵒoᵖpʳrˢsᵗtᵘuᵛvʷwˣxʸyᶻz" +
+	"ₐaₑeₕhᵢiⱼjₖkₗlₘmₙnₒoₚpᵣrₛsₜtᵤuᵥvₓx" +
+	"ℂCℊgℋHℌHℍHℎhℐIℑIℒLℓlℕNℙPℚQℛRℜRℝRℤZℨZℬBℭCℯeℰEℱFℳMℴoⅅDⅆdⅇeⅈiⅉj"
+
+// plainLetters replaces letters with a compatibility form by their plain ones.
+func plainLetters(name string) string {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return strings.Map(plainLetter, name)
+		}
+	}
+	return name
+}
+
+func plainLetter(r rune) rune {
+	switch {
+	case r < utf8.RuneSelf:
+	case r >= 0xff01 && r <= 0xff5e: // full width
+		return r - 0xff01 + '!'
+	case r >= 0x1d400 && r <= 0x1d6a3: // mathematical
+		if n := (r - 0x1d400) % 52; n < 26 {
+			return 'A' + n
+		} else {
+			return 'a' + n - 26
+		}
+	case r >= 0x1d7ce && r <= 0x1d7ff:
+		return '0' + (r-0x1d7ce)%10
+	default:
+		if at := strings.IndexRune(letterlike, r); at >= 0 {
+			return rune(letterlike[at+utf8.RuneLen(r)])
+		}
+	}
+	return r
 }

@@ -32,7 +32,7 @@ func (f Flags) Open(agent string, evaluate bool) (*Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflex.Memory = sessions(cfg.Reflex.Loop.Limits())
+	reflex.Memory = sessions(cfg.Reflex.Loop)
 	screens, err := judges.LoadScreens()
 	if err != nil {
 		return nil, err
