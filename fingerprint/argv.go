@@ -44,11 +44,12 @@ func oneOf(list, word string) bool {
 
 // rowsOf finds the rows of a table by each of the words that stand for them; rows without words are
 // those of "".
-func rowsOf[T any](table []T, words func(*T) string) func() map[string][]*T {
+func rowsOf[T any](table func() []T, words func(*T) string) func() map[string][]*T {
 	return sync.OnceValue(func() map[string][]*T {
 		of := map[string][]*T{}
-		for n := range table {
-			row := &table[n]
+		rows := table()
+		for n := range rows {
+			row := &rows[n]
 			names := strings.Fields(words(row))
 			if len(names) == 0 {
 				names = []string{""}
@@ -146,3 +147,31 @@ var (
 	objects = []string{".o", ".lo", ".obj", ".d"}
 	sources = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".s", ".S", ".m"}
 )
+
+// readTable reads the text of a table. A row is lines without an empty one between them, each a
+// setting and its value; a line that begins with a tab goes on with the value above it, and
+// # begins a comment. settings are the fields of a row, texts and yes or no. A setting that is
+// not known is a mistake in the program, and panics.
+func readTable[T any](text string, settings func(row *T) map[string]any) []T {
+	var rows []T
+	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n\n") {
+		var row T
+		fields := settings(&row)
+		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
+			if line[0] == '#' {
+				continue
+			}
+			name, value, _ := strings.Cut(line, ":")
+			switch field := fields[name].(type) {
+			case *string:
+				*field = strings.TrimSpace(value)
+			case *bool:
+				*field = true
+			default:
+				panic("fingerprint: a table has the setting " + name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

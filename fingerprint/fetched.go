@@ -1,9 +1,11 @@
 package fingerprint
 
 import (
+	_ "embed" // the table
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"approver.example/fingerprint/disk"
 
@@ -20,26 +22,16 @@ type fetching struct {
 	asks            string // the file without which nothing is fetched
 }
 
-var fetchings = []fetching{
-	{programs: "npm", words: "install i ci clean-install install-clean isntall add",
-		locks: "package-lock.json npm-shrinkwrap.json", asks: "package.json"},
-	{programs: "yarn", words: "install", bare: true, locks: "yarn.lock", asks: "package.json"},
-	{programs: "pnpm", words: "install i", locks: "pnpm-lock.yaml", asks: "package.json"},
-	{programs: "bun", words: "install i", locks: "bun.lock bun.lockb", asks: "package.json"},
-	{programs: "bundle bundler", words: "install", bare: true, locks: "Gemfile.lock gems.locked", asks: "Gemfile"},
-	{programs: "bundle bundler", words: "update"},
-	{programs: "composer", words: "install i", locks: "composer.lock", asks: "composer.json"},
-	{programs: "composer", words: "update upgrade require"},
-	{programs: "uv", words: "sync run", locks: "uv.lock", asks: "pyproject.toml"},
-	{programs: "poetry", words: "install sync", locks: "poetry.lock", asks: "pyproject.toml"},
-	{programs: "pdm", words: "install sync", locks: "pdm.lock", asks: "pyproject.toml"},
-	{programs: "pipenv", words: "install sync", locks: "Pipfile.lock", asks: "Pipfile"},
-	{programs: "mix", words: "deps.get", locks: "mix.lock", asks: "mix.exs"},
-	{programs: "terraform tofu", words: "init", locks: ".terraform.lock.hcl"},
-	{programs: "helm", words: "dependency dep", locks: "Chart.lock requirements.lock"},
-	{programs: "pod", words: "install", locks: "Podfile.lock", asks: "Podfile"},
-	{programs: "flutter dart", words: "get", locks: "pubspec.lock", asks: "pubspec.yaml"},
-}
+//go:embed fetched.txt
+var fetchedText string
+
+var fetchings = sync.OnceValue(func() []fetching {
+	return readTable(fetchedText, func(f *fetching) map[string]any {
+		return map[string]any{
+			"programs": &f.programs, "words": &f.words, "bare": &f.bare, "locks": &f.locks, "asks": &f.asks,
+		}
+	})
+})
 
 // fetchingsOf are the rows of a program.
 var fetchingsOf = rowsOf(fetchings, func(f *fetching) string { return f.programs })

@@ -1,7 +1,9 @@
 package fingerprint
 
 import (
+	_ "embed" // the table
 	"strings"
+	"sync"
 )
 
 // This file finds the code that interpreters load beside their script: what flags and
@@ -20,38 +22,26 @@ type language struct {
 	endings  string // that the name of a module may lack
 }
 
-var languages = []language{
-	{
-		programs: "node nodejs bun deno tsx ts-node", inline: "-e --eval -p --print", letters: "ep",
-		takes:   "-C --conditions --input-type --stack-trace-limit",
-		loads:   "-r --require --import --loader --experimental-loader --preload",
-		options: "NODE_OPTIONS", paths: "NODE_PATH", endings: ".js .cjs .mjs .ts .cts .mts .jsx .tsx .json .node",
-	},
-	{programs: "python pypy", inline: "-c", letters: "c", takes: "-W -X --check-hash-based-pycs", paths: "PYTHONPATH",
-		endings: ".py .pyc .so .pth"},
-	{programs: "ruby jruby", inline: "-e", letters: "e", takes: "-C -E -K", loads: "-r", dirs: "-I", options: "RUBYOPT",
-		paths: "RUBYLIB", endings: ".rb .so"},
-	{programs: "perl", inline: "-e -E", letters: "eE", loads: "-M -m", dirs: "-I", options: "PERL5OPT",
-		paths: "PERL5LIB PERLLIB", endings: ".pm .pl .so"},
-	{programs: "lua luajit", inline: "-e", loads: "-l", paths: "LUA_PATH LUA_CPATH", endings: ".lua .so"},
-	{programs: "php", inline: "-r -R -B -E", takes: "-c -d -z -S -t", endings: ".php .inc"},
-	{programs: "julia", inline: "-e -E --eval --print", loads: "-L --load", paths: "JULIA_LOAD_PATH", endings: ".jl"},
-	{programs: "rscript", inline: "-e", endings: ".R .r"},
-	{programs: "groovy elixir", inline: "-e --eval", takes: "-S", loads: "-r", dirs: "-cp -classpath --classpath -pa -pz",
-		endings: ".groovy .exs .ex .jar"},
-	{programs: "pwsh powershell", inline: "-c -command", letters: "", loads: "-f -file", endings: ".ps1 .psm1"},
-	{programs: "osascript", inline: "-e", takes: "-l -s"},
-	{programs: "tclsh wish guile racket sbcl escript erl ocaml swipl dart crystal nim raku",
-		inline: "-e -c -g -eval --eval --load", endings: ".tcl .scm .rkt .lisp .dart .cr .nim .raku"},
-}
+//go:embed languages.txt
+var languagesText string
+
+var languages = sync.OnceValue(func() []language {
+	return readTable(languagesText, func(l *language) map[string]any {
+		return map[string]any{
+			"programs": &l.programs, "inline": &l.inline, "letters": &l.letters, "takes": &l.takes, "loads": &l.loads,
+			"dirs": &l.dirs, "options": &l.options, "paths": &l.paths, "endings": &l.endings,
+		}
+	})
+})
 
 // languageOf is the family of a program, or nil.
 func languageOf(name string) *language {
 	name = strings.ToLower(name)
 	plain := strings.TrimRight(name, "0123456789.-")
-	for n := range languages {
-		if oneOf(languages[n].programs, name) || oneOf(languages[n].programs, plain) {
-			return &languages[n]
+	all := languages()
+	for n := range all {
+		if oneOf(all[n].programs, name) || oneOf(all[n].programs, plain) {
+			return &all[n]
 		}
 	}
 	return nil

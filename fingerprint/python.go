@@ -1,6 +1,7 @@
 package fingerprint
 
 import (
+	_ "embed" // the modules
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,34 +54,15 @@ func (r *reader) importsBeside(text, dir string, all bool) {
 	}
 }
 
-// pythonLibrary are the modules of the standard library that programs load most, and by
+// pythonModules are the modules of the standard library that programs load most, and by
 // which others are loaded.
+//
+//go:embed python.txt
+var pythonModules string
+
 var pythonLibrary = sync.OnceValue(func() map[string]bool {
 	of := map[string]bool{}
-	for name := range strings.FieldsSeq("__future__ _abc _collections_abc _compat_pickle _compression _py_abc " +
-		"_pydecimal _strptime _threading_local _weakrefset " +
-		"abc argparse array ast asyncio atexit base64 bdb bisect builtins bz2 calendar cgi cmd code codecs " +
-		"collections colorsys " +
-		"concurrent configparser contextlib contextvars copy copyreg csv ctypes curses dataclasses datetime dbm " +
-		"decimal difflib dis " +
-		"distutils email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib " +
-		"functools gc " +
-		"genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imp importlib " +
-		"inspect io " +
-		"ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math mimetypes mmap " +
-		"multiprocessing netrc " +
-		"ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pipes pkgutil platform " +
-		"plistlib poplib " +
-		"posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc queue quopri random re readline " +
-		"reprlib resource " +
-		"runpy sched secrets select selectors shelve shlex shutil signal site sitecustomize smtplib socket " +
-		"socketserver sqlite3 sre_compile " +
-		"sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sys sysconfig syslog tarfile " +
-		"telnetlib " +
-		"tempfile termios textwrap threading time timeit token tokenize tomllib traceback tracemalloc tty types " +
-		"typing unicodedata " +
-		"unittest urllib usercustomize uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc zipapp zipfile " +
-		"zipimport zlib zoneinfo") {
+	for name := range strings.FieldsSeq(pythonModules) {
 		of[name] = true
 	}
 	return of

@@ -26,7 +26,7 @@ func (p *pass) bindTools(i int, programs, bases []string) {
 	slices.Sort(rows)
 	r := toolReader{reading: reading{p.reader, c, first(c.Step), bases}}
 	for _, n := range slices.Compact(rows) {
-		r.tool = &tools[n]
+		r.tool = &tools()[n]
 		if r.tool.words != "" && !slices.ContainsFunc(c.Argv[1:], func(w string) bool {
 			return oneOf(r.tool.words, w) || !effect.IsKnown(w)
 		}) {

@@ -2,6 +2,8 @@ package places
 
 import (
 	"cmp"
+	_ "embed" // the table
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -26,88 +28,9 @@ import (
 // stand before their values. "<" is what the program reads from its standard input: with
 // the flag behind the colon, or always. "options:first" is a program whose flags end at its
 // first operand.
-var credentialFlags = map[string]string{
-	"curl": "-u:login --user:login -U:login --proxy-user:login -H:header --header:header --proxy-header:header" +
-		" -d:field --data:field --data-raw:field --data-binary:field --data-ascii:field --data-urlencode:field" +
-		" --json:field -F:field --form:field --form-string:field -b:cookie --cookie:cookie" +
-		" --oauth2-bearer -E:login --cert:login --proxy-cert:login --pass --proxy-pass --tlspassword --proxy-tlspassword",
-	"wget|wget2": "--header:header --post-data:field --body-data:field --password --http-password --ftp-password " +
-		"--proxy-password",
-	"http|https|xh": "-a:login --auth:login operand:header",
-	"mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mysqlsh|mariadb|mariadb-dump|mariadb-admin":   "-p:glued --password:glued",
-	"psql|pg_dump|pg_dumpall|pg_restore|pg_basebackup|pg_isready|createdb|dropdb|vacuumdb|reindexdb|clusterdb": "-d:field --dbname:field operand:field --password:glued",
-	"createuser|dropuser|pg_receivewal|pg_recvlogical|pg_amcheck|pgbench":                                      "--password:glued",
-	"docker login|podman login|nerdctl login|buildah login|oras login|helm registry|skopeo login|crane auth":   "-p --password <:--password-stdin",
-	"skopeo copy|skopeo inspect|skopeo sync|skopeo delete|buildah push|buildah pull|podman push|podman pull": "--creds:login" +
-		" --src-creds:login --dest-creds:login",
-	"docker run|podman run|docker exec|podman exec|docker create|docker compose": "-e:setting --env:setting",
-	"docker build|podman build|docker buildx":                                    "--build-arg:setting",
-	"redis-cli|valkey-cli|keydb-cli": "options:first -a --pass -h:skip " +
-		"-p:skip -s:skip -u:skip -i:skip -r:skip -t:skip -d:skip -D:skip -n:skip --user:skip -X:skip",
-	"redis-cli auth|valkey-cli auth|keydb-cli auth":                          "#1:alone #2",
-	"redis-cli hello|valkey-cli hello|keydb-cli hello":                       "auth:rest",
-	"redis-cli config set|valkey-cli config set|keydb-cli config set":        "requirepass masterauth",
-	"redis-cli acl setuser|valkey-cli acl setuser|keydb-cli acl setuser":     "operand:acl",
-	"mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|mongostat": "-p:maybe", "cypher-shell": "-p",
-	"mysqladmin|mariadb-admin": "-h:skip -u:skip -P:skip -S:skip", "mysqladmin password|mariadb-admin password": "#1",
-	"sudo": "-S:glued", "sshpass": "-p -f:skip -d:skip -P:skip", "htpasswd": "#3 <:-i -C:skip -r:skip",
-	"mkpasswd":       "#1 -m:skip -S:skip -R:skip -P:skip",
-	"openssl passwd": "#1 <:-stdin -salt:skip -in:skip", "wpa_passphrase": "#2 <",
-	"ssh-keygen": "-N -P", "useradd|usermod": "-p", "chpasswd": "<:login", "passwd": "<:--stdin", "smbpasswd": "<:-s",
-	"cryptsetup":          "<",
-	"smbclient|rpcclient": "-U:percent --user:percent", "lftp": "-u:comma",
-	"sqlplus|sqlldr|expdp|impdp": "#1:slash operand:userid -R:skip -M:skip -C:skip",
-	"keytool|jarsigner":          "-storepass -keypass -srcstorepass -deststorepass",
-	"apksigner":                  "--ks-pass:pass --key-pass:pass",
-	"security add-generic-password|security add-internet-password": "-w -X",
-	"security unlock-keychain|security create-keychain":            "-p",
-	"security import": "-P", "secret-tool store|keyring set|pass insert|kinit": "<", "su": "<:likely",
-	"bw unlock": "#1 --passwordenv:skip --passwordfile:skip", "bw login": "#2 --method:skip --code:skip",
-	"nmcli dev wifi|nmcli device wifi|nmcli d wifi|nmcli d w": "password", "net user": "#2:likely", "ipmitool": "-P",
-	"snmpwalk|snmpget|snmpset": "-A -X -c",
-	"xfreerdp|rdesktop":        "-p:maybe", "mc alias set": "#4 --api:skip --path:skip", "twine upload": "-p",
-	"ldapsearch|ldapmodify|ldapadd|ldapdelete|ldapwhoami|ldappasswd|ldapcompare": "-w",
-	"sqlcmd|bcp": "-P -Q:sql -q:sql", "zip|unzip": "-P", "7z|7za|7zz": "-p:glued", "unrar|rar": "-p:glued",
-	"openssl|openssl req|openssl rsa|openssl pkcs12|openssl genrsa|openssl pkcs8|openssl pkey|openssl ec" +
-		"|openssl x509|openssl genpkey|openssl cms|openssl smime|openssl ca": "-passin:pass -passout:pass -pass:pass",
-	"openssl enc": "-passin:pass -passout:pass -pass:pass -k -K -kfile:skip -kdf:skip -kdfopt:skip",
-	"az":          "", "az storage|az iot|az appconfig|az servicebus|az eventhubs": "--sas-token --connection-string",
-	"az login": "-p --password", "az acr|az sql": "-p:maybe",
-	"az vm|az vmss|az mysql|az postgres|az synapse": "--admin-password", "az ad": "--password",
-	"aws": "", "aws secretsmanager": "--secret-string", "aws iam": "--password --old-password --new-password",
-	"aws cognito-idp": "--password --temporary-password --access-token",
-	"aws rds|aws redshift|aws docdb|aws neptune": "--master-user-password", "gcloud": "", "gcloud sql users": "--password",
-	"aws configure set|rclone config|git config|gh config set|gcloud config set|composer config|poetry " +
-		"config|stripe config": "operand:pair",
-	"npm config set|npm set|pnpm config set|pnpm set|yarn config set|bundle config|pip config set|pip3 config " +
-		"set|dotnet user-secrets set": "operand:pair",
-	"aws ssm|az keyvault":                               "--value:likely",
-	"gcloud secrets create|gcloud secrets versions add": "<:--data-file",
-	"docker secret create|podman secret create":         "<",
-	"gh": "", "gh secret set|gh secret create": "-b --body <", "gh secret": "", "gh auth login": "<:--with-token",
-	"glab auth login": "-t <:--stdin", "gh api|gh workflow": "-f:setting -F:setting --field:setting --raw-field:setting",
-	"kubectl|oc":                             "--from-literal:field --token",
-	"kubectl create secret|oc create secret": "--from-literal:store --docker-password <:maybe",
-	"helm":                                   "--set:setting --set-string:setting --kube-token",
-	"helm repo|helm pull|helm push|helm show|helm template|helm install|helm upgrade": "--password",
-	"argocd|argocd login": "--auth-token --password", "sentry-cli": "--auth-token", "stripe": "--api-key",
-	"cargo publish|cargo yank|cargo owner": "--token",
-	"terraform|tofu":                       "-var:setting --var:setting",
-	"ansible-playbook":                     "-e:setting --extra-vars:setting",
-	"ansible":                              "-e:setting --extra-vars:setting",
-	"vault kv|vault write":                 "operand:store",
-	"vault login":                          "operand:field #1:plain < -method:skip -path:skip",
-	"vault operator unseal|vault operator rekey": "#1:plain",
-	"vault unwrap": "#1:likely", "vault token": "#2:likely",
-	"heroku config:set|heroku config:add|fly secrets set|flyctl secrets set|fly secrets import|flyctl secrets " +
-		"import|doppler secrets set": "operand:store <:store",
-	"supabase secrets set|infisical secrets set|railway variables set|netlify env:set|firebase " +
-		"functions:config:set|op item create": "operand:store operand:store",
-	"wrangler secret put|wrangler pages secret put|vercel env add|vercel secrets add|eas secret:create": "<",
-	"doctl": "-t --access-token", "influx": "-t --token", "vercel": "-t --token", "netlify": "--auth",
-	"flyctl|fly": "-t --access-token", "gpg|gpg2": "--passphrase <:--passphrase-fd", "expect": "-c:skip",
-	"cargo login|snyk auth": "#1 <", "pulumi config set": "#2:likely",
-}
+//
+//go:embed flags.txt
+var credentialFlags string
 
 // globalFlags take a value and stand before a subcommand as well as behind it.
 var globalFlags = map[string]bool{
@@ -166,13 +89,14 @@ func isReference(value string) bool {
 // programFlags is credentialFlags, taken apart.
 var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	out := map[string]map[string]string{}
-	for programs, text := range credentialFlags {
+	for programs, text := range rowsOf(credentialFlags) {
 		flags := map[string]string{}
 		for _, f := range strings.Fields(text) {
 			name, kind, _ := strings.Cut(f, ":")
 			flags[name] = cmp.Or(kind, "secret")
 		}
-		for _, p := range strings.Split(programs, "|") {
+		for p := range strings.SplitSeq(programs, "|") {
+			p = strings.TrimSpace(p)
 			if out[p] == nil {
 				out[p] = map[string]string{}
 			}
@@ -198,6 +122,19 @@ var programFlags = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return out
 })
+
+// rowsOf yields the rows of a table: what is before the colon, and the words behind it. A line
+// that begins with a tab goes on with the row above it, and # begins a comment.
+func rowsOf(table string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for line := range strings.Lines(strings.ReplaceAll(table, "\n\t", " ")) {
+			name, words, _ := strings.Cut(strings.TrimSuffix(line, "\n")+" ", ": ")
+			if name[0] != '#' && !yield(name, words) {
+				return
+			}
+		}
+	}
+}
 
 // flagsOf returns what the flags and operands of a program take, and how many of its
 // words belong to its subcommand.

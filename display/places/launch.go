@@ -1,6 +1,7 @@
 package places
 
 import (
+	_ "embed" // the table
 	"slices"
 	"strings"
 	"sync"
@@ -16,61 +17,9 @@ import (
 // one operand, "--" says that the program stands behind that word, if it is there, and "sh"
 // that a shell reads the words behind the launcher again. Flags of one letter may be joined. What stands
 // behind "of" are the words of a subcommand, which may have flags before it.
-var launcherWords = map[string]string{
-	"timeout": "-k: -s: --kill-after: --signal: --foreground --preserve-status -v --verbose -f -p #1",
-	"nice":    "-n: --adjustment: -0 -1 -2 -3 -4 -5 -6 -7 -8 -9",
-	"ionice":  "-c: -n: -t --class: --classdata: --ignore", "chrt": "-a -b -f -i -o -r -R #1", "taskset": "-a -c #1",
-	"setsid": "-c -f -w --ctty --fork --wait",
-	"stdbuf": "-i: -o: -e: --input: --output: --error:",
-	"xargs": "- -a: -d: -E: -I: -L: -n: -P: -s: -0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive" +
-		" --max-args: --max-procs: --max-lines: --delimiter: --arg-file: --replace --max-chars: --exit",
-	"parallel": "- sh",
-	"watch": "sh -n: --interval: -d -t -b -e -g -c -x -p -w --differences --no-title --beep --errexit --chgexit " +
-		"--color --exec --precise",
-	"chroot": "--userspec: --groups: --skip-chdir #1",
-	"flock": "-s -x -e -n -o -u -F -w: -E: --shared --exclusive --nonblock --close --no-fork --timeout: --wait: " +
-		"--conflict-exit-code: --verbose #1",
-	"nsenter": "-t: --target: -a --all -m -u -i -n -p -U -C -T -r -w -F -Z --mount --uts --ipc --net --pid --user " +
-		"--cgroup --root --wd --no-fork -S: -G: --setuid: --setgid: --preserve-credentials",
-	"unshare": "-", "setpriv": "-", "doas": "-u: -C: -a: -n -L -s", "runuser": "-u: -g: -G: --user: --group: -- - sh",
-	"su": "- sh", "exec": "-a: -c -l", "builtin": "", "busybox": "", "chronic": "-v -e",
-	"strace": "-", "ltrace": "-", "perf": "-", "catchsegv": "", "setarch": "-", "linux32": "-", "linux64": "-",
-	"systemd-run": "-", "systemd-inhibit": "-", "caffeinate": "-t: -d -i -m -s -u",
-	"firejail": "-", "bwrap": "-", "proot": "-", "faketime": "-f -m #1", "xvfb-run": "-", "dbus-run-session": "- --",
-	"unbuffer": "-p", "rlwrap": "-", "winpty": "-", "gtimeout": "-k: -s: #1",
-	"ssh": "sh -b: -c: -D: -E: -e: -F: -I: -i: -J: -L: -l: -m: -O: -o: -p: -Q: -R: -S: -W: -w: -B: -4 -6 -A -a -C -f " +
-		"-G -g -K -k -M -N -n -q -s -T -t -V -v -X -x -Y -y #1", "mosh": "- sh #1 --",
-	"sshpass": "-p: -f: -d: -P: -e -v", "npx": "-y --yes -q --quiet --no-install -p: --package:", "bunx": "--bun",
-	"uvx": "--from: --with: -p: --python: -q", "env": "-i -0 -v -u: -C: --ignore-environment --unset: --chdir: --null",
-	"time": "-p -v -a -f: -o: --format: --output: --portability --verbose", "command": "-p", "nohup": "",
-	"docker of exec": "-d -i -t -e: -u: -w: --detach --interactive --tty --env: --env-file: --user: " +
-		"--workdir: --privileged --detach-keys: #1",
-	"docker of compose exec": "-d -T -e: -u: -w: --detach --no-TTY --no-tty --env: --user: --workdir: --privileged " +
-		"--index: --interactive --tty -i -t #1",
-	"docker of compose run": "-d -T -e: -u: -w: -p: -v: -l: -P -i -t -q --rm --no-deps --build --detach --no-TTY " +
-		"--env: --env-from-file: --user: --workdir: --name: --service-ports --use-aliases --publish: --volume: " +
-		"--quiet-pull --interactive --remove-orphans #1",
-	"docker of run": "-a: -c: -d -e: -h: -i -l: -m: -p: -P -q -t -u: -v: -w: --rm --name: --network: --net: --env: " +
-		"--env-file: --user: --volume: --mount: --workdir: --publish: --label: --platform: --pull:" +
-		" --privileged --init --interactive --tty --detach --memory: --cpus: --gpus: --hostname: --add-host: --link: " +
-		"--read-only --restart: --cap-add: --cap-drop: --security-opt: --shm-size: --ipc: --pid: --ulimit: --tmpfs: " +
-		"--device: --volumes-from: --log-driver: --log-opt: --dns: #1",
-	"kubectl of exec": "-c: --container: -i -t -q --stdin --tty --quiet --pod-running-timeout: -n: --namespace: " +
-		"--context: --kubeconfig: --cluster: #1 --",
-	"kubectl of run": "- --", "kubectl of debug": "- --",
-	"oc of rsh":   "-c: --container: -T -t -n: --namespace: --no-tty --tty --shell: --timeout: -f: #1",
-	"lxc of exec": "--env: --mode: --cwd: --user: --group: -T -t -n #1 --", "heroku of run": "- sh --",
-	"heroku of local:run": "-", "vagrant of ssh": "- sh --", "gcloud of compute ssh": "- sh --",
-	"fly of ssh console": "- sh --", "minikube of ssh": "- sh --", "nomad of alloc exec": "- #1",
-	"poetry of run": "", "uv of run": "- --", "pipenv of run": "", "bundle of exec": "", "npm of exec": "- --",
-	"pnpm of exec": "- --", "pnpm of dlx": "-", "yarn of exec": "- --", "yarn of dlx": "-", "op of run": "- --",
-	"doppler of run":    "- --",
-	"aws-vault of exec": "- #1 --", "chamber of exec": "- #1 --", "dotenv": "- --", "envchain": "- #1",
-	"direnv of exec": "#1", "nix of run": "- --", "nix of develop": "- --", "mise of exec": "- --", "asdf of exec": "",
-	"conda of run":  "-n: -p: --name: --prefix: --no-capture-output --live-stream",
-	"rbenv of exec": "", "pyenv of exec": "", "toolbox of run": "-", "distrobox of enter": "- --", "flatpak of run": "-",
-	"find": "", "coproc": "", "eval": "- sh",
-}
+//
+//go:embed launch.txt
+var launcherWords string
 
 // likeLaunchers have the words of others.
 var likeLaunchers = map[string]string{
@@ -102,7 +51,7 @@ type launching struct {
 // launchings is launcherWords, taken apart.
 var launchings = sync.OnceValue(func() map[string][]launching {
 	out := map[string][]launching{}
-	for name, text := range launcherWords {
+	for name, text := range rowsOf(launcherWords) {
 		name, sub, _ := strings.Cut(name, " of ")
 		one := launching{sub: strings.Fields(sub), flags: map[string]bool{}}
 		for _, w := range strings.Fields(text) {

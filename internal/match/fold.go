@@ -1,19 +1,25 @@
 package match
 
 import (
+	_ "embed" // the table
 	"encoding/binary"
-	"slices"
+	"sort"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 //go:generate go run foldgen.go confusables.txt
 
-// folded is a row of foldTable.
-type folded struct {
-	r  rune
-	to uint64
-}
+//go:embed foldtable.txt
+var foldText string
+
+// foldTable has a row of foldRow bytes for each character, in order: up to eight bytes of
+// ASCII that it is folded to, filled up with spaces, and its number. It is searched as it is,
+// so that no process has to read it when it starts.
+var foldTable = foldText[strings.Index(foldText, "\n\n")+2:]
+
+const foldRow = len("12345678 00ffff\n")
 
 // Fold appends the text in lower-case ASCII to dst, as far as it can be read as
 // that: full-width, mathematical, circled and accented letters and digits
@@ -76,17 +82,39 @@ func foldUnicode(dst []byte, text string) []byte {
 
 // foldRune appends what a character that is not ASCII is folded to.
 func foldRune(dst []byte, r rune) []byte {
-	at, ok := slices.BinarySearchFunc(foldTable[:], r, func(f folded, r rune) int { return int(f.r - r) })
+	key := foldKey(r)
+	at := sort.Search(len(foldTable)/foldRow, func(i int) bool { return rowKey(i) >= key })
 	switch {
-	case ok:
-		for to := foldTable[at].to; to != 0; to >>= 8 {
-			dst = append(dst, byte(to))
-		}
-		return dst
+	case at < len(foldTable)/foldRow && rowKey(at) == key:
+		return append(dst, foldedTo(at)...)
 	case unseen(r):
 		return dst
 	}
 	return utf8.AppendRune(dst, unicode.ToLower(r))
+}
+
+// foldKey is a character's number as the eight bytes in which a row ends.
+func foldKey(r rune) uint64 {
+	key := uint64(' ')
+	for shift := 20; shift >= 0; shift -= 4 {
+		key = key<<8 | uint64("0123456789abcdef"[r>>shift&0xf])
+	}
+	return key<<8 | '\n'
+}
+
+// rowKey is the end of a row, as one number: the rows are in its order.
+func rowKey(i int) uint64 {
+	s := foldTable[i*foldRow+8 : (i+1)*foldRow]
+	_ = s[7]
+	return uint64(s[0])<<56 | uint64(s[1])<<48 | uint64(s[2])<<40 | uint64(s[3])<<32 |
+		uint64(s[4])<<24 | uint64(s[5])<<16 | uint64(s[6])<<8 | uint64(s[7])
+}
+
+// foldedTo is what the character of a row is folded to: up to the first space behind its
+// first byte, which may be a space itself.
+func foldedTo(i int) string {
+	row := foldTable[i*foldRow : i*foldRow+9]
+	return row[:1+strings.IndexByte(row[1:], ' ')]
 }
 
 // unseen reports a character that draws nothing of its own.

@@ -2,6 +2,7 @@ package match
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -101,16 +102,21 @@ func TestFoldHasEveryDecomposition(t *testing.T) {
 }
 
 func TestFoldTable(t *testing.T) {
-	for i, f := range foldTable {
-		if i > 0 && f.r <= foldTable[i-1].r || f.r < utf8.RuneSelf || f.to == 0 {
-			t.Fatalf("%d: %U is out of order", i, f.r)
+	if len(foldTable)%foldRow != 0 {
+		t.Fatalf("%d bytes are no whole rows", len(foldTable))
+	}
+	for i := range len(foldTable) / foldRow {
+		n, err := strconv.ParseInt(foldTable[i*foldRow+9:(i+1)*foldRow-1], 16, 32)
+		r, to := rune(n), foldedTo(i)
+		if err != nil || rowKey(i) != foldKey(r) || i > 0 && rowKey(i) <= rowKey(i-1) || r < utf8.RuneSelf {
+			t.Fatalf("%d: %U is out of order: %v", i, r, err)
 		}
-		if unseen(f.r) && f.r != 0x85 {
-			t.Errorf("%U is left out, and folded", f.r)
+		if unseen(r) && r != 0x85 {
+			t.Errorf("%U is left out, and folded", r)
 		}
-		for to := f.to; to != 0; to >>= 8 {
-			if c := byte(to); c < ' ' || c > '~' || c >= 'A' && c <= 'Z' {
-				t.Errorf("%U folds to %q", f.r, c)
+		for _, c := range []byte(to) {
+			if c < ' ' || c > '~' || c >= 'A' && c <= 'Z' {
+				t.Errorf("%U folds to %q", r, c)
 			}
 		}
 	}

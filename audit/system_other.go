@@ -4,9 +4,13 @@ package audit
 
 import (
 	"io/fs"
+	"os"
 	"time"
 )
 
 // changedAt is when a file was changed, as far as this system tells without its
 // owner's say.
 func changedAt(info fs.FileInfo) time.Time { return info.ModTime() }
+
+// syncFile makes what was written durable.
+func syncFile(f *os.File) error { return f.Sync() }
