@@ -55,7 +55,7 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 		}
 		r.Lapsed = true
 	}
-	if next, err := r.Release.ack(now); err == nil {
+	if next, err := r.ack(now); err == nil {
 		r.Release = next
 	}
 	return sayAnew(r, was), nil
@@ -79,7 +79,7 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 			}
 		}
 	}
-	if next, err := r.Release.ack(now); err == nil {
+	if next, err := r.ack(now); err == nil {
 		r.Release = next
 		if next, err := r.fated(r.CallID, Untaken); err == nil && sure {
 			r = next

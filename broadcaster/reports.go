@@ -59,7 +59,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 			return sayAnew(r, was), nil
 		}
 		var err error
-		r.Release, err = r.Release.ack(now)
+		r.Release, err = r.ack(now)
 		return r, err
 	})
 	switch {

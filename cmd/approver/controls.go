@@ -133,9 +133,5 @@ func (c enforceCmd) Run(ctx context.Context) error {
 			term.PrintOn(os.Stderr, 10, "approver: what was observed cannot be read here: %s\n", term.Visibly(err.Error()))
 		}
 	}
-	if c.JSON {
-		return term.PrintJSON(doc)
-	}
-	term.Say(doc.Text)
-	return nil
+	return c.Print(doc)
 }

@@ -75,11 +75,7 @@ func (c grantsRevokeCmd) Run(ctx context.Context) error {
 	if err := c.Operate(ctx, adminapi.OpRevoke, adminapi.RequestID{Request: c.ID}, &doc); err != nil {
 		return err
 	}
-	if c.JSON {
-		return term.PrintJSON(doc)
-	}
-	term.Say(doc.Text)
-	return nil
+	return c.Print(doc)
 }
 
 type grantsProposeCmd struct {

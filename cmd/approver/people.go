@@ -86,7 +86,7 @@ Example:
 
 // Run removes.
 func (c peopleRemoveCmd) Run(ctx context.Context) error {
-	return c.Change(ctx, adminapi.OpRemove,
+	return c.Control(ctx, adminapi.OpRemove,
 		adminapi.PersonRequest{Person: c.Person, Reason: c.Reason, Unlisted: c.Unlisted})
 }
 

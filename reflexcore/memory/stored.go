@@ -41,7 +41,7 @@ func (s *stored) changed(ctx context.Context, store KV) (value []byte, rev appro
 		return nil, "", false, nil
 	}
 	value, rev, err = get(ctx, store, s.key)
-	return value, rev, err == nil && !(s.read && rev == s.rev), err
+	return value, rev, err == nil && (!s.read || rev != s.rev), err
 }
 
 // save writes the record in place of the one that is known. It is [approver.ErrConflict] if

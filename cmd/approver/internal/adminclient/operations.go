@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,32 +66,34 @@ func (c Cmd) Answer(ctx context.Context, a terminal.Answer, good ...string) erro
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return err
 	}
-	stands := false
-	for _, kind := range good {
-		stands = stands || out.Kind == kind
-	}
+	counted := slices.Contains(good, out.Kind)
 	switch {
 	case c.JSON:
 		if err := term.PrintJSON(out); err != nil {
 			return err
 		}
-	case stands:
+	case counted:
 		term.Say(out.Text)
 	default:
 		return errors.New(out.Text)
 	}
-	if !stands {
+	if !counted {
 		return term.ErrSaid
 	}
 	return nil
 }
 
 // Control asks for one operation and prints what became of it.
-func (c Cmd) Control(ctx context.Context, op string, req adminapi.ControlRequest) error {
+func (c Cmd) Control(ctx context.Context, op string, req any) error {
 	var doc adminapi.ControlAnswer
 	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
 		return err
 	}
+	return c.Print(doc)
+}
+
+// Print prints an answer of the daemon, as JSON where the command line asks for that.
+func (c Cmd) Print(doc adminapi.ControlAnswer) error {
 	if c.JSON {
 		return term.PrintJSON(doc)
 	}
@@ -98,7 +101,7 @@ func (c Cmd) Control(ctx context.Context, op string, req adminapi.ControlRequest
 	return nil
 }
 
-// operateSaying is operate for what may wait for people: while it does, it says so, and
+// operateSaying is Operate for what may wait for people: while it does, it says so, and
 // at once whether there is anybody who could say yes.
 func (c Cmd) operateSaying(ctx context.Context, op string, req, doc any) error {
 	if c.Told == nil {
@@ -170,7 +173,7 @@ func (c Cmd) Mode(ctx context.Context) string {
 func (c Cmd) AfterLook(ctx context.Context, op string, req adminapi.PersonRequest, unseen bool) error {
 	c.Told = new(Told)
 	if req.Unseen = unseen; unseen {
-		return c.Change(ctx, op, req)
+		return c.Control(ctx, op, req)
 	}
 	var doc adminapi.ControlAnswer
 	look := req
@@ -184,18 +187,5 @@ func (c Cmd) AfterLook(ctx context.Context, op string, req adminapi.PersonReques
 			return errors.New("not confirmed: nothing was changed")
 		}
 	}
-	return c.Change(ctx, op, req)
-}
-
-// Change has the daemon change something about people, and prints what came of it.
-func (c Cmd) Change(ctx context.Context, op string, req adminapi.PersonRequest) error {
-	var doc adminapi.ControlAnswer
-	if err := c.operateSaying(ctx, op, req, &doc); err != nil {
-		return err
-	}
-	if c.JSON {
-		return term.PrintJSON(doc)
-	}
-	term.Say(doc.Text)
-	return nil
+	return c.Control(ctx, op, req)
 }
