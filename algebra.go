@@ -75,7 +75,8 @@ func (f Finding) Text() string {
 
 // Finding is a verdict as a link of the chain.
 func (v Verdict) Finding(took time.Duration) Finding {
-	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
+	return Finding{By: v.By, Tier: v.Tier, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity,
+		Confidence: v.Confidence, Score: v.Irreversible.Score, Took: took}
 }
 
 // Chained adds findings to a chain. What goes beyond MaxChain is counted in the
@@ -205,7 +206,8 @@ func Weighed(v Verdict, found []Verdict, below float64) Verdict {
 			continue
 		}
 		v.Decision, v.Weakened = Ask, true
-		v.Detail = fmt.Sprintf("%s; a denial of confidence %.2f that %s/%s (%.2f) speaks against", cmp.Or(v.Detail, v.Reason), v.Confidence, a.By, a.Rule, a.Confidence)
+		v.Detail = fmt.Sprintf("%s; a denial of confidence %.2f that %s/%s (%.2f) speaks against", cmp.Or(v.Detail, v.Reason),
+			v.Confidence, a.By, a.Rule, a.Confidence)
 		return v
 	}
 	return v

@@ -79,7 +79,8 @@ const (
 	Outdated           // the file that was asked about was changed again
 )
 
-var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store", "frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
+var causeNames = [...]string{"none", "person", "timeout", "agent_gone", "unreachable", "unrecorded", "changed", "store",
+	"frozen", "revoked", "not_shown", "moot", "agent_frozen", "unreleased", "outdated"}
 
 // String returns the reason code.
 func (c Cause) String() string {

@@ -26,21 +26,26 @@ const OwnLimit = "own"
 // Error is for people and the audit.
 func (e *TooManyError) Error() string {
 	if e.Limit == OwnLimit {
-		return fmt.Sprintf("too many questions: %d were put within a minute about %s, also those that reached nobody, so nobody was asked; the next question is possible at %s",
+		return fmt.Sprintf("too many questions: %d were put within a minute about %s, also those that reached nobody, so "+
+			"nobody was asked; the next question is possible at %s",
 			e.Most, display.Safe(e.Whose), e.clock())
 	}
-	return fmt.Sprintf("too many questions: %d were put within a minute about %s, also those that reached nobody (asks_per_minute.%s), so nobody was asked about this call; "+
+	return fmt.Sprintf("too many questions: %d were put within a minute about %s, also those that reached nobody "+
+		"(asks_per_minute.%s), so nobody was asked about this call; "+
 		"the next question is possible at %s", e.Most, display.SafeLine(e.Whose), e.Limit, e.clock())
 }
 
 // ForAgent tells the agent to slow down. It says nothing of other agents.
 func (e *TooManyError) ForAgent() string {
 	if e.Limit == OwnLimit {
-		return fmt.Sprintf("too many questions: programs of your user put %d within a minute about approver itself, which is the most, also those that reached nobody, so nobody was asked. "+
+		return fmt.Sprintf("too many questions: programs of your user put %d within a minute about approver itself, which "+
+			"is the most, also those that reached nobody, so nobody was asked. "+
 			"Ask again at %s (%s)", e.Most, e.clock(), display.Duration(e.Wait+time.Second-1))
 	}
-	return fmt.Sprintf("too many questions: %d were put within a minute, which is the most, also those that reached nobody, so this call was blocked and nobody was asked. "+
-		"Slow down: wait until %s (%s), or do what needs no approval. Until then every call that needs a person is blocked at once",
+	return fmt.Sprintf("too many questions: %d were put within a minute, which is the most, also those that reached "+
+		"nobody, so this call was blocked and nobody was asked. "+
+		"Slow down: wait until %s (%s), or do what needs no approval. Until then every call that needs a person is "+
+		"blocked at once",
 		e.Most, e.clock(), display.Duration(e.Wait+time.Second-1))
 }
 

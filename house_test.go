@@ -58,7 +58,8 @@ func house(floors map[int]map[string]string) []byte {
 	for _, layer := range layers {
 		units := slices.Sorted(maps.Keys(floors[layer]))
 		height := len(units)*row + gap
-		fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#28303f\" stroke=\"#566074\"/>\n", margin, y, width-2*margin, height)
+		fmt.Fprintf(&b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#28303f\" stroke=\"#566074\"/>\n",
+			margin, y, width-2*margin, height)
 		for i, unit := range units {
 			what := floors[layer][unit]
 			if cut := []rune(what); len(cut) > columns {
@@ -82,6 +83,7 @@ func house(floors map[int]map[string]string) []byte {
 <g font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="13" fill="#d8dee9">
 `, width, y+row, width-1, y+row-1)
 	out.Write(b.Bytes())
-	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"#9aa5b8\">imports go downwards only, never sideways</text>\n</g>\n</svg>\n", margin+14, y+6)
+	fmt.Fprintf(&out, "<text x=\"%d\" y=\"%d\" fill=\"#9aa5b8\">imports go downwards only, never sideways</text>\n"+
+		"</g>\n</svg>\n", margin+14, y+6)
 	return out.Bytes()
 }

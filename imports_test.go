@@ -74,7 +74,8 @@ func place(t *testing.T, pkg string) (layer int, unit string) {
 // reflexcore finds.
 func shared(from, to string) bool {
 	group := func(unit, dir string) bool { return strings.HasPrefix(unit, dir+"/") }
-	common := to == "channels/internal" || to == "channels/intent" || to == "channels/channeltest" // fakes and tests use the suite
+	// fakes and tests use the suite
+	common := to == "channels/internal" || to == "channels/intent" || to == "channels/channeltest"
 	return group(from, "channels") && common ||
 		group(from, "store") && to == "store/internal" ||
 		to == "internal/strictyaml" ||
@@ -94,7 +95,9 @@ func TestImportDirection(t *testing.T) {
 			case to < layer, unit == toUnit, shared(unit, toUnit):
 			case layer == 6 && to == 6: // commands share their parts
 			default:
-				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {gate broadcaster agents reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- daemon <- cmd, never sideways", pkg, imp)
+				t.Errorf("%s imports %s: imports go tokens, internal <- display <- approver <- {gate broadcaster agents "+
+					"reflexcore shieldcore audit fingerprint channels/* store/* httpapi} <- configs <- daemon <- cmd, never sideways",
+					pkg, imp)
 			}
 		}
 	}
@@ -127,7 +130,8 @@ func TestFakesStayOutOfTheDaemon(t *testing.T) {
 		pkg, imports, _ := strings.Cut(line, " ")
 		for imp := range strings.FieldsSeq(imports) {
 			fake := strings.HasPrefix(imp, module) && strings.HasSuffix(imp, "test")
-			if fake && !strings.HasSuffix(pkg, "test") && !strings.Contains(pkg, "/cmd/approver/demo") && !strings.Contains(pkg, "/cmd/approver/bench") {
+			if fake && !strings.HasSuffix(pkg, "test") && !strings.Contains(pkg, "/cmd/approver/demo") &&
+				!strings.Contains(pkg, "/cmd/approver/bench") {
 				t.Errorf("%s imports the fake %s", pkg, imp)
 			}
 			if imp == "testing" && !strings.HasSuffix(pkg, "test") {
@@ -142,7 +146,8 @@ func TestEveryPackageHasAComment(t *testing.T) {
 		dir, files, _ := strings.Cut(line, "|")
 		documented := false
 		for name := range strings.FieldsSeq(files) {
-			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil,
+				parser.PackageClauseOnly|parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,8 @@ type KV interface {
 	// before, it writes nothing and returns ErrOverdue, however long the call was
 	// on its way. A repeat of a write that was in time succeeds. The zero time is
 	// no deadline.
-	PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due, keepUntil time.Time) error
+	PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next Rev, due,
+		keepUntil time.Time) error
 
 	// Due returns up to limit keys of one shard whose due time has passed by
 	// the store's clock, the longest overdue first.

@@ -14,9 +14,11 @@ import (
 func spelled(t *testing.T, event, key, value string) []byte {
 	t.Helper()
 	fields := map[string]any{
-		"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": "Bash", "tool_input": map[string]string{"command": "ls"},
+		"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": "Bash",
+		"tool_input":  map[string]string{"command": "ls"},
 		"tool_use_id": "toolu_1", "tool_response": "x", "error": "e", "permission_mode": "default", "agent_id": "a",
-		"source": "user_settings", "file_path": "/p/f", "transcript_path": "/p/t", "tool_calls": []any{map[string]string{"tool_use_id": "toolu_1"}},
+		"source": "user_settings", "file_path": "/p/f", "transcript_path": "/p/t",
+		"tool_calls": []any{map[string]string{"tool_use_id": "toolu_1"}},
 	}
 	if key == "tool_calls" {
 		fields[key] = []any{map[string]string{"tool_use_id": value}}
@@ -50,7 +52,8 @@ func TestWhatAnAgentSaysOfItselfIsShort(t *testing.T) {
 			if paths[key] {
 				limit, first = maxPath, "/"
 			}
-			for n, want := range map[int]bool{36: true, limit - 1: true, limit: true, limit + 1: false, 10 * limit: false, 64 << 10: false} {
+			for n, want := range map[int]bool{36: true, limit - 1: true, limit: true, limit + 1: false, 10 * limit: false,
+				64 << 10: false} {
 				ev, err := Claude{}.Decode(spelled(t, event, key, first+strings.Repeat("x", n-1)))
 				if (err == nil) != want {
 					t.Errorf("%s with a %s of %d bytes: %v", event, key, n, err)
@@ -68,7 +71,8 @@ func TestWhatAnAgentSaysOfItselfIsShort(t *testing.T) {
 	if _, err := (Claude{}).Decode(spelled(t, "PreToolUse", "session_id", strings.Repeat("\x01", maxID))); err != nil {
 		t.Error(err)
 	}
-	if _, err := (Claude{}).Decode(spelled(t, strings.Repeat("x", 1<<20), "cwd", "/p")); err == nil || len(err.Error()) > 1000 {
+	if _, err := (Claude{}).Decode(spelled(t, strings.Repeat("x", 1<<20), "cwd", "/p")); err == nil ||
+		len(err.Error()) > 1000 {
 		t.Error("a long event")
 	}
 }
@@ -78,7 +82,8 @@ func TestWhatAnAgentSaysOfItselfIsShort(t *testing.T) {
 func TestALongReportIsToldAllTheSame(t *testing.T) {
 	long := strings.Repeat("q", 256<<10)
 	seen := map[string]bool{}
-	for i, session := range []string{"s", long, "a" + long, long + "a", strings.Repeat("é", 300), strings.Repeat("q", 257)} {
+	for i, session := range []string{"s", long, "a" + long, long + "a", strings.Repeat("é", 300),
+		strings.Repeat("q", 257)} {
 		ev, is, err := Claude{}.Report(spelled(t, "PostToolUse", "session_id", session), "")
 		if !is || (err != nil) != (i > 0) || ev.Kind != Ran || ev.Call.Dir != "/p" || ev.Call.Tool != "Bash" {
 			t.Errorf("%d: %t, %v, %v in %q", i, is, err, ev.Kind, ev.Call.Dir)

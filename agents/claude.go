@@ -108,7 +108,8 @@ func (c Claude) decode(payload []byte) (Event, error) {
 	}
 	for _, f := range claudeForeign {
 		if _, ok := o[f.key]; ok {
-			return Event{}, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent", f.key, f.agent)
+			return Event{}, fmt.Errorf("it has the key %q, like one of %s: run the hook with that agent's name in --agent",
+				f.key, f.agent)
 		}
 	}
 	ev := Event{Agent: c.Name()}
@@ -142,7 +143,8 @@ func (c Claude) decode(payload []byte) (Event, error) {
 		return Event{}, err
 	}
 	ev.Call.Raw = bytes.Clone(payload)
-	if err := o.optional(maxID, map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
+	if err := o.optional(maxID,
+		map[string]*string{"permission_mode": &ev.Mode, "agent_id": &ev.Subagent, "tool_use_id": &ev.UseID}); err != nil {
 		return Event{}, err
 	}
 	// Without its id, a call that ran cannot be matched to what was decided.

@@ -128,7 +128,8 @@ const (
 )
 
 // HookConfig returns the settings, as indented JSON, that make Claude Code ask
-// approver before each tool, report after it, say when the calls of a turn are over, and ask whether settings that change
+// approver before each tool, report after it, say when the calls of a turn are over, and ask whether settings that
+// change
 // meanwhile are taken; they belong into
 // ~/.claude/settings.json or the managed settings. binary is the absolute path
 // of approver-hook, and ttl is the longest time that people have to answer, from

@@ -17,8 +17,10 @@ func TestClaudeEncode(t *testing.T) {
 	ran := Event{Kind: Ran, Agent: "claude", Name: "PostToolUse"}
 	args := json.RawMessage("{\n\t\"command\": \"ls <&>\"}")
 	const (
-		denied = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"why"}}`
-		broken = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the changed arguments are not a JSON object, so the call was stopped"}}`
+		denied = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+			`"permissionDecisionReason":"why"}}`
+		broken = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+			`"permissionDecisionReason":"the changed arguments are not a JSON object, so the call was stopped"}}`
 	)
 	for _, tt := range []struct {
 		name   string
@@ -28,28 +30,46 @@ func TestClaudeEncode(t *testing.T) {
 		exit   int
 	}{
 		{"pass", decide, approver.Verdict{Decision: approver.Pass, Reason: "why"}, "", 0},
-		{"allow", decide, approver.Verdict{Decision: approver.Allow, Reason: "why"}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"why"}}`, 0},
-		{"allow without a reason", decide, approver.Verdict{Decision: approver.Allow}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"allowed by approver"}}`, 0},
+		{"allow", decide, approver.Verdict{Decision: approver.Allow, Reason: "why"},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
+				`"permissionDecisionReason":"why"}}`, 0},
+		{"allow without a reason", decide, approver.Verdict{Decision: approver.Allow},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
+				`"permissionDecisionReason":"allowed by approver"}}`, 0},
 		{"deny", decide, approver.Verdict{Reason: "why"}, denied, 2},
 		{"ask", decide, approver.Verdict{Decision: approver.Ask, Reason: "why"}, denied, 2},
 		{"no such decision", decide, approver.Verdict{Decision: 99, Reason: "why"}, denied, 2},
-		{"warn", decide, approver.Verdict{Decision: approver.Warn, Reason: "why"}, `{"systemMessage":"approver: why","hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"why"}}`, 0},
-		{"warn without a reason", decide, approver.Verdict{Decision: approver.Warn}, `{"systemMessage":"approver: take care with this call","hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"take care with this call"}}`, 0},
-		{"modify", decide, approver.Verdict{Decision: approver.Modify, Reason: "why", Args: args}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"why","updatedInput":{"command":"ls <&>"}}}`, 0},
+		{"warn", decide, approver.Verdict{Decision: approver.Warn, Reason: "why"},
+			`{"systemMessage":"approver: why","hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"why"}}`,
+			0},
+		{"warn without a reason", decide, approver.Verdict{Decision: approver.Warn},
+			`{"systemMessage":"approver: take care with this ` +
+				`call","hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"take care with this call"}}`, 0},
+		{"modify", decide, approver.Verdict{Decision: approver.Modify, Reason: "why", Args: args},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow",` +
+				`"permissionDecisionReason":"why","updatedInput":{"command":"ls <&>"}}}`, 0},
 		{"modify to nothing", decide, approver.Verdict{Decision: approver.Modify}, broken, 2},
 		{"modify to a list", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage("[]")}, broken, 2},
-		{"modify to broken JSON", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{"a":`)}, broken, 2},
-		{"modify to two documents", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{}{}`)}, broken, 2},
-		{"modify to repeated keys", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{"a":1,"a":2}`)}, broken, 2},
-		{"prompted, allow", prompted, approver.Verdict{Decision: approver.Allow, Reason: "why"}, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, 0},
-		{"prompted, modify", prompted, approver.Verdict{Decision: approver.Modify, Args: args}, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"command":"ls <&>"}}}}`, 0},
-		{"prompted, deny", prompted, approver.Verdict{Reason: "why"}, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"why"}}}`, 2},
+		{"modify to broken JSON", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{"a":`)}, broken,
+			2},
+		{"modify to two documents", decide, approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{}{}`)},
+			broken, 2},
+		{"modify to repeated keys", decide,
+			approver.Verdict{Decision: approver.Modify, Args: json.RawMessage(`{"a":1,"a":2}`)}, broken, 2},
+		{"prompted, allow", prompted, approver.Verdict{Decision: approver.Allow, Reason: "why"},
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`, 0},
+		{"prompted, modify", prompted, approver.Verdict{Decision: approver.Modify, Args: args},
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{` +
+				`"command":"ls <&>"}}}}`, 0},
+		{"prompted, deny", prompted, approver.Verdict{Reason: "why"},
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"why"}}}`, 2},
 		{"prompted, pass", prompted, approver.Verdict{Decision: approver.Pass}, "", 0},
 		{"prompted, warn", prompted, approver.Verdict{Decision: approver.Warn, Reason: "why"}, "", 0},
 		{"ran, allow", ran, approver.Verdict{Decision: approver.Allow}, "", 0},
 		{"ran, pass", ran, approver.Verdict{Decision: approver.Pass}, "", 0},
 		{"ran, deny", ran, approver.Verdict{Reason: "why"}, `{"decision":"block","reason":"why"}`, 2},
-		{"ran, modify", ran, approver.Verdict{Decision: approver.Modify, Reason: "why", Args: args}, `{"decision":"block","reason":"why"}`, 2},
+		{"ran, modify", ran, approver.Verdict{Decision: approver.Modify, Reason: "why", Args: args},
+			`{"decision":"block","reason":"why"}`, 2},
 		{"zero event, allow", Event{}, approver.Verdict{Decision: approver.Allow, Reason: "why"}, denied, 2},
 		{"no such kind, pass", Event{Kind: 99}, approver.Verdict{Decision: approver.Pass, Reason: "why"}, denied, 2},
 	} {
@@ -156,7 +176,8 @@ func TestShellWord(t *testing.T) {
 // A hook that would not find the daemon's socket by itself is told it.
 func TestClaudeHookConfigSocket(t *testing.T) {
 	out, err := Claude{}.HookConfig("/h", "/a b/s.sock", time.Minute)
-	if want := "/h --agent claude --socket '/a b/s.sock' --deadline 290s"; err != nil || !bytes.Contains(out, []byte(want)) {
+	if want := "/h --agent claude --socket '/a b/s.sock' --deadline 290s"; err != nil ||
+		!bytes.Contains(out, []byte(want)) {
 		t.Errorf("%v\n%s\nwant %s", err, out, want)
 	}
 	for _, bad := range []string{"s.sock", "/a\nb"} {

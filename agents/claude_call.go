@@ -23,7 +23,8 @@ func (c Claude) call(o object) (call approver.ToolCall, content Content, err err
 		return call, content, err
 	}
 	if !isToolName(call.Tool) {
-		return call, content, fmt.Errorf(`"tool_name" is %s: letters, digits and -_.:/@ are expected, at most 256`, quote(call.Tool))
+		return call, content,
+			fmt.Errorf(`"tool_name" is %s: letters, digits and -_.:/@ are expected, at most 256`, quote(call.Tool))
 	}
 	raw, ok := o["tool_input"]
 	if !ok || !isObject(raw) {

@@ -23,12 +23,15 @@ func TestClaudeOutput(t *testing.T) {
 		"a number":               {`7`, `7`},
 		"a list of other things": {`[1,2]`, `[1,2]`},
 	} {
-		ev, err := agents.Claude{}.Decode(fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"X","tool_input":{},"tool_use_id":"u","tool_response":%s}`, c.response))
+		ev, err := agents.Claude{}.Decode(fmt.Appendf(nil,
+			`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"X","tool_input":{},"tool_use_id":"u",`+
+				`"tool_response":%s}`, c.response))
 		if err != nil || ev.Output != c.want || ev.Failure != "" {
 			t.Errorf("%s: %q, %v, want %q", name, ev.Output, err, c.want)
 		}
 	}
-	ev, err := agents.Claude{}.Decode([]byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUseFailure","tool_name":"X","tool_input":{},"tool_use_id":"u","error":"Exit code 1\nno"}`))
+	ev, err := agents.Claude{}.Decode([]byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUseFailure",` +
+		`"tool_name":"X","tool_input":{},"tool_use_id":"u","error":"Exit code 1\nno"}`))
 	if err != nil || ev.Output != "Exit code 1\nno" || ev.Failure != ev.Output {
 		t.Errorf("a failure: %q, %v", ev.Output, err)
 	}

@@ -48,7 +48,8 @@ func (c Claude) Report(payload []byte, event string) (ev Event, is bool, err err
 	}
 	ev = Event{Kind: Ran, Agent: c.Name(), Name: name}
 	ev.Call.Agent = c.Name()
-	for key, to := range map[string]*string{"session_id": &ev.Call.Session, "cwd": &ev.Call.Dir, "tool_name": &ev.Call.Tool} {
+	for key, to := range map[string]*string{"session_id": &ev.Call.Session, "cwd": &ev.Call.Dir,
+		"tool_name": &ev.Call.Tool} {
 		if text, ok, err := fields.text(key); ok && err == nil && !strings.ContainsRune(text, 0) {
 			*to = text
 		}

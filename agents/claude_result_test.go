@@ -38,7 +38,8 @@ func TestClaudeReading(t *testing.T) {
 	if got := (Claude{}).Reading(failed); got != (Reading{Reads: true}) {
 		t.Errorf("a failure: %+v", got)
 	}
-	page := Event{Kind: Ran, Response: json.RawMessage(`{}`), Call: approver.ToolCall{Tool: "WebFetch", URLs: []string{"https://ada:secret@example.org:8443/x?y=z"}}}
+	page := Event{Kind: Ran, Response: json.RawMessage(`{}`),
+		Call: approver.ToolCall{Tool: "WebFetch", URLs: []string{"https://ada:secret@example.org:8443/x?y=z"}}}
 	if got := (Claude{}).Reading(page); got.From != "example.org:8443" || got.Lines {
 		t.Errorf("a page: %+v", got)
 	}
@@ -58,19 +59,27 @@ func TestClaudeEncodeResult(t *testing.T) {
 		want string
 		exit int
 	}{
-		"nothing":                     {ran, Result{}, "", 0},
-		"a result":                    {ran, Result{Response: changed}, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
-		"all of it":                   {ran, Result{changed, "a\nb", "c\nd"}, `{"systemMessage":"approver: c d","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a b","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
-		"only a word":                 {failed, Result{Context: "a"}, `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"a"}}` + "\n", 0},
-		"an error cannot be replaced": {failed, Result{Response: changed}, `"hookEventName":"PostToolUseFailure","additionalContext":"what this call returned cannot be replaced`, 2},
-		"another form":                {ran, Result{Response: json.RawMessage(`"text"`)}, `{"decision":"block","reason":"what was to replace the result has another form`, 2},
-		"no JSON":                     {ran, Result{Response: json.RawMessage(`{"a":`)}, `{"decision":"block"`, 2},
-		"nothing ran":                 {recorded(t, "shell-pre.json"), Result{Context: "a"}, `"permissionDecision":"deny"`, 2},
-		"the zero event":              {Event{}, Result{}, `"permissionDecision":"deny"`, 2},
+		"nothing": {ran, Result{}, "", 0},
+		"a result": {ran, Result{Response: changed},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUse","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
+		"all of it": {ran, Result{changed, "a\nb", "c\nd"},
+			`{"systemMessage":"approver: c d","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"a ` +
+				`b","updatedToolOutput":{"stdout":"<x>","stderr":""}}}` + "\n", 0},
+		"only a word": {failed, Result{Context: "a"},
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"a"}}` + "\n", 0},
+		"an error cannot be replaced": {failed, Result{Response: changed},
+			`"hookEventName":"PostToolUseFailure","additionalContext":"what this call returned cannot be replaced`, 2},
+		"another form": {ran, Result{Response: json.RawMessage(`"text"`)},
+			`{"decision":"block","reason":"what was to replace the result has another form`, 2},
+		"no JSON": {ran, Result{Response: json.RawMessage(`{"a":`)}, `{"decision":"block"`, 2},
+		"nothing ran": {recorded(t, "shell-pre.json"), Result{Context: "a"}, `"permissionDecision":"deny"`,
+			2},
+		"the zero event": {Event{}, Result{}, `"permissionDecision":"deny"`, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Claude{}.EncodeResult(c.ev, c.r)
-			if got.Exit() != c.exit || !strings.Contains(string(got.Stdout), c.want) || c.exit == 0 && string(got.Stdout) != c.want {
+			if got.Exit() != c.exit || !strings.Contains(string(got.Stdout), c.want) ||
+				c.exit == 0 && string(got.Stdout) != c.want {
 				t.Errorf("exit %d\n%s", got.Exit(), got.Stdout)
 			}
 			if (len(got.Stderr) > 0) != (c.exit == 2) {

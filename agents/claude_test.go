@@ -63,12 +63,15 @@ func transcript(t *testing.T, ev Event) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.WriteString("kind: " + ev.Kind.String() + "\nname: " + ev.Name + "\nuse: " + ev.UseID + "\nmode: " + ev.Mode + "\nfailure: " + ev.Failure +
+	b.WriteString("kind: " + ev.Kind.String() + "\nname: " + ev.Name + "\nuse: " + ev.UseID + "\nmode: " + ev.Mode +
+		"\nfailure: " + ev.Failure +
 		"\nresponse: " + string(ev.Response) + "\ncall: " + string(call) + "\n")
 	for d := approver.Deny; d <= approver.Allow; d++ {
-		v := approver.Verdict{Decision: d, Reason: "because <of> \"this\"\nand that", Detail: "for people only", Args: json.RawMessage("{\n \"command\": \"true\"\n}")}
+		v := approver.Verdict{Decision: d, Reason: "because <of> \"this\"\nand that", Detail: "for people only",
+			Args: json.RawMessage("{\n \"command\": \"true\"\n}")}
 		a := Claude{}.Encode(ev, v)
-		b.WriteString("-- " + d.String() + ": exit " + string(rune('0'+a.Exit())) + "\nstdout: " + string(a.Stdout) + "\nstderr: " + string(a.Stderr) + "\n")
+		b.WriteString("-- " + d.String() + ": exit " + string(rune('0'+a.Exit())) + "\nstdout: " + string(a.Stdout) +
+			"\nstderr: " + string(a.Stderr) + "\n")
 		if bytes.Contains(a.Stdout, []byte("people only")) || bytes.Contains(a.Stderr, []byte("people only")) {
 			t.Errorf("%v: the agent is told the detail", d)
 		}
@@ -145,7 +148,8 @@ func refused(t *testing.T, payload []byte, want string) {
 
 // pre builds a PreToolUse payload.
 func pre(tool, input string) []byte {
-	return []byte(`{"session_id":"s1","cwd":"/p","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"` +
+	return []byte(`{"session_id":"s1","cwd":"/p","permission_mode":"default","hook_event_name":"PreToolUse",` +
+		`"tool_name":"` +
 		tool + `","tool_input":` + input + `,"tool_use_id":"toolu_1"}`)
 }
 
@@ -158,11 +162,15 @@ func TestClaudeTools(t *testing.T) {
 		tool, input string
 		want        want
 	}{
-		{"Bash", `{"command":"rm -rf \u002f","description":"tidy up","timeout":5,"run_in_background":true}`, want{command: "rm -rf /", claimed: "tidy up", module: "Shell"}},
+		{"Bash", `{"command":"rm -rf \u002f","description":"tidy up","timeout":5,"run_in_background":true}`,
+			want{command: "rm -rf /", claimed: "tidy up", module: "Shell"}},
 		{"Write", `{"file_path":"a.txt","content":""}`, want{paths: []string{"a.txt"}, module: "FileSystem"}},
-		{"Edit", `{"file_path":"/a","old_string":"","new_string":"x","replace_all":true}`, want{paths: []string{"/a"}, module: "FileSystem"}},
-		{"MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"b"}]}`, want{paths: []string{"/a"}, module: "FileSystem"}},
-		{"NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"x","cell_id":"1"}`, want{paths: []string{"/n.ipynb"}, module: "FileSystem"}},
+		{"Edit", `{"file_path":"/a","old_string":"","new_string":"x","replace_all":true}`,
+			want{paths: []string{"/a"}, module: "FileSystem"}},
+		{"MultiEdit", `{"file_path":"/a","edits":[{"old_string":"a","new_string":"b"}]}`,
+			want{paths: []string{"/a"}, module: "FileSystem"}},
+		{"NotebookEdit", `{"notebook_path":"/n.ipynb","new_source":"x","cell_id":"1"}`,
+			want{paths: []string{"/n.ipynb"}, module: "FileSystem"}},
 		{"Read", `{"file_path":"~/.ssh/id_rsa","limit":10}`, want{paths: []string{"~/.ssh/id_rsa"}, module: "FileSystem"}},
 		{"LS", `{"path":"/","ignore":["x"]}`, want{paths: []string{"/"}, module: "FileSystem"}},
 		{"Glob", `{"pattern":"**/*.go"}`, want{module: "Tool"}},
@@ -171,14 +179,17 @@ func TestClaudeTools(t *testing.T) {
 		{"Glob", `{"pattern":"../etc/*","path":"/p"}`, want{paths: []string{"/p", "/p/../etc/*"}, module: "FileSystem"}},
 		{"Glob", `{"pattern":"~/.aws/*"}`, want{paths: []string{"~/.aws/*"}, module: "FileSystem"}},
 		{"Grep", `{"pattern":"/etc","path":"src","-n":true}`, want{paths: []string{"src"}, module: "FileSystem"}},
-		{"WebFetch", `{"url":"https://example.org/","prompt":"sum up"}`, want{urls: []string{"https://example.org/"}, module: "Network"}},
+		{"WebFetch", `{"url":"https://example.org/","prompt":"sum up"}`,
+			want{urls: []string{"https://example.org/"}, module: "Network"}},
 		{"WebSearch", `{"query":"go"}`, want{module: "Tool"}},
 		{"Task", `{"description":"look","prompt":"look around","subagent_type":"x"}`, want{module: "Tool"}},
 		{"mcp__probe__probe_touch", `{"path":"/m"}`, want{paths: []string{"/m"}, module: "FileSystem"}},
 		{"mcp__srv__query", `{"sql":"select 1"}`, want{module: "MCP"}},
 		{"mcp__sh__run", `{"cmd":"ls","command":"rm -rf /","url":3}`, want{command: "rm -rf /\nls", module: "Shell"}},
-		{"mcp__fs__copy", `{"source":"/a","destination":"/b","files":["/c","/d"],"paths":[1]}`, want{paths: []string{"/a", "/b", "/c", "/d"}, module: "FileSystem"}},
-		{"mcp__fs__mixed", `{"paths":["/a",1,{"b":"/c"}],"urls":[null,"https://x"],"uri":["https://y",[]]}`, want{paths: []string{"/a"}, urls: []string{"https://y", "https://x"}, module: "FileSystem"}},
+		{"mcp__fs__copy", `{"source":"/a","destination":"/b","files":["/c","/d"],"paths":[1]}`,
+			want{paths: []string{"/a", "/b", "/c", "/d"}, module: "FileSystem"}},
+		{"mcp__fs__mixed", `{"paths":["/a",1,{"b":"/c"}],"urls":[null,"https://x"],"uri":["https://y",[]]}`,
+			want{paths: []string{"/a"}, urls: []string{"https://y", "https://x"}, module: "FileSystem"}},
 		{"NewTool", `{}`, want{module: "Tool"}},
 	} {
 		ev, err := Claude{}.Decode(pre(tt.tool, tt.input))
@@ -191,7 +202,8 @@ func TestClaudeTools(t *testing.T) {
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s %s:\ngot  %+v\nwant %+v", tt.tool, tt.input, got, tt.want)
 		}
-		if ev.Kind != Decide || c.Agent != "claude" || c.Tool != tt.tool || c.Session != "s1" || c.Dir != "/p" || string(c.Args) != tt.input || ev.UseID != "toolu_1" || ev.Mode != "default" {
+		if ev.Kind != Decide || c.Agent != "claude" || c.Tool != tt.tool || c.Session != "s1" || c.Dir != "/p" ||
+			string(c.Args) != tt.input || ev.UseID != "toolu_1" || ev.Mode != "default" {
 			t.Errorf("%s: %+v", tt.tool, ev)
 		}
 	}
@@ -204,7 +216,8 @@ func TestClaudeNotices(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, ev, err)
 		}
 		for d := approver.Deny; d <= approver.Allow; d++ {
-			if a := (Claude{}).Encode(ev, approver.Verdict{Decision: d, Reason: "x"}); a.Exit() != 0 || len(a.Stdout)+len(a.Stderr) != 0 {
+			if a := (Claude{}).Encode(ev, approver.Verdict{Decision: d, Reason: "x"}); a.Exit() != 0 ||
+				len(a.Stdout)+len(a.Stderr) != 0 {
 				t.Errorf("%s, %v: %+v, want silence", name, d, a)
 			}
 		}
@@ -293,10 +306,12 @@ func TestClaudeRefusesRepeatedKeys(t *testing.T) {
 	refused(t, pre("Bash", `{"command":"ls","command":"rm -rf /"}`), want)
 	refused(t, pre("Bash", `{"command":"ls","\u0063ommand":"rm -rf /"}`), want)
 	refused(t, pre("mcp__a__b", `{"x":[{"y":{"z":1,"z":2}}]}`), want)
-	refused(t, bytes.Replace(pre("Bash", `{"command":"ls"}`), []byte(`{"session_id"`), []byte(`{"tool_name":"Read","session_id"`), 1), want)
+	refused(t, bytes.Replace(pre("Bash", `{"command":"ls"}`), []byte(`{"session_id"`),
+		[]byte(`{"tool_name":"Read","session_id"`), 1), want)
 	refused(t, []byte(`{"hook_event_name":"Stop","hook_event_name":"PreToolUse"}`), want)
 	// The same key in different objects, or as a value, is no repetition.
-	for _, input := range []string{`{"command":"ls","a":{"command":1},"b":[{"command":1},{"command":2}]}`, `{"command":"command","description":"command"}`} {
+	for _, input := range []string{`{"command":"ls","a":{"command":1},"b":[{"command":1},{"command":2}]}`,
+		`{"command":"command","description":"command"}`} {
 		if _, err := (Claude{}).Decode(pre("Bash", input)); err != nil {
 			t.Errorf("%s: %v", input, err)
 		}
@@ -321,7 +336,8 @@ func TestClaudeShapesOfAnUnknownCommand(t *testing.T) {
 	for _, tt := range []struct{ input, command string }{
 		{`{"command":["rm","-v","-rf","/"]}`, "rm -v -rf /\nrm\n-v\n-rf\n/"},
 		{`{"command":["kill",-9,1]}`, "kill -9 1\nkill\n-9\n1"},
-		{`{"command":{"run":"rm -rf /","as":{"root":true}},"cmd":"ls"}`, "run rm -rf / as root true\nrun\nrm -rf /\nas\nroot\ntrue\nls"},
+		{`{"command":{"run":"rm -rf /","as":{"root":true}},"cmd":"ls"}`,
+			"run rm -rf / as root true\nrun\nrm -rf /\nas\nroot\ntrue\nls"},
 		{`{"cmd":[["rm"],[["-rf",null]]],"command":"ls"}`, "ls\nrm -rf\nrm\n-rf"},
 		{`{"cmd":{"git status":{}}}`, "git status"},
 		{`{"command":["ls"]}`, "ls"},
@@ -336,7 +352,8 @@ func TestClaudeShapesOfAnUnknownCommand(t *testing.T) {
 		}
 		c := ev.Call
 		if c.Command != tt.command || c.Claimed != "" || string(c.Args) != tt.input {
-			t.Errorf("%s: command %q, claimed %q, arguments %s, want the command %q", tt.input, c.Command, c.Claimed, c.Args, tt.command)
+			t.Errorf("%s: command %q, claimed %q, arguments %s, want the command %q", tt.input, c.Command, c.Claimed, c.Args,
+				tt.command)
 		}
 		if c.Command != "" && !strings.Contains(c.Text(), tt.input) {
 			t.Errorf("%s is shown as %q, without all of its arguments", tt.input, c.Text())

@@ -34,7 +34,8 @@ func FuzzClaude(f *testing.F) {
 		}
 		for d := approver.Deny; d <= approver.Allow; d++ {
 			a := Claude{}.Encode(ev, approver.Verdict{Decision: d, Reason: string(payload), Args: payload})
-			if len(a.Stdout) > 0 && (!json.Valid(a.Stdout) || bytes.Count(a.Stdout, []byte("\n")) != 1 || a.Stdout[len(a.Stdout)-1] != '\n') {
+			if len(a.Stdout) > 0 &&
+				(!json.Valid(a.Stdout) || bytes.Count(a.Stdout, []byte("\n")) != 1 || a.Stdout[len(a.Stdout)-1] != '\n') {
 				t.Errorf("%v: stdout %q", d, a.Stdout)
 			}
 			if d <= approver.Ask && ev.Kind != Notice && ev.Kind != Over && (a.Exit() != 2 || len(a.Stderr) < 2) {
@@ -64,7 +65,8 @@ func checkRead(t *testing.T, ev Event, payload []byte) {
 }
 
 func FuzzWellFormed(f *testing.F) {
-	for _, s := range []string{`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\\ude00"`, `"\\ud83d"`, `"\uD83Dx"`, `"\ud83d\ud83d"`, `"\ude00\ude00"`, `"\ud83dx\ude00"`, `"\ud83d\n0000"`, `"\u0041"`} {
+	for _, s := range []string{`"\ud83d\ude00"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\\ude00"`, `"\\ud83d"`, `"\uD83Dx"`,
+		`"\ud83d\ud83d"`, `"\ude00\ude00"`, `"\ud83dx\ude00"`, `"\ud83d\n0000"`, `"\u0041"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

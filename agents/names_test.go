@@ -68,7 +68,8 @@ func TestNobodyElseNamesAnAgent(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (rel == "agents" || d.Name() == "testdata" || strings.HasSuffix(d.Name(), "test") || d.Name() == ".git"):
+		case d.IsDir() && (rel == "agents" || d.Name() == "testdata" || strings.HasSuffix(d.Name(), "test") ||
+			d.Name() == ".git"):
 			return fs.SkipDir
 		case !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
 			return nil

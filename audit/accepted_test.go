@@ -142,7 +142,8 @@ func later(t *testing.T) map[string]func(ls [][]byte) [][]byte {
 		"an alarm that names it, unsigned": chained(
 			func(ls [][]byte) string { return `{"v":1,"event":"alarm","alarm":"loss",` + part(ls) + `}` }),
 		"an alarm and a freeze in its text": chained(func(ls [][]byte) string {
-			return `{"v":1,"event":"alarm","alarm":"loss","note":"the log is broken at audit.jsonl:15: seq 15: it was changed",` + part(ls) + `}`
+			return `{"v":1,"event":"alarm","alarm":"loss","note":"the log is broken at audit.jsonl:15: seq 15: it was ` +
+				`changed",` + part(ls) + `}`
 		}),
 		"the alarm's field": func(ls [][]byte) [][]byte {
 			i := slices.IndexFunc(ls, func(line []byte) bool { return bytes.Contains(line, []byte(`"broken":{`)) })

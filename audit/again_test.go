@@ -9,7 +9,8 @@ import (
 // audit show printed the whole reasoning again for each of the five records of a call. It
 // is printed once now, and again where it differs.
 func TestShowSaysItOnce(t *testing.T) {
-	const record = `{"v":1,"seq":%,"timestamp":"2026-03-01T12:00:00Z","event":"asked","call":"c1","reason":"x","verdict":{"decision":"ask","by":"policy","rule":"R","reason":"why R"}}`
+	const record = `{"v":1,"seq":%,"timestamp":"2026-03-01T12:00:00Z","event":"asked","call":"c1","reason":"x",` +
+		`"verdict":{"decision":"ask","by":"policy","rule":"R","reason":"why R"}}`
 	var out strings.Builder
 	p := &showPrinter{w: bufio.NewWriter(&out), what: "c1"}
 	for i, rule := range []string{"one", "one", "two", "one"} {

@@ -96,16 +96,24 @@ func TestLineHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"event":"released","timestamp":"2026-03-01T12:00:00Z","module":"Shell","method":"Bash",` +
-		`"args":{"command":"rm -rf build"},"decision":"APPROVED","decisionTime":1.5,"decision_time_ms":1.5,"reason":"needs a person","eventType":"released",` +
+		`"args":{"command":"rm -rf ` +
+		`build"},"decision":"APPROVED","decisionTime":1.5,"decision_time_ms":1.5,"reason":"needs a ` +
+		`person","eventType":"released",` +
 		`"tool":"Bash","severity":"HIGH","reasons":["delete","policy/rm","person"],"target":"build","argsHash":"` +
 		hashOf(call.Args) + `",` +
-		`"summary":"rm -rf build","requireToken":false,"approved":true,"decisionInput":"tap","session_id":"s-1","cwd":"/home/u/project","user":"4000000000","hostname":"host.test",` +
-		`"request":"req-1","call":"0123456789abcdef0123456789abcdef","agent":"claude","peer_uid":4000000000,"session":"s-1",` +
+		`"summary":"rm -rf ` +
+		`build","requireToken":false,"approved":true,"decisionInput":"tap","session_id":"s-1","cwd":"/home/u/project",` +
+		`"user":"4000000000","hostname":"host.test",` +
+		`"request":"req-1","call":"0123456789abcdef0123456789abcdef","agent":"claude","peer_uid":4000000000,` +
+		`"session":"s-1",` +
 		`"dir":"/home/u/project","command":"rm -rf build","fingerprint":"` + strings.Repeat("ab", 32) + `",` +
-		`"verdict":{"decision":"ask","by":"policy","rule":"rm","where":{"file":"policy.yaml","line":3,"col":5},"category":"delete",` +
-		`"severity":"HIGH","reason":"needs a person","detail":"deletes a folder","confidence":0.75,"args":{"command":"rm -r build"},` +
+		`"verdict":{"decision":"ask","by":"policy","rule":"rm","where":{"file":"policy.yaml","line":3,"col":5},` +
+		`"category":"delete",` +
+		`"severity":"HIGH","reason":"needs a person","detail":"deletes a folder","confidence":0.75,"args":{"command":"rm ` +
+		`-r build"},` +
 		`"argsHash":"` + hashOf(rec.Verdict.Args) + `"},` +
-		`"resolution":{"approve":true,"cause":"person","person":{"id":"anna","name":"Anna"},"identity":{"channel":"telegram","id":"10042"},` +
+		`"resolution":{"approve":true,"cause":"person","person":{"id":"anna","name":"Anna"},"identity":{` +
+		`"channel":"telegram","id":"10042"},` +
 		`"conversation":"-100","method":"tap","at":"2026-03-01T12:00:00Z"},"took_ms":1.5,"note":"a note","once":"once-1"}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -178,7 +186,8 @@ func TestLineOfARefusedReply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `"reply":{"channel":"slack","conversation":"C1","sender":"U1","name":"Eve","approve":true,"method":"code"},"outcome":"locked"`
+	want := `"reply":{"channel":"slack","conversation":"C1","sender":"U1","name":"Eve","approve":true,"method":"code"},` +
+		`"outcome":"locked"`
 	if !strings.Contains(string(got), want) ||
 		strings.Contains(string(got), strings.TrimPrefix(code.Reveal(), tokens.Prefix)) {
 		t.Errorf("%s", got)
@@ -303,11 +312,14 @@ func TestArgsAreRedacted(t *testing.T) {
 		``: ``,
 		`{"a":"say hunter2","b":[{"c":"hunter2"}]}`: `{"a":"say ‹redacted›","b":[{"c":"‹redacted›"}]}`,
 		`{"hunter2":1}`: `{"‹redacted›":1}`,
-		`{"password":"x","API_Key":"y","token":"","max_tokens":5}`: `{"password":"‹hidden›","API_Key":"‹hidden›","token":"","max_tokens":5}`,
-		`{"n":12345678901234567890,"f":1.10}`:                      `{"n":12345678901234567890,"f":1.10}`,
-		`"hunter2"`:                                                `"‹redacted›"`,
-		"{ \"a\\\"b\" : [ \"x\\\\\", true ] ,\n\"secret\" : [\"y\"], \"secret\":{\"z\":\"w\"} }": `{"a\"b":["x\\",true],"secret":["‹hidden›"],"secret":{"z":"‹hidden›"}}`,
-		`{"a":{"my_token":["x",{"y":"z"},"x"],"b":"c"},"d":"e"}`:                                 `{"a":{"my_token":["‹hidden›",{"y":"‹hidden›"},"‹hidden›"],"b":"c"},"d":"e"}`,
+		`{"password":"x","API_Key":"y","token":"","max_tokens":5}`: `{"password":"‹hidden›","API_Key":"‹hidden›",` +
+			`"token":"","max_tokens":5}`,
+		`{"n":12345678901234567890,"f":1.10}`: `{"n":12345678901234567890,"f":1.10}`,
+		`"hunter2"`:                           `"‹redacted›"`,
+		"{ \"a\\\"b\" : [ \"x\\\\\", true ] ,\n\"secret\" : [\"y\"], \"secret\":{\"z\":\"w\"} }": `{"a\"b":["x\\",true],` +
+			`"secret":["‹hidden›"],"secret":{"z":"‹hidden›"}}`,
+		`{"a":{"my_token":["x",{"y":"z"},"x"],"b":"c"},"d":"e"}`: `{"a":{"my_token":["‹hidden›",{"y":"‹hidden›"},` +
+			`"‹hidden›"],"b":"c"},"d":"e"}`,
 		`{"x":"<a> && b"}`:               `{"x":"<a> && b"}`,
 		`{"broken hunter2`:               `"{\"broken ‹redacted›"`,
 		`"CONFIRM-7KQ4MX"`:               `"CONFIRM-******"`,

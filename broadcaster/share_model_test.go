@@ -201,7 +201,7 @@ func (m *shareModel) next(w shareWorld) (out []shareWorld) {
 	r, err := w.r.Withdraw(now)
 	step(r, err, nil)
 	r = w.r
-	r.Release, err = w.r.Release.ack(now)
+	r.Release, err = w.r.ack(now)
 	step(r, err, nil)
 	r, err = w.r.lapse(true, at(0), now)
 	step(r, err, nil)

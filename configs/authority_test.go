@@ -72,13 +72,15 @@ func TestAuthority(t *testing.T) {
 			t.Errorf("without %s there is\n%s", line, strings.Join(left, "\n"))
 		}
 	}
-	if left := cfg.HeldTo(nil).Channels; left.Telegram.APIURL+left.Discord.APIURL+left.Slack.APIURL != "" || left.Slack.TextApprovals || left.Discord.TextApprovals || left.Terminal.AllowAnswers {
+	if left := cfg.HeldTo(nil).Channels; left.Telegram.APIURL+left.Discord.APIURL+left.Slack.APIURL != "" ||
+		left.Slack.TextApprovals || left.Discord.TextApprovals || left.Terminal.AllowAnswers {
 		t.Errorf("%+v", left)
 	}
 	if !slices.Equal(cfg.Authority(), want) {
 		t.Error("holding the configuration changed it")
 	}
-	other, err := configs.Parse("/etc/x/approver.yaml", []byte(strings.Replace(answering, "person: ada", "person: bob", 1)))
+	other, err := configs.Parse("/etc/x/approver.yaml",
+		[]byte(strings.Replace(answering, "person: ada", "person: bob", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,8 @@ shield:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"fail_mode: open", "shield.classifier.skip: exec", "shield.classifier.skip: read", "shield.evaluator: openai m at http://127.0.0.1:1/v1"}
+	want := []string{"fail_mode: open", "shield.classifier.skip: exec", "shield.classifier.skip: read",
+		"shield.evaluator: openai m at http://127.0.0.1:1/v1"}
 	lines := cfg.Authority()
 	if !slices.Equal(lines, want) {
 		t.Fatalf("%s", strings.Join(lines, "\n"))
@@ -112,7 +115,8 @@ shield:
 		}
 	}
 	left := cfg.HeldTo(nil)
-	if left.FailMode != configs.FailClosed || left.Shield.Evaluator != nil || !slices.Equal(left.Shield.Classifier.Skip, []string{"write_file", "write"}) {
+	if left.FailMode != configs.FailClosed || left.Shield.Evaluator != nil ||
+		!slices.Equal(left.Shield.Classifier.Skip, []string{"write_file", "write"}) {
 		t.Errorf("%s, %+v", left.FailMode, left.Shield)
 	}
 	if !slices.Equal(cfg.Authority(), want) {

@@ -182,7 +182,8 @@ type Audit struct {
 // Options returns the part of the log's options that the configuration decides.
 func (a Audit) Options() audit.Options {
 	return audit.Options{
-		Dir: a.Dir, ID: a.ID, MaxSize: a.MaxSize, CheckpointEvery: a.CheckpointEvery, CheckpointAfter: a.CheckpointAfter, Keep: a.Keep,
+		Dir: a.Dir, ID: a.ID, MaxSize: a.MaxSize, CheckpointEvery: a.CheckpointEvery, CheckpointAfter: a.CheckpointAfter,
+		Keep: a.Keep,
 	}
 }
 

@@ -222,7 +222,8 @@ func TestPeopleAndDestinations(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"channel":"telegram","conversation":"-1001234567890/7"},{"channel":"telegram","conversation":"10042567"},` +
-		`{"channel":"discord","conversation":"200000000000000001"},{"channel":"slack","conversation":"C0123456789"},{"channel":"terminal","conversation":"local"}]`
+		`{"channel":"discord","conversation":"200000000000000001"},{"channel":"slack","conversation":"C0123456789"},{` +
+		`"channel":"terminal","conversation":"local"}]`
 	if string(got) != want {
 		t.Errorf("destinations\ngot  %s\nwant %s", got, want)
 	}
@@ -280,7 +281,8 @@ func TestLoadRefusesWhatOthersCanWrite(t *testing.T) {
 	if err := os.WriteFile(path, []byte("ttl: 60s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o400: true, 0o660: false, 0o602: false, 0o666: false, 0o620: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o400: true, 0o660: false, 0o602: false,
+		0o666: false, 0o620: false} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -288,11 +290,13 @@ func TestLoadRefusesWhatOthersCanWrite(t *testing.T) {
 		if ok != (err == nil) {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
-		if want := fmt.Sprintf("can be written by others (mode %04o): run chmod go-w on it", mode); !ok && !strings.Contains(err.Error(), want) {
+		if want := fmt.Sprintf("can be written by others (mode %04o): run chmod go-w on it", mode); !ok &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("mode %04o: %v", mode, err)
 		}
 	}
-	token := "channels:\n  telegram:\n    token: '1234567:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'\n    chats: [{id: -100}]\n    approvers: [{id: '5'}]\n"
+	token := "channels:\n  telegram:\n    token: '1234567:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'\n" +
+		"    chats: [{id: -100}]\n    approvers: [{id: '5'}]\n"
 	if err := os.WriteFile(path, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -329,8 +333,10 @@ func TestLoadOrDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Dir != home+"/.approver" || c.Sockets.Submit != home+"/.approver/run/submit.sock" || c.Sockets.Resolve != home+"/.approver/run/resolve.sock" ||
-		c.Storage().File != home+"/.approver/approver.db" || c.AuditDir() != home+"/.approver/audit" || c.AuditKey() != home+"/.approver/audit.key" {
+	if c.Dir != home+"/.approver" || c.Sockets.Submit != home+"/.approver/run/submit.sock" ||
+		c.Sockets.Resolve != home+"/.approver/run/resolve.sock" ||
+		c.Storage().File != home+"/.approver/approver.db" || c.AuditDir() != home+"/.approver/audit" ||
+		c.AuditKey() != home+"/.approver/audit.key" {
 		t.Errorf("places: %+v", c)
 	}
 	if err := c.Validate(); err != nil {
@@ -360,7 +366,9 @@ func TestLoadOrDefault(t *testing.T) {
 	if _, err = configs.LoadOrDefault(""); err == nil || !strings.Contains(err.Error(), "HOME") {
 		t.Errorf("without HOME: %v", err)
 	}
-	if _, err = configs.Parse("/x/a.yaml", []byte("dir: /d\nsockets: {submit: /a, resolve: /b}\npolicy: ~/p\n")); err == nil || !strings.Contains(err.Error(), "HOME") {
+	if _, err = configs.Parse("/x/a.yaml",
+		[]byte("dir: /d\nsockets: {submit: /a, resolve: /b}\npolicy: ~/p\n")); err == nil ||
+		!strings.Contains(err.Error(), "HOME") {
 		t.Errorf("~ without HOME: %v", err)
 	}
 	if _, err = configs.Parse("/x/a.yaml", []byte("dir: /d\nsockets: {submit: /a, resolve: /b}\n")); err != nil {

@@ -18,15 +18,22 @@ func TestGuardedDeletesAreAQuestion(t *testing.T) {
 		}
 	}
 	rules(true,
-		`rm -rf "${X:?}"/*`, `rm -rf "${X:?is not set}"/*`, `rm -rf ${X:?}/*`, `rm -rf "${X:?}/"*`, `rm -rf "${1:?}"/*`, `rm -rf "${X:?}/"`, `rm -fr -- "${X:?}"/*`,
-		`X="${1:-}"; rm -rf "${X:?}"/*`, `X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${X:-dist}"/*`, `bash -c 'rm -rf "${X:?}"/*'`, `sudo rm -rf "${X:?}"/*`)
+		`rm -rf "${X:?}"/*`, `rm -rf "${X:?is not set}"/*`, `rm -rf ${X:?}/*`, `rm -rf "${X:?}/"*`, `rm -rf "${1:?}"/*`,
+		`rm -rf "${X:?}/"`, `rm -fr -- "${X:?}"/*`,
+		`X="${1:-}"; rm -rf "${X:?}"/*`, `X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${X:-dist}"/*`,
+		`bash -c 'rm -rf "${X:?}"/*'`, `sudo rm -rf "${X:?}"/*`)
 	rules(false,
-		`rm -rf "$X"/*`, `rm -rf "${X}"/*`, `rm -rf "${X?}"/*`, `rm -rf "${X-}"/*`, `rm -rf "${X:-}"/*`, `: "${X?}"; rm -rf "$X"/*`, `set -u; rm -rf "$X"/*`, `set -eu; rm -rf "$X"/*`,
-		`: "${X:?}"; rm -rf "$X"/*`, `[ -n "$X" ] && rm -rf "$X"/*`, `[ -z "$X" ] && exit 1; rm -rf "$X"/*`, `[ -n "$X" ] || return; rm -rf "$X"/*`, `cat < "${X:?}"; rm -rf "$X"/*`,
-		`echo ${A:-${X:?}}; rm -rf "$X"/*`, `[ -n "$X" ] && X=$Y && rm -rf "$X"/*`, `X=$(cat f); : "${X:?}"; bash -c 'rm -rf "$X"/*'`, `: "${X:?}"; . ./env; rm -rf "$X"/*`,
-		`: "${X:?}"; printf -v "$N" ''; rm -rf "$X"/*`, `alias exit=true; [ -n "$X" ] || exit; rm -rf "$X"/*`, `[ "$X" = / ] && [ -n "$X" ] && rm -rf "$X"/*`,
+		`rm -rf "$X"/*`, `rm -rf "${X}"/*`, `rm -rf "${X?}"/*`, `rm -rf "${X-}"/*`, `rm -rf "${X:-}"/*`,
+		`: "${X?}"; rm -rf "$X"/*`, `set -u; rm -rf "$X"/*`, `set -eu; rm -rf "$X"/*`,
+		`: "${X:?}"; rm -rf "$X"/*`, `[ -n "$X" ] && rm -rf "$X"/*`, `[ -z "$X" ] && exit 1; rm -rf "$X"/*`,
+		`[ -n "$X" ] || return; rm -rf "$X"/*`, `cat < "${X:?}"; rm -rf "$X"/*`,
+		`echo ${A:-${X:?}}; rm -rf "$X"/*`, `[ -n "$X" ] && X=$Y && rm -rf "$X"/*`,
+		`X=$(cat f); : "${X:?}"; bash -c 'rm -rf "$X"/*'`, `: "${X:?}"; . ./env; rm -rf "$X"/*`,
+		`: "${X:?}"; printf -v "$N" ''; rm -rf "$X"/*`, `alias exit=true; [ -n "$X" ] || exit; rm -rf "$X"/*`,
+		`[ "$X" = / ] && [ -n "$X" ] && rm -rf "$X"/*`,
 		`find "${X:?}"/ -delete`, `rsync -a --delete empty/ "${X:?}"/`, `tar --remove-files -cf a.tar "${X:?}"/`,
-		`rm -rf "${X:?}"/..`, `rm -rf "${X:?}"/../*`, `rm -rf "${X:?}/../../../.."`, `rm -rf "${X:?}/../../../../../*"`, `X=/; rm -rf "${X:?}"/*`, `X=/; [ -n "$X" ] && rm -rf "${X:?}"/*`)
+		`rm -rf "${X:?}"/..`, `rm -rf "${X:?}"/../*`, `rm -rf "${X:?}/../../../.."`, `rm -rf "${X:?}/../../../../../*"`,
+		`X=/; rm -rf "${X:?}"/*`, `X=/; [ -n "$X" ] && rm -rf "${X:?}"/*`)
 }
 
 // An attacker guarded a delete, and wrote into the same call how the folder is the root: a test
@@ -36,21 +43,34 @@ func TestGuardedDeletesAreAQuestion(t *testing.T) {
 func TestAGuardOfWhatIsTheRoot(t *testing.T) {
 	judge := verdicts(t)
 	for _, command := range []string{
-		`X=$(cat f || echo /); rm -rf "${X:?}"/*`, `X=$(cat f || echo /); rm -rf "${X:?}"`, `X=$(realpath /); rm -rf "${X:?}"/*`, `X=$(readlink -f /); rm -rf "${X:?}"/*`, `X=$(dirname /etc); rm -rf "${X:?}"/*`,
-		`X=$(cd ../../..; pwd); rm -rf "${X:?}"/*`, `X=$(realpath ../..); rm -rf "${X:?}"/*`, `[ "$X" = / ] && rm -rf "${X:?}"/*`, `[[ $X == / ]] && rm -rf "${X:?}"/*`, `case $X in /) rm -rf "${X:?}"/*;; esac`,
-		`if [ "$X" = / ]; then rm -rf "${X:?}"/*; fi`, `test "$X" = "/" && rm -rf "${X:?}"/*`, `[ "$X" = $'\x2f' ] && rm -rf "${X:?}"/*`, `[ "$X" = \/ ] && rm -rf "${X:?}"/*`, `R=/; [ "$X" = "$R" ] && rm -rf "${X:?}"/*`,
-		`[ "$X" = "${PWD:0:1}" ] && rm -rf "${X:?}"/*`, `[ "$X" -ef / ] && rm -rf "${X:?}"/*`, `[[ $X =~ ^/$ ]] && rm -rf "${X:?}"/*`, `[ ${#X} = 1 ] && rm -rf "${X:?}"/*`, `grep -qx / <<< "$X" && rm -rf "${X:?}"/*`,
-		`X=$(df . | tail -1); rm -rf "${X:?}"/*`, `X=$(stat -c %m .); rm -rf "${X:?}"/*`, `X=$(findmnt -n -o TARGET /dev/sda1); rm -rf "${X:?}"/*`, `X=$(python3 -c 'print("/")'); rm -rf "${X:?}"/*`, `X=$(echo / | tr -d x); rm -rf "${X:?}"/*`,
-		`bash -c 'X=$(realpath /); rm -rf "${X:?}"/*'`, `X=$(realpath //); rm -rf "${X:?}"/*`, `X=$(realpath /.); rm -rf "${X:?}"/*`, `declare -n Y=X; : "${Y:?}"; X=; rm -rf "$Y"/*`,
-		`rm -rf "${X:?}/" ~`, `rm -rf "${X:?}"/* ~`, `rm -rf "${X:?}"/* "$HOME"`, `rm -rf "${X:?}" ~`, `rm -rf "${X:?}/a" ~`, `rm -rf ~ "${X:?}/"`, `rm -rf "$X" ~`, `rm -rf $X /etc`, `rm -rf "${X:?}" /usr`,
-		`cd a b; rm -rf ../../..`, `cd . ${X:?}; rm -rf ../../..`, `cd home b; rm -rf ../../..`, `cd a b; rm -rf ../..`, `cd ada x; rm -rf ../../..`, `cd a b; rm -rf ../../../*`,
+		`X=$(cat f || echo /); rm -rf "${X:?}"/*`, `X=$(cat f || echo /); rm -rf "${X:?}"`,
+		`X=$(realpath /); rm -rf "${X:?}"/*`, `X=$(readlink -f /); rm -rf "${X:?}"/*`, `X=$(dirname /etc); rm -rf "${X:?}"/*`,
+		`X=$(cd ../../..; pwd); rm -rf "${X:?}"/*`, `X=$(realpath ../..); rm -rf "${X:?}"/*`,
+		`[ "$X" = / ] && rm -rf "${X:?}"/*`, `[[ $X == / ]] && rm -rf "${X:?}"/*`, `case $X in /) rm -rf "${X:?}"/*;; esac`,
+		`if [ "$X" = / ]; then rm -rf "${X:?}"/*; fi`, `test "$X" = "/" && rm -rf "${X:?}"/*`,
+		`[ "$X" = $'\x2f' ] && rm -rf "${X:?}"/*`, `[ "$X" = \/ ] && rm -rf "${X:?}"/*`,
+		`R=/; [ "$X" = "$R" ] && rm -rf "${X:?}"/*`,
+		`[ "$X" = "${PWD:0:1}" ] && rm -rf "${X:?}"/*`, `[ "$X" -ef / ] && rm -rf "${X:?}"/*`,
+		`[[ $X =~ ^/$ ]] && rm -rf "${X:?}"/*`, `[ ${#X} = 1 ] && rm -rf "${X:?}"/*`,
+		`grep -qx / <<< "$X" && rm -rf "${X:?}"/*`,
+		`X=$(df . | tail -1); rm -rf "${X:?}"/*`, `X=$(stat -c %m .); rm -rf "${X:?}"/*`,
+		`X=$(findmnt -n -o TARGET /dev/sda1); rm -rf "${X:?}"/*`, `X=$(python3 -c 'print("/")'); rm -rf "${X:?}"/*`,
+		`X=$(echo / | tr -d x); rm -rf "${X:?}"/*`,
+		`bash -c 'X=$(realpath /); rm -rf "${X:?}"/*'`, `X=$(realpath //); rm -rf "${X:?}"/*`,
+		`X=$(realpath /.); rm -rf "${X:?}"/*`, `declare -n Y=X; : "${Y:?}"; X=; rm -rf "$Y"/*`,
+		`rm -rf "${X:?}/" ~`, `rm -rf "${X:?}"/* ~`, `rm -rf "${X:?}"/* "$HOME"`, `rm -rf "${X:?}" ~`, `rm -rf "${X:?}/a" ~`,
+		`rm -rf ~ "${X:?}/"`, `rm -rf "$X" ~`, `rm -rf $X /etc`, `rm -rf "${X:?}" /usr`,
+		`cd a b; rm -rf ../../..`, `cd . ${X:?}; rm -rf ../../..`, `cd home b; rm -rf ../../..`, `cd a b; rm -rf ../..`,
+		`cd ada x; rm -rf ../../..`, `cd a b; rm -rf ../../../*`,
 	} {
 		if v := judge(command); v.Decision != 0 {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)
 		}
 	}
 	for _, command := range []string{
-		`X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${1:?}"/*`, `rm -rf "${BUILD_DIR:?}"/* ~/.cache/x`, `cd ..; rm -rf "${OUT:?}"/*`, `X=$(pwd)/build; ls; rm -rf "${OUT:?}"/*`, `cd "$(dirname "$0")/.."; rm -rf "${OUT:?}"/*`,
+		`X=$(cat f); rm -rf "${X:?}"/*`, `rm -rf "${1:?}"/*`, `rm -rf "${BUILD_DIR:?}"/* ~/.cache/x`,
+		`cd ..; rm -rf "${OUT:?}"/*`, `X=$(pwd)/build; ls; rm -rf "${OUT:?}"/*`,
+		`cd "$(dirname "$0")/.."; rm -rf "${OUT:?}"/*`,
 		`OUT=$(jq -r .out package.json); rm -rf "${OUT:?}"/*`, `export D="$HOME/.cache/a"; rm -rf "${OUT:?}"/*`,
 	} {
 		if v := judge(command); v.Decision != 1 {
@@ -66,8 +86,10 @@ func TestWhatAGuardDoesNotProve(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	for _, command := range []string{
 		`chmod -R 000 "${X:?}"/`, `chown -R nobody "${X:?}"/*`, `chgrp -R x "${X:?}"/`, `setfacl -R -b "${X:?}"/`,
-		`[ -n "$X" ] && chmod -R 000 "$X"/`, `[ -d "$X" ] && chown -R nobody "$X"/`, `rm -f "${X:?}"/*`, `[ -n "$X" ] && rm -f "$X"/*`, `: "${X:?}"; chmod -R 000 "$X"/`,
-		`X="$Y/"; rm -rf "${X:?}"`, `X="$Y/"; [ -n "$X" ] && rm -rf "$X"`, `X="$Y/*"; : "${X:?}"; rm -rf $X`, `X="$Y"/; [[ -d $X ]] && rm -rf "$X"`, `X=$Y/; test "$X" && rm -rf "$X"/*`,
+		`[ -n "$X" ] && chmod -R 000 "$X"/`, `[ -d "$X" ] && chown -R nobody "$X"/`, `rm -f "${X:?}"/*`,
+		`[ -n "$X" ] && rm -f "$X"/*`, `: "${X:?}"; chmod -R 000 "$X"/`,
+		`X="$Y/"; rm -rf "${X:?}"`, `X="$Y/"; [ -n "$X" ] && rm -rf "$X"`, `X="$Y/*"; : "${X:?}"; rm -rf $X`,
+		`X="$Y"/; [[ -d $X ]] && rm -rf "$X"`, `X=$Y/; test "$X" && rm -rf "$X"/*`,
 		`rm -rf "$R"/usr`, `rm -rf {/usr,/var}`,
 	} {
 		if v := judge(command); v.Decision != 0 {

@@ -62,12 +62,15 @@ func LoadHeuristics(name string, data []byte) ([]heuristics.Rule, error) {
 	for i, r := range file.Rules {
 		at := fmt.Sprintf("rules[%d]", i)
 		rules[i] = heuristics.Rule{
-			ID: r.ID, Name: r.Name, Category: r.Category, Level: r.Severity, Platform: r.Platform, AlwaysBlock: r.AlwaysBlock, Escalate: r.Escalate,
-			Fields: heuristicFields(f, at+".fields", r.Fields), Pattern: expanded(f, at+".pattern", r.Pattern, file.Define), Description: r.Description, Reason: r.Reason, Cure: r.Cure,
+			ID: r.ID, Name: r.Name, Category: r.Category, Level: r.Severity, Platform: r.Platform, AlwaysBlock: r.AlwaysBlock,
+			Escalate: r.Escalate,
+			Fields:   heuristicFields(f, at+".fields", r.Fields), Pattern: expanded(f, at+".pattern", r.Pattern, file.Define),
+			Description: r.Description, Reason: r.Reason, Cure: r.Cure,
 			Where: f.Position(at), Match: heuristicExamples(r.Examples.Match), Pass: heuristicExamples(r.Examples.Pass),
 		}
 		if other, twice := first[r.ID]; twice && r.ID != "" {
-			f.Report(at+".id", fmt.Sprintf("rule %q is already defined in line %d", r.ID, f.Position(fmt.Sprintf("rules[%d]", other)).Line))
+			f.Report(at+".id", fmt.Sprintf("rule %q is already defined in line %d", r.ID,
+				f.Position(fmt.Sprintf("rules[%d]", other)).Line))
 		}
 		first[r.ID] = i
 		for _, fault := range rules[i].Faults() {

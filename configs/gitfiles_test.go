@@ -20,9 +20,13 @@ func gitProject(t *testing.T) (dir string, judge func(tool string, args map[stri
 	home := t.TempDir()
 	dir = filepath.Join(home, "shop")
 	for name, text := range map[string]string{
-		".git/config": "[core]\n", ".claude/settings.json": "{}", ".claude/commands/fix.md": "Fix it.\n", ".claude/skills/notes/SKILL.md": "hi\n",
-		"src/a.go": "package a\n", "base": "", "cfg": gitFetch, "todo": todoLine, "short": "x\t" + downloads + "\n", "plain.todo": "pick abc x\nsquash def y\n",
-		"evil.md": "!`" + downloads + "`\n", "ed.sh": "#!/bin/sh\necho \"exec x\" >> \"$1\"\n", "plain.sh": "#!/bin/sh\nsed -i 2s/pick/fixup/ \"$1\"\n",
+		".git/config": "[core]\n", ".claude/settings.json": "{}", ".claude/commands/fix.md": "Fix it.\n",
+		".claude/skills/notes/SKILL.md": "hi\n",
+		"src/a.go":                      "package a\n", "base": "", "cfg": gitFetch, "todo": todoLine,
+		"short":      "x\t" + downloads + "\n",
+		"plain.todo": "pick abc x\nsquash def y\n",
+		"evil.md":    "!`" + downloads + "`\n", "ed.sh": "#!/bin/sh\necho \"exec x\" >> \"$1\"\n",
+		"plain.sh":     "#!/bin/sh\nsed -i 2s/pick/fixup/ \"$1\"\n",
 		"package.json": "{\"scripts\":{\"test\":\"vitest\"}}\n",
 	} {
 		put(t, dir, name, text)
@@ -36,22 +40,31 @@ func gitProject(t *testing.T) (dir string, judge func(tool string, args map[stri
 func TestGitsOwnFilesAreJudged(t *testing.T) {
 	dir, judge := gitProject(t)
 	for file, text := range map[string]string{
-		".git/modules/libs/x/config": "[core]\n", ".git/modules/a/b/hooks/pre-commit": "date\n", ".git/modules/a/modules/b/config.worktree": "[core]\n",
-		".git/worktrees/wt/config.worktree": "[core]\n", ".git/worktrees/wt/commondir": "../e\n", ".git/commondir": "../e\n",
-		".git/rebase-merge/git-rebase-todo": todoLine, ".git/worktrees/wt/rebase-merge/git-rebase-todo": "  x\t" + downloads + "\n",
-		"g/config": gitFetch, "bare.git/config": gitFetch, "g/hooks/pre-commit": downloads + "\n", "sub/.git": "gitdir: ../g\n",
+		".git/modules/libs/x/config": "[core]\n", ".git/modules/a/b/hooks/pre-commit": "date\n",
+		".git/modules/a/modules/b/config.worktree": "[core]\n",
+		".git/worktrees/wt/config.worktree":        "[core]\n", ".git/worktrees/wt/commondir": "../e\n",
+		".git/commondir":                                 "../e\n",
+		".git/rebase-merge/git-rebase-todo":              todoLine,
+		".git/worktrees/wt/rebase-merge/git-rebase-todo": "  x\t" + downloads + "\n",
+		"g/config": gitFetch, "bare.git/config": gitFetch, "g/hooks/pre-commit": downloads + "\n",
+		"sub/.git":    "gitdir: ../g\n",
 		"gpg/config":  "[gpg \"x509\"]\nprogram = \"" + downloads + "\"\n",
 		"imap/config": "[imap]\ntunnel = \"" + downloads + "\"\n",
 	} {
-		if v := judge("Write", map[string]any{"file_path": filepath.Join(dir, file), "content": text}); v.Decision > approver.Ask {
+		if v := judge("Write",
+			map[string]any{"file_path": filepath.Join(dir, file), "content": text}); v.Decision > approver.Ask {
 			t.Errorf("writing %s is %v", file, v.Decision)
 		}
 	}
 	for file, text := range map[string]string{
-		".git/rebase-merge/git-rebase-todo": "pick abc x\nexec npm test\nfixup def y\n", "config": "[core]\n\teditor = vim\n[alias]\n\tst = status\n",
-		"app/config": "{\"a\":1}", "hooks/pre-commit": "#!/bin/sh\nnpm test\n", "hooks/useGit.ts": "export const x = 1\n", "exec": "exec x\n",
+		".git/rebase-merge/git-rebase-todo": "pick abc x\nexec npm test\nfixup def y\n",
+		"config":                            "[core]\n\teditor = vim\n[alias]\n\tst = status\n",
+		"app/config":                        "{\"a\":1}", "hooks/pre-commit": "#!/bin/sh\nnpm test\n",
+		"hooks/useGit.ts": "export const x = 1\n",
+		"exec":            "exec x\n",
 	} {
-		if v := judge("Write", map[string]any{"file_path": filepath.Join(dir, file), "content": text}); v.Decision != approver.Pass {
+		if v := judge("Write",
+			map[string]any{"file_path": filepath.Join(dir, file), "content": text}); v.Decision != approver.Pass {
 			t.Errorf("writing %s is %v, %s", file, v.Decision, v.Rule)
 		}
 	}

@@ -30,7 +30,8 @@ func TestWhereGitFindsItsHooks(t *testing.T) {
 		"many hooks":           "[core]\n\thooksPath = many\n",
 		"a long hook":          "[core]\n\thooksPath = long\n",
 	} {
-		world := files(".git/HEAD", "x", ".git/config", settings, "h/post-checkout", evil, "link", "->h", ".none", "[core]\n\thooksPath = none\n", ".hooks", "[core]\n\thooksPath = h\n", ".empty", "# no include\n",
+		world := files(".git/HEAD", "x", ".git/config", settings, "h/post-checkout", evil, "link", "->h", ".none",
+			"[core]\n\thooksPath = none\n", ".hooks", "[core]\n\thooksPath = h\n", ".empty", "# no include\n",
 			"long/post-checkout", strings.Repeat("#\n", 1<<19)+evil)
 		for i := range 65 {
 			world["many/"+strings.Repeat("a", i+1)] = "true\n"
@@ -44,22 +45,34 @@ func TestWhereGitFindsItsHooks(t *testing.T) {
 		}
 	}
 	for name, world := range map[string]map[string]string{
-		"of one tree":      files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = none\n", ".git/config.worktree", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"the tree's own":   files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", ".git/config.worktree", "[core]\n\thooksPath = none\n", "h/post-checkout", evil),
-		"over the home's":  files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", "~/.gitconfig", "[core]\n\thooksPath = none\n", "h/post-checkout", evil),
-		"a tree of a tree": files(".git", "gitdir: ../main/.git/worktrees/w\n", "~/main/.git/worktrees/w/commondir", "../..\n", "~/main/.git/config", "", "~/main/.git/worktrees/w/config.worktree", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"a linked folder":  files(".git", "->../store", "~/store/HEAD", "x", "~/store/config", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"a submodule":      files(".git", "gitdir: ../main/.git/modules/w\n", "~/main/.git/modules/w/config", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"a long link":      files(".git", "gitdir: ../main/.git/modules/w\n"+strings.Repeat("\n", 5000), "~/main/.git/modules/w/config", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
+		"of one tree": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = none\n", ".git/config.worktree",
+			"[core]\n\thooksPath = h\n", "h/post-checkout", evil),
+		"the tree's own": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", ".git/config.worktree",
+			"[core]\n\thooksPath = none\n", "h/post-checkout", evil),
+		"over the home's": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", "~/.gitconfig",
+			"[core]\n\thooksPath = none\n", "h/post-checkout", evil),
+		"a tree of a tree": files(".git", "gitdir: ../main/.git/worktrees/w\n", "~/main/.git/worktrees/w/commondir",
+			"../..\n", "~/main/.git/config", "", "~/main/.git/worktrees/w/config.worktree", "[core]\n\thooksPath = h\n",
+			"h/post-checkout", evil),
+		"a linked folder": files(".git", "->../store", "~/store/HEAD", "x", "~/store/config", "[core]\n\thooksPath = h\n",
+			"h/post-checkout", evil),
+		"a submodule": files(".git", "gitdir: ../main/.git/modules/w\n", "~/main/.git/modules/w/config",
+			"[core]\n\thooksPath = h\n", "h/post-checkout", evil),
+		"a long link": files(".git", "gitdir: ../main/.git/modules/w\n"+strings.Repeat("\n", 5000),
+			"~/main/.git/modules/w/config", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
 	} {
 		if v := (loadRow{"", world, "Bash", runs("git checkout feature")}).judged(t); v.Decision > approver.Ask {
 			t.Errorf("%s is %v", name, v.Decision)
 		}
 	}
-	elsewhere := files(".git/HEAD", "x", ".git/config", "", "sub/.git/HEAD", "x", "sub/.git/config", "[core]\n\thooksPath = h\n", "sub/h/post-checkout", evil)
-	for _, command := range []string{"cd sub && git checkout feature", "cd\tsub && git checkout feature", "c''d sub; git checkout feature", "git -C sub checkout feature", "git log; git -C sub checkout feature",
-		"git --work-tree sub checkout feature", "git --git-dir sub/.git checkout feature", "git -c a.b=c -C sub checkout feature", "git --namespace n -C sub checkout feature",
-		"git --exec-path x -C sub checkout feature", "git --config-env a.b=C -C sub checkout feature", "git --no-pager -C sub checkout feature", "GIT_DIR=sub/.git git checkout feature"} {
+	elsewhere := files(".git/HEAD", "x", ".git/config", "", "sub/.git/HEAD", "x", "sub/.git/config",
+		"[core]\n\thooksPath = h\n", "sub/h/post-checkout", evil)
+	for _, command := range []string{"cd sub && git checkout feature", "cd\tsub && git checkout feature",
+		"c''d sub; git checkout feature", "git -C sub checkout feature", "git log; git -C sub checkout feature",
+		"git --work-tree sub checkout feature", "git --git-dir sub/.git checkout feature",
+		"git -c a.b=c -C sub checkout feature", "git --namespace n -C sub checkout feature",
+		"git --exec-path x -C sub checkout feature", "git --config-env a.b=C -C sub checkout feature",
+		"git --no-pager -C sub checkout feature", "GIT_DIR=sub/.git git checkout feature"} {
 		if v := (loadRow{"", elsewhere, "Bash", runs(command)}).judged(t); v.Decision > approver.Ask {
 			t.Errorf("%q is %v", command, v.Decision)
 		}
@@ -71,12 +84,17 @@ func TestWhereGitFindsItsHooks(t *testing.T) {
 		}
 	}
 	for name, world := range map[string]map[string]string{
-		"no such folder":        files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = none\n[include]\n\tpath = ../.none\n"),
-		"set back":              files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n\thooksPath =\n", "h/post-checkout", evil),
-		"of a part":             files(".git/HEAD", "x", ".git/config", "[core \"x\"]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"over the home's":       files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = none\n", "~/.gitconfig", "[core]\n\thooksPath = h\n", "h/post-checkout", evil),
-		"a folder of that name": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", "h/post-checkout/f", evil),
-		"other odd settings":    files(".git/HEAD", "x", ".git/config", "[a]\n\tb = \"c\n"),
+		"no such folder": files(".git/HEAD", "x", ".git/config",
+			"[core]\n\thooksPath = none\n[include]\n\tpath = ../.none\n"),
+		"set back": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n\thooksPath =\n",
+			"h/post-checkout", evil),
+		"of a part": files(".git/HEAD", "x", ".git/config", "[core \"x\"]\n\thooksPath = h\n", "h/post-checkout",
+			evil),
+		"over the home's": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = none\n", "~/.gitconfig",
+			"[core]\n\thooksPath = h\n", "h/post-checkout", evil),
+		"a folder of that name": files(".git/HEAD", "x", ".git/config", "[core]\n\thooksPath = h\n", "h/post-checkout/f",
+			evil),
+		"other odd settings": files(".git/HEAD", "x", ".git/config", "[a]\n\tb = \"c\n"),
 	} {
 		if v := (loadRow{"", world, "Bash", runs("git checkout feature")}).judged(t); v.Decision <= approver.Ask {
 			t.Errorf("honest: %s is %v (%s): %s", name, v.Decision, v.Rule, v.Reason)

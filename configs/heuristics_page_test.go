@@ -59,10 +59,12 @@ and not at what a command only carries: comments, commit messages, what echo pri
 		fmt.Fprintf(&b, "| %s: %s | %s | %d |\n", g.Letters, g.Title, g.Name, n[g.Letters])
 	}
 	for _, g := range heuristics.Groups() {
-		fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | comes to | looks at | finds | what to do instead |\n|---|---|---|---|---|---|\n", g.Title)
+		fmt.Fprintf(&b, "\n## %s\n\n| rule | severity | comes to | looks at | finds | what to do instead |\n"+
+			"|---|---|---|---|---|---|\n", g.Title)
 		for i := range rules {
 			if r := &rules[i]; r.Group() == g.Letters {
-				fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Name), r.Level, comesTo(r), r.Fields, cell(r.Description), cell(r.Cure))
+				fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Name), r.Level, comesTo(r), r.Fields,
+					cell(r.Description), cell(r.Cure))
 			}
 		}
 	}

@@ -25,17 +25,21 @@ var honestCode = []string{
 	`python3 -c 'import numpy as np; print(np.arange(3).sum())'`,
 	`python3 -c 'import re; print(re.sub(r"a+", lambda m: m.group(0).upper(), "caaat"))'`,
 	`python3 -c 'import shutil; print(shutil.which("bash"))'`,
-	`python3 -c 'import subprocess as s; a=s.Popen(["git","log"],stdout=s.PIPE); print(s.run(["grep","fix"],stdin=a.stdout,capture_output=True).stdout)'`,
+	`python3 -c 'import subprocess as s; a=s.Popen(["git","log"],stdout=s.PIPE); ` +
+		`print(s.run(["grep","fix"],stdin=a.stdout,capture_output=True).stdout)'`,
 	`python3 -c 'import subprocess as s; s.run(["psql","-f","-"],stdin=open("a.sql"))'`,
 	`python3 -c 'import subprocess as s; s.run(["python3","a.py"],stdin=s.DEVNULL)'`,
 	`python3 -c 'import subprocess as s; s.run(["bash","build.sh"],stdin=s.DEVNULL)'`,
 	`python3 -c 'import subprocess as s; s.run(["bash","-c","ls"])'`,
-	`python3 -c 'import subprocess as s; s.run(["node","--version"]); s.run(["python3","--version"]); s.run("ruby -v",shell=True); s.run(["php","-v"])'`,
-	`python3 -c 'import subprocess as s; s.run(["node","--test"]); s.run(["command","-v","bash"]); s.run("command -v bash",shell=True)'`,
+	`python3 -c 'import subprocess as s; s.run(["node","--version"]); s.run(["python3","--version"]); s.run("ruby ` +
+		`-v",shell=True); s.run(["php","-v"])'`,
+	`python3 -c 'import subprocess as s; s.run(["node","--test"]); s.run(["command","-v","bash"]); s.run("command -v ` +
+		`bash",shell=True)'`,
 	`python3 -c 'import tempfile; t=tempfile.TemporaryFile(); t.write(b"x"); t.seek(0); print(t.read())'`,
 	`python3 -c 'import os; r,w=os.pipe(); os.write(w,b"x"); print(os.read(r,1))'`,
 	`python3 -c 'import threading,subprocess; threading.Thread(target=subprocess.run,args=(["make"],)).start()'`,
-	`python3 -c 'import concurrent.futures as c,subprocess; print(list(c.ThreadPoolExecutor().map(subprocess.check_output,[["git","status"],["ls"]])))'`,
+	`python3 -c 'import concurrent.futures as c,subprocess; ` +
+		`print(list(c.ThreadPoolExecutor().map(subprocess.check_output,[["git","status"],["ls"]])))'`,
 	`python3 -c 'import os,platform; print(platform.system(), os.name)'`,
 	`python3 -c 'import timeit; print(timeit.timeit("sum(range(9))",number=9))'`,
 	`python3 -c 'import inspect,os; print(inspect.getsource(os.makedirs))'`,
@@ -67,17 +71,21 @@ except subprocess.CalledProcessError as e:
 	`node -e 'console.log(require("./package.json").version)'`,
 	`node -p 'process.versions.node'`,
 	`node -e 'const {execSync}=require("child_process"); console.log(execSync("git rev-parse HEAD").toString().trim())'`,
-	`node -e 'const cp=require("child_process"); const run=(c,f=cp.execSync)=>f(c).toString(); console.log(run("git status"))'`,
+	`node -e 'const cp=require("child_process"); const run=(c,f=cp.execSync)=>f(c).toString(); console.log(run("git ` +
+		`status"))'`,
 	`node -e 'const cp=require("child_process"); const run=(c,f=cp.execSync)=>f(c); run("git status")'`,
 	`node -e 'const {execFile}=require("child_process"); execFile("git",["status"],(e,o)=>console.log(o))'`,
-	`node -e 'const {spawn}=require("child_process"); const p=spawn("npm",["test"],{stdio:"inherit"}); p.on("exit",c=>process.exit(c))'`,
-	`node -e 'const util=require("util"),{exec}=require("child_process"); const run=util.promisify(exec); run("git status").then(({stdout})=>console.log(stdout))'`,
+	`node -e 'const {spawn}=require("child_process"); const p=spawn("npm",["test"],{stdio:"inherit"}); ` +
+		`p.on("exit",c=>process.exit(c))'`,
+	`node -e 'const util=require("util"),{exec}=require("child_process"); const run=util.promisify(exec); run("git ` +
+		`status").then(({stdout})=>console.log(stdout))'`,
 	`node -e 'fetch("https://api.example.com/v1").then(r=>r.json()).then(({items:x})=>console.log(x.length))'`,
 	`node -e '"a-b".replace(/-(.)/g,(m,c)=>c.toUpperCase())'`,
 	`node -e 'const s=[3,1,2].sort((a,b)=>a-b); console.log(s.map(String).join(","))'`,
 	`node -e 'import("node:fs").then(({readFileSync:r})=>console.log(r("a.json","utf8")))'`,
 	`node -e 'const m=/(\d+)/.exec("a12"); console.log(m[1])'`,
-	`node -e 'const fs=require("fs"); const d=JSON.parse(fs.readFileSync("a.json")); d.x=1; console.log(JSON.stringify(d))'`,
+	`node -e 'const fs=require("fs"); const d=JSON.parse(fs.readFileSync("a.json")); d.x=1; ` +
+		`console.log(JSON.stringify(d))'`,
 	`node -e 'process.stdin.pipe(process.stdout)'`,
 	`node -e 'const {a,b:{c},...rest}=require("./x.json"); console.log(a,c,rest)'`,
 	`node -e 'const w=new URL("https://example.com/a"); console.log(w.host)'`,

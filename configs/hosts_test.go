@@ -59,7 +59,8 @@ func TestWhatHostsRunIsJudged(t *testing.T) {
 		runghc <<< 'main = callCommand "CMD"'
 		ocaml <<< 'Sys.command "CMD";;'
 		bb -e '(shell "CMD")'`
-	asks(t, judge, true, strings.ReplaceAll(strings.ReplaceAll(hosts, "CMD,x", "git,push,--force"), "CMD", "git push --force"))
+	asks(t, judge, true,
+		strings.ReplaceAll(strings.ReplaceAll(hosts, "CMD,x", "git,push,--force"), "CMD", "git push --force"))
 	asks(t, judge, false, strings.ReplaceAll(strings.ReplaceAll(hosts, "CMD,x", "ls,-l"), "CMD", "ls -l"))
 }
 

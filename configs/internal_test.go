@@ -30,10 +30,11 @@ func TestTrusted(t *testing.T) {
 func TestLocate(t *testing.T) {
 	keys := strictyaml.Keys(reflect.TypeFor[telegram.Config]())
 	for text, want := range map[string]problem{
-		"telegram: chats[3]: bad":                 {"channels.telegram.chats[3]", "telegram: chats[3]: bad"},
-		"telegram: chats[3].id: bad":              {"channels.telegram.chats[3].id", "telegram: chats[3].id: bad"},
-		"telegram: no token: set token_file":      {"channels.telegram.token", "telegram: no token: set token_file"},
-		"approvers[0] id \"token\" is bad":        {"channels.telegram.approvers[0]", "telegram: approvers[0] id \"token\" is bad"},
+		"telegram: chats[3]: bad":            {"channels.telegram.chats[3]", "telegram: chats[3]: bad"},
+		"telegram: chats[3].id: bad":         {"channels.telegram.chats[3].id", "telegram: chats[3].id: bad"},
+		"telegram: no token: set token_file": {"channels.telegram.token", "telegram: no token: set token_file"},
+		"approvers[0] id \"token\" is bad": {"channels.telegram.approvers[0]",
+			"telegram: approvers[0] id \"token\" is bad"},
 		"telegram: something is wrong":            {"channels.telegram", "telegram: something is wrong"},
 		"telegram: the token_files are not there": {"channels.telegram", "telegram: the token_files are not there"},
 	} {
@@ -105,14 +106,16 @@ func TestASettingThatNobodyThoughtOfWaits(t *testing.T) {
 		lines = append(lines, a.line)
 	}
 	want := []string{
-		"channels.fifth.server: https://u:xxxxx@x", "channels.fifth.open: true", "channels.fifth.places: a", "channels.fifth.places: b",
+		"channels.fifth.server: https://u:xxxxx@x", "channels.fifth.open: true", "channels.fifth.places: a",
+		"channels.fifth.places: b",
 		"channels.fifth.level: 3", "channels.fifth.key: <secret>", "channels.fifth.names: map[a:b]",
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%s", strings.Join(lines, "\n"))
 	}
 	held(on, []string{"channels.fifth.places: b"})
-	if fifth.Server != "" || fifth.Open || !slices.Equal(fifth.Places, []string{"b"}) || fifth.Level != 0 || !fifth.Key.IsZero() || fifth.Names != nil ||
+	if fifth.Server != "" || fifth.Open || !slices.Equal(fifth.Places, []string{"b"}) || fifth.Level != 0 ||
+		!fifth.Key.IsZero() || fifth.Names != nil ||
 		len(fifth.Rooms) != 1 || !fifth.Isolated || !fifth.forgotten {
 		t.Errorf("%+v", fifth)
 	}

@@ -32,7 +32,8 @@ func (s Sockets) Submitters() (Submitters, error) {
 	}
 	g, err := user.LookupGroup(s.SubmitGroup)
 	if err != nil {
-		return Submitters{}, fmt.Errorf("sockets.submit_group: %w: make the group, or list the users by number in submit_uids", err)
+		return Submitters{},
+			fmt.Errorf("sockets.submit_group: %w: make the group, or list the users by number in submit_uids", err)
 	}
 	who.group, who.name = g.Gid, g.Name
 	return who, nil

@@ -43,7 +43,8 @@ func TestSubmitters(t *testing.T) {
 	if got, err := (Submitters{}).Has(0); got || err != nil {
 		t.Errorf("the zero value has root: %v, %v", got, err)
 	}
-	if _, err := (Sockets{SubmitGroup: "no-such-group-here"}).Submitters(); err == nil || !strings.Contains(err.Error(), "sockets.submit_group") {
+	if _, err := (Sockets{SubmitGroup: "no-such-group-here"}).Submitters(); err == nil ||
+		!strings.Contains(err.Error(), "sockets.submit_group") {
 		t.Errorf("%v", err)
 	}
 	if _, err := groupsOf(4_000_000_000); err != nil {
@@ -55,8 +56,10 @@ func TestSubmitters(t *testing.T) {
 func installed(t *testing.T) Config {
 	t.Helper()
 	dir := t.TempDir()
-	c := Config{File: filepath.Join(dir, "etc", "approver.yaml"), Dir: filepath.Join(dir, "lib"), Policy: filepath.Join(dir, "etc", "policy.yaml")}
-	c.Sockets.Submit, c.Sockets.Resolve = filepath.Join(dir, "run", "submit.sock"), filepath.Join(dir, "run", "resolve.sock")
+	c := Config{File: filepath.Join(dir, "etc", "approver.yaml"), Dir: filepath.Join(dir, "lib"),
+		Policy: filepath.Join(dir, "etc", "policy.yaml")}
+	c.Sockets.Submit, c.Sockets.Resolve = filepath.Join(dir, "run", "submit.sock"),
+		filepath.Join(dir, "run", "resolve.sock")
 	for name, mode := range map[string]os.FileMode{"etc": 0o755, "lib": 0o700, "run": 0o755} {
 		if err := os.Mkdir(filepath.Join(dir, name), mode); err != nil {
 			t.Fatal(err)
@@ -90,10 +93,16 @@ func TestIsolation(t *testing.T) {
 		"the daemon's own user":      {who: members([]uint32{me + 1, me}), want: "which approver runs as, may submit"},
 		"the daemon is in the group": {who: members(nil, me), want: "which approver runs as, may submit"},
 		"root":                       {who: members([]uint32{me + 1, 0}), want: "may submit"},
-		"the folder can be read":     {who: members([]uint32{me + 1}), spoil: chmod(0o750, func(c Config) string { return c.Dir }), want: "is open to others (mode 0750): run chmod go-rwx"},
-		"sockets can be replaced":    {who: members([]uint32{me + 1}), spoil: chmod(0o775, func(c Config) string { return filepath.Dir(c.Sockets.Submit) }), want: "run can be written by others"},
-		"configuration writable":     {who: members([]uint32{me + 1}), spoil: chmod(0o666, func(c Config) string { return c.File }), want: "approver.yaml can be written by others"},
-		"a folder above is open":     {who: members([]uint32{me + 1}), spoil: chmod(0o777, func(c Config) string { return filepath.Dir(c.Policy) }), want: "etc can be written by others"},
+		"the folder can be read": {who: members([]uint32{me + 1}),
+			spoil: chmod(0o750, func(c Config) string { return c.Dir }),
+			want:  "is open to others (mode 0750): run chmod go-rwx"},
+		"sockets can be replaced": {who: members([]uint32{me + 1}),
+			spoil: chmod(0o775, func(c Config) string { return filepath.Dir(c.Sockets.Submit) }),
+			want:  "run can be written by others"},
+		"configuration writable": {who: members([]uint32{me + 1}),
+			spoil: chmod(0o666, func(c Config) string { return c.File }), want: "approver.yaml can be written by others"},
+		"a folder above is open": {who: members([]uint32{me + 1}),
+			spoil: chmod(0o777, func(c Config) string { return filepath.Dir(c.Policy) }), want: "etc can be written by others"},
 		"the audit lies elsewhere": {who: members([]uint32{me + 1}), spoil: func(t *testing.T, c *Config) {
 			c.Audit.Dir = filepath.Join(filepath.Dir(c.Dir), "audit")
 			if err := os.Mkdir(c.Audit.Dir, 0o755); err != nil {
@@ -102,7 +111,9 @@ func TestIsolation(t *testing.T) {
 		}, want: "audit is open to others (mode 0755)"},
 		"a link into a folder that is open": {who: members([]uint32{me + 1}), spoil: func(t *testing.T, c *Config) {
 			open := filepath.Join(filepath.Dir(c.Dir), "open")
-			if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777), os.WriteFile(filepath.Join(open, "p"), nil, 0o600), os.Remove(c.Policy), os.Symlink(filepath.Join(open, "p"), c.Policy)); err != nil {
+			if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777),
+				os.WriteFile(filepath.Join(open, "p"), nil, 0o600), os.Remove(c.Policy),
+				os.Symlink(filepath.Join(open, "p"), c.Policy)); err != nil {
 				t.Fatal(err)
 			}
 		}, want: "open can be written by others"},
@@ -113,7 +124,8 @@ func TestIsolation(t *testing.T) {
 				tt.spoil(t, &c)
 			}
 			got := c.Isolation(tt.who, me)
-			if got.Isolated != (tt.want == "") || !strings.Contains(got.Notice(), tt.want) || got.Isolated != (got.Notice() == "") {
+			if got.Isolated != (tt.want == "") || !strings.Contains(got.Notice(), tt.want) ||
+				got.Isolated != (got.Notice() == "") {
 				t.Errorf("%+v\nwant %q", got, tt.want)
 			}
 		})

@@ -170,7 +170,8 @@ func RulesVersion(sources []RuleSource) string {
 // CompareLibraries says what changes from old to next, as [shieldcore.Compare]
 // does.
 func CompareLibraries(old, next *Library) shieldcore.Change {
-	return shieldcore.Change{Diff: diffSources(old.sources, next.sources), Why: reflexcore.Loosens(old.compiled.List(), next.compiled.List())}
+	return shieldcore.Change{Diff: diffSources(old.sources, next.sources),
+		Why: reflexcore.Loosens(old.compiled.List(), next.compiled.List())}
 }
 
 // diffSources is the exact diff of all layers.
@@ -244,7 +245,8 @@ func (l *layering) rules(f *strictyaml.File, file *rulesFile, layer reflexcore.L
 		case replace:
 			f.Report(at+".id", fmt.Sprintf("there is no rule %q to replace%s", r.ID, l.meant(r.ID)))
 		case have >= 0:
-			f.Report(at+".id", fmt.Sprintf("the id %s is taken by the rule at %s: choose another, or write replace: true", r.ID, l.list[have].Where))
+			f.Report(at+".id", fmt.Sprintf("the id %s is taken by the rule at %s: choose another, or write replace: true", r.ID,
+				l.list[have].Where))
 		default:
 			l.list = append(l.list, r)
 			l.step(r.ID, layer, "adds", r.Where)
@@ -311,7 +313,8 @@ func (l *layering) allow(f *strictyaml.File, at string, a allowFile, layer refle
 	}
 	r := l.find(f, at+".rule", a.Rule)
 	if r != nil && r.Final() && !l.stored {
-		f.Report(at+".rule", fmt.Sprintf("there is no exception from %s: it denies without appeal, or protects approver itself", a.Rule))
+		f.Report(at+".rule",
+			fmt.Sprintf("there is no exception from %s: it denies without appeal, or protects approver itself", a.Rule))
 	}
 	scope := reflexcore.Scope(a.Scope)
 	checkScope(f, at+".scope", scope)
@@ -343,7 +346,8 @@ func (l *layering) allow(f *strictyaml.File, at string, a allowFile, layer refle
 // checkScope reports what a scope cannot mean.
 func checkScope(f *strictyaml.File, at string, s reflexcore.Scope) {
 	if s == (reflexcore.Scope{}) {
-		f.Report(at, "the exception has no scope, so that it would be for every call: name a command, path, agent or project; to switch a rule off, disable it")
+		f.Report(at, "the exception has no scope, so that it would be for every call: name a command, path, agent or "+
+			"project; to switch a rule off, disable it")
 		return
 	}
 	for key, folder := range map[string]string{"path": s.Path, "project": s.Project} {
@@ -358,7 +362,9 @@ func checkScope(f *strictyaml.File, at string, s reflexcore.Scope) {
 	if s.Command != "" && strings.Trim(s.Command, "* \t") == "" {
 		f.Report(at+".command", "command would be every command: name the program")
 	} else if s.Command != "" && strings.ContainsAny(s.Command, "\"'`$;&|<>(){}[]?~\\#!") {
-		f.Report(at+".command", "command may have plain words and * only: a command with quotes, variables, pipes or several parts is never excepted")
+		f.Report(at+".command",
+			"command may have plain words and * only: a command with quotes, variables, pipes or several parts is never "+
+				"excepted")
 	}
 }
 

@@ -29,7 +29,8 @@ func LoadIsolated(path string) (Config, error) {
 }
 
 func load(path string, sockets func(home string) (string, error)) (Config, error) {
-	data, mode, err := readOwn("configuration", path, "write one, docs/config.md holds every setting, or name another with --config")
+	data, mode, err := readOwn("configuration", path,
+		"write one, docs/config.md holds every setting, or name another with --config")
 	if err != nil {
 		return Config{}, err
 	}
@@ -38,7 +39,8 @@ func load(path string, sockets func(home string) (string, error)) (Config, error
 		return Config{}, err
 	}
 	if key := c.inlineSecret(); key != "" && mode&0o077 != 0 {
-		return Config{}, fmt.Errorf("the configuration %s holds a secret, %s, and can be read by others (mode %04o): run chmod 600 on it, or move the secret to a file and name it as %s_file", path, key, mode, key)
+		return Config{}, fmt.Errorf("the configuration %s holds a secret, %s, and can be read by others (mode %04o): run "+
+			"chmod 600 on it, or move the secret to a file and name it as %s_file", path, key, mode, key)
 	}
 	c.File, err = filepath.Abs(path)
 	return c, err

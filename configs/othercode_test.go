@@ -9,7 +9,8 @@ import (
 
 // interpreters run a line of code of a language.
 var interpreters = map[string]string{
-	"python": "python3 -c", "node": "node -e", "bun": "bun -e", "perl": "perl -e", "ruby": "ruby -e", "php": "php -r", "lua": "lua -e", "pwsh": "pwsh -c",
+	"python": "python3 -c", "node": "node -e", "bun": "bun -e", "perl": "perl -e", "ruby": "ruby -e", "php": "php -r",
+	"lua": "lua -e", "pwsh": "pwsh -c",
 }
 
 // ran is the command that runs code in a language, and the one that gives it the code as
@@ -139,7 +140,8 @@ func TestHonestCodePasses(t *testing.T) {
 		{"python", `import subprocess as s;p=s.Popen(["grep","x"],stdin=s.PIPE);p.communicate(b"a\nb")`},
 		{"python", `import subprocess as s;print(s.check_output(["git","log","-1"]).decode().split())`},
 		{"python", "import os\ndef main(a): print(a)\nmain('hello there')"},
-		{"python", "import json,sys\nd={k:v for k,v in json.load(open('a.json')).items()}\nprint(d['a'](1) if callable(d['a']) else d)"},
+		{"python", "import json,sys\nd={k:v for k,v in json.load(open('a.json')).items()}\n" +
+			"print(d['a'](1) if callable(d['a']) else d)"},
 		{"python", "x = 7 % 3\nprint(x != 1, '%d' % x)"},
 		{"node", `const p=require("child_process").spawn("npm",["test"]);p.stdout.on("data",d=>console.log(String(d)))`},
 		{"node", `const {execSync}=require("child_process");console.log(execSync("git status").toString().trim())`},
@@ -164,7 +166,8 @@ func TestHonestCodePasses(t *testing.T) {
 // for such a name among the programs too, so it counts as the agent now.
 func TestAgentAsAScript(t *testing.T) {
 	judge := verdicts(t)
-	for _, command := range []string{"bash $(which codex) exec x", `sh "$(command -v codex)" exec x`, "bash codex exec x"} {
+	for _, command := range []string{"bash $(which codex) exec x", `sh "$(command -v codex)" exec x`,
+		"bash codex exec x"} {
 		if v := judge(command); v.Decision > approver.Ask {
 			t.Errorf("%s: %v", command, v.Decision)
 		}

@@ -12,13 +12,17 @@ import (
 func TestOwnProgramGetsNoOtherName(t *testing.T) {
 	judge := verdicts(t)
 	for _, command := range []string{
-		"ln -s $(which approver) a", `ln -s "$(which approver)" a`, "ln -s `which approver` a", "ln -s $(command -v approver) a",
+		"ln -s $(which approver) a", `ln -s "$(which approver)" a`, "ln -s `which approver` a",
+		"ln -s $(command -v approver) a",
 		"ln -s $(type -p approver) a", "ln -sf $(which approver) ./a", "ln $(which approver) a", "cp $(which approver) a",
-		"cp -s $(which approver) a", "cp -l $(which approver) a", `cp "$(readlink -f "$(which approver)")" a`, "install $(which approver) a",
+		"cp -s $(which approver) a", "cp -l $(which approver) a", `cp "$(readlink -f "$(which approver)")" a`,
+		"install $(which approver) a",
 		"install -m 755 $(which approver) bin/a", "mv $(which approver) a", "p=$(which approver); ln -s $p a",
 		"which approver | xargs -I{} ln -s {} a", "ln -s $(which approver) ~/bin/a", "ln -s $(which approver-hook) a",
-		"rsync $(which approver) a", "dd if=$(which approver) of=a", "cat $(which approver) > a", "cat < $(which approver) > a", "cat $(which approver) | sha256sum; cat $(which approver) > a",
-		"tee a < $(which approver)", "ln -s /opt/homebrew/bin/approver a", "ln -s /usr/bin/approver a", "cp ~/.local/bin/approver a",
+		"rsync $(which approver) a", "dd if=$(which approver) of=a", "cat $(which approver) > a",
+		"cat < $(which approver) > a", "cat $(which approver) | sha256sum; cat $(which approver) > a",
+		"tee a < $(which approver)", "ln -s /opt/homebrew/bin/approver a", "ln -s /usr/bin/approver a",
+		"cp ~/.local/bin/approver a",
 	} {
 		if v := judge(command); v.Decision != approver.Deny {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)

@@ -14,14 +14,20 @@ import (
 func TestAFileMayStillHaveItsOldText(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	overwrites := []string{
-		"cp -n t.sh a.sh", "cp -u t.sh a.sh", "cp --update=none t.sh a.sh", "cp nonexist a.sh", "cp t.sh a.sh", "install nonexist a.sh",
-		"rsync --ignore-existing t.sh a.sh", "mv -n t.sh a.sh", "mv -i t.sh a.sh </dev/null", "mv t.sh a.sh", "set -C; echo hi > a.sh", "set -o noclobber; echo hi > a.sh",
-		"chmod 0444 a.sh; echo hi > a.sh", "chmod a-w a.sh; tee a.sh < t.sh", "false && echo hi > a.sh", "true || echo hi > a.sh", "curl -o a.sh http://h.invalid/", "ln -s t.sh a.sh",
-		"python gen.py > a.sh", "touch a.sh", "sed -i s/zz/y/ a.sh", "prettier --write a.sh", "shfmt -w a.sh", "gofmt -w a.sh", "dos2unix a.sh",
-		"set -C; for i in 1 2 3 4 5 6; do echo $i > a.sh; done", "set -C; echo 1 > a.sh; echo 2 > a.sh; echo 3 > a.sh; echo 4 > a.sh; echo 5 > a.sh",
+		"cp -n t.sh a.sh", "cp -u t.sh a.sh", "cp --update=none t.sh a.sh", "cp nonexist a.sh", "cp t.sh a.sh",
+		"install nonexist a.sh",
+		"rsync --ignore-existing t.sh a.sh", "mv -n t.sh a.sh", "mv -i t.sh a.sh </dev/null", "mv t.sh a.sh",
+		"set -C; echo hi > a.sh", "set -o noclobber; echo hi > a.sh",
+		"chmod 0444 a.sh; echo hi > a.sh", "chmod a-w a.sh; tee a.sh < t.sh", "false && echo hi > a.sh",
+		"true || echo hi > a.sh", "curl -o a.sh http://h.invalid/", "ln -s t.sh a.sh",
+		"python gen.py > a.sh", "touch a.sh", "sed -i s/zz/y/ a.sh", "prettier --write a.sh", "shfmt -w a.sh",
+		"gofmt -w a.sh", "dos2unix a.sh",
+		"set -C; for i in 1 2 3 4 5 6; do echo $i > a.sh; done",
+		"set -C; echo 1 > a.sh; echo 2 > a.sh; echo 3 > a.sh; echo 4 > a.sh; echo 5 > a.sh",
 	}
 	runs := []string{
-		"sh a.sh", "./a.sh", ". ./a.sh", "bash < a.sh", "cat a.sh | bash", `bash -c "$(cat a.sh)"`, "cp a.sh b.sh; sh b.sh", `python3 -c 'import os; os.system("sh a.sh")'`,
+		"sh a.sh", "./a.sh", ". ./a.sh", "bash < a.sh", "cat a.sh | bash", `bash -c "$(cat a.sh)"`, "cp a.sh b.sh; sh b.sh",
+		`python3 -c 'import os; os.system("sh a.sh")'`,
 		"(sh a.sh)", "f() { sh a.sh; }; f", "x=a.sh; sh $x",
 	}
 	for i, overwrite := range overwrites {
@@ -61,7 +67,8 @@ func TestAFileMayStillHaveItsOldText(t *testing.T) {
 func TestASortedScriptIsTheScript(t *testing.T) {
 	judge := in(t, "/home/ada/shop", nil)
 	for _, sorts := range []string{"sort", "tac", "uniq", "sort -u", "sort -r", "uniq -u", "head -n 1", "tail -1"} {
-		for _, form := range []string{"§ a.sh > b.sh; sh b.sh", "§ < a.sh > b.sh; sh b.sh", "cat a.sh | § | sh", "§ a.sh | bash"} {
+		for _, form := range []string{"§ a.sh > b.sh; sh b.sh", "§ < a.sh > b.sh; sh b.sh", "cat a.sh | § | sh",
+			"§ a.sh | bash"} {
 			command := "echo 'rm -rf /' > a.sh; " + strings.ReplaceAll(form, "§", sorts)
 			if v := judge(command); v.Decision != approver.Deny {
 				t.Errorf("%s: %v %s", command, v.Decision, v.Rule)

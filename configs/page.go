@@ -35,13 +35,15 @@ tells how to add rules, disable them, put them in shadow, and make exceptions.
 		if n["rules:"+category] == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n| rule | decision | severity | sure | appeal | what it saw | what to do instead |\n|---|---|---|---|---|---|---|\n", category)
+		fmt.Fprintf(&b, "\n## %s\n\n| rule | decision | severity | sure | appeal | what it saw | what to do instead |\n"+
+			"|---|---|---|---|---|---|---|\n", category)
 		for _, r := range inCategory(rules, category) {
 			appeal := "—"
 			if r.Decision == approver.Deny {
 				appeal = map[bool]string{true: "yes", false: "no"}[r.Appealable]
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %.2f | %s | %s | %s |\n", r.ID, r.Decision, strings.ToLower(r.Severity.String()), r.Confidence, appeal, cell(r.Reason), cell(r.Cure))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %.2f | %s | %s | %s |\n", r.ID, r.Decision, strings.ToLower(r.Severity.String()),
+				r.Confidence, appeal, cell(r.Reason), cell(r.Cure))
 		}
 	}
 	return b.String()

@@ -86,7 +86,8 @@ func TestCountsInPages(t *testing.T) {
 	counts := configs.RuleCounts(rules)
 	marked := regexp.MustCompile(`<!--count:([a-z:-]+)-->(\d+)`)
 	bare := regexp.MustCompile(`(^|[^>\d])\d[\d,]* (built-in|reflex|effect|engine) rules`)
-	for _, pattern := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/*.md", "../docs/*/*.md", "rules/README.md"} {
+	for _, pattern := range []string{"../README.md", "../CONTRIBUTING.md", "../docs/*.md", "../docs/*/*.md",
+		"rules/README.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -14,11 +14,16 @@ func TestReadingsThatPart(t *testing.T) {
 	judge := verdicts(t)
 	const wipe, discard, all = "mdadm --zero-superblock /dev/sda1", "blkdiscard /dev/nvme0n1", "cd / && rm -rf *"
 	for _, row := range [][2]string{
-		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $@ getopts x: o -x b; echo ${OPTARG})lock /d${UNSET}ev/sda1`},
-		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $* getopts x: o -x b; echo ${OPTARG})lock /d${UNSET}ev/sda1`},
-		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $1 getopts x: o -x b; echo ${OPTARG})lock /d${UNSET}ev/sda1`},
-		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; command $@ getopts x: o -x b; echo ${OPTARG})lock /d${UNSET}ev/sda1`},
-		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; builtin $1 getopts x: o -x b; echo ${OPTARG})lock /d${UNSET}ev/sda1`},
+		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $@ getopts x: o -x b; echo ${OPTARG})lock ` +
+			`/d${UNSET}ev/sda1`},
+		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $* getopts x: o -x b; echo ${OPTARG})lock ` +
+			`/d${UNSET}ev/sda1`},
+		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; $1 getopts x: o -x b; echo ${OPTARG})lock ` +
+			`/d${UNSET}ev/sda1`},
+		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; command $@ getopts x: o -x b; echo ${OPTARG})lock ` +
+			`/d${UNSET}ev/sda1`},
+		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(OPTIND=1; builtin $1 getopts x: o -x b; echo ${OPTARG})lock ` +
+			`/d${UNSET}ev/sda1`},
 		{wipe, `set -- ${UNSET+x y}; mdadm --zero-super$(: ; ${2} getopts x: o -x b; echo $OPTARG)lock /d${UNSET}ev/sda1`},
 		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(: ; $@ printf -v y b; echo $y)lock /d${UNSET}ev/sda1`},
 		{wipe, `set -- ${UNSET:+x}; mdadm --zero-super$(: ; $@ read y <<< b; echo $y)lock /d${UNSET}ev/sda1`},
@@ -47,8 +52,10 @@ func TestReadingsThatPart(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		`set -- ${DEBUG:+-x}; bash "$@" build.sh`, `cp x "$DESTDIR/usr/bin/x"; x=$(cd src; $CC -v $FLAGS; echo $?)`, `DIR=$(cd "$(dirname "$0")" && pwd); $RUN ls "$DESTDIR/usr/bin"`,
-		`set -- ${V:+-v}; cp doc "${DESTDIR}/usr/share/doc" $(: ; echo build $@)`, `$SUDO make install; cp x "$DESTDIR/usr/bin/x"`,
+		`set -- ${DEBUG:+-x}; bash "$@" build.sh`, `cp x "$DESTDIR/usr/bin/x"; x=$(cd src; $CC -v $FLAGS; echo $?)`,
+		`DIR=$(cd "$(dirname "$0")" && pwd); $RUN ls "$DESTDIR/usr/bin"`,
+		`set -- ${V:+-v}; cp doc "${DESTDIR}/usr/share/doc" $(: ; echo build $@)`,
+		`$SUDO make install; cp x "$DESTDIR/usr/bin/x"`,
 	} {
 		if v := judge(command); v.Decision < approver.Ask {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Rule)

@@ -27,7 +27,8 @@ func TestEverybodyListedCanBeRemoved(t *testing.T) {
 		cfg := Default()
 		cfg.Channels.Telegram = &telegram.Config{}
 		for i := range c.accounts {
-			cfg.Channels.Telegram.Approvers = append(cfg.Channels.Telegram.Approvers, approver.Approver{ID: fmt.Sprint(1000 + i), Person: c.person})
+			cfg.Channels.Telegram.Approvers = append(cfg.Channels.Telegram.Approvers,
+				approver.Approver{ID: fmt.Sprint(1000 + i), Person: c.person})
 		}
 		got := ""
 		for _, p := range cfg.peopleProblems() {

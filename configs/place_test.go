@@ -70,7 +70,8 @@ func TestPlaceOfAFileThatOthersWrite(t *testing.T) {
 	if err := os.WriteFile(path, []byte("sockets: {resolve: theirs.sock}\ntll: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if at, err := PlaceOf(path); err != nil || !at.Sure || at.Socket != filepath.Join(dir, "theirs.sock") || at.File != path {
+	if at, err := PlaceOf(path); err != nil || !at.Sure || at.Socket != filepath.Join(dir, "theirs.sock") ||
+		at.File != path {
 		t.Errorf("one's own: %+v, %v", at, err)
 	}
 	for _, mode := range []os.FileMode{0o622, 0o620, 0o602, 0o666} {

@@ -123,7 +123,8 @@ func TestPresets(t *testing.T) {
 func TestStrictAllowsNoCommandByItsFirstWord(t *testing.T) {
 	p := preset(t, "strict")
 	for first := range strings.FieldsSeq("git npm npx node python3 pip docker kubectl helm make cargo ls go date") {
-		for _, rest := range []string{" x; rm -rf y", " evil", " -c 'import os'", " $(id)", " > /etc/x", " --exec sh", " -o /home/ada/.profile"} {
+		for _, rest := range []string{" x; rm -rf y", " evil", " -c 'import os'", " $(id)", " > /etc/x", " --exec sh",
+			" -o /home/ada/.profile"} {
 			if v := verdictOf(t, p, first+rest); v.Decision > approver.Ask {
 				t.Errorf("%q: %v by %q", first+rest, v.Decision, v.Rule)
 			}
@@ -143,7 +144,8 @@ func TestPresetsByName(t *testing.T) {
 		}
 	}
 	_, err := configs.Parse("/x/a.yaml", []byte("policy: preset:srtict\n"))
-	if err == nil || !strings.Contains(err.Error(), `a.yaml:1:9: unknown preset "srtict": one of default, strict, permissive`) {
+	if err == nil || !strings.Contains(err.Error(),
+		`a.yaml:1:9: unknown preset "srtict": one of default, strict, permissive`) {
 		t.Error(err)
 	}
 	if _, err := os.Stat("policy.strict.yaml"); err != nil {

@@ -120,7 +120,8 @@ func (p *ProjectRules) read(dir string, was projectDir) projectDir {
 		out.rules = was.rules
 		return out
 	case len(all) > maxProjectRules:
-		p.report(dir, fmt.Errorf("the project has %d rules: only the first %d count, those of the outermost folder before others", len(all), maxProjectRules))
+		p.report(dir, fmt.Errorf("the project has %d rules: only the first %d count, those of the outermost folder before "+
+			"others", len(all), maxProjectRules))
 		all = all[:maxProjectRules]
 	}
 	var err error
@@ -235,7 +236,9 @@ func LoadProjectRules(name string, data []byte) ([]reflexcore.Rule, []flow.Sourc
 			patterns++
 		}
 		if patterns > maxProjectPatterns || i >= maxProjectRules {
-			f.Report(fmt.Sprintf("rules[%d]", i), fmt.Sprintf("a project's file may have %d rules, %d of them with a pattern, because calls wait for it: move others into the user's rules", maxProjectRules, maxProjectPatterns))
+			f.Report(fmt.Sprintf("rules[%d]", i),
+				fmt.Sprintf("a project's file may have %d rules, %d of them with a pattern, because calls wait for it: move "+
+					"others into the user's rules", maxProjectRules, maxProjectPatterns))
 			return nil, nil, f.Err()
 		}
 	}
@@ -263,9 +266,12 @@ func LoadProjectRules(name string, data []byte) ([]reflexcore.Rule, []flow.Sourc
 	if err := f.Err(); err != nil {
 		return nil, nil, err
 	}
-	for key, n := range map[string]int{"disable": len(file.Disable), "shadow": len(file.Shadow), "allow": len(file.Allow)} {
+	for key, n := range map[string]int{"disable": len(file.Disable), "shadow": len(file.Shadow),
+		"allow": len(file.Allow)} {
 		if n > 0 {
-			f.ReportKey(key, key+" loosens, so it is refused here, and the rules of the file count: a project can only tighten; people can allow it in the user's rules")
+			f.ReportKey(key, key+
+				" loosens, so it is refused here, and the rules of the file count: a project can only tighten; people can allow "+
+				"it in the user's rules")
 		}
 	}
 	return rules, file.Sources, f.Err()

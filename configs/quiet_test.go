@@ -258,7 +258,8 @@ func TestAskingIsNotDoing(t *testing.T) {
 // or a file that it reads when it starts, and stays a question.
 func TestProgramsByVariable(t *testing.T) {
 	env := map[string]string{
-		"HOME": "/home/ada", "PATH": "/usr/bin:/bin", "PYTHON": "python3", "GO": "/usr/local/go/bin/go", "CC": "gcc", "MAKE": "make -j4", "EDITOR": "vi", "NPM": "npm", "DESTDIR": "/tmp/pkg", "PREFIX": "/", "NODE": "git push --force",
+		"HOME": "/home/ada", "PATH": "/usr/bin:/bin", "PYTHON": "python3", "GO": "/usr/local/go/bin/go", "CC": "gcc",
+		"MAKE": "make -j4", "EDITOR": "vi", "NPM": "npm", "DESTDIR": "/tmp/pkg", "PREFIX": "/", "NODE": "git push --force",
 	}
 	judge := in(t, "/home/ada/shop", env)
 	asks(t, judge, false, `

@@ -71,7 +71,8 @@ func (c *Config) place(home string, sockets func(home string) (string, error)) e
 // paths returns every setting of c that is a path, after it has made what c
 // points to its own.
 func (c *Config) paths() []*string {
-	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile, &c.Reflex.Rules.Hub, &c.Reflex.Rules.User}
+	all := []*string{&c.Dir, &c.Sockets.Submit, &c.Sockets.Resolve, &c.Policy, &c.Audit.Dir, &c.Audit.KeyFile,
+		&c.Reflex.Rules.Hub, &c.Reflex.Rules.User}
 	var secrets []*string
 	own(&c.Store)
 	own(&c.Shield)

@@ -38,7 +38,8 @@ func TestResolveKnowsEveryPath(t *testing.T) {
 
 func isPath(key string) bool {
 	name := key[strings.LastIndexByte(key, '.')+1:]
-	return strings.HasSuffix(name, "_file") || name == "dir" || name == "path" || name == "policy" || name == "submit" || name == "resolve"
+	return strings.HasSuffix(name, "_file") || name == "dir" || name == "path" || name == "policy" || name == "submit" ||
+		name == "resolve"
 }
 
 // fill sets every path in a configuration to "rel".
@@ -87,9 +88,12 @@ func yamlName(f reflect.StructField) string {
 // A secret that comes from elsewhere is not taken for a path; a folder of such a
 // name is one.
 func TestResolveLeavesOtherPlacesOfSecrets(t *testing.T) {
-	c := configs.Config{Dir: "env:x", Sockets: configs.Sockets{Submit: "/s", Resolve: "/r"}, Store: configs.Store{Redis: &redisstore.Config{HubKeyFile: "credential:hub", PasswordFile: "env:REDIS", SentinelPasswordFile: "p"}}}
+	c := configs.Config{Dir: "env:x", Sockets: configs.Sockets{Submit: "/s", Resolve: "/r"},
+		Store: configs.Store{Redis: &redisstore.Config{HubKeyFile: "credential:hub", PasswordFile: "env:REDIS",
+			SentinelPasswordFile: "p"}}}
 	got, err := c.Resolve("/base")
-	if r := got.Store.Redis; err != nil || got.Dir != "/base/env:x" || r.HubKeyFile != "credential:hub" || r.PasswordFile != "env:REDIS" || r.SentinelPasswordFile != "/base/p" {
+	if r := got.Store.Redis; err != nil || got.Dir != "/base/env:x" || r.HubKeyFile != "credential:hub" ||
+		r.PasswordFile != "env:REDIS" || r.SentinelPasswordFile != "/base/p" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

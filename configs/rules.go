@@ -152,7 +152,8 @@ func parseRules(name string, data []byte) (*strictyaml.File, *rulesFile, error) 
 // noSources refuses sources in a file that is no project's.
 func noSources(f *strictyaml.File, file *rulesFile) {
 	if len(file.Sources) > 0 {
-		f.ReportKey("sources", "sources belong under reflex.flow of the configuration; only a project's file has them beside its rules")
+		f.ReportKey("sources",
+			"sources belong under reflex.flow of the configuration; only a project's file has them beside its rules")
 	}
 }
 
@@ -162,7 +163,8 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 	for i, r := range file.Rules {
 		at := fmt.Sprintf("rules[%d]", i)
 		rule := reflexcore.Rule{
-			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable, MinTier: r.MinTier,
+			ID: r.ID, Category: r.Category, Confidence: r.Confidence, Reason: r.Reason, Cure: r.Cure, Appealable: r.Appealable,
+			MinTier: r.MinTier,
 			Pattern: strings.ReplaceAll(r.Pattern, "%{"+keyFragment+"}", display.KeyPattern()),
 			Where:   f.Position(at), Layer: layer, Match: examples(r.Examples.Match), Pass: examples(r.Examples.Pass),
 		}
@@ -172,8 +174,11 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 		if err := rule.Severity.UnmarshalText([]byte(r.Severity)); err != nil {
 			f.Report(at+".severity", err.Error())
 		}
-		if f.Good(at+".min_tier") && r.MinTier != 0 && (r.MinTier != approver.TierEvaluation || rule.Decision != approver.Ask || rule.Severity != approver.High) {
-			f.Report(at+".min_tier", "min_tier can only be 2, in a rule that asks with severity high: it leaves the call to the evaluation, and to people where there is none; remove the line to mean people")
+		if f.Good(at+".min_tier") && r.MinTier != 0 &&
+			(r.MinTier != approver.TierEvaluation || rule.Decision != approver.Ask || rule.Severity != approver.High) {
+			f.Report(at+".min_tier",
+				"min_tier can only be 2, in a rule that asks with severity high: it leaves the call to the evaluation, and to "+
+					"people where there is none; remove the line to mean people")
 		}
 		if r.Expires != "" {
 			rule.Expires = expiry(f, at+".expires", r.Expires)
@@ -184,7 +189,9 @@ func readRules(f *strictyaml.File, file *rulesFile, layer reflexcore.Layer) []re
 		for j, c := range r.When {
 			in := fmt.Sprintf("%s.when[%d]", at, j)
 			rule.When = append(rule.When, reflexcore.Condition{
-				Effects: kinds(f, in+".effects", c.Effects), Together: kinds(f, in+".together", c.Together), Places: c.Places, Never: c.Never, Targets: c.Targets, Except: c.Except, Reads: c.Reads, ReadsAt: c.ReadsAt, MoreThan: c.MoreThan, How: c.How, Without: c.Without,
+				Effects: kinds(f, in+".effects", c.Effects), Together: kinds(f, in+".together", c.Together), Places: c.Places,
+				Never: c.Never, Targets: c.Targets, Except: c.Except, Reads: c.Reads, ReadsAt: c.ReadsAt, MoreThan: c.MoreThan,
+				How: c.How, Without: c.Without,
 				From: c.From, FromAll: c.FromAll, What: c.What, By: c.By, NotBy: c.NotBy, Certain: c.Certain,
 			})
 			if err := rule.When[j].Check(); err != nil && f.Good(in) {
@@ -219,7 +226,8 @@ func expiry(f *strictyaml.File, path, text string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		f.Report(path, "not a date: write one like 2027-01-31, which ends with that day in UTC, or a time like 2027-01-31T18:00:00Z")
+		f.Report(path, "not a date: write one like 2027-01-31, which ends with that day in UTC, or a time like "+
+			"2027-01-31T18:00:00Z")
 	}
 	return t
 }

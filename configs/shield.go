@@ -58,7 +58,8 @@ func (c *Config) shieldAuthorities() (on []authority) {
 		on = append(on, authority{"shield.output_sanitization: off", func() { c.Shield.Output = OutputAuto }})
 	}
 	for _, kind := range c.Shield.Classifier.Widened() {
-		on = append(on, authority{"shield.classifier.skip: " + kind, func() { c.Shield.Classifier = c.Shield.Classifier.Without(kind) }})
+		on = append(on, authority{"shield.classifier.skip: " + kind,
+			func() { c.Shield.Classifier = c.Shield.Classifier.Without(kind) }})
 	}
 	return on
 }
@@ -115,7 +116,8 @@ func (c Config) OutputOptOut() string {
 	if c.Shield.Output != OutputOff || !c.Channels.IsRemote() {
 		return ""
 	}
-	return "OUTPUT NOT SANITIZED: shield.output_sanitization is off although people are reached over a network, so what tools return goes to the model unmarked, with its secrets"
+	return "OUTPUT NOT SANITIZED: shield.output_sanitization is off although people are reached over a network, so " +
+		"what tools return goes to the model unmarked, with its secrets"
 }
 
 // Flow returns the policy of information flow.
@@ -129,5 +131,6 @@ func (c Config) Flow() (*flow.Policy, error) {
 
 // CompareFlow says what lies between two policies of information flow.
 func CompareFlow(old, next *flow.Policy) shieldcore.Change {
-	return shieldcore.Change{Diff: string(diff.Diff("reflex.flow in force", old.Text(), "reflex.flow proposed", next.Text())), Why: old.Loosens(next.Config)}
+	return shieldcore.Change{Diff: string(diff.Diff("reflex.flow in force", old.Text(), "reflex.flow proposed",
+		next.Text())), Why: old.Loosens(next.Config)}
 }

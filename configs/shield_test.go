@@ -13,7 +13,8 @@ import (
 func TestSanitizesOutput(t *testing.T) {
 	const (
 		local  = "channels:\n  terminal:\n    approvers: [{id: '1000', name: Ada}]\n"
-		remote = local + "  telegram:\n    token: 123456789:AAabcdefghijklmnopqrstuvwxyz0123456\n    chats: [{id: 5}]\n    approvers: [{id: '5', name: Ada}]\n"
+		remote = local + "  telegram:\n    token: 123456789:AAabcdefghijklmnopqrstuvwxyz0123456\n    chats: [{id: 5}]\n" +
+			"    approvers: [{id: '5', name: Ada}]\n"
 	)
 	for _, c := range []struct {
 		mode, channels    string
@@ -39,7 +40,8 @@ func TestSanitizesOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		const line = "shield.output_sanitization: off"
-		if is, out, waits := cfg.SanitizesOutput(), cfg.OutputOptOut(), slices.Contains(cfg.Authority(), line); is != c.is || (out != "") != c.optOut || waits != c.waits {
+		if is, out, waits := cfg.SanitizesOutput(), cfg.OutputOptOut(),
+			slices.Contains(cfg.Authority(), line); is != c.is || (out != "") != c.optOut || waits != c.waits {
 			t.Errorf("%q with %.30q: on %v, says %q, waits %v", c.mode, c.channels, is, out, waits)
 		}
 		if held := cfg.HeldTo(nil); c.waits && (!held.SanitizesOutput() || held.OutputOptOut() != "") {
@@ -52,7 +54,8 @@ func TestSanitizesOutput(t *testing.T) {
 	if mode := configs.OutputMode(9).String(); mode != "on" {
 		t.Errorf("a mode that is none is %q", mode)
 	}
-	if _, err := configs.Parse("x", []byte("shield: {output_sanitization: yes}")); err == nil || !strings.Contains(err.Error(), "one of auto, on, off") {
+	if _, err := configs.Parse("x", []byte("shield: {output_sanitization: yes}")); err == nil ||
+		!strings.Contains(err.Error(), "one of auto, on, off") {
 		t.Errorf("%v", err)
 	}
 }

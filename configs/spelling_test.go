@@ -32,32 +32,43 @@ func (s *speller) pick(n int) int {
 // nothing are expansions that give no text, where a command is called without
 // arguments and UNSET is not set.
 var nothing = []string{
-	"$@", "$*", "$1", "${9}", "${10}", "${UNSET}", "${UNSET-}", "${UNSET:-}", "${UNSET:+x}", "${UNSET%%*}", "${UNSET:0:3}", "${LANG:0:0}", "${LANG%%*}", "${LANG##*}", "${LANG//*/}",
-	"${@:1}", "${*:2}", "${@%x}", "${UNSET[0]}", "${UNSET[@]}", "${UNSET^^}", "${UNSET//a/b}", "${1:-}", "${1:-$2}", "$(:)", "$( )", "$(true)", "``", "`:`", "$(exit)", "${!}", "$(echo)", "$(printf '')", "${LANG:+}",
-	"${UNSET@P}", "${UNSET@Q}", "${UNSET@A}", "${UNSET@U}", "${UNSET@E}", "${!UNSET_*}", "${!UNSET_@}", "$(printenv UNSET)", "$(printf '' | cat)",
+	"$@", "$*", "$1", "${9}", "${10}", "${UNSET}", "${UNSET-}", "${UNSET:-}", "${UNSET:+x}", "${UNSET%%*}", "${UNSET:0:3}",
+	"${LANG:0:0}", "${LANG%%*}", "${LANG##*}", "${LANG//*/}",
+	"${@:1}", "${*:2}", "${@%x}", "${UNSET[0]}", "${UNSET[@]}", "${UNSET^^}", "${UNSET//a/b}", "${1:-}", "${1:-$2}",
+	"$(:)", "$( )", "$(true)", "``", "`:`", "$(exit)", "${!}", "$(echo)", "$(printf '')", "${LANG:+}",
+	"${UNSET@P}", "${UNSET@Q}", "${UNSET@A}", "${UNSET@U}", "${UNSET@E}", "${!UNSET_*}", "${!UNSET_@}",
+	"$(printenv UNSET)", "$(printf '' | cat)",
 }
 
 // quotes are those that hold nothing, inside a word.
 var quotes = []string{`""`, `''`, `$''`, `$""`, `"$UNSET"`, `"${LANG:0:0}"`, `"$*"`, "\\\n", `"$(:)"`, "\"``\""}
 
 // between are what stands between two words.
-var between = []string{" $@ ", " $* ", " ${UNSET} ", " \\\n ", "\t", " 2>/dev/null ", " 3>/dev/null ", " 4</dev/null ", " $1 ", " ${LANG:0:0} ", " `:` ", " $(:) ", " 3>&2 ", " ${9} ${UNSET} ", ` "$@" `, ` "${UNSET[@]}" `}
+var between = []string{" $@ ", " $* ", " ${UNSET} ", " \\\n ", "\t", " 2>/dev/null ", " 3>/dev/null ", " 4</dev/null ",
+	" $1 ", " ${LANG:0:0} ", " `:` ", " $(:) ", " 3>&2 ", " ${9} ${UNSET} ", ` "$@" `, ` "${UNSET[@]}" `}
 
 // before are what stands before the name of a command, which it leaves what it is.
-var before = []string{"A=b ", "A=b C='d e' ", "A=$UNSET ", "2>/dev/null ", "3>/dev/null ", "4</dev/null ", "A+=b ", "\\\n", "3>/dev/null A=b "}
+var before = []string{"A=b ", "A=b C='d e' ", "A=$UNSET ", "2>/dev/null ", "3>/dev/null ", "4</dev/null ", "A+=b ",
+	"\\\n", "3>/dev/null A=b "}
 
 // vanishing are words before a name that are none.
-var vanishing = []string{"$@ ", "$* ", "${UNSET} ", "`:` ", "$(:) ", `"$@" `, "$1 $2 ", `"${UNSET[@]}" `, "${LANG:0:0} ", "${@:1} "}
+var vanishing = []string{"$@ ", "$* ", "${UNSET} ", "`:` ", "$(:) ", `"$@" `, "$1 $2 ", `"${UNSET[@]}" `,
+	"${LANG:0:0} ", "${@:1} "}
 
 // starters run the program that follows.
 var starters = []string{
-	"env ", "nohup ", "nice ", "nice -n 5 ", "command ", "exec ", "timeout 99 ", "env A=b ", "env -- ", "stdbuf -o0 ", "setsid -w ", "env $@ ", "command $@ ", "exec $@ ", "nice ${UNSET} ", "env -u X ", "eval ", "eval $@ ", "builtin eval ", "command eval ", "timeout ${UNSET} 99 ",
+	"env ", "nohup ", "nice ", "nice -n 5 ", "command ", "exec ", "timeout 99 ", "env A=b ", "env -- ", "stdbuf -o0 ",
+	"setsid -w ", "env $@ ", "command $@ ", "exec $@ ", "nice ${UNSET} ", "env -u X ", "eval ", "eval $@ ",
+	"builtin eval ", "command eval ", "timeout ${UNSET} 99 ",
 }
 
 // frames hold a whole command line.
 var frames = []string{
-	"( %s\n)", "{ %s\n}", "! { %s\n}", "if true; then %s\nfi", "true && { %s\n}", "false || { %s\n}", "time { %s\n}", "for i in 1; do %s\ndone", "while true; do %s\nbreak; done", "case x in x) %s\n;; esac", "f() { %s\n}; f", "%s # a comment", ": # a comment\n%s", "until %s\ndo break; done",
-	": $@; %s", "%s; :", "eval %q", "eval $@ %q", "eval \"$@\"%q", "bash -c %q", "set --; %s", "X=y; %s", "trap : EXIT; %s", ": x $_; %s", "pushd . >/dev/null; %s", "%s &\nwait", "bash -c $@%q", "command bash ${UNSET} -c %q",
+	"( %s\n)", "{ %s\n}", "! { %s\n}", "if true; then %s\nfi", "true && { %s\n}", "false || { %s\n}", "time { %s\n}",
+	"for i in 1; do %s\ndone", "while true; do %s\nbreak; done", "case x in x) %s\n;; esac", "f() { %s\n}; f",
+	"%s # a comment", ": # a comment\n%s", "until %s\ndo break; done",
+	": $@; %s", "%s; :", "eval %q", "eval $@ %q", "eval \"$@\"%q", "bash -c %q", "set --; %s", "X=y; %s",
+	"trap : EXIT; %s", ": x $_; %s", "pushd . >/dev/null; %s", "%s &\nwait", "bash -c $@%q", "command bash ${UNSET} -c %q",
 }
 
 // spell writes a command in another way. It is called with what was written before, so
@@ -89,7 +100,8 @@ func (s *speller) spell(command string) string {
 		return insert(command, c.gaps[s.pick(len(c.gaps))], between[s.pick(len(between))])
 	case 2:
 		start := starters[s.pick(len(starters))]
-		if c.program && (!strings.Contains(start, "eval") || !strings.ContainsAny(command[c.name:c.end], "'\"\\$`")) && (!strings.Contains(start, "exec") || c.start == 0 && c.end == len(command)) {
+		if c.program && (!strings.Contains(start, "eval") || !strings.ContainsAny(command[c.name:c.end], "'\"\\$`")) &&
+			(!strings.Contains(start, "exec") || c.start == 0 && c.end == len(command)) {
 			return insert(command, c.name, start)
 		}
 		return insert(command, c.end, " "+nothing[s.pick(len(nothing))])
@@ -108,8 +120,12 @@ func (s *speller) spell(command string) string {
 	if strings.Trim(letter, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return command
 	}
-	ways := []string{`\` + letter, `"` + letter + `"`, `'` + letter + `'`, `$'` + letter + `'`, `{` + letter + `..` + letter + `}`, fmt.Sprintf(`$'\x%02x'`, letter[0]), fmt.Sprintf(`$'\%03o'`, letter[0]), `$(echo ` + letter + `)`, `${UNSET:-` + letter + `}`, "`echo " + letter + "`", `${UNSET-` + letter + `}`}
-	ways = append(ways, "$(basename /x/"+letter+")", "$(x="+letter+"; echo ${x@P})", "$(: "+letter+"; echo ${_})", "$(x="+letter+" printenv x)", "$(x="+letter+"; echo ${x@L})", "$(OPTIND=1; getopts x: o -x "+letter+"; echo ${OPTARG})")
+	ways := []string{`\` + letter, `"` + letter + `"`, `'` + letter + `'`, `$'` + letter + `'`,
+		`{` + letter + `..` + letter + `}`, fmt.Sprintf(`$'\x%02x'`, letter[0]), fmt.Sprintf(`$'\%03o'`, letter[0]),
+		`$(echo ` + letter + `)`, `${UNSET:-` + letter + `}`, "`echo " + letter + "`", `${UNSET-` + letter + `}`}
+	ways = append(ways, "$(basename /x/"+letter+")", "$(x="+letter+"; echo ${x@P})", "$(: "+letter+"; echo ${_})",
+		"$(x="+letter+" printenv x)", "$(x="+letter+"; echo ${x@L})",
+		"$(OPTIND=1; getopts x: o -x "+letter+"; echo ${OPTARG})")
 	return command[:at-1] + ways[s.pick(len(ways))] + command[at:]
 }
 
@@ -124,7 +140,9 @@ type place struct {
 }
 
 // builtins cannot be started by env and its like.
-var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit", "alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time", "getopts", "pushd", "shift", "mapfile", "local", "select"}
+var builtins = []string{"cd", "eval", "source", ".", "export", "history", "trap", "unset", "set", "exec", "ulimit",
+	"alias", "read", "wait", "break", "exit", ":", "f", "true", "false", "umask", "command", "builtin", "time", "getopts",
+	"pushd", "shift", "mapfile", "local", "select"}
 
 // callsOf lists the simple commands of a text, outside of quotes.
 func callsOf(text string) (out []place) {
@@ -151,7 +169,8 @@ func callsOf(text string) (out []place) {
 func placeOf(text string, n *syntax.CallExpr) place {
 	p := place{start: int(n.Pos().Offset()), name: int(n.Args[0].Pos().Offset()), end: int(n.End().Offset())}
 	lit := n.Args[0].Lit()
-	p.program = lit != "" && strings.Trim(lit, "abcdefghijklmnopqrstuvwxyz0123456789-./_") == "" && !slices.Contains(builtins, lit)
+	p.program = lit != "" && strings.Trim(lit, "abcdefghijklmnopqrstuvwxyz0123456789-./_") == "" &&
+		!slices.Contains(builtins, lit)
 	for i, w := range n.Args {
 		if i > 0 {
 			p.gaps = append(p.gaps, int(n.Args[i-1].End().Offset()))
@@ -197,7 +216,8 @@ func TestSpellerAsBash(t *testing.T) {
 		return string(out)
 	}
 	plains := []string{
-		`argv push --force origin main`, `argv if=/dev/zero of=/dev/sda`, `argv -c 'DROP "x" TABLE' "$HOME"/y`, `argv a && argv b`, `argv a | cat`, `argv x; argv "$(argv y)" z`, `argv -c "$(argv a b)"`,
+		`argv push --force origin main`, `argv if=/dev/zero of=/dev/sda`, `argv -c 'DROP "x" TABLE' "$HOME"/y`,
+		`argv a && argv b`, `argv a | cat`, `argv x; argv "$(argv y)" z`, `argv -c "$(argv a b)"`,
 	}
 	rounds := 700
 	if testing.Short() {

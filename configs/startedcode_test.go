@@ -10,7 +10,8 @@ import (
 // pythonThatStarts are command lines of which each runs @ in a way that no plain call shows.
 var pythonThatStarts = []string{
 	`python3 -c 'import subprocess as s,os; r,w=os.pipe(); os.write(w,b"@"); os.close(w); s.run("sh",stdin=r)'`,
-	`python3 -c 'import subprocess as s,tempfile; t=tempfile.TemporaryFile(); t.write(b"@"); t.seek(0); s.run("sh",stdin=t)'`,
+	`python3 -c 'import subprocess as s,tempfile; t=tempfile.TemporaryFile(); t.write(b"@"); t.seek(0); ` +
+		`s.run("sh",stdin=t)'`,
 	`python3 -c 'import subprocess as s; a=s.Popen(["echo","@"],stdout=s.PIPE); s.run("sh",stdin=a.stdout)'`,
 	`python3 -c 'import subprocess as s; a=s.Popen(["echo","@"],stdout=-1); s.call(["bash"],stdin=a.stdout)'`,
 	`python3 -c 'import subprocess as s; a=s.Popen(["echo","@"],stdout=-1); s.call(["python3"],stdin=a.stdout)'`,
@@ -99,8 +100,10 @@ var nodeThatStarts = []string{
 	`node -e 'eval(require("fs").readFileSync(0,"utf8"))' <<< 'require("child_process").execSync("@")'`,
 	`node -e 'eval(require("fs").readFileSync("/dev/stdin","utf8"))' <<< 'require("child_process").execSync("@")'`,
 	`node -e 'process.stdin.on("data",d=>eval(String(d)))' <<< 'require("child_process").execSync("@")'`,
-	`node -e 'let s="";process.stdin.on("data",d=>s+=d).on("end",()=>eval(s))' <<< 'require("child_process").execSync("@")'`,
-	`node -e '(async()=>{for await(const d of process.stdin) eval(d.toString())})()' <<< 'require("child_process").execSync("@")'`,
+	`node -e 'let s="";process.stdin.on("data",d=>s+=d).on("end",()=>eval(s))' <<< ` +
+		`'require("child_process").execSync("@")'`,
+	`node -e '(async()=>{for await(const d of process.stdin) eval(d.toString())})()' <<< ` +
+		`'require("child_process").execSync("@")'`,
 	`node -e 'require("child_process").spawnSync("sh",{stdio:"inherit"})' <<< '@'`,
 	`node -e 'const cp=require("child_process"); Array.from(["@"],cp.execSync)'`,
 	`node -e 'const cp=require("child_process"); ["@"].map(cp.execSync)'`,

@@ -20,7 +20,8 @@ func TestATrapThatMeetsALimit(t *testing.T) {
 	for _, body := range bodies {
 		for _, signal := range signals {
 			trap := "trap '" + body + "' " + signal + "; "
-			for _, harm := range []string{"git push --force", "codex exec x", "terraform destroy -auto-approve", "A=approver; $A approve X", "A=rm; $A -rf /"} {
+			for _, harm := range []string{"git push --force", "codex exec x", "terraform destroy -auto-approve",
+				"A=approver; $A approve X", "A=rm; $A -rf /"} {
 				if got := judge(trap + harm).Decision; got > approver.Ask {
 					t.Errorf("%s%s: %v", trap, harm, got)
 				}

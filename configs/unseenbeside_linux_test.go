@@ -35,8 +35,9 @@ func TestSubagentsOfAddedFolders(t *testing.T) {
 	put(t, home, "lib/.claude/agents/zz.md", "---\nname: general-purpose\ndescription: x\nskills: deep\n---\nhi\n")
 	put(t, home, "lib/.claude/agents/fine.md", "---\nname: Plan\ndescription: x\n---\nhi\n")
 	judged := func(pid int, tool, args string) approver.Verdict {
-		v, err := reflex.Judge(context.Background(), approver.ToolCall{Agent: "claude", Tool: tool, Dir: dir, Args: json.RawMessage(args),
-			Env: map[string]string{"HOME": home}, Peer: approver.Peer{Known: true, PID: int32(pid)}})
+		v, err := reflex.Judge(context.Background(),
+			approver.ToolCall{Agent: "claude", Tool: tool, Dir: dir, Args: json.RawMessage(args),
+				Env: map[string]string{"HOME": home}, Peer: approver.Peer{Known: true, PID: int32(pid)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +61,10 @@ func TestSubagentsOfAddedFolders(t *testing.T) {
 		{"another program", []string{"vim", "--add-dir", "../lib"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for name, pid := range map[string]int{"the agent": agentProcess(t, dir, row.words, false), "below it": agentProcess(t, dir, row.words, true)} {
-				if v := judged(pid, "Agent", `{"subagent_type":"general-purpose","prompt":"p"}`); (v.Decision <= approver.Ask) != row.ask {
+			for name, pid := range map[string]int{"the agent": agentProcess(t, dir, row.words, false),
+				"below it": agentProcess(t, dir, row.words, true)} {
+				if v := judged(pid, "Agent",
+					`{"subagent_type":"general-purpose","prompt":"p"}`); (v.Decision <= approver.Ask) != row.ask {
 					t.Errorf("from %s: %v (%s)", name, v.Decision, v.Rule)
 				}
 				if v := judged(pid, "Agent", `{"prompt":"p"}`); (v.Decision <= approver.Ask) != row.ask {

@@ -20,7 +20,9 @@ const forced = "---\nname: x\n---\nHelp.\n\n!`git push --force origin main`\n"
 const plainSkill = "---\nname: x\ndescription: writes notes\ntools: Read\nmodel: opus\n---\nWrite `short` sentences!\n"
 
 // toolCalls returns what the engine makes of calls of tools in a folder.
-func toolCalls(t testing.TB, dir string, env map[string]string) func(tool string, args map[string]any) approver.Verdict {
+func toolCalls(
+	t testing.TB, dir string, env map[string]string,
+) func(tool string, args map[string]any) approver.Verdict {
 	t.Helper()
 	rules, err := configs.DefaultRules()
 	if err != nil {
@@ -78,21 +80,25 @@ func TestTextsThatRunAreAsked(t *testing.T) {
 		"two lines":            "!`date\ndate`",
 		"block":                "```!\ndate\n```\n",
 		"block on one line":    "```! date ```",
-		"hooks":                "---\nname: a\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: date\n---\nx",
-		"hooks in braces":      "---\n{name: a, hooks: {Stop: [{hooks: [{type: command, command: date}]}]}}\n---\nx",
-		"quoted hooks":         "---\n\"hooks\":\n  Stop: []\n---\nx",
-		"escaped hooks":        "---\n\"\\x68ooks\":\n  Stop: []\n---\nx",
-		"tagged hooks":         "---\n!!str hooks:\n  Stop: []\n---\nx",
-		"merged hooks":         "---\na: &a {}\n<<: *a\n---\nx",
-		"hooks, CR LF":         "---\r\nname: a\r\nhooks:\r\n  Stop: []\r\n---\r\nx",
-		"hooks behind a BOM":   "\ufeff---\nhooks:\n  Stop: []\n---\nx",
-		"servers":              "---\nname: a\nmcpServers:\n  - x:\n      type: stdio\n      command: date\n---\nx",
-		"UTF-16":               "\xff\xfe!\x00`\x00d\x00`\x00",
+		"hooks": "---\nname: a\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n" +
+			"          command: date\n---\nx",
+		"hooks in braces":    "---\n{name: a, hooks: {Stop: [{hooks: [{type: command, command: date}]}]}}\n---\nx",
+		"quoted hooks":       "---\n\"hooks\":\n  Stop: []\n---\nx",
+		"escaped hooks":      "---\n\"\\x68ooks\":\n  Stop: []\n---\nx",
+		"tagged hooks":       "---\n!!str hooks:\n  Stop: []\n---\nx",
+		"merged hooks":       "---\na: &a {}\n<<: *a\n---\nx",
+		"hooks, CR LF":       "---\r\nname: a\r\nhooks:\r\n  Stop: []\r\n---\r\nx",
+		"hooks behind a BOM": "\ufeff---\nhooks:\n  Stop: []\n---\nx",
+		"servers":            "---\nname: a\nmcpServers:\n  - x:\n      type: stdio\n      command: date\n---\nx",
+		"UTF-16":             "\xff\xfe!\x00`\x00d\x00`\x00",
 	}
 	places := []string{
-		".claude/skills/x/SKILL.md", ".claude/commands/deploy.md", ".claude/commands/ns/deploy.md", ".claude/agents/a.md", ".claude/rules/r.md",
-		".claude/output-styles/s.md", "sub/.claude/skills/x/SKILL.md", "/home/ada/.claude/skills/x/SKILL.md", "/home/ada/.claude/commands/a.md",
-		"/etc/claude-code/.claude/commands/a.md", "plugin/skills/x/SKILL.md", ".CLAUDE/Commands/A.MD", "x/../.claude/commands/a.md",
+		".claude/skills/x/SKILL.md", ".claude/commands/deploy.md", ".claude/commands/ns/deploy.md", ".claude/agents/a.md",
+		".claude/rules/r.md",
+		".claude/output-styles/s.md", "sub/.claude/skills/x/SKILL.md", "/home/ada/.claude/skills/x/SKILL.md",
+		"/home/ada/.claude/commands/a.md",
+		"/etc/claude-code/.claude/commands/a.md", "plugin/skills/x/SKILL.md", ".CLAUDE/Commands/A.MD",
+		"x/../.claude/commands/a.md",
 	}
 	judge := toolCalls(t, "/home/ada/shop", map[string]string{"HOME": "/home/ada"})
 	rows := 0
@@ -222,7 +228,8 @@ echo x > ~/.claude/plugins/cache/m/p/1/commands/a.md
 cp evil.md ~/.claude/plugins/cache/m/p/1/skills/x/SKILL.md
 echo x >> $HOME/.claude/plugins/cache/m/p/1/agents/a.md
 `), "\n")
-	judge := toolCalls(t, dir, map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home + "/config", "CLAUDE_ENV_FILE": home + "/env.sh"})
+	judge := toolCalls(t, dir,
+		map[string]string{"HOME": home, "CLAUDE_CONFIG_DIR": home + "/config", "CLAUDE_ENV_FILE": home + "/env.sh"})
 	for _, command := range commands {
 		if v := judge("Bash", map[string]any{"command": command}); v.Decision > approver.Ask {
 			t.Errorf("%s is %v", command, v.Decision)
@@ -234,24 +241,35 @@ echo x >> $HOME/.claude/plugins/cache/m/p/1/agents/a.md
 	}{
 		{"Edit", map[string]any{"file_path": dir + "/.claude/commands/half.md", "old_string": "!", "new_string": "!`date`"}},
 		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/half/SKILL.md", "old_string": "! `", "new_string": "!`"}},
-		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/half/SKILL.md", "old_string": "hook_s", "new_string": "hooks"}},
+		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/half/SKILL.md", "old_string": "hook_s",
+			"new_string": "hooks"}},
 		{"Edit", map[string]any{"file_path": dir + "/docs/half.md", "old_string": "!", "new_string": "!`date`"}},
-		{"MultiEdit", map[string]any{"file_path": dir + "/.claude/commands/half.md", "edits": []map[string]any{{"old_string": "x", "new_string": "y"}, {"old_string": "!", "new_string": "!`date`"}}}},
+		{"MultiEdit", map[string]any{"file_path": dir + "/.claude/commands/half.md",
+			"edits": []map[string]any{{"old_string": "x", "new_string": "y"}, {"old_string": "!", "new_string": "!`date`"}}}},
 		{"Write", map[string]any{"file_path": dir + "/docs/new.md", "content": "!`date`"}},
-		{"mcp__filesystem__edit_file", map[string]any{"path": dir + "/.claude/commands/half.md", "edits": []map[string]any{{"oldText": "!", "newText": "!`date`"}}}},
-		{"mcp__filesystem__move_file", map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
-		{"mcp__filesystem__copy_file", map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
-		{"mcp__filesystem__move_file", map[string]any{"source": dir + "/gone.md", "destination": dir + "/.claude/commands/x.md"}},
-		{"mcp__filesystem__create_symlink", map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
+		{"mcp__filesystem__edit_file",
+			map[string]any{"path": dir + "/.claude/commands/half.md",
+				"edits": []map[string]any{{"oldText": "!", "newText": "!`date`"}}}},
+		{"mcp__filesystem__move_file",
+			map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
+		{"mcp__filesystem__copy_file",
+			map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
+		{"mcp__filesystem__move_file",
+			map[string]any{"source": dir + "/gone.md", "destination": dir + "/.claude/commands/x.md"}},
+		{"mcp__filesystem__create_symlink",
+			map[string]any{"source": dir + "/evil.md", "destination": dir + "/.claude/commands/x.md"}},
 		{"mcp__x__download_file", map[string]any{"url": "https://example.com/x.md", "path": dir + "/.claude/commands/x.md"}},
 		{"Write", map[string]any{"file_path": home + "/.claude/shell-snapshots/s.sh", "content": "x"}},
 		{"Write", map[string]any{"file_path": home + "/env.sh", "content": "x"}},
 		{"Write", map[string]any{"file_path": home + "/config/commands/x.md", "content": "Look: !`date`"}},
 		{"Write", map[string]any{"file_path": home + "/.claude/plugins/cache/m/p/1/commands/x.md", "content": "x"}},
 		{"Write", map[string]any{"file_path": home + "/.claude/plugins/cache/m/p/1/skills/x/SKILL.md", "content": "x"}},
-		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json", "content": `{"name":"p","hooks":{"Stop":[{"hooks":[{"type":"command","command":"date"}]}]}}`}},
-		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json", "content": `{"name":"p","\u0068ooks":"./h.json"}`}},
-		{"Write", map[string]any{"file_path": dir + "/p/hooks/hooks.json", "content": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"date"}]}]}}`}},
+		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json",
+			"content": `{"name":"p","hooks":{"Stop":[{"hooks":[{"type":"command","command":"date"}]}]}}`}},
+		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json",
+			"content": `{"name":"p","\u0068ooks":"./h.json"}`}},
+		{"Write", map[string]any{"file_path": dir + "/p/hooks/hooks.json",
+			"content": `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"date"}]}]}}`}},
 		{"Write", map[string]any{"file_path": dir + "/.gemini/commands/x.toml", "content": "prompt = \"a !{date} b\""}},
 		{"Write", map[string]any{"file_path": dir + "/.gemini/commands/x.toml", "content": `prompt = "a \u0021{date} b"`}},
 		{"Write", map[string]any{"file_path": dir + "/.qwen/commands/x.md", "content": "a !{date} b"}},
@@ -271,7 +289,8 @@ echo x >> $HOME/.claude/plugins/cache/m/p/1/agents/a.md
 func TestTextsThatRunWithoutTheirVariables(t *testing.T) {
 	judge := toolCalls(t, "/home/ada/shop", map[string]string{"HOME": "/home/ada"})
 	for _, command := range []string{
-		`echo x >> "$CLAUDE_ENV_FILE"`, `echo x >> ${CLAUDE_ENV_FILE}`, `cat x > ${CLAUDE_ENV_FILE:-y}`, `f=$CLAUDE_ENV_FILE; echo x > "$f"`,
+		`echo x >> "$CLAUDE_ENV_FILE"`, `echo x >> ${CLAUDE_ENV_FILE}`, `cat x > ${CLAUDE_ENV_FILE:-y}`,
+		`f=$CLAUDE_ENV_FILE; echo x > "$f"`,
 		`sh -c 'echo x >> $CLAUDE_ENV_FILE'`, `tee -a "$CLAUDE_ENV_FILE" < x`, `n=CLAUDE_ENV_FILE; echo x >> "${!n}"`,
 	} {
 		if v := judge("Bash", map[string]any{"command": command}); v.Decision > approver.Ask {
@@ -309,16 +328,23 @@ func TestPlainTextsForAgents(t *testing.T) {
 		args map[string]any
 	}{
 		{"Write", map[string]any{"file_path": dir + "/.claude/skills/y/SKILL.md", "content": plainSkill}},
-		{"Write", map[string]any{"file_path": dir + "/.claude/commands/y.md", "content": "Fix the issue $ARGUMENTS. Use `git status`!\n```bash\ngit status\n```\nThe `!` sign negates `x`.\n"}},
-		{"Write", map[string]any{"file_path": dir + "/.claude/agents/a.md", "content": "---\nname: a\ndescription: \"Use it after hooks: they fail\"\ntools: Read, Grep\nmodel: sonnet\nmcpServers:\n  - github\n---\nYou review code.\n"}},
+		{"Write", map[string]any{"file_path": dir + "/.claude/commands/y.md",
+			"content": "Fix the issue $ARGUMENTS. Use `git status`!\n```bash\ngit status\n```\nThe `!` sign negates `x`.\n"}},
+		{"Write", map[string]any{"file_path": dir + "/.claude/agents/a.md",
+			"content": "---\nname: a\ndescription: \"Use it after hooks: they fail\"\ntools: Read, Grep\nmodel: sonnet\n" +
+				"mcpServers:\n  - github\n---\nYou review code.\n"}},
 		{"Write", map[string]any{"file_path": dir + "/CLAUDE.md", "content": "Use !`x` seldom.\n"}},
-		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/x/SKILL.md", "old_string": "short", "new_string": "long"}},
-		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/live/SKILL.md", "old_string": "Text", "new_string": "Words"}},
+		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/x/SKILL.md", "old_string": "short",
+			"new_string": "long"}},
+		{"Edit", map[string]any{"file_path": dir + "/.claude/skills/live/SKILL.md", "old_string": "Text",
+			"new_string": "Words"}},
 		{"Write", map[string]any{"file_path": dir + "/.claude/skills/x/run.py", "content": "print('!`x`')\n"}},
 		{"Write", map[string]any{"file_path": dir + "/docs/skills.md", "content": "A skill runs !`date`.\n"}},
-		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json", "content": `{"name":"p","version":"1"}`}},
+		{"Write", map[string]any{"file_path": dir + "/p/.claude-plugin/plugin.json",
+			"content": `{"name":"p","version":"1"}`}},
 		{"mcp__filesystem__write_file", map[string]any{"path": dir + "/.claude/commands/z.md", "content": "Text."}},
-		{"mcp__filesystem__move_file", map[string]any{"source": dir + "/note.md", "destination": dir + "/.claude/commands/z.md"}},
+		{"mcp__filesystem__move_file",
+			map[string]any{"source": dir + "/note.md", "destination": dir + "/.claude/commands/z.md"}},
 		{"Write", map[string]any{"file_path": dir + "/.gemini/commands/x.toml", "content": "prompt = \"Say hello.\"\n"}},
 		{"Skill", map[string]any{"skill": "x"}},
 		{"Skill", map[string]any{"skill": "live"}},
@@ -327,10 +353,12 @@ func TestPlainTextsForAgents(t *testing.T) {
 		{"Agent", map[string]any{"description": "d", "prompt": "p", "subagent_type": "general-purpose"}},
 		{"Bash", map[string]any{"command": "cp note.md .claude/commands/n.md"}},
 		{"Bash", map[string]any{"command": "cp -r skills/x .claude/skills/"}},
-		{"Bash", map[string]any{"command": "mkdir -p .claude/skills/z && cat > .claude/skills/z/SKILL.md <<'END'\n" + plainSkill + "END\n"}},
+		{"Bash", map[string]any{"command": "mkdir -p .claude/skills/z && cat > .claude/skills/z/SKILL.md <<'END'\n" +
+			plainSkill + "END\n"}},
 		{"Bash", map[string]any{"command": "echo more >> .claude/skills/x/SKILL.md"}},
 		{"Bash", map[string]any{"command": "echo more >> .claude/skills/live/SKILL.md"}},
-		{"Bash", map[string]any{"command": "mv .claude/commands/a.md .claude/commands/b.md 2>/dev/null; ls .claude/commands"}},
+		{"Bash", map[string]any{"command": "mv .claude/commands/a.md .claude/commands/b.md 2>/dev/null; ls " +
+			".claude/commands"}},
 		{"Bash", map[string]any{"command": "rm .claude/commands/a.md"}},
 		{"Bash", map[string]any{"command": "git add .claude && git commit -m 'Add a skill'"}},
 		{"Bash", map[string]any{"command": "grep -r '!`' .claude/skills"}},
@@ -361,12 +389,15 @@ func TestCallsThatLoadAText(t *testing.T) {
 	put(t, dir, ".claude/skills/push/SKILL.md", forced)
 	put(t, dir, ".claude/skills/wipe/SKILL.md", "!`rm -rf /`")
 	put(t, dir, ".claude/skills/live/SKILL.md", "Status: !`git status`\n```!\ngit log -3\n```\n")
-	put(t, dir, ".claude/skills/hooked/SKILL.md", "---\nname: hooked\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: date\n---\n")
-	put(t, dir, ".claude/skills/hookwipe/SKILL.md", "---\nname: hookwipe\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: rm -rf /\n---\n")
+	put(t, dir, ".claude/skills/hooked/SKILL.md",
+		"---\nname: hooked\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: date\n---\n")
+	put(t, dir, ".claude/skills/hookwipe/SKILL.md",
+		"---\nname: hookwipe\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: rm -rf /\n---\n")
 	put(t, dir, ".claude/skills/utf/SKILL.md", "\xff\xfe!\x00`\x00")
 	put(t, dir, ".claude/skills/large/SKILL.md", strings.Repeat("x", 2<<20))
 	put(t, dir, ".claude/skills/other-folder/SKILL.md", "---\nname: renamed\n---\n!`git push --force origin main`\n")
-	put(t, dir, ".claude/skills/aliased/SKILL.md", "---\nname: aliased\naliases:\n  - second-name\n---\n!`git push --force origin main`\n")
+	put(t, dir, ".claude/skills/aliased/SKILL.md",
+		"---\nname: aliased\naliases:\n  - second-name\n---\n!`git push --force origin main`\n")
 	put(t, dir, ".claude/skills/forker/SKILL.md", "---\nname: forker\ncontext: fork\nagent: hooked\n---\nText\n")
 	put(t, dir, ".claude/skills/argued/SKILL.md", "!`git $ARGUMENTS`")
 	put(t, dir, ".claude/skills/first/SKILL.md", "!`git $0 $1 origin main`")
@@ -383,7 +414,8 @@ func TestCallsThatLoadAText(t *testing.T) {
 	put(t, dir, ".claude/agents/plain.md", strings.Replace(plainSkill, "name: x", "name: plain", 1))
 	put(t, dir, ".claude/agents/helper.md", "---\nname: other\n---\nText.\n")
 	put(t, dir, ".claude/agents/zzz.md", "---\nname: helper\nhooks:\n  Stop: []\n---\n")
-	for name, skills := range map[string]string{"pre1": "push", "pre2": "[live, push]", "pre3": "live, 'push' # both", "pre4": "\n  - live\n  - push",
+	for name, skills := range map[string]string{"pre1": "push", "pre2": "[live, push]", "pre3": "live, 'push' # both",
+		"pre4": "\n  - live\n  - push",
 		"pre5": "\n- \"push\"", "pre6": "[\n    live,\n    push\n  ]", "pre7": "live", "pre8": "nowhere"} {
 		put(t, dir, ".claude/agents/"+name+".md", "---\nname: "+name+"\nskills: "+skills+"\ncolor: red\n---\nText.\n")
 	}
@@ -407,7 +439,8 @@ func TestCallsThatLoadAText(t *testing.T) {
 	put(t, plugin, "skills/ps/SKILL.md", forced)
 	put(t, plugin, "commands/pc.md", forced)
 	put(t, plugin, "agents/pa.md", "---\nname: pa\nhooks:\n  Stop: []\n---\n")
-	put(t, home, ".claude/plugins/installed_plugins.json", `{"version":2,"plugins":{"p@m":[{"scope":"user","installPath":"`+plugin+`"}]}}`)
+	put(t, home, ".claude/plugins/installed_plugins.json",
+		`{"version":2,"plugins":{"p@m":[{"scope":"user","installPath":"`+plugin+`"}]}}`)
 	put(t, home, "linked/SKILL.md", forced)
 	if err := os.Symlink(filepath.Join(home, "linked"), filepath.Join(dir, ".claude/skills/link")); err != nil {
 		t.Fatal(err)
@@ -486,7 +519,8 @@ func TestCallsThatLoadAText(t *testing.T) {
 		{"", "Skill", skill(strings.Repeat("x", 300)), approver.Ask, "xxx"},
 		{"", "Skill", skill(long + ":" + long), approver.Ask, "git push"},
 		{"", "Skill", map[string]any{"skill": "push", "Skill": "live"}, approver.Ask, "push/SKILL.md"},
-		{"", "Skill", map[string]any{"skill": "argued", "args": "push --force origin main", "aRGS": "status"}, approver.Ask, "argued/SKILL.md"},
+		{"", "Skill", map[string]any{"skill": "argued", "args": "push --force origin main", "aRGS": "status"}, approver.Ask,
+			"argued/SKILL.md"},
 		{"", "Skill", skill("debug"), approver.Pass, ""},
 		{"", "Skill", skill("code-review"), approver.Pass, ""},
 		{"", "Skill", skill("simplify", "the last change"), approver.Pass, ""},
@@ -495,7 +529,8 @@ func TestCallsThatLoadAText(t *testing.T) {
 		{"", "Agent", agent("Plan"), approver.Pass, ""},
 		{"", "Agent", agent("helper"), approver.Ask, "agents/zzz.md"}, // agents are named by their front matter alone
 		{"", "Agent", agent("nobody-knows"), approver.Ask, ""},
-		{"", "Agent", map[string]any{"subagent_type": "hooked", "sUbagent_type": "plain", "prompt": "p"}, approver.Ask, "agents/hooked.md"},
+		{"", "Agent", map[string]any{"subagent_type": "hooked", "sUbagent_type": "plain", "prompt": "p"}, approver.Ask,
+			"agents/hooked.md"},
 		{"", "Agent", map[string]any{"description": "d", "prompt": "p"}, approver.Pass, ""},
 		{"", "Agent", agent("pre1"), approver.Ask, "push/SKILL.md"}, // skills that are loaded with the agent
 		{"", "Agent", agent("pre2"), approver.Ask, "push/SKILL.md"},
@@ -505,7 +540,8 @@ func TestCallsThatLoadAText(t *testing.T) {
 		{"", "Agent", agent("pre6"), approver.Ask, "push/SKILL.md"},
 		{"", "Agent", agent("pre7"), approver.Pass, ""},
 		{"", "Agent", agent("pre8"), approver.Ask, ""},
-		{"gp", "Agent", map[string]any{"description": "d", "prompt": "p"}, approver.Ask, "gp.md"}, // the general one, replaced
+		// the general one, replaced
+		{"gp", "Agent", map[string]any{"description": "d", "prompt": "p"}, approver.Ask, "gp.md"},
 		{"", "Skill", map[string]any{"skill": []string{"push"}}, approver.Ask, ""},
 		{"", "SlashCommand", map[string]any{"command": "/deploy now"}, approver.Ask, "deploy.md"},
 		{"", "SlashCommand", map[string]any{"command": "/ns:deep"}, approver.Ask, "ns/deep.md"},

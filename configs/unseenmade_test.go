@@ -119,10 +119,14 @@ func TestAgentsOfAStart(t *testing.T) {
 		`{"a":{}} {}`:                                                                    false,
 		`{"a":"text"}`:                                                                   false,
 		`{}`:                                                                             true,
-		`{"a":{"description":"Use \u2014 always","prompt":"Look for hooks, mcpServers and \"hooks\"","tools":["Read"],"model":"sonnet"}}`:   true,
-		`{"a":{"prompt":"p","mcpServers":["github"],"maxTurns":3,"memory":"project","background":true,"permissionMode":"plan"}}`:            true,
-		`{"a":{"prompt":"p","initialPrompt":"start with tests","isolation":"worktree","effort":"high"},"b":{"prompt":"p","color":"red"}}`:   true,
-		`{"a":{"description":"d","prompt":"p","disallowedTools":["Write"],"mcpServers":[],"omitClaudeMd":true,"autoCompactWindow":200000}}`: true,
+		`{"a":{"description":"Use \u2014 always","prompt":"Look for hooks, mcpServers and ` +
+			`\"hooks\"","tools":["Read"],"model":"sonnet"}}`: true,
+		`{"a":{"prompt":"p","mcpServers":["github"],"maxTurns":3,"memory":"project","background":true,` +
+			`"permissionMode":"plan"}}`: true,
+		`{"a":{"prompt":"p","initialPrompt":"start with ` +
+			`tests","isolation":"worktree","effort":"high"},"b":{"prompt":"p","color":"red"}}`: true,
+		`{"a":{"description":"d","prompt":"p","disallowedTools":["Write"],"mcpServers":[],"omitClaudeMd":true,` +
+			`"autoCompactWindow":200000}}`: true,
 	} {
 		for _, command := range []string{"claude --agents '" + agents + "' -p hi", "claude --agents='" + agents + "' -p hi"} {
 			if v := (loadRow{"", nil, "Bash", runs(command)}).judged(t); (v.Decision > approver.Ask) != plain {

@@ -25,7 +25,8 @@ func TestFoldersThatRunAreAsked(t *testing.T) {
 		{".claude/skills/x !$0/SKILL.md", plain, "x !$0", "'`" + push + "`'", ""},
 		{".claude/skills/x !$ARGUMENTS[0]/SKILL.md", plain, "x !$ARGUMENTS[0]", "'`" + push + "`'", ""},
 		{".claude/skills/$ARGUMENTS/SKILL.md", plain, "$ARGUMENTS", "!`" + push + "`", ""},
-		{".claude/skills/a !`git push --force origin HEAD:main` b/SKILL.md", plain, "a !`git push --force origin HEAD:main` b", "", "main` b"},
+		{".claude/skills/a !`git push --force origin HEAD:main` b/SKILL.md", plain,
+			"a !`git push --force origin HEAD:main` b", "", "main` b"},
 		{".claude/skills/a !`" + push + "` b:c/SKILL.md", plain, "a !`" + push + "` b:c", "", "c"},
 		{".claude/skills/x !`git/push/SKILL.md", plain + "`", "push", "", ""},
 		{".claude/skills/plug !`" + push + "`/commands/x.md", "See ${CLAUDE_PLUGIN_ROOT} b\n", "plug:x", "", ""},
@@ -89,16 +90,25 @@ func TestSubagentsThatTextsStart(t *testing.T) {
 		name  string
 		asked bool
 	}{
-		{map[string]string{"skills/one/SKILL.md": "---\ncontext: fork\n---\nx\n", "agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
-		{map[string]string{"skills/one/SKILL.md": "---\ncontext: \"fork\"\n---\nx\n", "agents/general-purpose.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
-		{map[string]string{"commands/one.md": "---\ncontext: fork\nagent:\n---\nx\n", "agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
-		{map[string]string{"commands/one.md": "---\ncontext: fork\nagent: \"\"\n---\nx\n", "agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
-		{map[string]string{"commands/one.md": "---\ncontext: *a\n---\nx\n", "agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
+		{map[string]string{"skills/one/SKILL.md": "---\ncontext: fork\n---\nx\n",
+			"agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
+		{map[string]string{"skills/one/SKILL.md": "---\ncontext: \"fork\"\n---\nx\n",
+			"agents/general-purpose.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
+		{map[string]string{"commands/one.md": "---\ncontext: fork\nagent:\n---\nx\n",
+			"agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
+		{map[string]string{"commands/one.md": "---\ncontext: fork\nagent: \"\"\n---\nx\n",
+			"agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
+		{map[string]string{"commands/one.md": "---\ncontext: *a\n---\nx\n",
+			"agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", true},
 		{map[string]string{"skills/one/SKILL.md": "---\ncontext: fork\n---\nx\n"}, "Skill", "one", false},
-		{map[string]string{"skills/one/SKILL.md": "---\nname: one\n---\nx\n", "agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", false},
-		{map[string]string{"agents/a.md": "---\nname: a\nobserver: obs\n---\nx\n", "agents/obs.md": "---\nname: obs\n" + hooks}, "Agent", "a", true},
-		{map[string]string{"agents/a.md": "---\nname: a\nobserver: b, obs\n---\nx\n", "agents/b.md": "---\nname: b\n---\nx\n", "agents/obs.md": "---\nname: obs\n" + hooks}, "Agent", "a", true},
-		{map[string]string{"agents/a.md": "---\nname: a\nobserver: b\n---\nx\n", "agents/b.md": "---\nname: b\n---\nx\n"}, "Agent", "a", false},
+		{map[string]string{"skills/one/SKILL.md": "---\nname: one\n---\nx\n",
+			"agents/gp.md": "---\nname: general-purpose\n" + hooks}, "Skill", "one", false},
+		{map[string]string{"agents/a.md": "---\nname: a\nobserver: obs\n---\nx\n",
+			"agents/obs.md": "---\nname: obs\n" + hooks}, "Agent", "a", true},
+		{map[string]string{"agents/a.md": "---\nname: a\nobserver: b, obs\n---\nx\n", "agents/b.md": "---\nname: b\n---\nx\n",
+			"agents/obs.md": "---\nname: obs\n" + hooks}, "Agent", "a", true},
+		{map[string]string{"agents/a.md": "---\nname: a\nobserver: b\n---\nx\n", "agents/b.md": "---\nname: b\n---\nx\n"},
+			"Agent", "a", false},
 	} {
 		home := t.TempDir()
 		dir := filepath.Join(home, "shop")
@@ -125,7 +135,8 @@ func TestProjectCountsWhereverTheAgentIs(t *testing.T) {
 	put(t, lib, ".claude/skills/evil/SKILL.md", plainSkill)
 	for _, at := range []string{work, lib, filepath.Join(work, "deep/er"), home, "/"} {
 		judge := toolCalls(t, at, map[string]string{"HOME": home, "CLAUDE_PROJECT_DIR": work})
-		for tool, args := range map[string]map[string]any{"Skill": {"skill": "evil"}, "Agent": {"prompt": "x"}, "Workflow": {"name": "code-review"}} {
+		for tool, args := range map[string]map[string]any{"Skill": {"skill": "evil"}, "Agent": {"prompt": "x"},
+			"Workflow": {"name": "code-review"}} {
 			if v := judge(tool, args); v.Decision > approver.Ask {
 				t.Errorf("%s in %s is %v", tool, at, v.Decision)
 			}
@@ -145,15 +156,19 @@ func TestStateOfClaudeCodeIsAsked(t *testing.T) {
 		return judge("Bash", map[string]any{"command": command}).Decision
 	}
 	for _, name := range []string{
-		"jobs/1/state.json", "jobs/pins.json", "jobs/a/x", "daemon.json", "daemon/roster.json", "daemon/a/b", "dev-mods/a/index.js", "rm-guard/rm",
-		"seed-admin/x", "cowork_plugins/a/b", "mcp-skill-archives/x", "remote-settings.json", "remote-settings.json.signature.json", "policy-limits.json",
-		"remote-settings-consent.json", "managed-settings.json", "managed-settings.d/a.json", "scheduled_tasks.json", "launch.json", "local/claude", "state/device-hooks-consent.json",
+		"jobs/1/state.json", "jobs/pins.json", "jobs/a/x", "daemon.json", "daemon/roster.json", "daemon/a/b",
+		"dev-mods/a/index.js", "rm-guard/rm",
+		"seed-admin/x", "cowork_plugins/a/b", "mcp-skill-archives/x", "remote-settings.json",
+		"remote-settings.json.signature.json", "policy-limits.json",
+		"remote-settings-consent.json", "managed-settings.json", "managed-settings.d/a.json", "scheduled_tasks.json",
+		"launch.json", "local/claude", "state/device-hooks-consent.json",
 		"shell-snapshots/s.sh", "session-env/x", "plugins/x",
 	} {
 		p := home + "/.claude/" + name
 		for _, d := range []approver.Decision{
 			judge("Write", map[string]any{"file_path": p, "content": "{}"}).Decision, bash("echo x > ~/.claude/" + name),
-			bash("cp x " + p), bash("sed -i s/a/b/ " + p), bash("ln -s /tmp/x " + p), bash("rm " + p), bash("python3 -c \"open('" + p + "','w').write('x')\""),
+			bash("cp x " + p), bash("sed -i s/a/b/ " + p), bash("ln -s /tmp/x " + p), bash("rm " + p),
+			bash("python3 -c \"open('" + p + "','w').write('x')\""),
 		} {
 			if d > approver.Ask {
 				t.Errorf("%s is %v", name, d)
@@ -161,16 +176,20 @@ func TestStateOfClaudeCodeIsAsked(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"claude attach 1", "claude respawn 1", "claude daemon run", "claude daemon start", "claude --verbose attach 1", "claude --model x respawn 1",
-		"script -qc 'claude attach 1' /dev/null", "sed -i s/a/b/ ~/.claude/jobs/*/state.json", "CLAUDE=claude; $CLAUDE attach 1", "echo x > ~/.local/share/claude/versions/2",
+		"claude attach 1", "claude respawn 1", "claude daemon run", "claude daemon start", "claude --verbose attach 1",
+		"claude --model x respawn 1",
+		"script -qc 'claude attach 1' /dev/null", "sed -i s/a/b/ ~/.claude/jobs/*/state.json",
+		"CLAUDE=claude; $CLAUDE attach 1", "echo x > ~/.local/share/claude/versions/2",
 	} {
 		if d := bash(command); d > approver.Ask {
 			t.Errorf("%s is %v", command, d)
 		}
 	}
 	for _, command := range []string{
-		"claude daemon status", "claude attach --help", "claude logs 1", "ls ~/.claude/jobs", "cat ~/.claude/jobs/1/state.json",
-		"echo x > ~/.claude/jobs/1/tmp/a.txt", "mkdir -p ~/.claude/jobs/1/tmp", "echo x > .claude/launch.json", "echo x > ~/.claude/todos/1.json",
+		"claude daemon status", "claude attach --help", "claude logs 1", "ls ~/.claude/jobs",
+		"cat ~/.claude/jobs/1/state.json",
+		"echo x > ~/.claude/jobs/1/tmp/a.txt", "mkdir -p ~/.claude/jobs/1/tmp", "echo x > .claude/launch.json",
+		"echo x > ~/.claude/todos/1.json",
 		"echo x > ~/.claude/projects/p/memory/notes.md", "mkdir jobs; echo x > jobs/1.json", "echo x > daemon.json",
 	} {
 		if d := bash(command); d != approver.Pass {
@@ -185,16 +204,20 @@ func TestOneOddFileAsksForItsOwnNamesOnly(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, "shop")
 	texts := []string{
-		"---\nname: NAME\ndescription: Guide for X. Use when: users ask, or \"y\" (also z).\nlicense: Complete terms in LICENSE.txt\n---\n# T\nRun `x`.\n",
-		"---\nname: NAME\ndescription: \"It does: a, b!\"\nallowed-tools: Bash(git add:*), Read\nmetadata:\n  version: 1.0\n---\nText $ARGUMENTS\n",
+		"---\nname: NAME\ndescription: Guide for X. Use when: users ask, or \"y\" (also z).\n" +
+			"license: Complete terms in LICENSE.txt\n---\n# T\nRun `x`.\n",
+		"---\nname: NAME\ndescription: \"It does: a, b!\"\nallowed-tools: Bash(git add:*), Read\nmetadata:\n" +
+			"  version: 1.0\n---\nText $ARGUMENTS\n",
 		"---\nname: NAME\ndescription: >\n  Folded\n  text\ntools: [Read, Write]\nmodel: opus\n---\nText\n",
-		"---\ndescription: Create a commit\nargument-hint: [message]\nallowed-tools: Bash(git commit:*)\n---\nWork on $1 and `$2`\n",
+		"---\ndescription: Create a commit\nargument-hint: [message]\nallowed-tools: Bash(git commit:*)\n---\n" +
+			"Work on $1 and `$2`\n",
 		"No front matter: `x` and y!\n",
 	}
 	type one struct{ tool, name string }
 	var calls []one
 	for i := range 25 {
-		name := strings.Fields("pdf docx xlsx webapp-testing mcp-builder brand slack-gif skill-creator theme art plan-it specify clarify tasks implement " +
+		name := strings.Fields("pdf docx xlsx webapp-testing mcp-builder brand slack-gif skill-creator theme art plan-it " +
+			"specify clarify tasks implement " +
 			"checklist reviewer debugger writer tester architect deployer seo-audit data-eng ui-designer")[i]
 		text := strings.ReplaceAll(texts[i%len(texts)], "NAME", name)
 		switch {
@@ -205,7 +228,9 @@ func TestOneOddFileAsksForItsOwnNamesOnly(t *testing.T) {
 			put(t, dir, ".claude/commands/"+name+".md", text)
 			calls = append(calls, one{"Skill", name})
 		default:
-			put(t, dir, ".claude/agents/"+name+".md", "---\nname: "+name+"\ndescription: \"Use this. <example>a: b</example>\"\ntools: Read, Grep\ncolor: blue\n---\nYou check.\n")
+			put(t, dir, ".claude/agents/"+name+".md",
+				"---\nname: "+name+"\ndescription: \"Use this. <example>a: b</example>\"\ntools: Read, Grep\ncolor: blue\n---\n"+
+					"You check.\n")
 			calls = append(calls, one{"Agent", name})
 		}
 	}
@@ -228,8 +253,10 @@ func TestOneOddFileAsksForItsOwnNamesOnly(t *testing.T) {
 	if len(names) > 0 {
 		t.Errorf("%d of %d calls are asked about: %q", len(names), all, names)
 	}
-	put(t, dir, ".claude/skills/quoted/SKILL.md", "---\n\"name\": \"quoted\"\n\"description\": \"Makes a brand book, as the reviewer likes it.\"\n---\nx\n")
-	put(t, dir, ".claude/agents/odd.md", "---\n\"name\": \"odd\"\n\"description\": \"Works beside the reviewer.\"\n---\nx\n")
+	put(t, dir, ".claude/skills/quoted/SKILL.md",
+		"---\n\"name\": \"quoted\"\n\"description\": \"Makes a brand book, as the reviewer likes it.\"\n---\nx\n")
+	put(t, dir, ".claude/agents/odd.md",
+		"---\n\"name\": \"odd\"\n\"description\": \"Works beside the reviewer.\"\n---\nx\n")
 	names, _ = asked()
 	for _, name := range names {
 		if !strings.HasPrefix(name, "brand ") && !strings.HasPrefix(name, "reviewer ") {

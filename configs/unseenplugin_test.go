@@ -19,13 +19,15 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 	run := "Look: !`date`\n"
 	hooks := `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"date"}]}]}}`
 	server := `{"go":{"command":"./serve","extensionToLanguage":{".go":"go"}}}`
-	put(t, dir, "plug/.claude-plugin/plugin.json", `{"name":"plug","commands":["./Own/c.md","${CLAUDE_PLUGIN_ROOT}/more"],"agents":"./own/ag.md","skills":["./sk"],
+	put(t, dir, "plug/.claude-plugin/plugin.json",
+		`{"name":"plug","commands":["./Own/c.md","${CLAUDE_PLUGIN_ROOT}/more"],"agents":"./own/ag.md","skills":["./sk"],
 		"hooks":"./own/h.json","mcpServers":["./own/mcp-list.json"],"lspServers":"./own/l.json","experimental":{"monitors":"./own/m.json"}}`)
 	put(t, dir, "object/.claude-plugin/plugin.json", `{"name":"object","commands":{"about":{"source":"./README.md"}}}`)
 	put(t, dir, "root/.claude-plugin/plugin.json", `{"name":"root","commands":"./"}`)
 	put(t, dir, "broken/.claude-plugin/plugin.json", `{"name":`)
 	put(t, dir, "large/.claude-plugin/plugin.json", `{"name":"`+strings.Repeat("x", 300<<10)+`"}`)
-	put(t, dir, "market/.claude-plugin/marketplace.json", `{"name":"m","plugins":[{"name":"a","source":"./plugins/a","strict":false,"commands":["./texts/x.md"]}]}`)
+	put(t, dir, "market/.claude-plugin/marketplace.json",
+		`{"name":"m","plugins":[{"name":"a","source":"./plugins/a","strict":false,"commands":["./texts/x.md"]}]}`)
 	put(t, dir, "plug/half.md", "x")
 	put(t, dir, "hooked/hooks/hooks.json", hooks)
 	put(t, dir, "served/.mcp.json", "{}")
@@ -42,21 +44,26 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 	judge := toolCalls(t, dir, map[string]string{"HOME": home})
 	for name, text := range map[string]string{
 		"plug/commands/a.md": run, "plug/commands/ns/a.md": run, "plug/agents/a.md": forced, "plug/skills/a/more.md": run,
-		"plug/output-styles/a.md": run, "plug/own/c.md": run, "plug/OWN/C.md": run, "plug/more/a.md": run, "plug/more/deep/a.md": run, "plug/own/ag.md": run,
+		"plug/output-styles/a.md": run, "plug/own/c.md": run, "plug/OWN/C.md": run, "plug/more/a.md": run,
+		"plug/more/deep/a.md": run, "plug/own/ag.md": run,
 		"plug/sk/a/x.md": run, "plug/./commands/../commands/a.md": run, "link/commands/a.md": run, "object/README.md": run,
-		"root/any.md": run, "broken/any.md": run, "large/any.md": run, "market/plugins/a/texts/x.md": run, "market/plugins/a/commands/x.md": run,
-		"market/plugins/b/agents/x.md": run, "plug/own/h.json": hooks, "plug/hooks/hooks.json": hooks, "plug/own/l.json": server,
-		"plug/own/m.json": `[{"name":"m","command":"date","description":"d"}]`, "plug/monitors/monitors.json": `[{"name":"m","command":"date"}]`,
-		"plug/.lsp.json": server, "any/.lsp.json": server, "any/monitors/monitors.json": `[{"command":"date"}]`,
-		"plug/settings.json":              `{"subagentStatusLine":{"type":"command","command":"date"}}`,
-		"plug/own/mcp-list.json":          `{"mcpServers":{"x":{"command":"date"}}}`,
-		"plug/.mcp.json":                  `{"mcpServers":{"x":{"command":"date"}}}`,
-		"any/.claude-plugin/plugin.json":  `{"name":"x","commands":{"a":{"content":"!` + "`date`" + `"}}}`,
-		".claude/routines/a.md":           run,
-		".claude/skills/p/commands/a.md":  run,
-		".claude/skills/p/.lsp.json":      server,
-		".claude/skills/p/hooks/h.json":   hooks,
-		".claude-plugin/marketplace.json": `{"name":"m","plugins":[{"name":"a","source":"./a","lspServers":{"x":{"command":"date"}}}]}`,
+		"root/any.md": run, "broken/any.md": run, "large/any.md": run, "market/plugins/a/texts/x.md": run,
+		"market/plugins/a/commands/x.md": run,
+		"market/plugins/b/agents/x.md":   run, "plug/own/h.json": hooks, "plug/hooks/hooks.json": hooks,
+		"plug/own/l.json":             server,
+		"plug/own/m.json":             `[{"name":"m","command":"date","description":"d"}]`,
+		"plug/monitors/monitors.json": `[{"name":"m","command":"date"}]`,
+		"plug/.lsp.json":              server, "any/.lsp.json": server, "any/monitors/monitors.json": `[{"command":"date"}]`,
+		"plug/settings.json":             `{"subagentStatusLine":{"type":"command","command":"date"}}`,
+		"plug/own/mcp-list.json":         `{"mcpServers":{"x":{"command":"date"}}}`,
+		"plug/.mcp.json":                 `{"mcpServers":{"x":{"command":"date"}}}`,
+		"any/.claude-plugin/plugin.json": `{"name":"x","commands":{"a":{"content":"!` + "`date`" + `"}}}`,
+		".claude/routines/a.md":          run,
+		".claude/skills/p/commands/a.md": run,
+		".claude/skills/p/.lsp.json":     server,
+		".claude/skills/p/hooks/h.json":  hooks,
+		".claude-plugin/marketplace.json": `{"name":"m","plugins":[{"name":"a","source":"./a","lspServers":{"x":{` +
+			`"command":"date"}}}]}`,
 	} {
 		for tool, args := range map[string]map[string]any{
 			"Write":                       {"file_path": dir + "/" + name, "content": text},
@@ -69,12 +76,19 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"cp evil.md plug/commands/a.md", "cp evil.md plug/commands/", "tar xf x.tar -C plug", "rsync -a skills plug/", "cp -r skills plug/", "mv evil.md plug/own/c.md", "ln -s ../../evil.md plug/commands/a.md",
-		"cat evil.md > object/README.md", "tee plug/own/c.md < evil.md", "tar xf x.tar -C plug/commands", "git clone https://example.com/x plug/skills/x",
-		"curl -o plug/commands/x.md https://example.com/x.md", "printf '`date`' >> plug/commands/half.md", "cd plug && cp ../evil.md commands/x.md",
-		`python3 -c 'open("plug/commands/x.md","w").write("!` + "`date`" + `")'`, "cp evil.md link/commands/x.md", "gone() { :; }; cp missing.md plug/commands/x.md",
-		"claude --plugin-dir plug -p hi", "claude --plugin-dir=plug", "claude -p --plugin-dir hooked hi", "claude --plugin-dir served", "claude --plugin-dir p.zip", "claude --plugin-dir $X",
-		"cd plug && claude --plugin-dir .", "claude -p /now", "claude -p '/now and then'", "claude '/now'", "cl'au'de -p /now", "c=claude; $c -p /now", "cd sub && claude -p /deep", "bash -c 'claude -p /now'", "claude -p hi --plugin-url https://example.com/p.zip",
+		"cp evil.md plug/commands/a.md", "cp evil.md plug/commands/", "tar xf x.tar -C plug", "rsync -a skills plug/",
+		"cp -r skills plug/", "mv evil.md plug/own/c.md", "ln -s ../../evil.md plug/commands/a.md",
+		"cat evil.md > object/README.md", "tee plug/own/c.md < evil.md", "tar xf x.tar -C plug/commands",
+		"git clone https://example.com/x plug/skills/x",
+		"curl -o plug/commands/x.md https://example.com/x.md", "printf '`date`' >> plug/commands/half.md",
+		"cd plug && cp ../evil.md commands/x.md",
+		`python3 -c 'open("plug/commands/x.md","w").write("!` + "`date`" + `")'`, "cp evil.md link/commands/x.md",
+		"gone() { :; }; cp missing.md plug/commands/x.md",
+		"claude --plugin-dir plug -p hi", "claude --plugin-dir=plug", "claude -p --plugin-dir hooked hi",
+		"claude --plugin-dir served", "claude --plugin-dir p.zip", "claude --plugin-dir $X",
+		"cd plug && claude --plugin-dir .", "claude -p /now", "claude -p '/now and then'", "claude '/now'",
+		"cl'au'de -p /now", "c=claude; $c -p /now", "cd sub && claude -p /deep", "bash -c 'claude -p /now'",
+		"claude -p hi --plugin-url https://example.com/p.zip",
 	} {
 		if v := judge("Bash", map[string]any{"command": command}); v.Decision > approver.Ask {
 			t.Errorf("%s is %v", command, v.Decision)
@@ -86,7 +100,8 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 	}{
 		{"Edit", map[string]any{"file_path": dir + "/plug/commands/half.md", "old_string": "!", "new_string": "!`date`"}},
 		{"Edit", map[string]any{"file_path": dir + "/plug/own/h.json", "old_string": "{}", "new_string": hooks}},
-		{"mcp__filesystem__move_file", map[string]any{"source": dir + "/evil.md", "destination": dir + "/plug/commands/x.md"}},
+		{"mcp__filesystem__move_file",
+			map[string]any{"source": dir + "/evil.md", "destination": dir + "/plug/commands/x.md"}},
 		{"mcp__filesystem__copy_file", map[string]any{"source": dir + "/gone.md", "destination": dir + "/plug/own/c.md"}},
 	} {
 		if v := judge(c.tool, c.args); v.Decision > approver.Ask {
@@ -97,7 +112,8 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 	if !strings.Contains(v.Reason, "plug/own/c.md") {
 		t.Errorf("the file is not named: %s", v.Reason)
 	}
-	if v := judge("Write", map[string]any{"file_path": dir + "/plug/own/c.md", "content": "!`rm -rf /`"}); v.Decision != approver.Deny {
+	if v := judge("Write",
+		map[string]any{"file_path": dir + "/plug/own/c.md", "content": "!`rm -rf /`"}); v.Decision != approver.Deny {
 		t.Errorf("a forbidden command in a plugin is %v", v.Decision)
 	}
 }
@@ -108,30 +124,38 @@ func TestTextsOfPluginsAreAsked(t *testing.T) {
 func TestCallsThatLoadAPluginsText(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, "shop")
-	put(t, dir, ".claude/skills/folder/.claude-plugin/plugin.json", `{"name":"named","commands":["./own/c.md","./more"],"skills":"./sk"}`)
+	put(t, dir, ".claude/skills/folder/.claude-plugin/plugin.json",
+		`{"name":"named","commands":["./own/c.md","./more"],"skills":"./sk"}`)
 	put(t, dir, ".claude/skills/folder/own/c.md", forced)
 	put(t, dir, ".claude/skills/folder/more/d.md", forced)
 	put(t, dir, ".claude/skills/folder/sk/e/SKILL.md", forced)
 	put(t, dir, ".claude/skills/folder/commands/plain.md", "Text.")
 	put(t, dir, ".claude/skills/folder/agents/a.md", "---\nname: a\nhooks:\n  Stop: []\n---\n")
-	put(t, dir, ".claude/skills/object/.claude-plugin/plugin.json", `{"name":"object","commands":{"about":{"source":"./README.md"}}}`)
+	put(t, dir, ".claude/skills/object/.claude-plugin/plugin.json",
+		`{"name":"object","commands":{"about":{"source":"./README.md"}}}`)
 	put(t, dir, ".claude/skills/object/README.md", "!`rm -rf /`")
-	put(t, dir, ".claude/skills/inl/.claude-plugin/plugin.json", `{"name":"inl","commands":{"a":{"content":"!`+"`date`"+`"}}}`)
+	put(t, dir, ".claude/skills/inl/.claude-plugin/plugin.json",
+		`{"name":"inl","commands":{"a":{"content":"!`+"`date`"+`"}}}`)
 	put(t, dir, ".claude/skills/broken/.claude-plugin/plugin.json", `{"name":`)
 	put(t, dir, ".claude/agents/hooked.md", "---\nname: hooked\nhooks:\n  Stop: []\n---\n")
 	put(t, dir, ".claude/agents/plain.md", strings.Replace(plainSkill, "name: x", "name: plain", 1))
 	put(t, dir, ".claude/skills/forklost/SKILL.md", "---\nname: forklost\ncontext: fork\nagent: nobody\n---\nText\n")
 	for name, script := range map[string]string{
-		"hooked": "agent('x', {agentType: 'hooked'})", "quoted": `agent("x", {"agentType": "hooked"})`, "ticks": "agent('x', {agentType:`hooked`})",
-		"computed": "agent('x', {agentType: 'hoo' + k})", "variable": "agent('x', {agentType})", "key": "agent('x', {['agent'+'Type']: 1, agentType: t})",
-		"escaped": `agent('x', {agent\u0054ype: 'hooked'})`, "plain": "agent('x', {agentType: 'plain'})", "none": "agent('x')", "built": "agent('x', {agentType: 'Explore'})",
+		"hooked": "agent('x', {agentType: 'hooked'})", "quoted": `agent("x", {"agentType": "hooked"})`,
+		"ticks":    "agent('x', {agentType:`hooked`})",
+		"computed": "agent('x', {agentType: 'hoo' + k})", "variable": "agent('x', {agentType})",
+		"key":     "agent('x', {['agent'+'Type']: 1, agentType: t})",
+		"escaped": `agent('x', {agent\u0054ype: 'hooked'})`, "plain": "agent('x', {agentType: 'plain'})",
+		"none": "agent('x')", "built": "agent('x', {agentType: 'Explore'})",
 	} {
-		put(t, dir, ".claude/workflows/"+name+"-file.js", "export const meta = { name: 'wf-"+name+"', description: 'd' }\n"+script+"\n")
+		put(t, dir, ".claude/workflows/"+name+"-file.js",
+			"export const meta = { name: 'wf-"+name+"', description: 'd' }\n"+script+"\n")
 	}
 	plugin := filepath.Join(home, ".claude/plugins/cache/m/p/1")
 	put(t, plugin, ".claude-plugin/plugin.json", `{"name":"p","commands":["./own/x.md"]}`)
 	put(t, plugin, "own/x.md", forced)
-	put(t, home, ".claude/plugins/installed_plugins.json", `{"version":2,"plugins":{"p@m":[{"scope":"user","installPath":"`+plugin+`"}]}}`)
+	put(t, home, ".claude/plugins/installed_plugins.json",
+		`{"version":2,"plugins":{"p@m":[{"scope":"user","installPath":"`+plugin+`"}]}}`)
 	judge := toolCalls(t, dir, map[string]string{"HOME": home})
 	for _, c := range []struct {
 		tool, name string
@@ -173,7 +197,8 @@ func TestCallsThatLoadAPluginsText(t *testing.T) {
 		{"Workflow", "path:.claude/workflows/hooked-file.js", approver.Ask, "hooked.md"},
 		{"Workflow", "path:gone.js", approver.Ask, ""},
 	} {
-		key := map[string]string{"Skill": "skill", "SlashCommand": "command", "Agent": "subagent_type", "Task": "subagent_type", "Workflow": "name"}[c.tool]
+		key := map[string]string{"Skill": "skill", "SlashCommand": "command", "Agent": "subagent_type",
+			"Task": "subagent_type", "Workflow": "name"}[c.tool]
 		name := c.name
 		if file, ok := strings.CutPrefix(name, "path:"); ok {
 			key, name = "scriptPath", file

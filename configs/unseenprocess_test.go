@@ -55,13 +55,19 @@ func TestProgramsOfProcesses(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"ls -l /proc/$PPID/exe", "ls -l /proc/*/exe 2>/dev/null | head", "readlink -f /proc/$$/exe", "readlink /proc/$PPID/exe",
-		"file $(readlink -f /proc/$PPID/exe)", "sha256sum /proc/self/exe", "cat /proc/self/status", "cat /proc/$$/cmdline | tr '\\0' ' '",
-		"ls /proc/self/fd", "cat /dev/fd/0", "diff <(sort a) <(sort b)", "source <(kubectl completion bash)", "bash <(echo date)",
-		"bash /dev/fd/3 3< run.sh", "python3 /dev/fd/3 3<<< 'print(1)'", "echo hi > /dev/fd/2", "cp /proc/cpuinfo x", "cat /proc/version > x",
-		"cp /proc/self/maps x", "tee /dev/fd/2 < run.sh", "for p in /proc/[0-9]*/exe; do readlink $p; done", "strings /proc/$PPID/exe | head",
+		"ls -l /proc/$PPID/exe", "ls -l /proc/*/exe 2>/dev/null | head", "readlink -f /proc/$$/exe",
+		"readlink /proc/$PPID/exe",
+		"file $(readlink -f /proc/$PPID/exe)", "sha256sum /proc/self/exe", "cat /proc/self/status",
+		"cat /proc/$$/cmdline | tr '\\0' ' '",
+		"ls /proc/self/fd", "cat /dev/fd/0", "diff <(sort a) <(sort b)", "source <(kubectl completion bash)",
+		"bash <(echo date)",
+		"bash /dev/fd/3 3< run.sh", "python3 /dev/fd/3 3<<< 'print(1)'", "echo hi > /dev/fd/2", "cp /proc/cpuinfo x",
+		"cat /proc/version > x",
+		"cp /proc/self/maps x", "tee /dev/fd/2 < run.sh", "for p in /proc/[0-9]*/exe; do readlink $p; done",
+		"strings /proc/$PPID/exe | head",
 		"ldd /proc/self/exe", "[ -x /proc/self/exe ] && echo yes", "cp /dev/stdin x < run.sh", "cat /dev/fd/3 3< run.sh > x",
-		"python3 -c 'import os;print(os.readlink(\"/proc/self/exe\"))'", "./exe --help", "cargo run --bin exe", "cp exe out/exe",
+		"python3 -c 'import os;print(os.readlink(\"/proc/self/exe\"))'", "./exe --help", "cargo run --bin exe",
+		"cp exe out/exe",
 		"grep -rn /proc/self/exe src", "echo 'os.Readlink(\"/proc/self/exe\")' > x.go",
 	} {
 		if v := (loadRow{command, world, "Bash", runs(command)}).judged(t); v.Decision <= approver.Ask {

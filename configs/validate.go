@@ -47,10 +47,12 @@ func (c Config) peopleProblems() (out []problem) {
 	accounts := map[string]int{}
 	for id, who := range c.People() {
 		if len(who.ID) > broadcaster.MaxName || len(id.Channel)+len(id.ID) > broadcaster.MaxName {
-			bad(id, "an approver's id or person has more than %d bytes, so approver people remove could not name them", broadcaster.MaxName)
+			bad(id, "an approver's id or person has more than %d bytes, so approver people remove could not name them",
+				broadcaster.MaxName)
 		}
 		if accounts[who.ID]++; accounts[who.ID] == broadcaster.MaxAccounts+1 {
-			bad(id, "the person %.40q has more than %d accounts: write one person for each human being", who.ID, broadcaster.MaxAccounts)
+			bad(id, "the person %.40q has more than %d accounts: write one person for each human being", who.ID,
+				broadcaster.MaxAccounts)
 		}
 	}
 	return out
@@ -64,10 +66,12 @@ func (c Config) ownProblems() []problem {
 			out = append(out, problem{path, fmt.Sprintf(format, args...)})
 		}
 	}
-	bad(c.TTL < shieldcore.MinTTL || c.TTL > shieldcore.MaxTTL, "ttl", "ttl must be %s to %s", short(shieldcore.MinTTL), short(shieldcore.MaxTTL))
+	bad(c.TTL < shieldcore.MinTTL || c.TTL > shieldcore.MaxTTL, "ttl", "ttl must be %s to %s", short(shieldcore.MinTTL),
+		short(shieldcore.MaxTTL))
 	bad(c.CodeLength < tokens.MinLength || c.CodeLength > tokens.MaxLength, "code_length",
 		"code_length must be %d to %d: a shorter code could be guessed", tokens.MinLength, tokens.MaxLength)
-	bad(c.FailMode != FailClosed && c.FailMode != FailOpen, "fail_mode", "fail_mode must be %s, which blocks whatever cannot be judged, or %s", FailClosed, FailOpen)
+	bad(c.FailMode != FailClosed && c.FailMode != FailOpen, "fail_mode",
+		"fail_mode must be %s, which blocks whatever cannot be judged, or %s", FailClosed, FailOpen)
 
 	for _, name := range agents.Names() {
 		path, park := "agents."+name+".park_after", c.Agents[name].ParkAfter
@@ -87,8 +91,10 @@ func (c Config) ownProblems() []problem {
 	bad(c.Sockets.Submit == c.Sockets.Resolve, "sockets.resolve",
 		"sockets.resolve is the same as sockets.submit: agents and people need different sockets")
 
-	for path, uids := range map[string][]uint32{"sockets.submit_uids": c.Sockets.SubmitUIDs, "sockets.resolve_uids": c.Sockets.ResolveUIDs} {
-		bad(slices.Contains(uids, math.MaxUint32), path, "%s: %d means nobody to the kernel: see `id -u NAME`", path, uint32(math.MaxUint32))
+	for path, uids := range map[string][]uint32{"sockets.submit_uids": c.Sockets.SubmitUIDs,
+		"sockets.resolve_uids": c.Sockets.ResolveUIDs} {
+		bad(slices.Contains(uids, math.MaxUint32), path, "%s: %d means nobody to the kernel: see `id -u NAME`", path,
+			uint32(math.MaxUint32))
 	}
 	for i, uid := range c.Sockets.ResolveUIDs {
 		bad(slices.Contains(c.Sockets.SubmitUIDs, uid), fmt.Sprintf("sockets.resolve_uids[%d]", i),
@@ -101,9 +107,12 @@ func (c Config) ownProblems() []problem {
 	bad(a.MaxSize < 1<<20, "audit.max_size", "audit.max_size must be at least 1048576 bytes (1 MiB)")
 	bad(a.CheckpointEvery < 1 || a.CheckpointEvery > audit.MaxCheckpointEvery, "audit.checkpoint_every",
 		"audit.checkpoint_every must be 1 to %d", audit.MaxCheckpointEvery)
-	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after", "audit.checkpoint_after must be 100ms to 1h")
-	bad(a.Keep.Age != 0 && a.Keep.Age < 24*time.Hour, "audit.keep.age", "audit.keep.age must be 0, which keeps everything, or at least 24h")
-	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size", "audit.keep.size must be 0, which is no limit, or at least twice audit.max_size")
+	bad(a.CheckpointAfter < 100*time.Millisecond || a.CheckpointAfter > time.Hour, "audit.checkpoint_after",
+		"audit.checkpoint_after must be 100ms to 1h")
+	bad(a.Keep.Age != 0 && a.Keep.Age < 24*time.Hour, "audit.keep.age",
+		"audit.keep.age must be 0, which keeps everything, or at least 24h")
+	bad(a.Keep.Size != 0 && a.Keep.Size < 2*a.MaxSize, "audit.keep.size",
+		"audit.keep.size must be 0, which is no limit, or at least twice audit.max_size")
 	bad(c.Store.KeepFor < approver.MinKeepFor || c.Store.KeepFor > 90*24*time.Hour, "store.keep_for",
 		"store.keep_for must be %s to 2160h", short(approver.MinKeepFor))
 	var stores []string

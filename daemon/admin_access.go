@@ -30,12 +30,16 @@ type doorkeeper struct {
 const maxOperation = 16 << 10
 
 // errGone means that a peer's account, or the person whose it is, was removed.
-var errGone = errors.New("only approver status and approver freeze are open to them; root, and whoever else may use this socket, can bring them back")
+var errGone = errors.New("only approver status and approver freeze are open to them; root, and whoever else may use " +
+	"this socket, can bring them back")
 
 // Operate implements [httpapi.Operator].
-func (p doorkeeper) Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+func (p doorkeeper) Operate(
+	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
+) (json.RawMessage, error) {
 	if n := len(body); n > maxOperation && op != adminapi.OpFreeze && op != adminapi.OpAdmit {
-		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", display.OneLine(cutOp(op)), n, maxOperation)
+		return nil, fmt.Errorf("what was sent with %s has %d bytes, more than %d: say it shorter", display.OneLine(cutOp(op)),
+			n, maxOperation)
 	}
 	if op != adminapi.OpStatus && op != adminapi.OpFreeze {
 		if err := p.admin.admits(ctx, peer, op); err != nil {
@@ -105,11 +109,13 @@ func (d *Admin) admits(ctx context.Context, peer approver.Peer, op string) error
 	gone, away, err := d.People.Approvers.Removal(ctx, id, d.authority.listed()[id])
 	switch {
 	case err != nil:
-		return fmt.Errorf("it is not known whether %s was removed, so only approver status and approver freeze are open to them: %w",
+		return fmt.Errorf("it is not known whether %s was removed, so only approver status and approver freeze are open "+
+			"to them: %w",
 			approver.SelfPerson(id.Channel, id.ID), err)
 	case away:
 		// With an error it is told once a minute, and else as often as they come.
-		d.log.Warn("refused an operation of somebody who was removed", "uid", peer.UID, "person", gone.Person, "operation", cutOp(op), "error", errRemoved)
+		d.log.Warn("refused an operation of somebody who was removed", "uid", peer.UID, "person", gone.Person, "operation",
+			cutOp(op), "error", errRemoved)
 		return goneFrom(gone)
 	}
 	return nil

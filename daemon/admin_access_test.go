@@ -30,25 +30,34 @@ var everyOp = []struct {
 	open     bool
 }{
 	{adminapi.OpStatus, `{}`, true}, {adminapi.OpFreeze, `{"reason":"stolen"}`, true},
-	{adminapi.OpPending, `{}`, false}, {adminapi.OpShow, `{"request":"x"}`, false}, {adminapi.OpUnfreeze, `{}`, false}, {adminapi.OpPause, `{"for":60000000000,"all":true}`, false},
-	{adminapi.OpPause, `{}`, false}, {adminapi.OpObserve, `{"for":3600000000000}`, false}, {adminapi.OpEnforce, `{}`, false}, {adminapi.OpPair, `{"channel":"telegram","code":"x"}`, false},
-	{adminapi.OpAdmit, `{"channel":"telegram","who":{"id":"666"},"diff":["+x"]}`, false}, {adminapi.OpPeople, `{}`, false}, {adminapi.OpRemove, `{"person":"bob"}`, false},
-	{adminapi.OpRestore, `{"person":"ada"}`, false}, {adminapi.OpRestore, `{"person":"terminal:61004"}`, false}, {adminapi.OpRecover, `{}`, false}, {adminapi.OpRecover, `{"show":true}`, false},
-	{adminapi.OpOwnerShow, `{"request":"x"}`, false}, {adminapi.OpOwnerApprove, `{"request":"x","code":"y"}`, false}, {adminapi.OpGrants, `{}`, false},
-	{adminapi.OpPropose, `{"request":"x"}`, false}, {adminapi.OpRevoke, `{"request":"x"}`, false}, {"", `{}`, false}, {"status/", `{}`, false}, {"Freeze", `{}`, false}, {"what comes next", `{}`, false},
+	{adminapi.OpPending, `{}`, false}, {adminapi.OpShow, `{"request":"x"}`, false}, {adminapi.OpUnfreeze, `{}`, false},
+	{adminapi.OpPause, `{"for":60000000000,"all":true}`, false},
+	{adminapi.OpPause, `{}`, false}, {adminapi.OpObserve, `{"for":3600000000000}`, false},
+	{adminapi.OpEnforce, `{}`, false}, {adminapi.OpPair, `{"channel":"telegram","code":"x"}`, false},
+	{adminapi.OpAdmit, `{"channel":"telegram","who":{"id":"666"},"diff":["+x"]}`, false}, {adminapi.OpPeople, `{}`, false},
+	{adminapi.OpRemove, `{"person":"bob"}`, false},
+	{adminapi.OpRestore, `{"person":"ada"}`, false}, {adminapi.OpRestore, `{"person":"terminal:61004"}`, false},
+	{adminapi.OpRecover, `{}`, false}, {adminapi.OpRecover, `{"show":true}`, false},
+	{adminapi.OpOwnerShow, `{"request":"x"}`, false}, {adminapi.OpOwnerApprove, `{"request":"x","code":"y"}`, false},
+	{adminapi.OpGrants, `{}`, false},
+	{adminapi.OpPropose, `{"request":"x"}`, false}, {adminapi.OpRevoke, `{"request":"x"}`, false}, {"", `{}`, false},
+	{"status/", `{}`, false}, {"Freeze", `{}`, false}, {"what comes next", `{}`, false},
 }
 
 // gateDesk is an isolated desk whose configuration names terminal:61004 as Ada's.
 func gateDesk(t *testing.T, l *roomLife, lists string) *Admin {
 	t.Helper()
-	cfg, err := configs.Parse("/etc/x/approver.yaml", []byte("dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n  terminal:\n    allow_answers: true\n    approvers: "+lists+"\n"))
+	cfg, err := configs.Parse("/etc/x/approver.yaml",
+		[]byte("dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n  terminal:\n    allow_answers: true\n"+
+			"    approvers: "+lists+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := newAuthorityBench(t)
 	b.kv, b.isolated = l.store, true
 	log := slog.New(slog.DiscardHandler)
-	return &Admin{People: l.people, authority: b.start(cfg), audit: l.records, observer: &observer{people: l.people, log: log}, times: &timing.Times{}, shield: &shield.Shield{}, log: log}
+	return &Admin{People: l.people, authority: b.start(cfg), audit: l.records,
+		observer: &observer{people: l.people, log: log}, times: &timing.Times{}, shield: &shield.Shield{}, log: log}
 }
 
 // The story: Ada operates an isolated daemon from her terminal, so her uid is on the
@@ -64,10 +73,15 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 		lists string // of the daemon that she then speaks to
 		gone  broadcaster.Removal
 	}{
-		"her person":                    {listed, broadcaster.Removal{Person: "ada"}},
-		"her person and account":        {listed, broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}}},
-		"her account, no list has it":   {`[{id: "61005"}]`, broadcaster.Removal{Person: "terminal:61004", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}, Unlisted: true}},
-		"another list calls her carol":  {`[{id: "61004", person: carol}, {id: "61005"}]`, broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "slack", ID: "U1"}, {Channel: "terminal", ID: "61004"}}}},
+		"her person": {listed, broadcaster.Removal{Person: "ada"}},
+		"her person and account": {listed,
+			broadcaster.Removal{Person: "ada", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}}}},
+		"her account, no list has it": {`[{id: "61005"}]`,
+			broadcaster.Removal{Person: "terminal:61004", Identities: []approver.Identity{{Channel: "terminal", ID: "61004"}},
+				Unlisted: true}},
+		"another list calls her carol": {`[{id: "61004", person: carol}, {id: "61005"}]`,
+			broadcaster.Removal{Person: "ada",
+				Identities: []approver.Identity{{Channel: "slack", ID: "U1"}, {Channel: "terminal", ID: "61004"}}}},
 		"the account stands for itself": {`[{id: "61004"}, {id: "61005"}]`, broadcaster.Removal{Person: "terminal:61004"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,14 +105,16 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 					if errors.Is(err, errGone) == o.open {
 						t.Errorf("%s: %s %s: %v", mark, o.op, o.body, err)
 					}
-					if !o.open && (!strings.Contains(err.Error(), " was removed by ") || !strings.Contains(err.Error(), "only approver status and approver freeze")) {
+					if !o.open && (!strings.Contains(err.Error(), " was removed by ") ||
+						!strings.Contains(err.Error(), "only approver status and approver freeze")) {
 						t.Errorf("%s: %v", o.op, err)
 					}
 				}
 				if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: ada}, nil); !errors.Is(err, errGone) {
 					t.Errorf("%s: watch: %v", mark, err)
 				}
-				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 || len(after.Removed) != len(before.Removed) {
+				if after, _, err := l.people.Controls.Load(t.Context()); err != nil || !after.Frozen() || len(after.Away()) != 1 ||
+					len(after.Removed) != len(before.Removed) {
 					t.Errorf("%s: %+v, %v", mark, after, err)
 				}
 				for _, other := range []uint32{0, bob} {
@@ -109,10 +125,12 @@ func TestWhoeverWasRemovedOperatesNothing(t *testing.T) {
 				d.People = like(t, l, l.store, broadcaster.NewControlMark(0))
 			}
 			// Somebody else, who was not, brings her back.
-			if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: bob}, adminapi.OpRestore, fmt.Appendf(nil, `{"person":%q,"unseen":true}`, tt.gone.Person)); err != nil {
+			if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: bob}, adminapi.OpRestore,
+				fmt.Appendf(nil, `{"person":%q,"unseen":true}`, tt.gone.Person)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: ada}, adminapi.OpUnfreeze, json.RawMessage(`{}`)); err != nil {
+			if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: ada}, adminapi.OpUnfreeze,
+				json.RawMessage(`{}`)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -129,7 +147,8 @@ func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		_, err := p.Operate(ctx, approver.Peer{Known: true, UID: 61004}, o.op, json.RawMessage(o.body))
 		cancel()
-		if refused := err != nil && strings.Contains(err.Error(), "it is not known whether terminal:61004 was removed"); refused == o.open {
+		if refused := err != nil &&
+			strings.Contains(err.Error(), "it is not known whether terminal:61004 was removed"); refused == o.open {
 			t.Errorf("%s: %v", o.op, err)
 		}
 	}
@@ -139,7 +158,8 @@ func TestOperatorsWhileTheStoreIsAway(t *testing.T) {
 	if err := p.Watch(ctx, approver.Peer{Known: true, UID: 61004}, never); err == nil {
 		t.Error("they watch")
 	}
-	for uid, d := range map[uint32]*Admin{0: d, uint32(os.Getuid()): {notice: "NOT ISOLATED", People: d.People, authority: d.authority}} {
+	for uid, d := range map[uint32]*Admin{0: d,
+		uint32(os.Getuid()): {notice: "NOT ISOLATED", People: d.People, authority: d.authority}} {
 		if err := d.admits(ctx, approver.Peer{Known: true, UID: uid}, adminapi.OpPending); err != nil {
 			t.Errorf("uid %d: %v", uid, err)
 		}
@@ -156,7 +176,8 @@ func TestOperatorsOfAStoreThatLostTheRemoval(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	for _, mark := range []*broadcaster.ControlMark{l.people.Mark, broadcaster.NewControlMark(0)} {
 		d.People = like(t, l, lostControls{l.store}, mark)
-		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}, adminapi.OpPending); err == nil || !strings.Contains(err.Error(), "has lost its record") {
+		if err := d.admits(t.Context(), approver.Peer{Known: true, UID: 61004}, adminapi.OpPending); err == nil ||
+			!strings.Contains(err.Error(), "has lost its record") {
 			t.Error(err)
 		}
 	}
@@ -217,7 +238,9 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
 	d := gateDesk(t, l, `[{id: "61004", person: ada}, {id: "61005", person: bob}]`)
-	local, err := terminal.New(terminal.Config{AllowAnswers: true, Isolated: true, Approvers: []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}}}, slog.New(slog.DiscardHandler))
+	local, err := terminal.New(terminal.Config{AllowAnswers: true, Isolated: true,
+		Approvers: []approver.Approver{{ID: "61004", Person: "ada"}, {ID: "61005", Person: "bob"}}},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +253,8 @@ func TestAWatchThatShowsNothingEndsWithARemoval(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended, begun := make(chan error, 1), make(chan struct{}, 1)
 		go func() {
-			ended <- p.Watch(ctx, approver.Peer{Known: true, UID: uid}, func(json.RawMessage) error { begun <- struct{}{}; return nil })
+			ended <- p.Watch(ctx, approver.Peer{Known: true, UID: uid},
+				func(json.RawMessage) error { begun <- struct{}{}; return nil })
 		}()
 		<-begun
 		return ended, cancel
@@ -272,9 +296,12 @@ func TestWhoseWatchCounts(t *testing.T) {
 		s    adminapi.Channel
 		want string
 	}{
-		"nobody":                   {adminapi.Channel{Name: "terminal", Watchers: new(int)}, "terminal shows nobody anything: nobody watches (approver watch)"},
-		"nobody who counts":        {adminapi.Channel{Name: "terminal", Watchers: new(int), Others: 1}, "terminal is watched by nobody whose answers count (approver watch), and by 1 other terminal"},
-		"several who do not count": {adminapi.Channel{Name: "terminal", Watchers: new(int), Others: 3}, "and by 3 other terminals"},
+		"nobody": {adminapi.Channel{Name: "terminal", Watchers: new(int)},
+			"terminal shows nobody anything: nobody watches (approver watch)"},
+		"nobody who counts": {adminapi.Channel{Name: "terminal", Watchers: new(int), Others: 1},
+			"terminal is watched by nobody whose answers count (approver watch), and by 1 other terminal"},
+		"several who do not count": {adminapi.Channel{Name: "terminal", Watchers: new(int), Others: 3},
+			"and by 3 other terminals"},
 	} {
 		if got := tt.s.Receiving(); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s", name, got)
@@ -298,7 +325,8 @@ func TestARefusalOfTheRemovedIsToldOnce(t *testing.T) {
 		if err := p.Watch(t.Context(), approver.Peer{Known: true, UID: 61004}, nil); !errors.Is(err, errGone) {
 			t.Fatal(err)
 		}
-		if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: 61004}, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err, errGone) {
+		if _, err := p.Operate(t.Context(), approver.Peer{Known: true, UID: 61004}, adminapi.OpUnfreeze,
+			json.RawMessage(`{}`)); !errors.Is(err, errGone) {
 			t.Fatal(err)
 		}
 	}
@@ -334,8 +362,11 @@ func TestOperationsAreShort(t *testing.T) {
 	p := doorkeeper{admin: gateDesk(t, l, `[{id: "61004", person: ada}]`)}
 	long := strings.Repeat("<", 60_000)
 	for _, o := range everyOp {
-		_, err := p.Operate(t.Context(), approver.Peer{Known: true}, o.op, fmt.Appendf(nil, `{"reason":%q,"request":"x","person":"ada"}`, long))
-		if refused := err != nil && strings.Contains(err.Error(), "bytes, more than 16384"); refused != (o.op != adminapi.OpFreeze && o.op != adminapi.OpAdmit) {
+		_, err := p.Operate(t.Context(), approver.Peer{Known: true}, o.op,
+			fmt.Appendf(nil, `{"reason":%q,"request":"x","person":"ada"}`, long))
+		if refused := err != nil &&
+			strings.Contains(err.Error(),
+				"bytes, more than 16384"); refused != (o.op != adminapi.OpFreeze && o.op != adminapi.OpAdmit) {
 			t.Errorf("%s: %v", o.op, err)
 		}
 		if err != nil && len(err.Error()) > 4<<10 {
@@ -355,7 +386,8 @@ func TestFewStrangersAreRemoved(t *testing.T) {
 	d := gateDesk(t, l, `[{id: "61004", person: ada}]`)
 	d.notice = "NOT ISOLATED"
 	remove := func(uid uint32, person string) error {
-		_, err := doorkeeper{admin: d}.Operate(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRemove, fmt.Appendf(nil, `{"person":%q,"unlisted":true}`, person))
+		_, err := doorkeeper{admin: d}.Operate(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRemove,
+			fmt.Appendf(nil, `{"person":%q,"unlisted":true}`, person))
 		return err
 	}
 	me := uint32(os.Getuid())
@@ -366,10 +398,12 @@ func TestFewStrangersAreRemoved(t *testing.T) {
 			n++
 		}
 	}
-	if n != 16 || last == nil || !strings.Contains(last.Error(), "people are removed already whom no approver list here has") {
+	if n != 16 || last == nil ||
+		!strings.Contains(last.Error(), "people are removed already whom no approver list here has") {
 		t.Errorf("%d strangers were removed; then: %v", n, last)
 	}
-	if err := remove(me+7, strings.Repeat("<", broadcaster.MaxName+1)); err == nil || !strings.Contains(err.Error(), "nobody's name or account has more than 256") {
+	if err := remove(me+7, strings.Repeat("<", broadcaster.MaxName+1)); err == nil ||
+		!strings.Contains(err.Error(), "nobody's name or account has more than 256") {
 		t.Error(err)
 	}
 	if err := remove(me+7, "ada"); err != nil {

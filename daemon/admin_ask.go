@@ -50,7 +50,9 @@ func (d *Admin) notHeldUp(peer approver.Peer, op string, err error) error {
 // ask puts a change of approver itself before people, as CATASTROPHIC, and
 // returns who approved it. claimed is what the caller says of it, and effect what
 // we know.
-func (d *Admin) ask(ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string) (string, error) {
+func (d *Admin) ask(
+	ctx context.Context, peer approver.Peer, op string, shown map[string]any, claimed, effect string,
+) (string, error) {
 	var args bytes.Buffer
 	enc := json.NewEncoder(&args)
 	enc.SetEscapeHTML(false)
@@ -67,8 +69,10 @@ func (d *Admin) ask(ctx context.Context, peer approver.Peer, op string, shown ma
 		return "", err
 	}
 	v := d.People.Ask(ctx, approver.ToolCall{
-		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op, Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
-	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect, Detail: effect})
+		ID: hex.EncodeToString(id[:]), Agent: "approver", Tool: "approver " + op, Control: op,
+		Args: bytes.TrimSpace(args.Bytes()), Claimed: claimed, Peer: peer, At: time.Now(),
+	}, approver.Verdict{Decision: approver.Ask, By: "approver", Rule: op, Severity: approver.Catastrophic, Reason: effect,
+		Detail: effect})
 	switch {
 	case v.Decision != approver.Allow && v.By == approver.LimitedBy:
 		return "", d.notHeldUp(peer, op, errors.New(v.Reason))
@@ -102,7 +106,8 @@ func (q *questions) begin(op string, peer approver.Peer) (end func(), err error)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.open[key] {
-		return nil, fmt.Errorf("people are being asked about approver %s by uid %d already: wait for their answer (approver pending lists the question)", ownCommand(op), peer.UID)
+		return nil, fmt.Errorf("people are being asked about approver %s by uid %d already: wait for their answer "+
+			"(approver pending lists the question)", ownCommand(op), peer.UID)
 	}
 	if q.open == nil {
 		q.open = map[string]bool{}

@@ -26,15 +26,19 @@ func lifted(c broadcaster.Controls) (doc adminapi.Lifted, text string) {
 func frozenText(before broadcaster.Freeze, reason string, denied int) string {
 	text := "frozen"
 	if !before.At.IsZero() {
-		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"), display.OneLine(before.By), cmp.Or(display.OneLine(before.Reason), "no reason given"))
+		text = fmt.Sprintf("frozen already since %s by %s: %s", before.At.UTC().Format(time.DateTime+" UTC"),
+			display.OneLine(before.By), cmp.Or(display.OneLine(before.Reason), "no reason given"))
 		if reason != "" && reason != before.Reason {
 			text += "\nyour reason is recorded beside it"
 		}
 	}
-	return fmt.Sprintf("%s: every call is denied until approver unfreeze; %s denied", text, words.CountWere(uint64(denied), "open request"))
+	return fmt.Sprintf("%s: every call is denied until approver unfreeze; %s denied", text,
+		words.CountWere(uint64(denied), "open request"))
 }
 
-func (d *Admin) unfreeze(ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string) (adminapi.ControlAnswer, error) {
+func (d *Admin) unfreeze(
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
+) (adminapi.ControlAnswer, error) {
 	c, _, err := d.People.Controls.Load(ctx)
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
@@ -43,7 +47,8 @@ func (d *Admin) unfreeze(ctx context.Context, peer approver.Peer, req adminapi.C
 		return adminapi.ControlAnswer{}, broadcaster.ErrNotFrozen
 	}
 	if !d.trusts(peer) {
-		if by, err = d.ask(ctx, peer, adminapi.OpUnfreeze, req.Args(""), req.Reason, "lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
+		if by, err = d.ask(ctx, peer, adminapi.OpUnfreeze, req.Args(""), req.Reason,
+			"lifts the freeze of "+c.FrozenText()+": calls run again"); err != nil {
 			return adminapi.ControlAnswer{}, err
 		}
 		if err := d.stillAs(ctx, c); err != nil {
@@ -52,10 +57,13 @@ func (d *Admin) unfreeze(ctx context.Context, peer approver.Peer, req adminapi.C
 	}
 	err = d.People.Controls.UnfreezeAs(context.WithoutCancel(ctx), c, by)
 	doc, lines := lifted(c)
-	return adminapi.ControlAnswer{Done: true, Lifted: &doc, Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
+	return adminapi.ControlAnswer{Done: true, Lifted: &doc,
+		Text: "the freeze is lifted; grants and answers from before stay burned\n" + lines}, err
 }
 
-func (d *Admin) pause(ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string) (adminapi.ControlAnswer, error) {
+func (d *Admin) pause(
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
+) (adminapi.ControlAnswer, error) {
 	if req.For < time.Minute || req.For > broadcaster.MaxPause {
 		return adminapi.ControlAnswer{}, fmt.Errorf("a pause lasts 1m to %dm", int(broadcaster.MaxPause.Minutes()))
 	}
@@ -70,7 +78,8 @@ func (d *Admin) pause(ctx context.Context, peer approver.Peer, req adminapi.Cont
 	if req.All {
 		what, which = "EVERY call, also a CATASTROPHIC one, is", "EVERY call, also a CATASTROPHIC one"
 	}
-	who, err := d.ask(ctx, peer, adminapi.OpPause, req.Args(which), req.Reason, fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
+	who, err := d.ask(ctx, peer, adminapi.OpPause, req.Args(which), req.Reason,
+		fmt.Sprintf("for %v %s let through without asking anybody", req.For, what))
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
@@ -78,13 +87,17 @@ func (d *Admin) pause(ctx context.Context, peer approver.Peer, req adminapi.Cont
 		return adminapi.ControlAnswer{}, err
 	}
 	p, err := d.People.Controls.PauseAs(context.WithoutCancel(ctx), c, req.For, req.All, who+", for "+by)
-	return adminapi.ControlAnswer{Done: true, Until: p.Until.UTC(), Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
+	return adminapi.ControlAnswer{Done: true, Until: p.Until.UTC(),
+		Text: "paused until " + p.Until.UTC().Format("15:04:05 UTC") + ", approved by " + who}, err
 }
 
 // observe puts observe mode before people, and begins it.
-func (d *Admin) observe(ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string) (adminapi.ControlAnswer, error) {
+func (d *Admin) observe(
+	ctx context.Context, peer approver.Peer, req adminapi.ControlRequest, by string,
+) (adminapi.ControlAnswer, error) {
 	if req.For < broadcaster.MinObserve || req.For > broadcaster.MaxObserve {
-		return adminapi.ControlAnswer{}, fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, words.Days(broadcaster.MaxObserve))
+		return adminapi.ControlAnswer{},
+			fmt.Errorf("observing lasts %v to %v", broadcaster.MinObserve, words.Days(broadcaster.MaxObserve))
 	}
 	c, _, err := d.People.Controls.Load(ctx)
 	switch {
@@ -93,7 +106,8 @@ func (d *Admin) observe(ctx context.Context, peer approver.Peer, req adminapi.Co
 	case c.Frozen():
 		return adminapi.ControlAnswer{}, broadcaster.ErrFrozen
 	}
-	who, err := d.ask(ctx, peer, adminapi.OpObserve, req.Args("EVERY call, also what a rule denies"), req.Reason, fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", words.Days(req.For)))
+	who, err := d.ask(ctx, peer, adminapi.OpObserve, req.Args("EVERY call, also what a rule denies"), req.Reason,
+		fmt.Sprintf("for %v NOTHING is asked or denied: every call goes on, and is only recorded", words.Days(req.For)))
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
@@ -101,13 +115,15 @@ func (d *Admin) observe(ctx context.Context, peer approver.Peer, req adminapi.Co
 		return adminapi.ControlAnswer{}, err
 	}
 	o, err := d.People.Controls.ObserveAs(context.WithoutCancel(ctx), c, req.For, who+", for "+by)
-	return adminapi.ControlAnswer{Done: true, Until: o.Until.UTC(), Text: "observing until " + words.Minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
+	return adminapi.ControlAnswer{Done: true, Until: o.Until.UTC(),
+		Text: "observing until " + words.Minute(o.Until) + ", approved by " + who + ": nothing is asked or denied"}, err
 }
 
 // enforce ends observe mode.
 func (d *Admin) enforce(ctx context.Context, by string) (adminapi.ControlAnswer, error) {
 	last, ended, err := d.People.Controls.Enforce(context.WithoutCancel(ctx), by)
-	doc := adminapi.ControlAnswer{Done: true, Since: last.Since, Text: "rules were enforced already, and nothing was changed"}
+	doc := adminapi.ControlAnswer{Done: true, Since: last.Since,
+		Text: "rules were enforced already, and nothing was changed"}
 	if ended {
 		doc.Text, doc.Ended = "observe mode is over: rules are enforced", true
 	}

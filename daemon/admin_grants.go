@@ -28,7 +28,8 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 	doc := adminapi.Grants{Now: now.UTC(), Grants: []adminapi.Grant{}}
 	for _, g := range grants {
 		doc.Grants = append(doc.Grants, adminapi.Grant{
-			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: display.OneLine(g.Agent), Dir: display.OneLine(g.Dir),
+			ID: g.ID, Kind: g.Kind, Push: g.Push, By: g.By, Until: g.Until.UTC(), Agent: display.OneLine(g.Agent),
+			Dir: display.OneLine(g.Dir),
 		})
 	}
 	if errors.Is(err, broadcaster.ErrIncomplete) {
@@ -38,7 +39,9 @@ func (d *Admin) listGrants(ctx context.Context) (adminapi.Grants, error) {
 }
 
 // revoke needs nobody's yes: it only tightens.
-func (d *Admin) revoke(ctx context.Context, peer approver.Peer, which adminapi.RequestID) (adminapi.ControlAnswer, error) {
+func (d *Admin) revoke(
+	ctx context.Context, peer approver.Peer, which adminapi.RequestID,
+) (adminapi.ControlAnswer, error) {
 	err := d.People.Grants.Revoke(context.WithoutCancel(ctx), which.Request, fmt.Sprintf("uid %d", peer.UID))
 	return adminapi.ControlAnswer{Done: err == nil, Text: "revoked"}, err
 }
@@ -67,15 +70,18 @@ func exactRule(call approver.ToolCall) (string, error) {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", call.Agent, call.Tool, call.Dir, call.Command))
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-	rule := fmt.Sprintf("  - name: always.c%s\n    tools: [%s]\n    command: %s\n    when:\n      agents: [%s]\n      uids: [%d]\n      dirs: [%s]\n    decision: allow\n",
-		hex.EncodeToString(sum[:4]), quote(call.Tool), quote("^"+command.String()+"$"), quote(call.Agent), call.Peer.UID, quote(call.Dir))
+	rule := fmt.Sprintf("  - name: always.c%s\n    tools: [%s]\n    command: %s\n    when:\n      agents: [%s]\n"+
+		"      uids: [%d]\n      dirs: [%s]\n    decision: allow\n",
+		hex.EncodeToString(sum[:4]), quote(call.Tool), quote("^"+command.String()+"$"), quote(call.Agent), call.Peer.UID,
+		quote(call.Dir))
 	// What is proposed must do what it says, and nothing may be read into it.
 	policy, err := shieldcore.Load("rule", []byte("version: 1\ntools: {known: ["+quote(call.Tool)+"]}\nrules:\n"+rule))
 	if err != nil {
 		return "", errors.New("a rule cannot name it")
 	}
 	v, err := policy.Judge(context.Background(), call)
-	if err != nil || v.Decision != approver.Allow || strings.ContainsFunc(rule, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+	if err != nil || v.Decision != approver.Allow ||
+		strings.ContainsFunc(rule, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 		return "", errors.New("a rule that allows cannot match a command that runs more than one thing")
 	}
 	return rule, nil
@@ -86,7 +92,8 @@ func exactRule(call approver.ToolCall) (string, error) {
 func (d *Admin) propose(ctx context.Context, which adminapi.RequestID) (adminapi.Proposal, error) {
 	r, err := d.People.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
-		return adminapi.Proposal{}, fmt.Errorf("there is no request %q any more: the audit and approver pending have the ids", which.Request)
+		return adminapi.Proposal{},
+			fmt.Errorf("there is no request %q any more: the audit and approver pending have the ids", which.Request)
 	} else if err != nil {
 		return adminapi.Proposal{}, err
 	}

@@ -32,7 +32,8 @@ func (d *Admin) ownerAnswers(ctx context.Context, peer approver.Peer, op string,
 		return adminapi.OwnerAnswer{}, nil // as everybody is told
 	}
 	if errors.Is(err, approver.ErrNotFound) {
-		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open", display.OneLine(req.Request))
+		return nil, fmt.Errorf("there is no request %q: approver pending lists those that are open",
+			display.OneLine(req.Request))
 	} else if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,9 @@ func platforms() (names []string) {
 // admit puts one more approver before those who are, with the exact change of
 // the configuration. The first whom a chat reaches needs nobody's yes, and an
 // isolated daemon takes its operator's.
-func (d *Admin) admit(ctx context.Context, peer approver.Peer, req adminapi.AdmitRequest) (adminapi.ControlAnswer, error) {
+func (d *Admin) admit(
+	ctx context.Context, peer approver.Peer, req adminapi.AdmitRequest,
+) (adminapi.ControlAnswer, error) {
 	if req.Channel == "" || req.Who.ID == "" || len(req.Diff) == 0 {
 		return adminapi.ControlAnswer{}, errors.New("it is not said who is to be added, and how")
 	}
@@ -49,12 +51,15 @@ func (d *Admin) admit(ctx context.Context, peer approver.Peer, req adminapi.Admi
 	switch {
 	case d.trusts(peer):
 		d.log.Warn("an approver is added by the operator", "who", who, "uid", peer.UID)
-		return adminapi.ControlAnswer{Done: true, Text: "this daemon is isolated, so your word counts"}, d.authority.admit(ctx, line, fmt.Sprintf("added by uid %d", peer.UID))
+		return adminapi.ControlAnswer{Done: true, Text: "this daemon is isolated, so your word counts"},
+			d.authority.admit(ctx, line, fmt.Sprintf("added by uid %d", peer.UID))
 	case len(d.audience().chats()) == 0:
 		return adminapi.ControlAnswer{Done: true, Text: "the first approver whom a chat reaches"}, nil
 	}
-	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File, "diff": req.Diff}
-	by, err := d.ask(ctx, peer, adminapi.OpAdmit, shown, "calls themselves "+display.Visible(req.Who.Name), "adds an approver: "+who+" could then allow what agents do")
+	shown := map[string]any{"channel": req.Channel, "user": req.Who.ID, "person": req.Person, "file": req.File,
+		"diff": req.Diff}
+	by, err := d.ask(ctx, peer, adminapi.OpAdmit, shown, "calls themselves "+display.Visible(req.Who.Name),
+		"adds an approver: "+who+" could then allow what agents do")
 	if err == nil {
 		err = d.notRemoved(ctx, req) // somebody may have been since
 	}

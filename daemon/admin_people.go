@@ -63,11 +63,15 @@ func (d *Admin) removed(c broadcaster.Controls) []string {
 }
 
 // remove takes a person away. It needs nobody's yes: like a freeze it only tightens.
-func (d *Admin) remove(ctx context.Context, peer approver.Peer, req adminapi.PersonRequest) (adminapi.ControlAnswer, error) {
+func (d *Admin) remove(
+	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
+) (adminapi.ControlAnswer, error) {
 	if n := len(req.Person); n > broadcaster.MaxName {
-		return adminapi.ControlAnswer{}, fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, broadcaster.MaxName)
+		return adminapi.ControlAnswer{},
+			fmt.Errorf("whom to remove is said in %d bytes: nobody's name or account has more than %d", n, broadcaster.MaxName)
 	}
-	gone := broadcaster.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason, ByRoot: peer.Known && peer.UID == 0}
+	gone := broadcaster.Removal{Person: req.Person, By: fmt.Sprintf("uid %d", peer.UID), Reason: req.Reason,
+		ByRoot: peer.Known && peer.UID == 0}
 	listed := d.authority.listed()
 	for id, who := range listed {
 		if approver.SelfPerson(id.Channel, id.ID) == req.Person {
@@ -81,8 +85,9 @@ func (d *Admin) remove(ctx context.Context, peer approver.Peer, req adminapi.Per
 	}
 	if len(gone.Identities) == 0 {
 		if !req.Unlisted || req.Person == "" {
-			return adminapi.ControlAnswer{}, fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
-				display.OneLine(req.Person), knownPeople(listed))
+			return adminapi.ControlAnswer{},
+				fmt.Errorf("nobody here is %q: %s. If only another daemon on this store knows them, say --unlisted",
+					display.OneLine(req.Person), knownPeople(listed))
 		}
 		if channel, id, ok := strings.Cut(req.Person, ":"); ok {
 			gone.Identities = []approver.Identity{{Channel: channel, ID: id}}
@@ -108,12 +113,14 @@ func (d *Admin) remove(ctx context.Context, peer approver.Peer, req adminapi.Per
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
-	text := fmt.Sprintf("%s is removed: no answer of theirs counts any more, on any channel of any daemon on this store (%s); %d unused yeses of theirs are void",
+	text := fmt.Sprintf("%s is removed: no answer of theirs counts any more, on any channel of any daemon on this "+
+		"store (%s); %d unused yeses of theirs are void",
 		display.OneLine(gone.Person), accountNames(gone.Identities), voided)
 	if ended != "" {
 		text += "\nthis is over, because it may be by their word: " + ended
 	}
-	text += spared + "\ntake them out of the chats and of the approver lists, too; approver people restore brings them back"
+	text += spared + "\ntake them out of the chats and of the approver lists, too; approver people restore brings them " +
+		"back"
 	if nobody := d.nobody(ctx); nobody != "" {
 		text += "\nWARNING: " + nobody
 	}
@@ -130,9 +137,11 @@ func rootStays(gone *broadcaster.Removal, named string) (note string, err error)
 		if gone.Person != root.ID && !slices.Contains(gone.Identities, id) {
 			return "", nil
 		}
-		return "\nthat is root of this machine: " + display.AsRoot("approve ID") + " works no more, until " + display.AsRoot("people restore "+words.ShellWord(gone.Person)), nil
+		return "\nthat is root of this machine: " + display.AsRoot("approve ID") + " works no more, until " +
+			display.AsRoot("people restore "+words.ShellWord(gone.Person)), nil
 	case named == root.ID && gone.Person != root.ID: // it would take away a person by root's name
-		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s", broadcaster.ErrOnlyRoot, words.ShellWord(gone.Person))
+		return "", fmt.Errorf("%w; to remove whoever answers with it, name the person: approver people remove %s",
+			broadcaster.ErrOnlyRoot, words.ShellWord(gone.Person))
 	case gone.Person == root.ID:
 		gone.Person = named
 	}
@@ -140,7 +149,8 @@ func rootStays(gone *broadcaster.Removal, named string) (note string, err error)
 		return "", nil
 	}
 	gone.Identities = slices.DeleteFunc(gone.Identities, func(of approver.Identity) bool { return of == id })
-	return fmt.Sprintf("\nuid 0 is root of this machine and stays that: as %s it answers no more, and what root alone may do (docs/nobody.md) it still may", display.OneLine(gone.Person)), nil
+	return fmt.Sprintf("\nuid 0 is root of this machine and stays that: as %s it answers no more, and what root alone "+
+		"may do (docs/nobody.md) it still may", display.OneLine(gone.Person)), nil
 }
 
 // knownPeople names those of a list.

@@ -35,7 +35,8 @@ func accountNames(ids []approver.Identity) string {
 // configuration, so the yes says what was shown, and holds for that alone.
 
 // errNotAsShown means that what was shown is not what would count now.
-var errNotAsShown = errors.New("nothing was changed: what would count is not, or not any more, what was shown: run it again, and read it anew")
+var errNotAsShown = errors.New("nothing was changed: what would count is not, or not any more, what was shown: run " +
+	"it again, and read it anew")
 
 // digestOf names what an operator is shown. detail is not shown, and tells apart what reads
 // the same.
@@ -56,7 +57,9 @@ func sameAsShown(r adminapi.PersonRequest, digest string) error {
 
 // restore brings a person back, which those who count approve first. An operator who needs
 // nobody's yes sees first which accounts that lets count.
-func (d *Admin) restore(ctx context.Context, peer approver.Peer, req adminapi.PersonRequest) (adminapi.ControlAnswer, error) {
+func (d *Admin) restore(
+	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
+) (adminapi.ControlAnswer, error) {
 	c, _, err := d.People.Controls.Load(ctx)
 	if err != nil {
 		return adminapi.ControlAnswer{}, err
@@ -78,7 +81,8 @@ func (d *Admin) restore(ctx context.Context, peer approver.Peer, req adminapi.Pe
 		return adminapi.ControlAnswer{}, nil
 	default:
 		shown := map[string]any{"person": gone.Person, "accounts": gone.Identities, "counts_here": lines}
-		if by, err = d.ask(ctx, peer, adminapi.OpRestore, shown, req.Reason, "brings back an approver: "+gone.Line()); err != nil {
+		if by, err = d.ask(ctx, peer, adminapi.OpRestore, shown, req.Reason,
+			"brings back an approver: "+gone.Line()); err != nil {
 			return adminapi.ControlAnswer{}, err
 		}
 	}
@@ -87,8 +91,10 @@ func (d *Admin) restore(ctx context.Context, peer approver.Peer, req adminapi.Pe
 		return adminapi.ControlAnswer{}, err
 	}
 	err = d.authority.bringBack(ctx, lines, gone.Person+" is brought back by "+by)
-	return adminapi.ControlAnswer{Done: true, Text: fmt.Sprintf("%s is back; what counts of them here: %s. What they had approved before stays void",
-		display.OneLine(gone.Person), cmp.Or(strings.Join(lines, " | "), "nothing, because no approver list names them"))}, err
+	return adminapi.ControlAnswer{Done: true,
+			Text: fmt.Sprintf("%s is back; what counts of them here: %s. What they had approved before stays void",
+				display.OneLine(gone.Person), cmp.Or(strings.Join(lines, " | "), "nothing, because no approver list names them"))},
+		err
 }
 
 // backText is what the return of somebody lets count.
@@ -122,32 +128,44 @@ const channelsBegin = 15 * time.Second
 
 // recover lets count what waits in the configuration, by the word of the machine's owner,
 // where nobody is left to approve it.
-func (d *Admin) recover(ctx context.Context, peer approver.Peer, req adminapi.PersonRequest) (adminapi.ControlAnswer, error) {
+func (d *Admin) recover(
+	ctx context.Context, peer approver.Peer, req adminapi.PersonRequest,
+) (adminapi.ControlAnswer, error) {
 	nobody := d.People.Approvers.Nobody(approver.Catastrophic)
 	switch {
 	case !d.trusts(peer) && os.Getuid() == 0:
-		return adminapi.ControlAnswer{}, errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a user of its own")
+		return adminapi.ControlAnswer{},
+			errors.New("the daemon runs as root, so root may be an agent here and its word proves nothing: give the daemon a " +
+				"user of its own")
 	case !d.trusts(peer):
 		return adminapi.ControlAnswer{}, errors.New("only the owner of the machine recovers: run it with sudo")
 	case nobody == "":
-		return adminapi.ControlAnswer{}, errors.New("there are people who can approve, so they are asked: restart the daemon, which puts what waits before them")
+		return adminapi.ControlAnswer{},
+			errors.New("there are people who can approve, so they are asked: restart the daemon, which puts what waits " +
+				"before them")
 	case peer.UID != 0 && time.Since(d.started) < channelsBegin:
-		return adminapi.ControlAnswer{}, fmt.Errorf("the daemon has just started, and its chats may receive in a moment: run this again in %v", channelsBegin)
+		return adminapi.ControlAnswer{},
+			fmt.Errorf("the daemon has just started, and its chats may receive in a moment: run this again in %v", channelsBegin)
 	}
 	lines := d.authority.waiting()
 	if len(lines) == 0 {
-		return adminapi.ControlAnswer{}, errors.New("nothing waits in the configuration: write those who shall approve into it, restart the daemon, and run this again; " +
-			"somebody who was removed comes back with approver people restore")
+		return adminapi.ControlAnswer{},
+			errors.New("nothing waits in the configuration: write those who shall approve into it, restart the daemon, and " +
+				"run this again; " +
+				"somebody who was removed comes back with approver people restore")
 	}
-	if doc, err := shownFirst(adminapi.OpRecover, req, strings.Join(oneLines(lines), "\n"), lines); err != nil || req.Show {
+	if doc, err := shownFirst(adminapi.OpRecover, req, strings.Join(oneLines(lines), "\n"), lines); err != nil ||
+		req.Show {
 		return doc, err
 	}
 	how := fmt.Sprintf("RECOVERED by uid %d, because nobody was left who could approve it (%s)", peer.UID, nobody)
 	if err := d.authority.admit(ctx, lines, how); err != nil {
 		return adminapi.ControlAnswer{}, err
 	}
-	d.log.Error("RECOVERY: the approver lists of the configuration count by the word of the machine's owner alone", "uid", peer.UID, "lines", lines, "nobody", nobody)
-	return adminapi.ControlAnswer{Done: true, Text: "these count now, settings from the next start:\n" + strings.Join(oneLines(lines), "\n")}, nil
+	d.log.Error("RECOVERY: the approver lists of the configuration count by the word of the machine's owner alone", "uid",
+		peer.UID, "lines", lines, "nobody", nobody)
+	return adminapi.ControlAnswer{Done: true,
+		Text: "these count now, settings from the next start:\n" + strings.Join(oneLines(lines), "\n")}, nil
 }
 
 // oneLines keeps each line one.

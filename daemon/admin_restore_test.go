@@ -41,7 +41,8 @@ func (b *backBench) desk(channels string) *Admin {
 	return &Admin{People: b.room.people, authority: b.start(cfg), log: slog.New(slog.DiscardHandler)}
 }
 
-const chatOf = "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs\"\n    chats: [{id: \"-1001\"}]\n    approvers: "
+const chatOf = "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs\"\n" +
+	"    chats: [{id: \"-1001\"}]\n    approvers: "
 
 // op does one operation as an operator who is trusted.
 func (b *backBench) op(d *Admin, op, body string) (adminapi.ControlAnswer, error) {
@@ -72,21 +73,22 @@ func otherSeen(seen, otherOp string) map[string]string {
 func TestRecoverHoldsForWhatWasShown(t *testing.T) {
 	const shown = chatOf + "[{id: \"2\", person: bob}]\n"
 	swaps := map[string]string{
-		"one more":                   chatOf + "[{id: \"2\", person: bob}, {id: \"666\"}]\n",
-		"one more account of bob":    chatOf + "[{id: \"2\", person: bob}, {id: \"666\", person: bob}]\n",
-		"another account as bob":     chatOf + "[{id: \"666\", person: bob}]\n",
-		"his account as another":     chatOf + "[{id: \"2\", person: eve}]\n",
-		"his account for itself":     chatOf + "[{id: \"2\"}]\n",
-		"a longer id":                chatOf + "[{id: \"22\", person: bob}]\n",
-		"a person in capitals":       chatOf + "[{id: \"2\", person: Bob}]\n",
-		"a person with a space":      chatOf + "[{id: \"2\", person: \"bob \"}]\n",
-		"a person that looks alike":  chatOf + "[{id: \"2\", person: \"b\\u043eb\"}]\n",
-		"a server of the agent's":    "  telegram:\n    api_url: http://127.0.0.1:1\n" + shown[len("  telegram:\n"):],
-		"a terminal that answers":    shown + "  terminal: {allow_answers: true, approvers: [{id: \"1000\"}]}\n",
-		"a terminal of bob's":        shown + "  terminal: {approvers: [{id: \"1000\", person: bob}]}\n",
-		"nobody but a terminal":      "  terminal: {approvers: [{id: \"1000\", person: bob}]}\n",
-		"two in the place of him":    chatOf + "[{id: \"3\"}, {id: \"4\"}]\n",
-		"Discord in place of it all": "  discord: {token: \"x.y.z\", channels: [\"200000000000000002\"], approvers: [{id: \"200000000000000002\", person: bob}]}\n",
+		"one more":                  chatOf + "[{id: \"2\", person: bob}, {id: \"666\"}]\n",
+		"one more account of bob":   chatOf + "[{id: \"2\", person: bob}, {id: \"666\", person: bob}]\n",
+		"another account as bob":    chatOf + "[{id: \"666\", person: bob}]\n",
+		"his account as another":    chatOf + "[{id: \"2\", person: eve}]\n",
+		"his account for itself":    chatOf + "[{id: \"2\"}]\n",
+		"a longer id":               chatOf + "[{id: \"22\", person: bob}]\n",
+		"a person in capitals":      chatOf + "[{id: \"2\", person: Bob}]\n",
+		"a person with a space":     chatOf + "[{id: \"2\", person: \"bob \"}]\n",
+		"a person that looks alike": chatOf + "[{id: \"2\", person: \"b\\u043eb\"}]\n",
+		"a server of the agent's":   "  telegram:\n    api_url: http://127.0.0.1:1\n" + shown[len("  telegram:\n"):],
+		"a terminal that answers":   shown + "  terminal: {allow_answers: true, approvers: [{id: \"1000\"}]}\n",
+		"a terminal of bob's":       shown + "  terminal: {approvers: [{id: \"1000\", person: bob}]}\n",
+		"nobody but a terminal":     "  terminal: {approvers: [{id: \"1000\", person: bob}]}\n",
+		"two in the place of him":   chatOf + "[{id: \"3\"}, {id: \"4\"}]\n",
+		"Discord in place of it all": "  discord: {token: \"x.y.z\", channels: [\"200000000000000002\"], approvers: [{id: " +
+			"\"200000000000000002\", person: bob}]}\n",
 	}
 	for name, swapped := range swaps {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +130,8 @@ func TestRecoverWaitsForTheChats(t *testing.T) {
 	d := b.desk(chatOf + "[{id: \"2\", person: bob}]\n")
 	d.started = time.Now()
 	for uid, want := range map[uint32]string{7: "has just started", 0: ""} {
-		_, err := d.persons(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover, json.RawMessage(`{"show":true}`))
+		_, err := d.persons(t.Context(), approver.Peer{Known: true, UID: uid}, adminapi.OpRecover,
+			json.RawMessage(`{"show":true}`))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("uid %d: %v", uid, err)
 		}
@@ -162,7 +165,8 @@ func TestRestoreHoldsForWhatWasShown(t *testing.T) {
 		"another account in its place": {func(b *backBench, _ *Admin) *Admin {
 			return b.desk(strings.Replace(added, `{id: "1", person: ada}, `, "", 1))
 		}, errNotAsShown},
-		"fewer": {func(b *backBench, _ *Admin) *Admin { return b.desk(chatOf + "[{id: \"2\", person: bob}]\n") }, errNotAsShown},
+		"fewer": {func(b *backBench, _ *Admin) *Admin { return b.desk(chatOf + "[{id: \"2\", person: bob}]\n") },
+			errNotAsShown},
 		"a terminal": {func(b *backBench, _ *Admin) *Admin {
 			return b.desk(lists + "  terminal: {approvers: [{id: \"1000\", person: ada}]}\n")
 		}, errNotAsShown},
@@ -229,9 +233,11 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 	id, root := broadcaster.Owner()
 	const alone = "  terminal: {approvers: [{id: \"1000\"}]}\n"
 	const listed = "  terminal: {approvers: [{id: \"0\"}]}\n"
-	const asAda = chatOf + "[{id: \"1\", person: ada}]\n  terminal: {approvers: [{id: \"0\", person: ada}, {id: \"1000\"}]}\n"
+	const asAda = chatOf +
+		"[{id: \"1\", person: ada}]\n  terminal: {approvers: [{id: \"0\", person: ada}, {id: \"1000\"}]}\n"
 	const asRoot = "  terminal: {approvers: [{id: \"0\", person: root}]}\n"
-	const chatAsRoot = chatOf + "[{id: \"1\", person: \"terminal:0\"}]\n  terminal: {approvers: [{id: \"0\"}, {id: \"1000\"}]}\n"
+	const chatAsRoot = chatOf +
+		"[{id: \"1\", person: \"terminal:0\"}]\n  terminal: {approvers: [{id: \"0\"}, {id: \"1000\"}]}\n"
 	gone := func(channel, id, person string) [3]string { return [3]string{channel, id, person} }
 	for _, c := range []struct {
 		lists, person string
@@ -311,7 +317,8 @@ func TestOnlyRootRemovesRoot(t *testing.T) {
 			t.Errorf("%+v, %v", now, err)
 		}
 		d.channels = []approver.Channel{aChat{}}
-		if way := d.wayOut(t.Context()); !strings.Contains(way, "daemon runs as root") && !strings.Contains(way, "sudo approver people restore ada") {
+		if way := d.wayOut(t.Context()); !strings.Contains(way, "daemon runs as root") &&
+			!strings.Contains(way, "sudo approver people restore ada") {
 			t.Error(way)
 		}
 	})
@@ -333,12 +340,15 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		}
 		return doc
 	}
-	who := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo", Session: "s\u202e1"}
+	who := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/repo",
+		Session: "s\u202e1"}
 	if _, err := d.People.Controls.Hold(t.Context(), who, "approver", "the hook was bypassed\nlifted"); err != nil {
 		t.Fatal(err)
 	}
 	doc := lift()
-	if n := strings.Count(doc.Text, "\n"); n != 1 || !strings.Contains(doc.Text, "\nclaude in /repo of uid 1000, and its session s⟨U+202E⟩1 wherever it goes: frozen by approver at 20") ||
+	if n := strings.Count(doc.Text, "\n"); n != 1 ||
+		!strings.Contains(doc.Text,
+			"\nclaude in /repo of uid 1000, and its session s⟨U+202E⟩1 wherever it goes: frozen by approver at 20") ||
 		!strings.Contains(doc.Text, "UTC, the hook was bypassed") || doc.Lifted.Freeze != nil || len(doc.Lifted.Held) != 1 {
 		t.Errorf("%+v", doc)
 	}
@@ -350,8 +360,10 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc = lift()
-	if n := strings.Count(doc.Text, "\n"); n != 2 || !strings.Contains(doc.Text, "\neverything: frozen by uid 9 at 20") || !strings.Contains(doc.Text, "UTC, runaway\n") ||
-		!strings.Contains(doc.Text, "\nclaude in /repo of uid 1000: frozen by approver at 20") || !strings.HasSuffix(doc.Text, "UTC, no reason given") {
+	if n := strings.Count(doc.Text, "\n"); n != 2 || !strings.Contains(doc.Text, "\neverything: frozen by uid 9 at 20") ||
+		!strings.Contains(doc.Text, "UTC, runaway\n") ||
+		!strings.Contains(doc.Text, "\nclaude in /repo of uid 1000: frozen by approver at 20") ||
+		!strings.HasSuffix(doc.Text, "UTC, no reason given") {
 		t.Errorf("%s", doc.Text)
 	}
 	raw, err := json.Marshal(doc)
@@ -364,10 +376,12 @@ func TestUnfreezeSaysWhatItLifted(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(raw, &read)
 	}
-	if got := read.Lifted; err != nil || got.Freeze.By != "uid 9" || got.Freeze.Reason != "runaway" || got.Freeze.At == "" || len(got.Agents) != 1 || got.Agents[0].By != "approver" {
+	if got := read.Lifted; err != nil || got.Freeze.By != "uid 9" || got.Freeze.Reason != "runaway" ||
+		got.Freeze.At == "" || len(got.Agents) != 1 || got.Agents[0].By != "approver" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if _, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err, broadcaster.ErrNotFrozen) {
+	if _, err := d.control(t.Context(), me, adminapi.OpUnfreeze, json.RawMessage(`{}`)); !errors.Is(err,
+		broadcaster.ErrNotFrozen) {
 		t.Error(err)
 	}
 }

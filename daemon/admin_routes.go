@@ -13,7 +13,9 @@ import (
 
 // control does an operation that changes what calls may run. What tightens is
 // done at once; what loosens is put before people first.
-func (d *Admin) control(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (adminapi.ControlAnswer, error) {
+func (d *Admin) control(
+	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
+) (adminapi.ControlAnswer, error) {
 	var req adminapi.ControlRequest
 	if err := json.Unmarshal(body, &req); err != nil {
 		return adminapi.ControlAnswer{}, err
@@ -51,7 +53,8 @@ func (d *Admin) pair(ctx context.Context, which adminapi.PairRequest) (approver.
 			return approver.Paired{}, fmt.Errorf("nobody is paired on the channel %s", which.Channel)
 		}
 		if err := d.People.Channels.Deaf(c.Name()); err != nil {
-			return approver.Paired{}, fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
+			return approver.Paired{},
+				fmt.Errorf("this daemon does not receive from %s now, so nobody can be paired here: %w", which.Channel, err)
 		}
 		d.log.Info("somebody is being paired", "channel", which.Channel)
 		ctx, done := d.pairs.begin(ctx)
@@ -81,7 +84,9 @@ func (d *Admin) persons(ctx context.Context, peer approver.Peer, op string, body
 }
 
 // Operate does one operation.
-func (d *Admin) Operate(ctx context.Context, peer approver.Peer, op string, body json.RawMessage) (json.RawMessage, error) {
+func (d *Admin) Operate(
+	ctx context.Context, peer approver.Peer, op string, body json.RawMessage,
+) (json.RawMessage, error) {
 	var out any
 	var err error
 	switch op {
@@ -106,7 +111,8 @@ func (d *Admin) Operate(ctx context.Context, peer approver.Peer, op string, body
 		if err = json.Unmarshal(body, &who); err == nil {
 			out, err = d.admit(ctx, peer, who)
 		}
-	case adminapi.OpPeople, adminapi.OpRemove, adminapi.OpRestore, adminapi.OpRecover, adminapi.OpOwnerShow, adminapi.OpOwnerApprove:
+	case adminapi.OpPeople, adminapi.OpRemove, adminapi.OpRestore, adminapi.OpRecover, adminapi.OpOwnerShow,
+		adminapi.OpOwnerApprove:
 		out, err = d.persons(ctx, peer, op, body)
 	case adminapi.OpGrants:
 		out, err = d.listGrants(ctx)

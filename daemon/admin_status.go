@@ -21,8 +21,10 @@ import (
 func (d *Admin) status(ctx context.Context) (adminapi.Status, error) {
 	head := d.audit.Head()
 	doc := adminapi.Status{
-		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(), Isolated: d.notice == "", Notice: d.notice,
-		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(), Refused: OutOfReach(d.authority.cfg, uint32(os.Getuid())),
+		Up: true, Version: adminapi.BuildVersion(), PID: os.Getpid(), Root: os.Getuid() == 0, Started: d.started.UTC(),
+		Isolated: d.notice == "", Notice: d.notice,
+		Store: d.cfg.Storage().Where, Output: d.output, Audit: &head, Waiting: d.authority.waiting(),
+		Refused:    OutOfReach(d.authority.cfg, uint32(os.Getuid())),
 		OverBudget: d.times.Over(), Took: d.times.Histograms(), Shield: d.shield.Status(ctx),
 		Asks: d.asks.Snapshot(), Config: d.cfg.File, Submit: d.authority.cfg.Sockets.Submit,
 	}
@@ -84,7 +86,8 @@ func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
 	for _, r := range open {
 		c := d.People.Cards.Of(r)
 		doc.Requests = append(doc.Requests, adminapi.OpenRequest{
-			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session, Dir: c.Dir, Push: c.Push,
+			ID: r.ID, Severity: c.Severity, Created: r.Created.UTC(), Due: r.Due.UTC(), Agent: c.Agent, Session: c.Session,
+			Dir: c.Dir, Push: c.Push,
 		})
 	}
 	if errors.Is(err, broadcaster.ErrIncomplete) {
@@ -96,15 +99,18 @@ func (d *Admin) pending(ctx context.Context) (adminapi.Pending, error) {
 func (d *Admin) show(ctx context.Context, which adminapi.RequestID) (adminapi.Shown, error) {
 	r, err := d.People.Requests.Get(ctx, which.Request)
 	if errors.Is(err, approver.ErrNotFound) {
-		return adminapi.Shown{}, fmt.Errorf("there is no request %q: approver pending lists those that are open", which.Request)
+		return adminapi.Shown{},
+			fmt.Errorf("there is no request %q: approver pending lists those that are open", which.Request)
 	} else if err != nil {
 		return adminapi.Shown{}, err
 	}
 	c, upto := d.People.Cards.Shown(r)
 	return adminapi.Shown{
 		Upto: upto, NotTaken: d.audience().notTaken(r.ID),
-		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed, Agent: c.Agent,
-		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(), Result: c.Result,
+		State: c.State, Severity: c.Severity, Command: c.Command, Why: c.Why, Rule: c.Rule, Claimed: c.Claimed,
+		Agent:   c.Agent,
+		Session: c.Session, Dir: c.Dir, Host: c.Host, Env: c.Environment, Notice: c.Notice, Until: c.Until(),
+		Result: c.Result,
 	}, nil
 }
 
@@ -130,7 +136,8 @@ func once(err error, at section.Storage) string {
 		line = strings.TrimSpace(line)
 		plain := fromPort.ReplaceAllString(line, "->")
 		// The first line may have what they were for in front.
-		if line == "" || slices.ContainsFunc(seen, func(before string) bool { return strings.HasSuffix(before, cause(plain, at)) }) {
+		if line == "" || slices.ContainsFunc(seen,
+			func(before string) bool { return strings.HasSuffix(before, cause(plain, at)) }) {
 			continue
 		}
 		lines, seen = append(lines, line), append(seen, plain)
@@ -151,5 +158,6 @@ func cause(text string, at section.Storage) string {
 
 // incomplete says which records cannot be read, and how to be rid of them.
 func incomplete(err error, at section.Storage) string {
-	return display.OneLine(once(err, at)) + ` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`
+	return display.OneLine(once(err, at)) +
+		` (approver grants revoke ID takes away what cannot be read; its call is then asked anew)`
 }

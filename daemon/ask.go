@@ -48,7 +48,8 @@ func (a asker) ask(ctx context.Context, peer approver.Peer, body json.RawMessage
 	gate.Paused, gate.Observe = nil, nil
 	// First, so that its time holds unless a rule is stricter.
 	gate.Stages = append([]approver.Stage{atLeast{
-		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL, Detail: "a script asks with approver ask",
+		Decision: approver.Ask, By: "approver", Rule: "ask", Severity: doc.Severity, TTL: doc.TTL,
+		Detail: "a script asks with approver ask",
 	}}, gate.Stages...)
 	v := gate.Decide(ctx, approver.ToolCall{
 		ID: doc.ID, Agent: "script", Tool: "approver ask", Command: command, Args: args, Dir: doc.Dir, Claimed: doc.Reason,

@@ -16,12 +16,14 @@ import (
 // The story: the very first card that somebody saw showed the command, and under it the
 // same words as JSON. It is shown once, and its arguments still bind all of it.
 func TestTheCardOfAskShowsTheCommandOnce(t *testing.T) {
-	for _, argv := range [][]string{{"echo", "hello"}, {"sh", "-c", "echo 'a b'; ls"}, {"printf", "%s\n", "\u202ex"}, {"x", ""}, {"make", "deploy", "ENV=a b"}} {
+	for _, argv := range [][]string{{"echo", "hello"}, {"sh", "-c", "echo 'a b'; ls"}, {"printf", "%s\n", "\u202ex"},
+		{"x", ""}, {"make", "deploy", "ENV=a b"}} {
 		var asked approver.ToolCall
-		a := asker{gate: gate.Gate{Log: slog.New(slog.DiscardHandler), Ask: func(_ context.Context, call approver.ToolCall, _ approver.Verdict) approver.Verdict {
-			asked = call
-			return approver.Verdict{}
-		}}}
+		a := asker{gate: gate.Gate{Log: slog.New(slog.DiscardHandler),
+			Ask: func(_ context.Context, call approver.ToolCall, _ approver.Verdict) approver.Verdict {
+				asked = call
+				return approver.Verdict{}
+			}}}
 		body, err := json.Marshal(adminapi.Ask{ID: strings.Repeat("0", 32), Argv: argv, Dir: "/", Severity: approver.High})
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +35,8 @@ func TestTheCardOfAskShowsTheCommandOnce(t *testing.T) {
 			t.Errorf("%q is shown as %q, want %q", argv, got, want)
 		}
 		var args map[string]string
-		if err := json.Unmarshal(asked.Args, &args); err != nil || args["command"] != words.ShellLine(argv) || len(args) != 1 {
+		if err := json.Unmarshal(asked.Args, &args); err != nil || args["command"] != words.ShellLine(argv) ||
+			len(args) != 1 {
 			t.Errorf("%q: the arguments are %s, %v", argv, asked.Args, err)
 		}
 	}

@@ -69,7 +69,8 @@ func TestNoReleaseWithoutTheAudit(t *testing.T) {
 				if err != nil || !c.Frozen() || l.records.Err() != nil {
 					t.Fatalf("frozen %v, %v, the audit: %v", c.Frozen(), err, l.records.Err())
 				}
-				if (adminapi.Status{Up: true, Freeze: &c.Freeze}).Well() || !(adminapi.Status{Up: true, Freeze: &broadcaster.Freeze{By: "Ada"}}).Well() {
+				if (adminapi.Status{Up: true, Freeze: &c.Freeze}).Well() ||
+					!(adminapi.Status{Up: true, Freeze: &broadcaster.Freeze{By: "Ada"}}).Well() {
 					t.Error("status does not fail for it, or fails for a freeze of a person")
 				}
 				for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
@@ -118,7 +119,8 @@ func TestOneOfTwoDaemonsIsKilled(t *testing.T) {
 			p.Put(t, "", head)
 		}
 		there = startRoom(t, p, killed, "2")
-		if len(there.trust.doubts)+len(there.trust.missing) > 0 && n%2 == 0 || there.freeze() != "" && n%2 == 0 || here.freeze() != "" && n%2 == 0 {
+		if len(there.trust.doubts)+len(there.trust.missing) > 0 && n%2 == 0 || there.freeze() != "" && n%2 == 0 ||
+			here.freeze() != "" && n%2 == 0 {
 			t.Fatalf("kill %d: doubts %q, struck %v", n, there.trust.doubts, there.trust.missing)
 		}
 		if n%2 == 1 { // its audit is older than the store's word of it: that is no crash

@@ -60,19 +60,26 @@ func (h *authority) start(ctx context.Context) error {
 	kept.Decides = kept.Decides || h.decides(kept.Lines) // an isolated terminal may not have been isolated before
 	switch {
 	case errors.Is(err, approver.ErrNotFound) && h.older:
-		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you want them%s", h.Cure())
-		h.log.Error("the store does not say whose answers counted before, although the audit is older: the approver lists are taken as they stand, so look whether they are as you want them",
+		h.doubt("the store does not say any more whose answers counted, so look whether the approver lists are as you "+
+			"want them%s", h.Cure())
+		h.log.Error("the store does not say whose answers counted before, although the audit is older: the approver lists "+
+			"are taken as they stand, so look whether they are as you want them",
 			"lists", lines, "lost_from", h.Where)
-		return h.put(ctx, lines, "NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")
+		return h.put(ctx, lines,
+			"NO FORMER LISTS are in the store, although the audit is older: they are taken as they stand")
 	case errors.Is(err, approver.ErrNotFound):
 		return h.put(ctx, lines, "the first of this installation")
 	case err != nil:
-		return fmt.Errorf("it cannot be read whose answers counted last, so it is not known whom the approver lists add: %w: "+
-			"if a key was replaced, list the old one behind the new one; otherwise look for who changed %s, and remove it only if the approver lists are as you want them: "+
-			"the next start takes them as the first (with the file, open requests, grants and a freeze are lost too)", err, h.Where)
+		return fmt.Errorf("it cannot be read whose answers counted last, so it is not known whom the approver lists add: "+
+			"%w: "+
+			"if a key was replaced, list the old one behind the new one; otherwise look for who changed %s, and remove it "+
+			"only if the approver lists are as you want them: "+
+			"the next start takes them as the first (with the file, open requests, grants and a freeze are lost too)", err,
+			h.Where)
 	case !kept.Decides && !slices.Equal(kept.Lines, lines):
 		for _, line := range without(lines, kept.Lines) {
-			h.log.Warn("the configuration adds somebody, or something, whose answers count from now on, and nobody was asked: before, nobody could approve a CATASTROPHIC request", "adds", line)
+			h.log.Warn("the configuration adds somebody, or something, whose answers count from now on, and nobody was "+
+				"asked: before, nobody could approve a CATASTROPHIC request", "adds", line)
 		}
 		return h.put(ctx, lines, "nobody could be asked: before, nobody could approve a CATASTROPHIC request")
 	}
@@ -85,14 +92,18 @@ func (h *authority) hold(ctx context.Context, kept storedAuthority, lines []stri
 	h.kept = storedAuthority{both, kept.Decides}
 	waiting := h.waiting()
 	for _, line := range waiting {
-		h.log.Warn("the configuration adds somebody, or something, whose answers do not count until people approve it", "adds", line)
+		h.log.Warn("the configuration adds somebody, or something, whose answers do not count until people approve it",
+			"adds", line)
 	}
 	switch {
 	case kept.Decides && !h.decides(both):
 		h.stuck = true
-		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(both))+": of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so nobody can be asked about others",
+		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(both))+
+			": of those whose answers counted, none is in the configuration who could approve a CATASTROPHIC request, so "+
+			"nobody can be asked about others",
 			"counted", kept.Lines, "waiting", waiting,
-			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any more: docs/nobody.md")
+			"cure", "put one of those who counted back into the configuration and restart; if none of them can answer any "+
+				"more: docs/nobody.md")
 	case len(both) < len(kept.Lines):
 		return h.put(ctx, both, "others were removed, or taken out of the configuration")
 	}
@@ -129,7 +140,8 @@ func without(a, b []string) []string {
 func (h *authority) put(ctx context.Context, lines []string, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	note := "whose answers count: " + how + ": " + strings.Join(lines, " | ")
-	if _, err := h.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
+	if _, err := h.audit.Record(ctx,
+		approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
 		return fmt.Errorf("a change of the approver lists could not be recorded: %w", err)
 	}
 	next := storedAuthority{lines, h.kept.Decides || h.decides(lines)}
@@ -213,7 +225,8 @@ func (h *authority) takeAway(ctx context.Context, c broadcaster.Controls, how st
 		return nil
 	case h.kept.Decides && !h.decides(left):
 		h.stuck = true
-		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(left))+": everybody who could was removed", "why", how, "counting", left, "cure", "docs/nobody.md")
+		h.log.Error(nobodyLeft(h.cfg.PeopleHeldTo(left))+": everybody who could was removed", "why", how, "counting", left,
+			"cure", "docs/nobody.md")
 		return nil
 	}
 	return h.put(ctx, left, how)
@@ -229,7 +242,9 @@ func (h *authority) bringBack(ctx context.Context, lines []string, how string) e
 
 // run asks people, once a start, whether what waits shall count. ask puts a call
 // before those who count.
-func (h *authority) run(ctx context.Context, ask func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict) error {
+func (h *authority) run(
+	ctx context.Context, ask func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict,
+) error {
 	adds := h.waiting()
 	h.mu.Lock()
 	stuck := h.stuck
@@ -241,20 +256,23 @@ func (h *authority) run(ctx context.Context, ask func(context.Context, approver.
 	for i, line := range adds {
 		diff[i] = "+" + line
 	}
-	call, why, err := judges.OwnQuestion("add_approvers", "approvers_added", map[string]any{"file": h.cfg.File, "diff": diff},
+	call, why, err := judges.OwnQuestion("add_approvers", "approvers_added",
+		map[string]any{"file": h.cfg.File, "diff": diff},
 		"changes whose answers count: whoever is added could then allow what agents do")
 	if err != nil {
 		return err
 	}
 	v := ask(ctx, call, why)
 	if v.Decision != approver.Allow {
-		h.log.Warn("what the configuration adds to the approver lists was not approved, so it does not count; the next start asks again", "adds", adds, "why", v.Reason)
+		h.log.Warn("what the configuration adds to the approver lists was not approved, so it does not count; the next "+
+			"start asks again", "adds", adds, "why", v.Reason)
 		return nil
 	}
 	if err := h.admit(ctx, adds, v.Reason); err != nil {
 		h.log.Error("people approved what was added to the approver lists, which does not count yet", "error", err)
 		return nil
 	}
-	h.log.Warn("people approved what was added to the approver lists: people count now, settings from the next start", "adds", adds)
+	h.log.Warn("people approved what was added to the approver lists: people count now, settings from the next start",
+		"adds", adds)
 	return nil
 }

@@ -39,7 +39,8 @@ func (b *authorityBench) lists(more string, ids ...string) configs.Config {
 	b.Helper()
 	text := "dir: /d\nsockets: {submit: /s, resolve: /r}\nchannels:\n  terminal:\n    approvers: [{id: \"0\"}]\n" + more
 	if len(ids) > 0 {
-		text += "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs\"\n    chats: [{id: \"-1001\"}]\n    approvers:\n"
+		text += "  telegram:\n    token: \"123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs\"\n    chats: [{id: \"-1001\"}]\n" +
+			"    approvers:\n"
 	}
 	for _, id := range ids {
 		text += fmt.Sprintf("      - {id: %q}\n", id)
@@ -57,7 +58,8 @@ func (b *authorityBench) try(cfg configs.Config) (*authority, error) {
 		b.Fatal(err)
 	}
 	h := &authority{
-		Record: sealed.Record{Name: "approvers", Store: b.kv, Sealer: sealer, ID: "here", Where: "the store"}, cfg: cfg, isolated: b.isolated, older: b.older, doubt: (&trust{}).distrust,
+		Record: sealed.Record{Name: "approvers", Store: b.kv, Sealer: sealer, ID: "here", Where: "the store"}, cfg: cfg,
+		isolated: b.isolated, older: b.older, doubt: (&trust{}).distrust,
 		audit: b.audit, log: slog.New(slog.NewTextHandler(&b.log, nil)), admitted: func(p approver.People) { b.counts = p },
 	}
 	err = h.start(b.Context())
@@ -120,7 +122,8 @@ func TestARestartAddsNoApprover(t *testing.T) {
 	for range 2 {
 		h := b.start(b.lists("", "1", "2"))
 		b.want("added", "1")
-		if asked := b.says(h, approver.Deny); !strings.Contains(asked, `"diff":["+channels.telegram.approvers: 2, person \"telegram:2\""]`) {
+		if asked := b.says(h, approver.Deny); !strings.Contains(asked,
+			`"diff":["+channels.telegram.approvers: 2, person \"telegram:2\""]`) {
 			t.Errorf("people see %s", asked)
 		}
 		b.want("after a no", "1")
@@ -154,7 +157,8 @@ func TestNobodyIsLeftWhoCounts(t *testing.T) {
 		if asked := b.says(h, approver.Allow); asked != "" {
 			t.Errorf("somebody was asked %s", asked)
 		}
-		if !strings.Contains(b.log.String(), "level=ERROR") || !strings.Contains(b.log.String(), "NOBODY IS LEFT") || !strings.Contains(b.log.String(), "put one of those") {
+		if !strings.Contains(b.log.String(), "level=ERROR") || !strings.Contains(b.log.String(), "NOBODY IS LEFT") ||
+			!strings.Contains(b.log.String(), "put one of those") {
 			t.Errorf("the log: %s", &b.log)
 		}
 	}
@@ -170,8 +174,10 @@ func TestTheLogSaysWhoIsNotLeft(t *testing.T) {
 		gone []string
 		want string
 	}{
-		"who decides":  {[]string{"telegram:1"}, `"NOBODY IS LEFT WHO COULD APPROVE A CATASTROPHIC REQUEST: everybody who could was removed"`},
-		"everybody":    {[]string{"telegram:1", "terminal:0"}, `"NOBODY IS LEFT WHO COULD APPROVE: everybody who could was removed"`},
+		"who decides": {[]string{"telegram:1"},
+			`"NOBODY IS LEFT WHO COULD APPROVE A CATASTROPHIC REQUEST: everybody who could was removed"`},
+		"everybody": {[]string{"telegram:1", "terminal:0"},
+			`"NOBODY IS LEFT WHO COULD APPROVE: everybody who could was removed"`},
 		"another one":  {[]string{"terminal:0"}, ""},
 		"nobody known": {[]string{"slack:U1"}, ""},
 	} {
@@ -189,7 +195,8 @@ func TestTheLogSaysWhoIsNotLeft(t *testing.T) {
 		if !strings.Contains(said, tt.want) || (tt.want == "") == strings.Contains(said, "NOBODY IS LEFT") {
 			t.Errorf("%s: %s", name, said)
 		}
-		if left := strings.Contains(said, "counting="); left != (tt.want != "") || name == "who decides" && !strings.Contains(said, "terminal:0") {
+		if left := strings.Contains(said, "counting="); left != (tt.want != "") ||
+			name == "who decides" && !strings.Contains(said, "terminal:0") {
 			t.Errorf("%s: %s", name, said)
 		}
 	}
@@ -203,7 +210,8 @@ func TestTheFirstWhoDecides(t *testing.T) {
 	b.start(b.lists(""))
 	b.start(b.lists("", "1"))
 	b.want("the first whom a chat reaches", "1")
-	if h := b.start(b.lists(answers, "1")); h.cfg.HeldTo(h.counting()).Channels.Terminal.AllowAnswers || len(h.waiting()) != 1 {
+	if h := b.start(b.lists(answers, "1")); h.cfg.HeldTo(h.counting()).Channels.Terminal.AllowAnswers ||
+		len(h.waiting()) != 1 {
 		t.Errorf("the terminal takes answers unasked: %v", h.waiting())
 	}
 
@@ -224,7 +232,8 @@ func TestTheRecordOfThoseWhoCount(t *testing.T) {
 	b := newAuthorityBench(t)
 	b.older = true
 	b.start(b.lists("", "1"))
-	if notes := b.audit.Notes(); !strings.Contains(notes, "NO FORMER LISTS") || !strings.Contains(b.log.String(), "level=ERROR") {
+	if notes := b.audit.Notes(); !strings.Contains(notes, "NO FORMER LISTS") ||
+		!strings.Contains(b.log.String(), "level=ERROR") {
 		t.Errorf("the audit: %s\nthe log: %s", notes, &b.log)
 	}
 	h := b.start(b.lists("", "1", "2"))
@@ -237,7 +246,8 @@ func TestTheRecordOfThoseWhoCount(t *testing.T) {
 
 	_, rev, err := b.kv.Get(t.Context(), h.Key())
 	if err == nil {
-		err = b.kv.Put(t.Context(), h.Key(), []byte(`{"lines":[]}`), rev, approver.NewRev(), time.Time{}, time.Now().Add(time.Hour))
+		err = b.kv.Put(t.Context(), h.Key(), []byte(`{"lines":[]}`), rev, approver.NewRev(), time.Time{},
+			time.Now().Add(time.Hour))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +302,8 @@ func TestAnEvaluatorWaitsForPeople(t *testing.T) {
 	if h.cfg.Shield.Evaluator == nil || h.cfg.FailMode != configs.FailOpen {
 		t.Error("the file's own configuration was changed")
 	}
-	if asked := b.says(h, approver.Deny); !strings.Contains(asked, `+fail_mode: open`) || !strings.Contains(asked, `+shield.evaluator: openai m at https://a.example/v1`) {
+	if asked := b.says(h, approver.Deny); !strings.Contains(asked, `+fail_mode: open`) ||
+		!strings.Contains(asked, `+shield.evaluator: openai m at https://a.example/v1`) {
 		t.Errorf("people see %s", asked)
 	}
 	h = b.start(with("https://a.example/v1"))

@@ -109,7 +109,8 @@ func runsOnWhatWasThere(t *testing.T, cfg configs.Config) {
 		}
 		return string(doc)
 	}
-	for end := time.Now().Add(time.Minute); !strings.Contains(ask(adminapi.OpPending), `"requests":[]`); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(ask(adminapi.OpPending),
+		`"requests":[]`); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the question of then is still open: %s", ask(adminapi.OpPending))
 		}
@@ -147,7 +148,8 @@ func runsOnWhatWasThere(t *testing.T, cfg configs.Config) {
 		t.Errorf("the audit: %+v, %v", report, err)
 	}
 	records, err := os.ReadFile(filepath.Join(cfg.AuditDir(), "audit.jsonl"))
-	if n := bytes.Count(records, []byte("\n")); err != nil || n < 60 || !bytes.Contains(records, []byte(`"make recorded"`)) {
+	if n := bytes.Count(records, []byte("\n")); err != nil || n < 60 ||
+		!bytes.Contains(records, []byte(`"make recorded"`)) {
 		t.Errorf("the audit did not go on: %d lines, %v", n, err)
 	}
 	over := regexp.MustCompile(`"event":"expired",[^\n]*"command":"git push origin --delete open"`)

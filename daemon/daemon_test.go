@@ -122,8 +122,10 @@ channels: {terminal: {approvers: [{id: "%d"}], allow_answers: true}}
 
 // hookCall is what a courier brings of a shell command, and what its agent reads.
 func hookCall(cfg configs.Config, command string) (exit int, out string) {
-	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%[1]q}`, command)
+	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default",`+
+		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%[1]q}`, command)
 	var stdout, stderr strings.Builder
-	exit = courier.Run([]string{"--agent", "claude", "--socket", cfg.Sockets.Submit, "--deadline", "60s"}, strings.NewReader(payload), &stdout, &stderr, os.Environ())
+	exit = courier.Run([]string{"--agent", "claude", "--socket", cfg.Sockets.Submit, "--deadline", "60s"},
+		strings.NewReader(payload), &stdout, &stderr, os.Environ())
 	return exit, stdout.String() + stderr.String()
 }

@@ -100,7 +100,8 @@ func holdAuthority(ctx context.Context, g *deps, log *slog.Logger) (*authority, 
 	if err != nil {
 		return nil, err
 	}
-	h := &authority{Record: record, cfg: g.cfg, isolated: g.isolation.Isolated, audit: g.records, older: g.older, doubt: g.trust.distrust, log: log}
+	h := &authority{Record: record, cfg: g.cfg, isolated: g.isolation.Isolated, audit: g.records, older: g.older,
+		doubt: g.trust.distrust, log: log}
 	return h, h.start(ctx)
 }
 

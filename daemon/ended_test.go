@@ -37,7 +37,8 @@ type roomLife struct {
 
 func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *roomLife {
 	t.Helper()
-	l := &roomLife{t: t, dir: dir, store: p.Open(t, dir), room: &daemontest.Room{Ready: make(chan struct{}), Codes: map[string]tokens.Code{}}, trust: &trust{}}
+	l := &roomLife{t: t, dir: dir, store: p.Open(t, dir),
+		room: &daemontest.Room{Ready: make(chan struct{}), Codes: map[string]tokens.Code{}}, trust: &trust{}}
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -51,7 +52,8 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
-		Dir: filepath.Join(dir, "audit"), ID: strings.Join(append([]string{"here"}, id...), "-"), Key: key, KV: l.store, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
+		Dir: filepath.Join(dir, "audit"), ID: strings.Join(append([]string{"here"}, id...), "-"), Key: key, KV: l.store,
+		Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
 		Volatile: !l.trust.survives,
 	})
 	must(err)
@@ -60,7 +62,9 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 	people.Add("room", []approver.Approver{{ID: "1", Name: "Ada"}})
 	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
 		Store: l.store, Audit: l.records, Mark: l.trust.mark, People: people, Channels: []approver.Channel{l.room},
-		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Destinations: []approver.Destination{{Channel: "room", Conversation: "r"}},
+		Limit:        func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
+		Log: slog.New(slog.NewJSONHandler(l.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Fingerprint: func(_ context.Context, c approver.ToolCall) (approver.Binding, error) {
 			b, err := fingerprint.Bind(c, "", nil, nil)
 			if l.unbound != nil {
@@ -93,7 +97,8 @@ func startRoom(t *testing.T, p daemontest.Place, dir string, id ...string) *room
 // ask asks people about a call, as its courier does, and returns when the card is up.
 func (l *roomLife) ask(id string, park bool) (request string, answer chan approver.Verdict) {
 	l.t.Helper()
-	call := approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now()}
+	call := approver.ToolCall{ID: id, Agent: "claude", Session: "s", Tool: "Bash", Command: "git push --force",
+		Dir: "/repo", At: time.Now()}
 	if park {
 		call.ParkAt = time.Now().Add(50 * time.Millisecond)
 	}
@@ -105,11 +110,13 @@ func (l *roomLife) askAbout(call approver.ToolCall, ttl time.Duration) (request 
 	l.t.Helper()
 	answer = make(chan approver.Verdict, 1)
 	l.asked.Go(func() {
-		answer <- l.people.Ask(l.ctx, call, approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
+		answer <- l.people.Ask(l.ctx, call,
+			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High, TTL: ttl})
 	})
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		open, err := l.people.Requests.Open(l.t.Context())
-		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == broadcaster.Posted && l.tells(open[0].ID, "posted") {
+		if err == nil && len(open) == 1 && len(open[0].Postings) == 1 && open[0].Postings[0].Phase == broadcaster.Posted &&
+			l.tells(open[0].ID, "posted") {
 			return open[0].ID, answer
 		}
 		if len(answer) > 0 {
@@ -244,7 +251,8 @@ func TestAStoreOfAMomentBefore(t *testing.T) {
 					l = startRoom(t, p, killed)
 					defer l.stop()
 					lost := old && name != "nothing"
-					if frozen := l.freeze() != ""; frozen != (lost && storeName == "bolt") || lost != (len(l.trust.doubts)+len(l.trust.missing) > 0) {
+					if frozen := l.freeze() != ""; frozen != (lost && storeName == "bolt") ||
+						lost != (len(l.trust.doubts)+len(l.trust.missing) > 0) {
 						t.Fatalf("frozen for %q, doubts %q, struck %v", l.freeze(), l.trust.doubts, l.trust.missing)
 					}
 					if !lost || storeName == "bolt" {

@@ -20,28 +20,43 @@ import (
 
 // plantedCommands and plantedTools have a secret, §, in every place that the mask knows.
 var plantedCommands = []string{
-	"echo § | docker login -u u --password-stdin h", "psql -c \"ALTER USER app PASSWORD '§'\"", "aws configure set aws_secret_access_key §", "npm config set //registry.npmjs.org/:_authToken §",
-	"curl -X POST https://x.test/a -H 'Content-Type: application/json' --json '{\"user\":\"a\",\"password\":\"§\"}'", "curl -X DELETE -u admin:§ https://x.test/a", "vault login §; rm -rf q",
-	"PGPASSWORD=§ psql -c 'delete from a'", "git push https://u:§@x.test/r.git main", "kubectl create secret generic a --from-literal=password=§", "redis-cli -a § flushall",
-	"K=§; echo $K | docker login --password-stdin h", "K=§ ; printf %s \"$K\" | gh auth login --with-token", "export K=§; curl -u user:$K https://h", "read -r K <<< §; docker login -p $K h",
-	"K=§; PGPASSWORD=$K psql -h h", "mysql -u root -p'§' -e 'drop table x'", "curl -H 'X-Api-Key: §' https://h", "curl -H 'Authorization: Bearer §' https://h", "curl 'https://x.test/a?access_token=§'",
-	"docker login --password-stdin h <<E\n§\nE", "./deploy --token §", "API_TOKEN=§ ./deploy", "echo 'DB_PASSWORD=§' >> .env",
+	"echo § | docker login -u u --password-stdin h", "psql -c \"ALTER USER app PASSWORD '§'\"",
+	"aws configure set aws_secret_access_key §", "npm config set //registry.npmjs.org/:_authToken §",
+	"curl -X POST https://x.test/a -H 'Content-Type: application/json' --json '{\"user\":\"a\",\"password\":\"§\"}'",
+	"curl -X DELETE -u admin:§ https://x.test/a", "vault login §; rm -rf q",
+	"PGPASSWORD=§ psql -c 'delete from a'", "git push https://u:§@x.test/r.git main",
+	"kubectl create secret generic a --from-literal=password=§", "redis-cli -a § flushall",
+	"K=§; echo $K | docker login --password-stdin h", "K=§ ; printf %s \"$K\" | gh auth login --with-token",
+	"export K=§; curl -u user:$K https://h", "read -r K <<< §; docker login -p $K h",
+	"K=§; PGPASSWORD=$K psql -h h", "mysql -u root -p'§' -e 'drop table x'", "curl -H 'X-Api-Key: §' https://h",
+	"curl -H 'Authorization: Bearer §' https://h", "curl 'https://x.test/a?access_token=§'",
+	"docker login --password-stdin h <<E\n§\nE", "./deploy --token §", "API_TOKEN=§ ./deploy",
+	"echo 'DB_PASSWORD=§' >> .env",
 }
 
 var plantedTools = []struct{ tool, args string }{
-	{"mcp__db__connect", `{"host":"h","password":"§"}`}, {"mcp__db__run", `{"config":"{\"auth\":{\"token\":\"§\"}}","q":"delete"}`}, {"mcp__sh__run", `{"args":["--token","§"]}`},
-	{"Write", `{"file_path":"/repo/.env","content":"API_KEY=§\nDB_PASSWORD=§\n"}`}, {"Edit", `{"file_path":"/repo/c.yaml","old_string":"password: §","new_string":"password: x"}`},
-	{"mcp__sh__run", `{"command":"K=\"§\"\ncurl -u \"u:$K\" https://h"}`}, {"WebFetch", `{"url":"https://x.test/a?access_token=§","prompt":"x"}`}, {"mcp__env__set", `{"env":[{"name":"API_KEY","value":"§"}]}`},
-	{"mcp__env__set", `{"env":[{"value":"§","name":"API_KEY"},{"value":"x"}]}`}, {"mcp__sh__run", `{"args":["curl","-H","Accept: a","--api-key","§","https://h"]}`},
+	{"mcp__db__connect", `{"host":"h","password":"§"}`},
+	{"mcp__db__run", `{"config":"{\"auth\":{\"token\":\"§\"}}","q":"delete"}`},
+	{"mcp__sh__run", `{"args":["--token","§"]}`},
+	{"Write", `{"file_path":"/repo/.env","content":"API_KEY=§\nDB_PASSWORD=§\n"}`},
+	{"Edit", `{"file_path":"/repo/c.yaml","old_string":"password: §","new_string":"password: x"}`},
+	{"mcp__sh__run", `{"command":"K=\"§\"\ncurl -u \"u:$K\" https://h"}`},
+	{"WebFetch", `{"url":"https://x.test/a?access_token=§","prompt":"x"}`},
+	{"mcp__env__set", `{"env":[{"name":"API_KEY","value":"§"}]}`},
+	{"mcp__env__set", `{"env":[{"value":"§","name":"API_KEY"},{"value":"x"}]}`},
+	{"mcp__sh__run", `{"args":["curl","-H","Accept: a","--api-key","§","https://h"]}`},
 }
 
 // written are the forms in which a secret may stand in a file.
 func written(secret string) map[string][]byte {
 	quoted, _ := json.Marshal(secret)
 	return map[string][]byte{
-		"raw": []byte(secret), "hex": []byte(hex.EncodeToString([]byte(secret))), "HEX": []byte(strings.ToUpper(hex.EncodeToString([]byte(secret)))),
-		"base64": []byte(base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)]), "base64 from the 2nd byte": []byte(base64.StdEncoding.EncodeToString([]byte(secret[1:]))[:len(secret)-4]),
-		"base64 from the 3rd byte": []byte(base64.StdEncoding.EncodeToString([]byte(secret[2:]))[:len(secret)-4]), "in an address": []byte(url.QueryEscape(secret)), "JSON": bytes.Trim(quoted, `"`),
+		"raw": []byte(secret), "hex": []byte(hex.EncodeToString([]byte(secret))),
+		"HEX":                      []byte(strings.ToUpper(hex.EncodeToString([]byte(secret)))),
+		"base64":                   []byte(base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)]),
+		"base64 from the 2nd byte": []byte(base64.StdEncoding.EncodeToString([]byte(secret[1:]))[:len(secret)-4]),
+		"base64 from the 3rd byte": []byte(base64.StdEncoding.EncodeToString([]byte(secret[2:]))[:len(secret)-4]),
+		"in an address":            []byte(url.QueryEscape(secret)), "JSON": bytes.Trim(quoted, `"`),
 	}
 }
 
@@ -77,7 +92,8 @@ func TestNoByteThatTheDaemonWritesHasASecret(t *testing.T) {
 	}
 	environment := plant("§")
 	for i, call := range calls {
-		call.ID, call.Agent, call.Session, call.Dir, call.At = fmt.Sprint("c", i), "claude", fmt.Sprint("s", i), "/repo", time.Now()
+		call.ID, call.Agent, call.Session, call.Dir, call.At = fmt.Sprint("c", i), "claude", fmt.Sprint("s", i), "/repo",
+			time.Now()
 		call.Env = map[string]string{"DATABASE_URL": "postgres://u:" + environment + "@h/d", "API_TOKEN": environment}
 		ttl := time.Duration(0)
 		if i%3 == 2 {

@@ -28,18 +28,26 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 		return s
 	}
 	for name, edit := range map[string]func(t *testing.T) any{
-		"garbage":                   func(*testing.T) any { return "garbage" },
-		"nothing":                   func(*testing.T) any { return "" },
-		"plain JSON":                func(*testing.T) any { return `{"version":9}` },
-		"another value":             func(t *testing.T) any { return strings.Replace(raw(t), "version", "versiom", 1) },
-		"a value more":              func(t *testing.T) any { return raw(t) + " " },
-		"another revision":          func(t *testing.T) any { s := raw(t); return s[:1] + string(approver.NewRev()) + s[37:] },
-		"another format":            func(t *testing.T) any { return "\x02" + raw(t)[1:] },
-		"half":                      func(t *testing.T) any { s := raw(t); return s[:len(s)/2] },
-		"its head":                  func(t *testing.T) any { return raw(t)[:69] },
-		"one byte":                  func(t *testing.T) any { return raw(t)[:1] },
-		"the record of another key": func(t *testing.T) any { s, _ := admin.Get(t.Context(), approver.Key("hub", "key")).Result(); return s },
-		"a hash":                    nil,
+		"garbage":       func(*testing.T) any { return "garbage" },
+		"nothing":       func(*testing.T) any { return "" },
+		"plain JSON":    func(*testing.T) any { return `{"version":9}` },
+		"another value": func(t *testing.T) any { return strings.Replace(raw(t), "version", "versiom", 1) },
+		"a value more":  func(t *testing.T) any { return raw(t) + " " },
+		"another revision": func(t *testing.T) any {
+			s := raw(t)
+			return s[:1] + string(approver.NewRev()) +
+				s[37:]
+		},
+		"another format": func(t *testing.T) any { return "\x02" + raw(t)[1:] },
+		"half":           func(t *testing.T) any { s := raw(t); return s[:len(s)/2] },
+		"its head":       func(t *testing.T) any { return raw(t)[:69] },
+		"one byte":       func(t *testing.T) any { return raw(t)[:1] },
+		"the record of another key": func(t *testing.T) any {
+			s,
+				_ := admin.Get(t.Context(), approver.Key("hub", "key")).Result()
+			return s
+		},
+		"a hash": nil,
 	} {
 		for _, running := range []bool{true, false} {
 			t.Run(name+map[bool]string{true: ", running", false: ", away"}[running], func(t *testing.T) {
@@ -67,7 +75,8 @@ func TestAControlRecordThatIsNotOurs(t *testing.T) {
 					l = startRoom(t, p, dir)
 				}
 				stage := broadcaster.FreezeStage{Store: l.store, Mark: l.trust.mark}
-				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny || !strings.Contains(v.Reason, "frozen") {
+				if v, err := stage.Judge(t.Context(), approver.ToolCall{}); err != nil || v.Decision != approver.Deny ||
+					!strings.Contains(v.Reason, "frozen") {
 					t.Errorf("the next call: %+v, %v", v, err)
 				}
 				settled := func() bool { // the alarm, and then the freeze, are written

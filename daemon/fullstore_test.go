@@ -65,14 +65,16 @@ func TestFreezeWithAFullStore(t *testing.T) {
 		return v.Decision
 	}
 	disk.is.Store(true)
-	if _, err := operate(adminapi.OpFreeze); err == nil || !strings.Contains(err.Error(), "frozen here until restart or until the store takes it") {
+	if _, err := operate(adminapi.OpFreeze); err == nil ||
+		!strings.Contains(err.Error(), "frozen here until restart or until the store takes it") {
 		t.Fatalf("told %v", err)
 	}
 	if verdict() != approver.Deny {
 		t.Error("a call passes")
 	}
 	status, err := operate(adminapi.OpStatus)
-	if err != nil || !strings.Contains(string(status), "by this daemon alone") || !strings.Contains(string(status), syscall.ENOSPC.Error()) {
+	if err != nil || !strings.Contains(string(status), "by this daemon alone") ||
+		!strings.Contains(string(status), syscall.ENOSPC.Error()) {
 		t.Errorf("status: %s, %v", status, err)
 	}
 	if !l.tells("by this daemon alone", "alarm") || l.tells("", "frozen") {
@@ -82,13 +84,15 @@ func TestFreezeWithAFullStore(t *testing.T) {
 	for end := time.Now().Add(time.Minute); !l.tells("", "frozen") && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if c, err := broadcaster.LoadControls(t.Context(), l.store); err != nil || c.Freeze.Reason != "it runs wild" || verdict() != approver.Deny {
+	if c, err := broadcaster.LoadControls(t.Context(), l.store); err != nil || c.Freeze.Reason != "it runs wild" ||
+		verdict() != approver.Deny {
 		t.Errorf("the store has %+v, %v", c, err)
 	}
 	if _, err := operate(adminapi.OpUnfreeze); err != nil {
 		t.Fatal(err)
 	}
-	if status, err := operate(adminapi.OpStatus); err != nil || strings.Contains(string(status), "FROZEN") || verdict() != approver.Pass {
+	if status, err := operate(adminapi.OpStatus); err != nil || strings.Contains(string(status), "FROZEN") ||
+		verdict() != approver.Pass {
 		t.Errorf("after the lift: %s, %v", status, err)
 	}
 }

@@ -83,13 +83,15 @@ func TestOnlyRootIsShownACode(t *testing.T) {
 		id   string
 		want string
 	}{
-		"the daemon's user":        {approver.Peer{Known: true, UID: 7}, request, "only root"},
-		"nobody knows who it is":   {approver.Peer{}, request, "only root"},
-		"root, while others can":   {approver.Peer{Known: true}, request, map[bool]string{true: "the daemon runs as root", false: "others can approve it"}[os.Getuid() == 0]},
+		"the daemon's user":      {approver.Peer{Known: true, UID: 7}, request, "only root"},
+		"nobody knows who it is": {approver.Peer{}, request, "only root"},
+		"root, while others can": {approver.Peer{Known: true}, request,
+			map[bool]string{true: "the daemon runs as root", false: "others can approve it"}[os.Getuid() == 0]},
 		"root, of another request": {approver.Peer{Known: true}, "0", "there is no request"},
 	} {
 		for _, op := range []string{adminapi.OpOwnerShow, adminapi.OpOwnerApprove} {
-			doc, err := d.ownerAnswers(t.Context(), tt.peer, op, fmt.Appendf(nil, `{"request":%q,"code":"CONFIRM-AAAAAAAA"}`, tt.id))
+			doc, err := d.ownerAnswers(t.Context(), tt.peer, op,
+				fmt.Appendf(nil, `{"request":%q,"code":"CONFIRM-AAAAAAAA"}`, tt.id))
 			if shown, _ := doc.(adminapi.OwnerAnswer); shown.Code != "" || shown.Done {
 				t.Errorf("%s, %s: %+v", name, op, shown)
 			}
@@ -103,7 +105,8 @@ func TestOnlyRootIsShownACode(t *testing.T) {
 	}
 	l.says(request, false, approver.Term{})
 	<-answer
-	if _, err := d.ownerAnswers(t.Context(), approver.Peer{Known: true}, adminapi.OpOwnerApprove, fmt.Appendf(nil, `{"request":%q}`, request)); err == nil || !strings.Contains(err.Error(), "the request is over") {
+	if _, err := d.ownerAnswers(t.Context(), approver.Peer{Known: true}, adminapi.OpOwnerApprove,
+		fmt.Appendf(nil, `{"request":%q}`, request)); err == nil || !strings.Contains(err.Error(), "the request is over") {
 		t.Error(err)
 	}
 }
@@ -131,7 +134,8 @@ func TestThePeopleOfADesk(t *testing.T) {
 			counts := func(want bool) {
 				t.Helper()
 				if got := slices.ContainsFunc(h.counting(), func(line string) bool {
-					return strings.HasSuffix(line, "telegram.approvers: 1 is telegram:1") || strings.Contains(line, "telegram.approvers: 1")
+					return strings.HasSuffix(line, "telegram.approvers: 1 is telegram:1") ||
+						strings.Contains(line, "telegram.approvers: 1")
 				}); got != want {
 					t.Errorf("counts: %q", h.counting())
 				}
@@ -160,10 +164,12 @@ func TestThePeopleOfADesk(t *testing.T) {
 			}
 			do(adminapi.OpRecover, `{}`, "there are people who can approve")
 			d.notice = "NOT ISOLATED"
-			do(adminapi.OpRecover, `{}`, map[bool]string{true: "the daemon runs as root", false: "only the owner"}[os.Getuid() == 0])
+			do(adminapi.OpRecover, `{}`,
+				map[bool]string{true: "the daemon runs as root", false: "only the owner"}[os.Getuid() == 0])
 			b.audit.Fail = true
 			d.notice = ""
-			if _, err := d.persons(t.Context(), me, adminapi.OpRemove, []byte(`{"person":"telegram:2"}`)); err == nil || errors.Is(err, broadcaster.ErrNotRemoved) {
+			if _, err := d.persons(t.Context(), me, adminapi.OpRemove, []byte(`{"person":"telegram:2"}`)); err == nil ||
+				errors.Is(err, broadcaster.ErrNotRemoved) {
 				t.Errorf("the lists could not be recorded: %v", err)
 			}
 		})

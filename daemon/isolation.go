@@ -32,7 +32,8 @@ func openIsolation(cfg configs.Config, log *slog.Logger) (isolation, error) {
 	}
 	me := uint32(os.Geteuid())
 	owners := httpapi.AdmitUIDs(append([]uint32{me, 0}, cfg.Sockets.ResolveUIDs...)...)
-	h := isolation{Isolation: cfg.Isolation(who, me), who: who, sealed: who.Named(), submit: owners, resolve: owners, submitMode: 0o600, resolveMode: 0o600}
+	h := isolation{Isolation: cfg.Isolation(who, me), who: who, sealed: who.Named(), submit: owners, resolve: owners,
+		submitMode: 0o600, resolveMode: 0o600}
 	if len(cfg.Sockets.ResolveUIDs) > 0 {
 		h.resolveMode = 0o666 // whoever connects is asked for by the kernel's word
 	}

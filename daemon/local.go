@@ -129,11 +129,15 @@ func OutOfReach(cfg configs.Config, daemon uint32) (lines []string) {
 			name += " (" + display.OneLine(person.ID) + ")"
 		}
 		if submits, err := who.Has(uint32(uid)); who.Named() && (err != nil || submits) {
-			lines = append(lines, fmt.Sprintf("%s is on the approver list and cannot answer: uid %d may submit calls, and who asks must not answer. Let it be one of the two", name, uid))
+			lines = append(lines,
+				fmt.Sprintf("%s is on the approver list and cannot answer: uid %d may submit calls, and who asks must not "+
+					"answer. Let it be one of the two", name, uid))
 			continue
 		}
 		if uid != 0 && uint32(uid) != daemon && !slices.Contains(cfg.Sockets.ResolveUIDs, uint32(uid)) {
-			lines = append(lines, fmt.Sprintf("%s is on the approver list and cannot answer: the daemon admits no watch of uid %d. Add %[2]d to sockets.resolve_uids, and restart the daemon", name, uid))
+			lines = append(lines,
+				fmt.Sprintf("%s is on the approver list and cannot answer: the daemon admits no watch of uid %d. Add %[2]d to "+
+					"sockets.resolve_uids, and restart the daemon", name, uid))
 		}
 	}
 	slices.Sort(lines)

@@ -51,7 +51,8 @@ func (o *observer) run(ctx context.Context) error {
 		switch notice, on := o.people.Controls.Observing(ctx, approver.Verdict{}); {
 		case on && time.Since(said) >= observerWarns:
 			said = time.Now()
-			o.log.Warn(notice, "would_have_asked", o.counts[approver.Ask].Load(), "would_have_denied", o.counts[approver.Deny].Load(), "end_it_with", "approver enforce")
+			o.log.Warn(notice, "would_have_asked", o.counts[approver.Ask].Load(), "would_have_denied",
+				o.counts[approver.Deny].Load(), "end_it_with", "approver enforce")
 		case !on && !said.IsZero() && ctx.Err() == nil:
 			said = time.Time{}
 			o.log.Warn("observe mode is over, or cannot be read: rules are enforced")
@@ -68,5 +69,6 @@ func (o *observer) status(c broadcaster.Controls, now time.Time) *adminapi.Obser
 	if !c.Observing(now) {
 		return nil
 	}
-	return &adminapi.Observe{Observe: c.Observe, WouldAsk: o.counts[approver.Ask].Load(), WouldDeny: o.counts[approver.Deny].Load()}
+	return &adminapi.Observe{Observe: c.Observe, WouldAsk: o.counts[approver.Ask].Load(),
+		WouldDeny: o.counts[approver.Deny].Load()}
 }

@@ -36,7 +36,8 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 	observing := func() bool { _, on := d.People.Controls.Observing(t.Context(), approver.Verdict{}); return on }
 	body := json.RawMessage(`{"reason":"first week","for":` + strconv.FormatInt(int64(48*time.Hour), 10) + `}`)
 
-	if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, body); err == nil || !strings.Contains(err.Error(), "denied by Ada") || observing() {
+	if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, body); err == nil ||
+		!strings.Contains(err.Error(), "denied by Ada") || observing() {
 		t.Errorf("after a no: %v", err)
 	}
 	approve = true
@@ -44,22 +45,27 @@ func TestPeopleDecideOverObserving(t *testing.T) {
 	if err != nil || !observing() || !strings.Contains(string(raw), "approved by Ada") {
 		t.Fatalf("after a yes: %s, %v", raw, err)
 	}
-	if len(shown) != 2 || shown[0].Severity != approver.Catastrophic || shown[0].OneTap || !strings.Contains(shown[0].Why, "for 2 days NOTHING is asked or denied") ||
+	if len(shown) != 2 || shown[0].Severity != approver.Catastrophic || shown[0].OneTap ||
+		!strings.Contains(shown[0].Why, "for 2 days NOTHING is asked or denied") ||
 		!strings.Contains(shown[0].Command, "approver observe") || shown[0].Claimed != "first week" {
 		t.Errorf("shown %+v", shown)
 	}
-	if raw, err := d.Operate(t.Context(), me, adminapi.OpEnforce, json.RawMessage(`{}`)); err != nil || observing() || len(shown) != 2 || !strings.Contains(string(raw), `"done":true`) {
+	if raw, err := d.Operate(t.Context(), me, adminapi.OpEnforce, json.RawMessage(`{}`)); err != nil || observing() ||
+		len(shown) != 2 || !strings.Contains(string(raw), `"done":true`) {
 		t.Errorf("enforce: %s, %v", raw, err)
 	}
-	for _, wrong := range []string{`{}`, `{"for":1000000000}`, `{"for":-1}`, `{"for":` + strconv.FormatInt(int64(31*24*time.Hour), 10) + `}`} {
-		if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, json.RawMessage(wrong)); err == nil || observing() || len(shown) != 2 {
+	for _, wrong := range []string{`{}`, `{"for":1000000000}`, `{"for":-1}`,
+		`{"for":` + strconv.FormatInt(int64(31*24*time.Hour), 10) + `}`} {
+		if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, json.RawMessage(wrong)); err == nil || observing() ||
+			len(shown) != 2 {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 	if _, err := d.People.Controls.Freeze(t.Context(), "Ada", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, body); !errors.Is(err, broadcaster.ErrFrozen) || len(shown) != 2 {
+	if _, err := d.Operate(t.Context(), me, adminapi.OpObserve, body); !errors.Is(err, broadcaster.ErrFrozen) ||
+		len(shown) != 2 {
 		t.Errorf("in a freeze: %v", err)
 	}
 }

@@ -99,7 +99,8 @@ func (l *roomLife) lists() sealed.Record {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return sealed.Record{Name: "approvers", Store: l.store, Sealer: sealer, ID: "here", Where: "the store", Mark: l.trust.mark}
+	return sealed.Record{Name: "approvers", Store: l.store, Sealer: sealer, ID: "here", Where: "the store",
+		Mark: l.trust.mark}
 }
 
 // The story: an approver was taken out. Somebody put the store of before back over a
@@ -113,7 +114,8 @@ func TestAnApproverWhoWasTakenOut(t *testing.T) {
 			old    bool // put back
 			frozen bool
 		}{
-			"put back":         {change: func(l *roomLife) error { return l.lists().Replace(l.t.Context(), l.records, "Ada") }, old: true, frozen: true},
+			"put back": {change: func(l *roomLife) error { return l.lists().Replace(l.t.Context(), l.records, "Ada") },
+				old: true, frozen: true},
 			"killed":           {change: func(l *roomLife) error { return l.lists().Replace(l.t.Context(), l.records, "Ada") }},
 			"killed half-way":  {change: func(l *roomLife) error { return l.lists().Save(l.t.Context(), "Ada") }},
 			"killed and early": {change: func(l *roomLife) error { return l.trust.mark.Count(l.t.Context(), l.store) }},
@@ -192,7 +194,8 @@ func TestAKillIsNoAlarm(t *testing.T) {
 					t.Errorf("no line says %s: nothing was killed in the middle", event)
 				}
 			}
-			if strings.Contains(string(text), `"alarm":"store"`) || strings.Contains(string(text), `"alarm":"audit"`) || strings.Contains(string(text), `"alarm":"loss"`) {
+			if strings.Contains(string(text), `"alarm":"store"`) || strings.Contains(string(text), `"alarm":"audit"`) ||
+				strings.Contains(string(text), `"alarm":"loss"`) {
 				t.Error("an alarm is in the audit")
 			}
 		})
@@ -208,7 +211,8 @@ func honestLife(t *testing.T, dir, redis string) {
 			t.Fatal(err)
 		}
 		p.Open = func(t *testing.T, _ string) daemontest.PlaceStore {
-			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{redis}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
+			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{redis}, HubKeyFile: hub},
+				slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +254,9 @@ func (l *roomLife) askOf(call string) chan approver.Verdict {
 	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
 	go func() {
 		defer cancel()
-		answer <- l.people.Ask(ctx, approver.ToolCall{ID: call, Agent: "claude", Session: call, Tool: "Bash", Command: "git push --force", Dir: "/repo", At: time.Now()},
+		answer <- l.people.Ask(ctx,
+			approver.ToolCall{ID: call, Agent: "claude", Session: call, Tool: "Bash", Command: "git push --force", Dir: "/repo",
+				At: time.Now()},
 			approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 	}()
 	for ctx.Err() == nil {
@@ -260,7 +266,9 @@ func (l *roomLife) askOf(call string) chan approver.Verdict {
 			code, shown := l.room.Codes[r.ID]
 			l.room.Mu.Unlock()
 			if r.CallID == call && shown {
-				out := l.room.Reply(ctx, approver.Reply{Channel: "room", Conversation: "r", Sender: "1", Approve: call[0] > '3', Method: approver.ByCommand, Code: code})
+				out := l.room.Reply(ctx,
+					approver.Reply{Channel: "room", Conversation: "r", Sender: "1", Approve: call[0] > '3', Method: approver.ByCommand,
+						Code: code})
 				if out.Kind == approver.OutcomeApproved || out.Kind == approver.OutcomeDenied {
 					return answer
 				}

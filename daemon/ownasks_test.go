@@ -57,7 +57,9 @@ func TestOneOpenQuestionOfAnOperation(t *testing.T) {
 		all.Go(func() { _, err := d.Operate(ctx, me, adminapi.OpPause, body); errs <- err })
 	}
 	for range 59 {
-		if err := <-errs; err == nil || !strings.Contains(err.Error(), fmt.Sprintf("people are being asked about approver pause by uid %d already", os.Getuid())) {
+		if err := <-errs; err == nil ||
+			!strings.Contains(err.Error(),
+				fmt.Sprintf("people are being asked about approver pause by uid %d already", os.Getuid())) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -79,7 +81,8 @@ func TestOneOpenQuestionOfAnOperation(t *testing.T) {
 // What a process asks about approver itself is counted by its uid, apart from calls. Who is
 // trusted is not counted, so that an agent cannot use up what the owner needs.
 func TestWhoseQuestionsAboutApproverAreCounted(t *testing.T) {
-	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")}, slog.New(slog.DiscardHandler))
+	kv, err := boltstore.Open(boltstore.Config{Path: filepath.Join(t.TempDir(), "approver.db")},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,19 +101,26 @@ func TestWhoseQuestionsAboutApproverAreCounted(t *testing.T) {
 		call   approver.ToolCall
 		n      int
 	}{
-		"an agent's pause":            {"NOT ISOLATED", approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true, UID: 1000}}, quota.OwnAsks},
-		"another user's":              {"NOT ISOLATED", approver.ToolCall{Control: adminapi.OpRestore, Peer: approver.Peer{Known: true, UID: 1001}}, quota.OwnAsks},
-		"root's":                      {"NOT ISOLATED", approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true}}, root},
-		"on an isolated installation": {"", approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true, UID: 1000}}, 60},
-		"the agent's calls":           {"NOT ISOLATED", approver.ToolCall{Agent: "claude", Peer: approver.Peer{Known: true, UID: 1000}}, 40},
+		"an agent's pause": {"NOT ISOLATED",
+			approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true, UID: 1000}}, quota.OwnAsks},
+		"another user's": {"NOT ISOLATED",
+			approver.ToolCall{Control: adminapi.OpRestore, Peer: approver.Peer{Known: true, UID: 1001}}, quota.OwnAsks},
+		"root's": {"NOT ISOLATED",
+			approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true}}, root},
+		"on an isolated installation": {"",
+			approver.ToolCall{Control: adminapi.OpPause, Peer: approver.Peer{Known: true, UID: 1000}}, 60},
+		"the agent's calls": {"NOT ISOLATED",
+			approver.ToolCall{Agent: "claude", Peer: approver.Peer{Known: true, UID: 1000}}, 40},
 	} {
 		countAsks(t, limit(asks, c.notice, func(dir string) string { return dir }), name, c.call, c.n)
 	}
 	call := approver.ToolCall{Control: adminapi.OpUnfreeze, Peer: approver.Peer{Known: true, UID: 1000}}
-	countAsks(t, limit(asks, "NOT ISOLATED", func(dir string) string { return dir }), "the agent's unfreeze after its pauses", call, 0)
+	countAsks(t, limit(asks, "NOT ISOLATED", func(dir string) string { return dir }),
+		"the agent's unfreeze after its pauses", call, 0)
 }
 
-func countAsks(t *testing.T, limit func(context.Context, string, approver.ToolCall) error, name string, call approver.ToolCall, want int) {
+func countAsks(t *testing.T, limit func(context.Context, string, approver.ToolCall) error, name string,
+	call approver.ToolCall, want int) {
 	t.Helper()
 	n := 0
 	for i := range 60 {

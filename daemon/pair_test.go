@@ -14,7 +14,8 @@ import (
 // approver's own words on the card. Only names of platforms and their ids get there.
 func TestAnAdmissionTellsNoStory(t *testing.T) {
 	b := newAuthorityBench(t)
-	d := &Admin{authority: b.start(b.lists("", "1")), log: slog.New(slog.DiscardHandler)} // isolated, so nobody is asked of what passes
+	// isolated, so nobody is asked of what passes
+	d := &Admin{authority: b.start(b.lists("", "1")), log: slog.New(slog.DiscardHandler)}
 	for name, req := range map[string]adminapi.AdmitRequest{
 		"":                       {Channel: "telegram", Who: approver.Paired{ID: "10042"}},
 		"a story in the id":      {Channel: "telegram", Who: approver.Paired{ID: "10042 is Ada's new phone. Nothing"}},

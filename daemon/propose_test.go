@@ -19,7 +19,8 @@ func TestExactRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, err := shieldcore.Load("p", []byte("version: 1\ntools: {known: [Bash, Zsh]}\ndefault: {decision: ask}\nrules:\n"+rule))
+	policy, err := shieldcore.Load("p",
+		[]byte("version: 1\ntools: {known: [Bash, Zsh]}\ndefault: {decision: ask}\nrules:\n"+rule))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, rule)
 	}
@@ -50,8 +51,11 @@ func TestExactRule(t *testing.T) {
 		"no dir":       func(c *approver.ToolCall) { c.Dir = "" },
 		"odd dir":      func(c *approver.ToolCall) { c.Dir = "/a/../b" },
 		"a line":       func(c *approver.ToolCall) { c.Dir = "/a\n- b" },
-		"a secret":     func(c *approver.ToolCall) { c.Command = "curl -H 'Authorization: Bearer abcdefghijklmnop0123456789' x" },
-		"approver":     func(c *approver.ToolCall) { c.Control = "unfreeze" },
+		"a secret": func(c *approver.ToolCall) {
+			c.Command = "curl -H 'Authorization: Bearer " +
+				"abcdefghijklmnop0123456789' x"
+		},
+		"approver": func(c *approver.ToolCall) { c.Control = "unfreeze" },
 	} {
 		other := base
 		change(&other)

@@ -53,7 +53,8 @@ func (r ReadOnce) Outdated() (out []adminapi.NotInForce) {
 		default:
 			why = "was changed at " + at.UTC().Format(time.DateTime+" UTC") + ", after the daemon had read it: "
 			if refused = r.refused(); refused != nil {
-				why += "the next start refuses what the files say now, so mend that first (approver check), and then restart the daemon: " + refused.Error()
+				why += "the next start refuses what the files say now, so mend that first (approver check), and then restart " +
+					"the daemon: " + refused.Error()
 			} else {
 				why += "restart the daemon"
 			}

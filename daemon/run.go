@@ -48,7 +48,9 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer closing(&err, "shield", tier2.Close)
-	rules, err := judges.Open(ctx, judges.Deps{Config: base.cfg, Store: base.store, Audit: base.records, Older: base.older, Mark: base.trust.mark, Doubt: base.trust.distrust}, files, log)
+	rules, err := judges.Open(ctx,
+		judges.Deps{Config: base.cfg, Store: base.store, Audit: base.records, Older: base.older, Mark: base.trust.mark,
+			Doubt: base.trust.distrust}, files, log)
 	if err != nil {
 		return err
 	}
@@ -95,7 +97,9 @@ func (d *Daemon) run(ctx context.Context) (err error) {
 
 // runAll runs all parts until ctx ends, or one fails, and records start and stop. Who is told
 // to stop while starting still stops in order.
-func runAll(ctx context.Context, base *deps, started time.Time, note string, log *slog.Logger, run []func(context.Context) error) error {
+func runAll(
+	ctx context.Context, base *deps, started time.Time, note string, log *slog.Logger, run []func(context.Context) error,
+) error {
 	record := func(e approver.Event, at time.Time, note string) error {
 		_, err := base.records.Record(context.WithoutCancel(ctx), approver.Record{Event: e, At: at, Note: note})
 		return err
@@ -103,7 +107,8 @@ func runAll(ctx context.Context, base *deps, started time.Time, note string, log
 	if err := record(approver.EventStarted, started, note); err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
-	log.Info("ready", "isolated", base.isolation.Isolated, "submit", base.cfg.Sockets.Submit, "resolve", base.cfg.Sockets.Resolve,
+	log.Info("ready", "isolated", base.isolation.Isolated, "submit", base.cfg.Sockets.Submit, "resolve",
+		base.cfg.Sockets.Resolve,
 		"channels", channelNames(base.channels), "took_ms", time.Since(started).Milliseconds())
 	debug.FreeOSMemory() // what was only needed to start
 	err := together(ctx, run...)

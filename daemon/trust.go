@@ -58,7 +58,9 @@ func (t *trust) judge(ctx context.Context, store approver.KV, found audit.Openin
 	case found.Frozen.After(newestFreeze(c)):
 		t.doubts = append(t.doubts, "the store is older than the audit: it does not know of the last freeze")
 	case !c.Missing && c.Version < known:
-		t.doubts = append(t.doubts, fmt.Sprintf("the store is older than the audit: its record of freezes and pauses is version %d, and was %d", c.Version, known))
+		t.doubts = append(t.doubts,
+			fmt.Sprintf("the store is older than the audit: its record of freezes and pauses is version %d, and was %d",
+				c.Version, known))
 	case found.Head == nil && found.Seq > 0 && !found.Renamed:
 		t.doubts = append(t.doubts, "the store has lost what it knew of the audit")
 	}
@@ -82,7 +84,8 @@ func (t *trust) sharedStore(head *audit.Head) string {
 	if t.survives || head == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (if another daemon on this store, such as one of a copied machine, has the audit's id %s, too: give each its own audit.id)", head.Log)
+	return fmt.Sprintf(" (if another daemon on this store, such as one of a copied machine, has the audit's id %s, "+
+		"too: give each its own audit.id)", head.Log)
 }
 
 // newestFreeze is when the newest freeze, of everything or of one agent, began or ended.
@@ -109,7 +112,8 @@ func (t *trust) lacks(missing []approver.Told) {
 		t.missing = append(t.missing, missing...)
 		return
 	}
-	t.distrust("the store is older than the audit: it does not know of %d requests how far they came, such as %s, which was %s", len(missing), first.Request, first.Event)
+	t.distrust("the store is older than the audit: it does not know of %d requests how far they came, such as %s, "+
+		"which was %s", len(missing), first.Request, first.Event)
 }
 
 // reopened looks whether the store has open again what people took back.
@@ -126,7 +130,8 @@ func (t *trust) reopened(ctx context.Context, people *broadcaster.Broadcaster) {
 	for _, g := range grants {
 		open = append(open, g.ID)
 	}
-	t.lacks(slices.DeleteFunc(slices.Clone(t.revoked), func(r approver.Told) bool { return !slices.Contains(open, r.Request) }))
+	t.lacks(slices.DeleteFunc(slices.Clone(t.revoked),
+		func(r approver.Told) bool { return !slices.Contains(open, r.Request) }))
 	if err := errors.Join(requestsErr, grantsErr); err != nil {
 		people.Log.Warn("whether the store has open again what people took back is not known", "error", err)
 	}
@@ -165,8 +170,10 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 		}
 		err := people.Controls.Distrust(context.WithoutCancel(ctx), about, strings.Join(t.doubts, "; "))
 		// Frozen is enough to start: what else could not be done is in the log.
-		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
-			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w", strings.Join(t.doubts, "; "), err)
+		if c, _, readErr := people.Controls.Load(ctx); err != nil &&
+			(readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+			return fmt.Errorf("the store is not to be trusted (%s), and that could not be noted: %w",
+				strings.Join(t.doubts, "; "), err)
 		}
 	}
 	if len(t.missing) > 0 && len(t.doubts) == 0 { // a freeze has burned them
@@ -176,7 +183,8 @@ func (t *trust) settle(ctx context.Context, people *broadcaster.Broadcaster, rec
 	}
 	stop := func(ctx context.Context, why string) error {
 		err := people.Controls.Distrust(ctx, approver.AlarmAudit, why)
-		if c, _, readErr := people.Controls.Load(ctx); err != nil && (readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
+		if c, _, readErr := people.Controls.Load(ctx); err != nil &&
+			(readErr != nil || !c.Frozen() || c.Missing || c.Here != "") {
 			return err
 		}
 		return nil // it is frozen; that it is recorded comes when something can be

@@ -37,7 +37,8 @@ func TestAFreezeOfOneAgentAndAKill(t *testing.T) {
 	}
 	many := func(l *trustLife) {
 		for i := range 9 { // more than one user's agent can have: it is frozen everywhere
-			_, err := l.people.Controls.Hold(l.t.Context(), broadcaster.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)}, "approver", "test")
+			_, err := l.people.Controls.Hold(l.t.Context(), broadcaster.Who{Agent: "claude", Project: fmt.Sprint("/repo", i)},
+				"approver", "test")
 			if err != nil {
 				l.t.Fatal(err)
 			}
@@ -97,7 +98,8 @@ func TestTheNewestFreeze(t *testing.T) {
 		"everything":       {c: broadcaster.Controls{Burned: at(5)}, want: 5},
 		"an agent":         {c: broadcaster.Controls{Holds: []broadcaster.Hold{hold(7, 7)}}, want: 7},
 		"an agent, lifted": {c: broadcaster.Controls{Holds: []broadcaster.Hold{hold(0, 9)}}, want: 9},
-		"several":          {c: broadcaster.Controls{Burned: at(8), Holds: []broadcaster.Hold{hold(3, 3), hold(9, 9), hold(0, 4)}}, want: 9},
+		"several": {c: broadcaster.Controls{Burned: at(8),
+			Holds: []broadcaster.Hold{hold(3, 3), hold(9, 9), hold(0, 4)}}, want: 9},
 		"everything later": {c: broadcaster.Controls{Burned: at(10), Holds: []broadcaster.Hold{hold(3, 3)}}, want: 10},
 	} {
 		if got := newestFreeze(tt.c); !got.Equal(at(tt.want)) {
@@ -127,11 +129,13 @@ func TestTwoDaemonsWithOneID(t *testing.T) {
 		tr := trust{survives: tt.survives}
 		store := daemontest.BoltPlace().Open(t, t.TempDir())
 		defer store.Close()
-		if err := tr.judge(t.Context(), store, audit.Opening{Seq: 3, Head: tt.head, Lost: "the last 8 lines are gone"}); err != nil {
+		if err := tr.judge(t.Context(), store,
+			audit.Opening{Seq: 3, Head: tt.head, Lost: "the last 8 lines are gone"}); err != nil {
 			t.Fatal(err)
 		}
 		text := strings.Join(tr.doubts, "; ")
-		if !strings.Contains(text, "8 lines are gone") || strings.Contains(text, "audit's id same") != tt.names || strings.Contains(text, "give each its own audit.id") != tt.names {
+		if !strings.Contains(text, "8 lines are gone") || strings.Contains(text, "audit's id same") != tt.names ||
+			strings.Contains(text, "give each its own audit.id") != tt.names {
 			t.Errorf("%s: %q", name, text)
 		}
 	}

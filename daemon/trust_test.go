@@ -62,12 +62,14 @@ func startLife(t *testing.T, dir, id string, gone ...string) *trustLife {
 	key, err := audit.LoadOrCreateKey(filepath.Join(dir, "audit.key"))
 	must(err)
 	l.records, err = audit.Open(t.Context(), audit.Options{
-		Dir: filepath.Join(dir, "audit"), ID: id, Key: key, KV: kv, Hold: true, Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
+		Dir: filepath.Join(dir, "audit"), ID: id, Key: key, KV: kv, Hold: true,
+		Controls: func() uint64 { return l.trust.mark.Version() }, Changed: l.trust.changed,
 	})
 	must(err)
 	must(l.trust.judge(t.Context(), kv, l.records.Opened()))
 	l.people, err = broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: kv, Audit: l.records, Mark: l.trust.mark, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: log,
+		Store: kv, Audit: l.records, Mark: l.trust.mark,
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), Log: log,
 		Fingerprint: func(context.Context, approver.ToolCall) (approver.Binding, error) { return approver.Binding{}, nil },
 	})
 	must(err)
@@ -89,7 +91,8 @@ func (l *trustLife) record(e approver.Event, request string) {
 func (l *trustLife) release(id string) {
 	l.t.Helper()
 	now := time.Now()
-	if err := l.store.Put(l.t.Context(), approver.Key("req", id), []byte(`{"state":"consumed"}`), "", approver.NewRev(), time.Time{}, now.Add(time.Hour)); err != nil {
+	if err := l.store.Put(l.t.Context(), approver.Key("req", id), []byte(`{"state":"consumed"}`), "", approver.NewRev(),
+		time.Time{}, now.Add(time.Hour)); err != nil {
 		l.t.Fatal(err)
 	}
 	l.record(approver.EventReleased, id)
@@ -198,34 +201,47 @@ func TestTheStoreIsJudged(t *testing.T) {
 		doubt  string // empty: it is trusted
 		frozen bool
 	}{
-		"nothing happened":                              {},
-		"a call was released":                           {after: func(l *trustLife) { l.release("r1") }},
-		"a crash":                                       {after: func(l *trustLife) { l.release("r1") }, crash: true},
-		"a freeze stays":                                {after: (*trustLife).freeze, frozen: true},
-		"a freeze stays after a crash":                  {after: (*trustLife).freeze, crash: true, frozen: true},
-		"a freeze was lifted":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }},
-		"lifted, and a crash":                           {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, crash: true},
-		"an old store, and nothing happened since":      {old: true, doubt: "stopped in order", frozen: true},
-		"an old store, before a release":                {after: func(l *trustLife) { l.release("r1") }, old: true, doubt: "stopped in order", frozen: true},
-		"an old store, before a release and kill":       {after: func(l *trustLife) { l.release("r1") }, old: true, crash: true, doubt: "which was released", frozen: true},
-		"an old store, before a freeze":                 {after: (*trustLife).freeze, old: true, doubt: "older", frozen: true},
-		"an old store, before a freeze and kill":        {after: (*trustLife).freeze, old: true, crash: true, doubt: "last freeze", frozen: true},
-		"an old store, frozen and lifted since":         {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, old: true, doubt: "older", frozen: true},
-		"an old store, lifted when it was frozen":       {before: (*trustLife).freeze, after: (*trustLife).unfreeze, old: true, doubt: "is version 2, and was 3", frozen: true},
-		"an old store, before observing ended and kill": {before: observe, after: enforce, old: true, crash: true, doubt: "record of freezes and pauses is version", frozen: true},
-		"an old store, before observing ended":          {before: observe, after: enforce, old: true, doubt: "record of freezes and pauses is version", frozen: true},
-		"observing ended, and a crash":                  {before: observe, after: enforce, crash: true},
-		"an old store, before a pause ended and kill":   {before: pause, after: endPause, old: true, crash: true, doubt: "record of freezes and pauses is version", frozen: true},
-		"an old store, before a pause ended":            {before: pause, after: endPause, old: true, doubt: "record of freezes and pauses is version", frozen: true},
-		"a pause ended, and a crash":                    {before: pause, after: endPause, crash: true},
-		"the freeze is gone":                            {after: (*trustLife).freeze, gone: []string{control}, frozen: true},
-		"its record is gone, and none was in force":     {gone: []string{control}, frozen: true},
-		"gone after a crash":                            {gone: []string{control}, crash: true, frozen: true},
-		"the audit's end is gone":                       {gone: []string{head}, doubt: "what it knew of the audit"},
-		"both are gone":                                 {gone: []string{head, control}, doubt: "what it knew of the audit", frozen: true},
-		"all is gone":                                   {gone: []string{"all"}, doubt: "what it knew of the audit", frozen: true},
-		"the audit has another name now":                {id: "there"},
-		"another name, and the record is gone":          {id: "there", gone: []string{control}, frozen: true},
+		"nothing happened":             {},
+		"a call was released":          {after: func(l *trustLife) { l.release("r1") }},
+		"a crash":                      {after: func(l *trustLife) { l.release("r1") }, crash: true},
+		"a freeze stays":               {after: (*trustLife).freeze, frozen: true},
+		"a freeze stays after a crash": {after: (*trustLife).freeze, crash: true, frozen: true},
+		"a freeze was lifted":          {after: func(l *trustLife) { l.freeze(); l.unfreeze() }},
+		"lifted, and a crash": {after: func(l *trustLife) { l.freeze(); l.unfreeze() },
+			crash: true},
+		"an old store, and nothing happened since": {old: true, doubt: "stopped in order", frozen: true},
+		"an old store, before a release": {after: func(l *trustLife) { l.release("r1") }, old: true,
+			doubt: "stopped in order", frozen: true},
+		"an old store, before a release and kill": {after: func(l *trustLife) { l.release("r1") }, old: true,
+			crash: true, doubt: "which was released", frozen: true},
+		"an old store, before a freeze": {after: (*trustLife).freeze, old: true, doubt: "older",
+			frozen: true},
+		"an old store, before a freeze and kill": {after: (*trustLife).freeze, old: true, crash: true,
+			doubt: "last freeze", frozen: true},
+		"an old store, frozen and lifted since": {after: func(l *trustLife) { l.freeze(); l.unfreeze() }, old: true,
+			doubt: "older", frozen: true},
+		"an old store, lifted when it was frozen": {before: (*trustLife).freeze, after: (*trustLife).unfreeze,
+			old: true, doubt: "is version 2, and was 3", frozen: true},
+		"an old store, before observing ended and kill": {before: observe, after: enforce, old: true, crash: true,
+			doubt: "record of freezes and pauses is version", frozen: true},
+		"an old store, before observing ended": {before: observe, after: enforce, old: true,
+			doubt: "record of freezes and pauses is version", frozen: true},
+		"observing ended, and a crash": {before: observe, after: enforce, crash: true},
+		"an old store, before a pause ended and kill": {before: pause, after: endPause, old: true, crash: true,
+			doubt: "record of freezes and pauses is version", frozen: true},
+		"an old store, before a pause ended": {before: pause, after: endPause, old: true,
+			doubt: "record of freezes and pauses is version", frozen: true},
+		"a pause ended, and a crash":                {before: pause, after: endPause, crash: true},
+		"the freeze is gone":                        {after: (*trustLife).freeze, gone: []string{control}, frozen: true},
+		"its record is gone, and none was in force": {gone: []string{control}, frozen: true},
+		"gone after a crash":                        {gone: []string{control}, crash: true, frozen: true},
+		"the audit's end is gone":                   {gone: []string{head}, doubt: "what it knew of the audit"},
+		"both are gone": {gone: []string{head, control}, doubt: "what it knew of the audit",
+			frozen: true},
+		"all is gone": {gone: []string{"all"}, doubt: "what it knew of the audit",
+			frozen: true},
+		"the audit has another name now":       {id: "there"},
+		"another name, and the record is gone": {id: "there", gone: []string{control}, frozen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -257,7 +273,8 @@ func TestTheStoreIsJudged(t *testing.T) {
 			}
 			l = startLife(t, dir, tt.id, tt.gone...)
 			defer l.close()
-			if doubts := strings.Join(l.trust.doubts, "; "); (doubts == "") != (tt.doubt == "") || !strings.Contains(doubts, tt.doubt) {
+			if doubts := strings.Join(l.trust.doubts, "; "); (doubts == "") != (tt.doubt == "") ||
+				!strings.Contains(doubts, tt.doubt) {
 				t.Errorf("doubts %q, want %q", doubts, tt.doubt)
 			}
 			if got := l.frozen(); got != tt.frozen {
@@ -303,17 +320,21 @@ func endPause(l *trustLife) {
 func TestAnEarlyHeadIsNoUpgrade(t *testing.T) {
 	for _, stopped := range []bool{true, false} {
 		for name, act := range map[string]func(*trustLife){
-			"frozen": (*trustLife).freeze, "nothing": func(*trustLife) {}, "observing is over": func(l *trustLife) { observe(l); enforce(l) },
-			"a pause is over": func(l *trustLife) { pause(l); endPause(l) }, "lifted": func(l *trustLife) { l.freeze(); l.unfreeze() },
+			"frozen": (*trustLife).freeze, "nothing": func(*trustLife) {},
+			"observing is over": func(l *trustLife) { observe(l); enforce(l) },
+			"a pause is over":   func(l *trustLife) { pause(l); endPause(l) },
+			"lifted":            func(l *trustLife) { l.freeze(); l.unfreeze() },
 		} {
 			t.Run(fmt.Sprint(name, " ", stopped), func(t *testing.T) {
 				dir := t.TempDir()
-				store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")}, slog.New(slog.DiscardHandler))
+				store, err := boltstore.Open(boltstore.Config{Path: filepath.Join(dir, "approver.db")},
+					slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Fatal(err)
 				}
 				value := fmt.Appendf(nil, `{"log":"here","seq":0,"hash":%q}`, strings.Repeat("0", 64))
-				if err := store.Put(t.Context(), approver.Key("audit", "here"), value, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+				if err := store.Put(t.Context(), approver.Key("audit", "here"), value, "", approver.NewRev(), time.Time{},
+					time.Now().Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
 				if err := store.Close(); err != nil {

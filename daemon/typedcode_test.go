@@ -38,21 +38,26 @@ func TestATypedCodeRunsWhatItsScreenShowed(t *testing.T) {
 			verdicts := make(chan approver.Verdict, 2)
 			for i := range 2 {
 				go func() {
-					verdicts <- d.People.Ask(ctx, approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push", Dir: "/repo", Peer: me, At: time.Now()},
+					verdicts <- d.People.Ask(ctx,
+						approver.ToolCall{ID: strings.Repeat(fmt.Sprint(i), 32), Agent: "claude", Tool: "Bash", Command: "git push",
+							Dir: "/repo", Peer: me, At: time.Now()},
 						approver.Verdict{Decision: approver.Ask, By: "policy", Rule: "r", Severity: approver.High})
 				}()
 			}
 			card := <-cards
 			var open []broadcaster.Request // until the edit is noted: it must not count
-			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Postings[0].Upto != 1) && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(20 * time.Second); (len(open) != 1 || open[0].Postings[0].Upto != 1) &&
+				time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 				open, _ = d.People.Requests.Open(ctx)
 			}
-			body, err := json.Marshal(terminal.Answer{Code: card.Code.Reveal(), Approve: true, Command: c.command, Shown: c.shown})
+			body, err := json.Marshal(terminal.Answer{Code: card.Code.Reveal(), Approve: true, Command: c.command,
+				Shown: c.shown})
 			if err != nil {
 				t.Fatal(err)
 			}
 			raw, err := d.People.Options.Channels[0].(*terminal.Channel).Answer(ctx, me, body)
-			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) || strings.Contains(string(raw), "2 identical calls") != (c.want == 2) {
+			if err != nil || !strings.Contains(string(raw), `"kind":"approved"`) ||
+				strings.Contains(string(raw), "2 identical calls") != (c.want == 2) {
 				t.Errorf("told %s, %v", raw, err)
 			}
 			allowed := 0

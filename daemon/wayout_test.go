@@ -30,7 +30,8 @@ func TestTheWayOutFitsTheCause(t *testing.T) {
 	if got := d.backAgain(t.Context()); len(got) != 1 || !strings.HasPrefix(got[0], "sudo approver people recover") {
 		t.Errorf("one waits: %q", got)
 	}
-	if got := (&Admin{People: l.people, channels: []approver.Channel{aChat{}}}).wayOut(t.Context()); strings.Contains(strings.ToLower(got), "pair a chat") {
+	if got := (&Admin{People: l.people,
+		channels: []approver.Channel{aChat{}}}).wayOut(t.Context()); strings.Contains(strings.ToLower(got), "pair a chat") {
 		t.Errorf("a chat is there: %s", got)
 	}
 }
@@ -40,11 +41,13 @@ func TestTheWayOutFitsTheCause(t *testing.T) {
 func TestRootApprovesWhatWaits(t *testing.T) {
 	l := startRoom(t, daemontest.BoltPlace(), t.TempDir())
 	defer l.stop()
-	unwatched, err := terminal.New(terminal.Config{Approvers: []approver.Approver{{ID: "7"}}}, slog.New(slog.DiscardHandler))
+	unwatched, err := terminal.New(terminal.Config{Approvers: []approver.Approver{{ID: "7"}}},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Admin{People: l.people, authority: newAuthorityBench(t).start(configs.Default()), log: slog.New(slog.DiscardHandler)}
+	d := &Admin{People: l.people, authority: newAuthorityBench(t).start(configs.Default()),
+		log: slog.New(slog.DiscardHandler)}
 	want := func(what string, channels []approver.Channel, commands ...string) {
 		t.Helper()
 		d.channels = channels
@@ -52,14 +55,17 @@ func TestRootApprovesWhatWaits(t *testing.T) {
 			t.Errorf("%s: %q", what, got)
 		}
 		way := d.wayOut(t.Context())
-		if strings.HasPrefix(way, ";") || os.Getuid() != 0 && strings.Contains(way, "approve ID") != (len(commands) > 0) || !strings.Contains(way, "daemon runs as root") && !strings.Contains(way, "sudo approver unfreeze") {
+		if strings.HasPrefix(way, ";") || os.Getuid() != 0 && strings.Contains(way, "approve ID") != (len(commands) > 0) ||
+			!strings.Contains(way, "daemon runs as root") && !strings.Contains(way, "sudo approver unfreeze") {
 			t.Errorf("%s: %q", what, way)
 		}
 	}
 	chat := []approver.Channel{aChat{}}
-	l.people.Approvers.Set(approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"}, {Channel: "telegram", ID: "2"}: {ID: "bob"}})
+	l.people.Approvers.Set(approver.People{{Channel: "telegram", ID: "1"}: {ID: "ada"},
+		{Channel: "telegram", ID: "2"}: {ID: "bob"}})
 	want("a chat", chat, "sudo approver approve ID")
-	want("a terminal that nobody watches", []approver.Channel{unwatched}, "sudo approver approve ID (while approver watch is open)")
+	want("a terminal that nobody watches", []approver.Channel{unwatched},
+		"sudo approver approve ID (while approver watch is open)")
 	want("no channel", nil)
 	remove := func(person string) {
 		t.Helper()

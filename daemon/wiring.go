@@ -24,24 +24,30 @@ import (
 )
 
 // newGate judges what both doors let in, and puts before people what needs them.
-func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *broadcaster.Broadcaster, watching *observer, log *slog.Logger) *gate.Gate {
+func newGate(base *deps, rules *judges.Judges, tier2 *shield.Shield, people *broadcaster.Broadcaster,
+	watching *observer, log *slog.Logger) *gate.Gate {
 	cfg := base.cfg
 	return &gate.Gate{
 		Stages: rules.Stages(base.store, base.trust.mark), Tiers: approver.TierScreen,
 		Evaluator: tier2.Evaluator(), Again: rules.Again(base.store, base.trust.mark), Fresh: rules.Fresh(),
 		FailOpen: cfg.FailMode == configs.FailOpen, OnFailOpen: tier2.Opening,
-		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite, Weak: cfg.Reflex.Gatekeeper.Weak,
+		Ask: people.Ask, Observe: watching.observe, Paused: people.Controls.PausedFor, Rewrite: hooks.Rewrite,
+		Weak:  cfg.Reflex.Gatekeeper.Weak,
 		Times: rules.Reflex.Times, Turns: base.calls, Audit: base.told(log), Log: log.With("part", "gate"),
 		Appeals: &gate.Appeals{People: people, Within: cfg.Reflex.Gatekeeper.AppealWithin},
 	}
 }
 
 // newDecide answers hooks: it knows what ran before, and watches over the hooks themselves.
-func newDecide(base *deps, rules *judges.Judges, judge *gate.Gate, people *broadcaster.Broadcaster, log *slog.Logger) (*hooks.Decider, error) {
+func newDecide(
+	base *deps, rules *judges.Judges, judge *gate.Gate, people *broadcaster.Broadcaster, log *slog.Logger,
+) (*hooks.Decider, error) {
 	cfg, records := base.cfg, base.records
 	d := &hooks.Decider{
-		Gate: judge, Calls: base.calls, Reports: gate.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log), Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
-		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold, Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
+		Gate: judge, Calls: base.calls, Reports: gate.NewTurns(runtime.GOMAXPROCS(0)), Audit: base.told(log),
+		Log: log.With("part", "hook"), Agents: cfg.Agents, Remember: rules.Reflex.Ran,
+		Told: hooks.Outcomes{Store: base.store}, Project: rules.Reflex.ProjectOf, Hold: people.Controls.Hold,
+		Became: people.Reports.Became, Missed: people.Reports.Missed, Began: people.Environments.Began,
 		Stands: people.Grants.Stands, Rules: rules.Version,
 		Hooks: &hookwatch.Watch{Config: cfg, Audit: records, Log: log.With("part", "hooks")},
 	}
@@ -63,12 +69,15 @@ func newDecide(base *deps, rules *judges.Judges, judge *gate.Gate, people *broad
 func newAdmin(base *deps, people *broadcaster.Broadcaster, log *slog.Logger) *Admin {
 	return &Admin{
 		People: people, channels: base.channels, authority: base.authority, audit: base.records,
-		cfg: base.cfg, notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()), log: log.With("part", "desk"),
+		cfg: base.cfg, notice: base.isolation.Notice(), output: hooks.OutputLine(base.inForce()),
+		log: log.With("part", "desk"),
 	}
 }
 
 // limit counts questions to people. notice is what cards say of the installation.
-func limit(asks *quota.Asks, notice string, project func(dir string) string) func(context.Context, string, approver.ToolCall) error {
+func limit(
+	asks *quota.Asks, notice string, project func(dir string) string,
+) func(context.Context, string, approver.ToolCall) error {
 	return func(ctx context.Context, question string, call approver.ToolCall) error {
 		switch {
 		case call.Control != "" && noAgent(notice, call.Peer):
@@ -76,13 +85,16 @@ func limit(asks *quota.Asks, notice string, project func(dir string) string) fun
 		case call.Control != "":
 			return asks.TakeOwn(ctx, call.Peer, question)
 		}
-		return asks.Take(ctx, quota.Asker{Who: quota.Who{Peer: call.Peer, Agent: call.Agent}, Project: project(call.Dir)}, question)
+		return asks.Take(ctx, quota.Asker{Who: quota.Who{Peer: call.Peer, Agent: call.Agent}, Project: project(call.Dir)},
+			question)
 	}
 }
 
 // newBroadcaster asks those whose answers count. What they approve is bound to the
 // version of the rules.
-func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger) (*broadcaster.Broadcaster, error) {
+func newBroadcaster(
+	base *deps, rules *judges.Judges, asks *quota.Asks, log *slog.Logger,
+) (*broadcaster.Broadcaster, error) {
 	cfg := base.cfg
 	codeKeys, err := codekeys.Open(cfg)
 	if err != nil {
@@ -100,8 +112,9 @@ func newBroadcaster(base *deps, rules *judges.Judges, asks *quota.Asks, log *slo
 			return binder.Of(ctx, call, rules.Version())
 		},
 		Limit: limit(asks, base.isolation.Notice(), rules.Reflex.ProjectOf),
-		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL, KeepFor: cfg.Store.KeepFor,
-		Mark: base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
+		Rule:  exactRule, CodeKey: codeKeys[0], OldCodeKeys: codeKeys[1:], CodeLength: cfg.CodeLength, TTL: cfg.TTL,
+		KeepFor: cfg.Store.KeepFor,
+		Mark:    base.trust.mark, Host: hostname(), Notice: base.isolation.Notice(), Log: log.With("part", "people"),
 	})
 	if err != nil {
 		return nil, err
@@ -135,8 +148,12 @@ func hostname() string {
 }
 
 // openSockets listens on both sockets and returns what serves each.
-func openSockets(at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local localChannel, admin *Admin, log *slog.Logger) ([]func(context.Context) error, error) {
-	submit := &httpapi.Submit{Hook: decide.Hook, Ack: admin.People.Reports.Acknowledge, Missed: admin.People.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit, Log: log.With("part", "submit")}
+func openSockets(
+	at configs.Sockets, h isolation, decide *hooks.Decider, ask asker, local localChannel, admin *Admin, log *slog.Logger,
+) ([]func(context.Context) error, error) {
+	submit := &httpapi.Submit{Hook: decide.Hook, Ack: admin.People.Reports.Acknowledge,
+		Missed: admin.People.Reports.Missed, Ask: ask.ask, Appeal: ask.appeal, Admit: h.submit,
+		Log: log.With("part", "submit")}
 	resolve := &httpapi.Resolve{Admit: h.resolve, Operator: doorkeeper{admin, local}, Log: log.With("part", "resolve")}
 	if local != nil {
 		resolve.Resolver = doorkeeper{admin, local}

@@ -50,7 +50,8 @@ func Bind(
 func effective(c approver.ToolCall) json.RawMessage {
 	args := map[string]json.RawMessage{}
 	var claim string
-	if !c.Display().Describes || json.Unmarshal(c.Args, &args) != nil || json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
+	if !c.Display().Describes || json.Unmarshal(c.Args, &args) != nil ||
+		json.Unmarshal(args["description"], &claim) != nil || claim != c.Claimed {
 		return c.Args
 	}
 	delete(args, "description")

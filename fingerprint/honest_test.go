@@ -17,11 +17,12 @@ import (
 var project = map[string]string{
 	"Makefile": "CC = gcc\nOBJ = main.o\n-include *.d\nall: $(OBJ)\n\t$(CC) -o app $(OBJ)\n%.o: %.c\n\t$(CC) " +
 		"-MMD -c $<\ntest: all\n\t./scripts/test.sh\ndeploy:\n\t./scripts/deploy.sh\n",
-	"main.c":                "int main() {}\n",
-	"main.d":                "main.o: main.c\n",
-	"scripts/test.sh":       "#!/usr/bin/env bash\nset -e\ncd \"$(dirname \"$0\")/..\"\ngo test ./...\n",
-	"scripts/deploy.sh":     "#!/bin/sh\nkubectl apply -f k8s/\n",
-	"package.json":          `{"scripts":{"test":"jest --ci","build":"tsc && node build.js","lint":"eslint .","ci":"npm-run-all lint test","prebuild":"npm run lint"}}`,
+	"main.c":            "int main() {}\n",
+	"main.d":            "main.o: main.c\n",
+	"scripts/test.sh":   "#!/usr/bin/env bash\nset -e\ncd \"$(dirname \"$0\")/..\"\ngo test ./...\n",
+	"scripts/deploy.sh": "#!/bin/sh\nkubectl apply -f k8s/\n",
+	"package.json": `{"scripts":{"test":"jest --ci","build":"tsc && node build.js","lint":"eslint ` +
+		`.","ci":"npm-run-all lint test","prebuild":"npm run lint"}}`,
 	"package-lock.json":     `{"lockfileVersion":3}`,
 	"build.js":              "x",
 	"node_modules/.bin/tsc": "#!/usr/bin/env node\nx\n", "node_modules/.bin/jest": "#!/usr/bin/env node\nx\n",

@@ -15,8 +15,10 @@ import (
 // anyVerdict makes a verdict as a stage may return it, odd ones too.
 func anyVerdict(r *rand.Rand) approver.Verdict {
 	v := approver.Verdict{
-		Decision: approver.Decision(r.IntN(int(approver.Allow) + 1)), Severity: approver.Severity(r.IntN(2)), By: "s", Appealable: r.IntN(2) == 0,
-		Confidence: []float64{0, 0.2, 0.5, 0.69, 0.7, 0.9, 1, -1, 7}[r.IntN(9)], Irreversible: approver.Irreversibility{Score: uint8(r.IntN(101))},
+		Decision: approver.Decision(r.IntN(int(approver.Allow) + 1)), Severity: approver.Severity(r.IntN(2)), By: "s",
+		Appealable:   r.IntN(2) == 0,
+		Confidence:   []float64{0, 0.2, 0.5, 0.69, 0.7, 0.9, 1, -1, 7}[r.IntN(9)],
+		Irreversible: approver.Irreversibility{Score: uint8(r.IntN(101))},
 	}
 	if r.IntN(4) > 0 {
 		v.Rule = fmt.Sprintf("r%d", r.IntN(100))
@@ -81,8 +83,10 @@ func TestCombineIsNeverLooserThanItsStrictestPart(t *testing.T) {
 			t.Fatalf("%+v may be appealed: %+v", found, got)
 		}
 		asked := approver.Weighed(got, found, approver.DefaultWeak)
-		may := denials > 0 && appealable && severity == approver.High && !failed && doubt < 1 && 1-doubt < approver.DefaultWeak && approval
-		if asked.Weakened != may || asked.Weakened != (rank(asked.Decision) > rank(strict)) || asked.Weakened && asked.Decision != approver.Ask {
+		may := denials > 0 && appealable && severity == approver.High && !failed && doubt < 1 &&
+			1-doubt < approver.DefaultWeak && approval
+		if asked.Weakened != may || asked.Weakened != (rank(asked.Decision) > rank(strict)) ||
+			asked.Weakened && asked.Decision != approver.Ask {
 			t.Fatalf("%+v is weighed to %+v, expected weak: %v", found, asked, may)
 		}
 		if asked.Weakened {
@@ -102,8 +106,10 @@ func fixed(v approver.Verdict) approver.Stage {
 }
 
 func TestGateWeakDenial(t *testing.T) {
-	weak := approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: "reflex", Rule: "odd", Confidence: 0.5, Appealable: true, Reason: "it looks odd"}
-	allow := approver.Verdict{Decision: approver.Allow, Severity: approver.High, By: "policy", Rule: "deploy", Confidence: 1}
+	weak := approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: "reflex", Rule: "odd", Confidence: 0.5,
+		Appealable: true, Reason: "it looks odd"}
+	allow := approver.Verdict{Decision: approver.Allow, Severity: approver.High, By: "policy", Rule: "deploy",
+		Confidence: 1}
 	with := func(change func(*approver.Verdict)) approver.Verdict { v := weak; change(&v); return v }
 	for _, c := range []struct {
 		name   string
@@ -111,20 +117,34 @@ func TestGateWeakDenial(t *testing.T) {
 		stages []approver.Stage
 		want   approver.Decision
 	}{
-		{"a weak denial against a strong approval", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(allow)}, approver.Ask},
+		{"a weak denial against a strong approval", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(allow)},
+			approver.Ask},
 		{"whatever the order", approver.DefaultWeak, []approver.Stage{fixed(allow), fixed(weak)}, approver.Ask},
-		{"with nothing that speaks for it", approver.DefaultWeak, []approver.Stage{fixed(weak), says(approver.Pass)}, approver.Deny},
-		{"an allow of no rule is no approval", approver.DefaultWeak, []approver.Stage{fixed(weak), says(approver.Allow)}, approver.Deny},
-		{"a hesitant allow is none", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(approver.Verdict{Decision: approver.Allow, Rule: "x", Confidence: 0.8})}, approver.Deny},
+		{"with nothing that speaks for it", approver.DefaultWeak, []approver.Stage{fixed(weak), says(approver.Pass)},
+			approver.Deny},
+		{"an allow of no rule is no approval", approver.DefaultWeak, []approver.Stage{fixed(weak), says(approver.Allow)},
+			approver.Deny},
+		{"a hesitant allow is none", approver.DefaultWeak,
+			[]approver.Stage{fixed(weak), fixed(approver.Verdict{Decision: approver.Allow, Rule: "x", Confidence: 0.8})},
+			approver.Deny},
 		{"not configured", 0, []approver.Stage{fixed(weak), fixed(allow)}, approver.Deny},
 		{"at the bound it is strong", 0.5, []approver.Stage{fixed(weak), fixed(allow)}, approver.Deny},
-		{"a denial without a confidence is strong", approver.DefaultWeak, []approver.Stage{fixed(with(func(v *approver.Verdict) { v.Confidence = 0 })), fixed(allow)}, approver.Deny},
-		{"a catastrophic one never weakens", approver.DefaultWeak, []approver.Stage{fixed(with(func(v *approver.Verdict) { v.Severity = approver.Catastrophic })), fixed(allow)}, approver.Deny},
-		{"one that may not be appealed never weakens", approver.DefaultWeak, []approver.Stage{fixed(with(func(v *approver.Verdict) { v.Appealable = false })), fixed(allow)}, approver.Deny},
-		{"two that deny are sure together", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(weak), fixed(allow)}, approver.Deny},
+		{"a denial without a confidence is strong", approver.DefaultWeak,
+			[]approver.Stage{fixed(with(func(v *approver.Verdict) { v.Confidence = 0 })), fixed(allow)}, approver.Deny},
+		{"a catastrophic one never weakens", approver.DefaultWeak,
+			[]approver.Stage{fixed(with(func(v *approver.Verdict) { v.Severity = approver.Catastrophic })), fixed(allow)},
+			approver.Deny},
+		{"one that may not be appealed never weakens", approver.DefaultWeak,
+			[]approver.Stage{fixed(with(func(v *approver.Verdict) { v.Appealable = false })), fixed(allow)}, approver.Deny},
+		{"two that deny are sure together", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(weak), fixed(allow)},
+			approver.Deny},
 		{"a failure beside it denies", approver.DefaultWeak, []approver.Stage{fixed(weak), nil, fixed(allow)}, approver.Deny},
-		{"a change that a rule demands is not put aside", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(allow), modifies(`1`)}, approver.Deny},
-		{"a sure question makes it sure", approver.DefaultWeak, []approver.Stage{fixed(weak), fixed(allow), fixed(approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "q", Confidence: 0.9})}, approver.Deny},
+		{"a change that a rule demands is not put aside", approver.DefaultWeak,
+			[]approver.Stage{fixed(weak), fixed(allow), modifies(`1`)}, approver.Deny},
+		{"a sure question makes it sure", approver.DefaultWeak,
+			[]approver.Stage{fixed(weak), fixed(allow),
+				fixed(approver.Verdict{Decision: approver.Ask, Severity: approver.High, Rule: "q", Confidence: 0.9})},
+			approver.Deny},
 	} {
 		g := &Gate{Stages: c.stages, Weak: c.below, Log: slog.New(slog.DiscardHandler)}
 		v, _ := g.Judge(t.Context(), approver.ToolCall{})
@@ -143,7 +163,8 @@ func TestPauseDoesNotReleaseAWeakDenial(t *testing.T) {
 	asked := false
 	g := &Gate{
 		Stages: []approver.Stage{
-			fixed(approver.Verdict{Decision: approver.Deny, Severity: approver.High, Rule: "odd", Confidence: 0.5, Appealable: true}), fixed(approver.Verdict{Decision: approver.Allow, Rule: "deploy", Confidence: 1}),
+			fixed(approver.Verdict{Decision: approver.Deny, Severity: approver.High, Rule: "odd", Confidence: 0.5,
+				Appealable: true}), fixed(approver.Verdict{Decision: approver.Allow, Rule: "deploy", Confidence: 1}),
 		},
 		Weak: approver.DefaultWeak, Audit: &memAudit{}, Log: slog.New(slog.DiscardHandler),
 		Paused: func(context.Context, approver.Severity) (string, bool) { return "paused", true },
@@ -160,8 +181,10 @@ func TestPauseDoesNotReleaseAWeakDenial(t *testing.T) {
 func TestChainTellsWhoSaidWhat(t *testing.T) {
 	inner := []approver.Finding{{By: "reflex", Rule: "other", Decision: approver.Warn, Note: "matched too"}}
 	g := &Gate{Weak: approver.DefaultWeak, Log: slog.New(slog.DiscardHandler), Stages: []approver.Stage{
-		fixed(approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: "reflex", Rule: "odd", Confidence: 0.5, Appealable: true, Chain: inner}),
-		fixed(approver.Verdict{Decision: approver.Allow, Severity: approver.High, By: "policy", Rule: "deploy", Confidence: 1}),
+		fixed(approver.Verdict{Decision: approver.Deny, Severity: approver.High, By: "reflex", Rule: "odd", Confidence: 0.5,
+			Appealable: true, Chain: inner}),
+		fixed(approver.Verdict{Decision: approver.Allow, Severity: approver.High, By: "policy", Rule: "deploy",
+			Confidence: 1}),
 	}}
 	v, _ := g.Judge(t.Context(), approver.ToolCall{})
 	var got []string
@@ -169,7 +192,8 @@ func TestChainTellsWhoSaidWhat(t *testing.T) {
 		f.Took = 0
 		got = append(got, f.String())
 	}
-	want := "T0 reflex/odd deny HIGH 0.50 | T0 reflex/other warn: matched too | T0 policy/deploy allow 1.00 | T0 gate ask HIGH 0.50: a weak denial against a strong approval: people are asked"
+	want := "T0 reflex/odd deny HIGH 0.50 | T0 reflex/other warn: matched too | T0 policy/deploy allow 1.00 | T0 gate " +
+		"ask HIGH 0.50: a weak denial against a strong approval: people are asked"
 	if strings.Join(got, " | ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " | "), want)
 	}

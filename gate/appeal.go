@@ -26,7 +26,8 @@ const (
 
 // Errors of appeals; each says what to do.
 var (
-	ErrNoDenial  = errors.New("there is no denial of that call that can be appealed now: run the call again, and appeal at once, as the user who ran it")
+	ErrNoDenial = errors.New("there is no denial of that call that can be appealed now: run the call again, and " +
+		"appeal at once, as the user who ran it")
 	ErrAppeals   = fmt.Errorf("there were %d appeals in %v: wait, or ask the user", MaxAppeals, AppealsWindow)
 	ErrNotDenied = errors.New("the rules do not deny this call any more: run it again")
 	ErrNoAppeal  = errors.New("what denies this call now cannot be appealed")
@@ -152,7 +153,9 @@ func (g *Gate) Appeal(ctx context.Context, peer approver.Peer, id, claimed strin
 		return approver.Appealed{}, ErrNoAppeal
 	}
 	why := asked(v, approver.Appeal{Of: call.ID, Claimed: claimed})
-	if _, err := g.Audit.Record(ctx, approver.Record{Event: approver.EventAppealed, At: time.Now(), Call: judged, Verdict: why, Note: "claimed: " + claimed}); err != nil {
+	if _, err := g.Audit.Record(ctx,
+		approver.Record{Event: approver.EventAppealed, At: time.Now(), Call: judged, Verdict: why,
+			Note: "claimed: " + claimed}); err != nil {
 		return approver.Appealed{}, err
 	}
 	return g.Appeals.People.Appeal(ctx, judged, why)
@@ -160,7 +163,9 @@ func (g *Gate) Appeal(ctx context.Context, peer approver.Peer, id, claimed strin
 
 // denial is a denial that may be appealed: the answer that people gave to an
 // appeal of the same call, or else the offer to appeal.
-func (g *Gate) denial(ctx context.Context, call approver.ToolCall, v approver.Verdict, took time.Duration) (out approver.Verdict) {
+func (g *Gate) denial(
+	ctx context.Context, call approver.ToolCall, v approver.Verdict, took time.Duration,
+) (out approver.Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.Log.Error("panic while an appeal was looked for", "call", call.ID, "panic", p)

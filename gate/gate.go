@@ -72,7 +72,8 @@ type Gate struct {
 func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verdict {
 	start := time.Now()
 	v, judged := g.judge(ctx, call)
-	v.Unasked = v.Decision != approver.Ask && v.Args == nil && !v.Evaluated && len(v.FailedOpen) == 0 && v.Irreversible.Score == 0
+	v.Unasked = v.Decision != approver.Ask && v.Args == nil && !v.Evaluated && len(v.FailedOpen) == 0 &&
+		v.Irreversible.Score == 0
 	if let, ok := g.observe(ctx, v); ok {
 		// The call runs as it came, whatever a rule would have made of it.
 		return g.record(ctx, approver.Record{At: call.At, Call: call, Verdict: let, Observed: &v, Took: time.Since(start)})
@@ -102,7 +103,8 @@ func (g *Gate) Decide(ctx context.Context, call approver.ToolCall) approver.Verd
 
 // storeAway is what an agent is told while the store is away: the call itself is not what
 // is wrong.
-const storeAway = "approver's store does not answer, so the call was blocked, whatever it is: the user can see why with approver status"
+const storeAway = "approver's store does not answer, so the call was blocked, whatever it is: the user can see why " +
+	"with approver status"
 
 // record returns the verdict of the record once it is durable, or a Deny.
 func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
@@ -118,7 +120,8 @@ func (g *Gate) record(ctx context.Context, r approver.Record) approver.Verdict {
 	was := r.Verdict.Decision
 	switch {
 	case over:
-		r.Verdict = r.Verdict.Blocked("the agent's time was over before there was an answer, so the call was blocked", err.Error())
+		r.Verdict = r.Verdict.Blocked("the agent's time was over before there was an answer, so the call was blocked",
+			err.Error())
 	case errors.Is(err, approver.ErrAway):
 		r.Verdict = r.Verdict.Blocked(storeAway, err.Error())
 	default:
@@ -225,7 +228,9 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 	spent[timing.Coherence] = time.Since(combining)
 	g.measured(call, &spent)
 	if w := approver.Weighed(v, found, g.Weak); w.Weakened {
-		chain = approver.Chained(chain, approver.Finding{By: "gate", Decision: approver.Ask, Severity: w.Severity, Confidence: v.Confidence, Note: "a weak denial against a strong approval: people are asked"})
+		chain = approver.Chained(chain,
+			approver.Finding{By: "gate", Decision: approver.Ask, Severity: w.Severity, Confidence: v.Confidence,
+				Note: "a weak denial against a strong approval: people are asked"})
 		v = w
 	}
 	v, more := g.raise(ctx, call, v, found)
@@ -236,7 +241,8 @@ func (g *Gate) strictest(ctx context.Context, call approver.ToolCall) approver.V
 		v.Evaluated = true
 	}
 	chain = approver.Chained(chain, more...)
-	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...) // whichever stage decided
+	// whichever stage decided
+	v.Chain, v.Shadow, v.Allowed, v.FailedOpen = chain, shadow, allowed, append(open, v.FailedOpen...)
 	return reduced(v)
 }
 
@@ -251,7 +257,8 @@ func (g *Gate) inTurn(
 	}
 	if g.Turns != nil {
 		if err := g.Turns.Take(ctx, call.Peer.UID); err != nil {
-			return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it again", "no turn for it: "+err.Error())
+			return approver.Verdict{By: "gate"}.Blocked("approver was too busy to check the call, so it was blocked: try it "+
+				"again", "no turn for it: "+err.Error())
 		}
 		defer g.Turns.Give(call.Peer.UID)
 	}
@@ -329,5 +336,6 @@ func (g *Gate) observe(ctx context.Context, found approver.Verdict) (approver.Ve
 	if !ok {
 		return found, false
 	}
-	return approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe", Severity: approver.High, Detail: notice}, true
+	return approver.Verdict{Decision: approver.Pass, By: "gate", Rule: "observe", Severity: approver.High, Detail: notice},
+		true
 }

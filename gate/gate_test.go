@@ -41,7 +41,8 @@ func TestGateAlgebra(t *testing.T) {
 	}{
 		{"no stages", nil, approver.Deny},
 		{"all pass", []approver.Stage{says(approver.Pass), says(approver.Pass)}, approver.Pass},
-		{"allow beats pass", []approver.Stage{says(approver.Pass), says(approver.Allow), says(approver.Pass)}, approver.Allow},
+		{"allow beats pass", []approver.Stage{says(approver.Pass), says(approver.Allow), says(approver.Pass)},
+			approver.Allow},
 		{"warn beats allow", []approver.Stage{says(approver.Allow), says(approver.Warn)}, approver.Warn},
 		{"deny beats allow, whatever the order", []approver.Stage{says(approver.Allow), says(approver.Deny)}, approver.Deny},
 		{"ask beats allow and is asked", []approver.Stage{says(approver.Allow), says(approver.Ask)}, approver.Allow},
@@ -49,7 +50,8 @@ func TestGateAlgebra(t *testing.T) {
 		{"an error denies", []approver.Stage{stage(func(approver.ToolCall) (approver.Verdict, error) {
 			return approver.Verdict{Decision: approver.Allow}, errors.New("x")
 		})}, approver.Deny},
-		{"a panic denies", []approver.Stage{stage(func(approver.ToolCall) (approver.Verdict, error) { panic("x") })}, approver.Deny},
+		{"a panic denies", []approver.Stage{stage(func(approver.ToolCall) (approver.Verdict, error) { panic("x") })},
+			approver.Deny},
 		{"a nil stage denies", []approver.Stage{nil}, approver.Deny},
 		{"modify once", []approver.Stage{stage(once)}, approver.Modify},
 		{"modify twice denies", []approver.Stage{modifies(`"again"`)}, approver.Deny},
@@ -80,17 +82,22 @@ func TestGateAlgebra(t *testing.T) {
 func TestGateFailsClosed(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for name, g := range map[string]*Gate{
-		"audit fails":   {Stages: []approver.Stage{says(approver.Allow)}, Audit: &memAudit{fail: approver.EventVerdict}, Log: log},
+		"audit fails": {Stages: []approver.Stage{says(approver.Allow)}, Audit: &memAudit{fail: approver.EventVerdict},
+			Log: log},
 		"no audit":      {Stages: []approver.Stage{says(approver.Pass)}, Log: log},
 		"nobody to ask": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log},
-		"ask panics":    {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log, Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict { panic("x") }},
-		"ask returns pass": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log, Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
-			return approver.Verdict{Decision: approver.Pass}
-		}},
-		"ask returns ask": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log, Ask: func(_ context.Context, _ approver.ToolCall, v approver.Verdict) approver.Verdict { return v }},
-		"ask returns 200": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log, Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
-			return approver.Verdict{Decision: 200}
-		}},
+		"ask panics": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log,
+			Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict { panic("x") }},
+		"ask returns pass": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log,
+			Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
+				return approver.Verdict{Decision: approver.Pass}
+			}},
+		"ask returns ask": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log,
+			Ask: func(_ context.Context, _ approver.ToolCall, v approver.Verdict) approver.Verdict { return v }},
+		"ask returns 200": {Stages: []approver.Stage{says(approver.Ask)}, Audit: &memAudit{}, Log: log,
+			Ask: func(context.Context, approver.ToolCall, approver.Verdict) approver.Verdict {
+				return approver.Verdict{Decision: 200}
+			}},
 		"cannot rewrite": {Stages: []approver.Stage{modifies(`1`)}, Audit: &memAudit{}, Log: log},
 	} {
 		if v := g.Decide(t.Context(), approver.ToolCall{ID: "c"}); v.Decision != approver.Deny {
@@ -122,14 +129,17 @@ func TestGateKeepsTheGreaterSeverity(t *testing.T) {
 func TestGateNarrowsWhoMayAnswer(t *testing.T) {
 	asks := func(s approver.Severity, channels, approvers []string) stage {
 		return func(approver.ToolCall) (approver.Verdict, error) {
-			return approver.Verdict{Decision: approver.Ask, Severity: s, Channels: channels, Approvers: approvers, MinTier: uint8(len(approvers))}, nil
+			return approver.Verdict{Decision: approver.Ask, Severity: s, Channels: channels, Approvers: approvers,
+				MinTier: uint8(len(approvers))}, nil
 		}
 	}
 	g := &Gate{Log: slog.New(slog.DiscardHandler), Stages: []approver.Stage{
-		asks(approver.High, []string{"slack", "web"}, []string{"ada", "bob"}), asks(approver.Catastrophic, nil, nil), asks(approver.High, []string{"slack"}, nil),
+		asks(approver.High, []string{"slack", "web"}, []string{"ada", "bob"}), asks(approver.Catastrophic, nil, nil),
+		asks(approver.High, []string{"slack"}, nil),
 	}}
 	v, _ := g.Judge(t.Context(), approver.ToolCall{})
-	if v.Decision != approver.Ask || v.Severity != approver.Catastrophic || len(v.Channels) != 1 || v.Channels[0] != "slack" || len(v.Approvers) != 2 || v.MinTier != 2 {
+	if v.Decision != approver.Ask || v.Severity != approver.Catastrophic || len(v.Channels) != 1 ||
+		v.Channels[0] != "slack" || len(v.Approvers) != 2 || v.MinTier != 2 {
 		t.Errorf("%+v", v)
 	}
 	g.Stages = append(g.Stages, asks(approver.High, nil, []string{"eve"}))

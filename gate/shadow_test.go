@@ -20,9 +20,11 @@ func (s stageOf) Judge(context.Context, approver.ToolCall) (approver.Verdict, er
 func TestShadowOutlivesTheStage(t *testing.T) {
 	seen := stageOf{Decision: approver.Pass, Severity: approver.High, Shadow: []string{"a"}, Allowed: []string{"b by x"}}
 	for _, other := range []approver.Decision{approver.Deny, approver.Ask, approver.Warn, approver.Pass, approver.Allow} {
-		g := gate.Gate{Stages: []approver.Stage{seen, stageOf{Decision: other, Rule: "r", Shadow: []string{"c"}}}, Log: slog.New(slog.DiscardHandler)}
+		g := gate.Gate{Stages: []approver.Stage{seen, stageOf{Decision: other, Rule: "r", Shadow: []string{"c"}}},
+			Log: slog.New(slog.DiscardHandler)}
 		v, _ := g.Judge(t.Context(), approver.ToolCall{})
-		if v.Decision != other || !slices.Equal(v.Shadow, []string{"a", "c"}) || !slices.Equal(v.Allowed, []string{"b by x"}) {
+		if v.Decision != other || !slices.Equal(v.Shadow, []string{"a", "c"}) ||
+			!slices.Equal(v.Allowed, []string{"b by x"}) {
 			t.Errorf("%s: %+v", other, v)
 		}
 	}

@@ -26,7 +26,9 @@ const CategoryFailOpen = "fail-open"
 // raise takes a call as far up as its floors demand: v is what the stages found
 // together. Tiers that looked at it have spoken in found. It returns the verdict of
 // all that looked, and what is to be added to the chain.
-func (g *Gate) raise(ctx context.Context, call approver.ToolCall, v approver.Verdict, found []approver.Verdict) (approver.Verdict, []approver.Finding) {
+func (g *Gate) raise(
+	ctx context.Context, call approver.ToolCall, v approver.Verdict, found []approver.Verdict,
+) (approver.Verdict, []approver.Finding) {
 	if v.Decision == approver.Deny || v.Weakened {
 		return v, nil
 	}
@@ -53,8 +55,10 @@ func (g *Gate) raise(ctx context.Context, call approver.ToolCall, v approver.Ver
 	case said.Unavailable && needed <= g.present():
 		// Nothing needs this tier: without one the call would go on. Now people look.
 		return approver.Combine(append(slices.Clone(found), approver.Verdict{
-			Decision: approver.Ask, Severity: approver.High, By: "gate", Rule: approver.RuleMinTier, Tier: approver.TierPeople, MinTier: approver.TierPeople, Category: "tier", Confidence: 1, Ruled: true,
-			Reason: "the security evaluation is not available, so a person has to decide", Detail: "the evaluation is not available: " + said.Detail,
+			Decision: approver.Ask, Severity: approver.High, By: "gate", Rule: approver.RuleMinTier, Tier: approver.TierPeople,
+			MinTier: approver.TierPeople, Category: "tier", Confidence: 1, Ruled: true,
+			Reason: "the security evaluation is not available, so a person has to decide",
+			Detail: "the evaluation is not available: " + said.Detail,
 		})), chain
 	}
 	return objected(v, found, said), chain
@@ -97,7 +101,9 @@ func objected(v approver.Verdict, found []approver.Verdict, said approver.Verdic
 }
 
 // meanwhile adds what became stricter during the evaluation that led to v.
-func (g *Gate) meanwhile(ctx context.Context, call approver.ToolCall, v approver.Verdict) (approver.Verdict, []approver.Finding) {
+func (g *Gate) meanwhile(
+	ctx context.Context, call approver.ToolCall, v approver.Verdict,
+) (approver.Verdict, []approver.Finding) {
 	var chain []approver.Finding
 	for _, s := range g.Again {
 		start := time.Now()
@@ -126,10 +132,13 @@ func (g *Gate) toPeople(found []approver.Verdict) []approver.Verdict {
 			continue
 		}
 		out = append(out, approver.Verdict{
-			Decision: approver.Ask, Severity: approver.High, By: f.By, Rule: approver.RuleMinTier, Where: f.Where, Category: "tier", MinTier: approver.TierPeople, TTL: f.TTL,
+			Decision: approver.Ask, Severity: approver.High, By: f.By, Rule: approver.RuleMinTier, Where: f.Where,
+			Category: "tier", MinTier: approver.TierPeople, TTL: f.TTL,
 			Tier: approver.TierPeople, Confidence: 1, Ruled: true,
-			Reason: fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it", f.MinTier),
-			Detail: fmt.Sprintf("%s lets it through only after tier %d, and only people are there to do it", nameOf(f), f.MinTier),
+			Reason: fmt.Sprintf("tier %d has to look at this before it is let through, and only people are there to do it",
+				f.MinTier),
+			Detail: fmt.Sprintf("%s lets it through only after tier %d, and only people are there to do it", nameOf(f),
+				f.MinTier),
 		})
 	}
 	return out
@@ -161,14 +170,17 @@ func (g *Gate) failedOpen(call approver.ToolCall, from approver.Verdict, err err
 		return approver.Verdict{}, false
 	}
 	g.Log.Warn("FAIL OPEN: a stage could not judge a call, which goes on because fail_mode is open",
-		"stage", by, "error", err, "call", call.ID, "agent", call.Agent, "session", call.Session, "uid", call.Peer.UID, "tool", call.Tool,
-		"command", display.Safe(call.Command), "args", display.Safe(string(call.Args)), "dir", call.Dir, "paths", call.Paths, "urls", call.URLs, "min_tier", gone.MinTier)
+		"stage", by, "error", err, "call", call.ID, "agent", call.Agent, "session", call.Session, "uid", call.Peer.UID,
+		"tool", call.Tool,
+		"command", display.Safe(call.Command), "args", display.Safe(string(call.Args)), "dir", call.Dir, "paths", call.Paths,
+		"urls", call.URLs, "min_tier", gone.MinTier)
 	if g.OnFailOpen != nil {
 		g.OnFailOpen(call, by, err)
 	}
 	why := display.OneLine(display.Mask(by + ": " + err.Error()))
 	return approver.Verdict{
-		Decision: approver.Pass, Severity: approver.High, By: by, Tier: from.Tier, Category: CategoryFailOpen, Confidence: OpenConfidence, MinTier: gone.MinTier,
+		Decision: approver.Pass, Severity: approver.High, By: by, Tier: from.Tier, Category: CategoryFailOpen,
+		Confidence: OpenConfidence, MinTier: gone.MinTier,
 		FailedOpen: []string{why},
 	}, true
 }

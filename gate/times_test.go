@@ -44,7 +44,8 @@ func TestTimes(t *testing.T) {
 		{"in time", []approver.Stage{timed{timing.Reflex, 10 * ms, approver.Pass}}, approver.Pass, ""},
 		{"what waits is not measured", []approver.Stage{wait, timed{timing.Reflex, ms, approver.Pass}}, approver.Pass, ""},
 		{"a pass stays one", []approver.Stage{timed{timing.Reflex, 11 * ms, approver.Pass}}, approver.Pass, "reflex"},
-		{"so does an allow", []approver.Stage{timed{timing.Reflex, 11 * ms, approver.Pass}, says(approver.Allow)}, approver.Allow, "reflex"},
+		{"so does an allow", []approver.Stage{timed{timing.Reflex, 11 * ms, approver.Pass}, says(approver.Allow)},
+			approver.Allow, "reflex"},
 		{"two modules share their part's", []approver.Stage{
 			timed{timing.Reflex, 6 * ms, approver.Pass}, timed{timing.Reflex, 6 * ms, approver.Pass},
 		}, approver.Pass, "reflex"},

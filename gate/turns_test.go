@@ -33,7 +33,8 @@ func TestOneUsersWorkDoesNotHoldUpAnothers(t *testing.T) {
 		synctest.Wait()
 		for range 3 {
 			start := time.Now()
-			if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 2}}); v.Decision != approver.Pass || time.Since(start) != time.Millisecond {
+			if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 2}}); v.Decision != approver.Pass ||
+				time.Since(start) != time.Millisecond {
 				t.Errorf("the other's call: %v after %v", v.Decision, time.Since(start))
 			}
 		}
@@ -45,7 +46,8 @@ func TestOneUsersWorkDoesNotHoldUpAnothers(t *testing.T) {
 		}
 		synctest.Wait()
 		start := time.Now()
-		if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 3}}); v.Decision != approver.Pass || time.Since(start) > slowly+time.Millisecond {
+		if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 3}}); v.Decision != approver.Pass ||
+			time.Since(start) > slowly+time.Millisecond {
 			t.Errorf("a third user's call: %v after %v", v.Decision, time.Since(start))
 		}
 		all.Wait()
@@ -104,7 +106,8 @@ func TestNoTurnIsADenial(t *testing.T) {
 	opened := 0
 	g := &Gate{
 		Stages: []approver.Stage{&slowStage{busy: map[uint32]int{}, most: map[uint32]int{}}}, Turns: turns, FailOpen: true,
-		OnFailOpen: func(approver.ToolCall, string, error) { opened++ }, Audit: &memLedger{}, Log: slog.New(slog.DiscardHandler),
+		OnFailOpen: func(approver.ToolCall, string, error) { opened++ }, Audit: &memLedger{},
+		Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the courier has gone"))
@@ -112,7 +115,8 @@ func TestNoTurnIsADenial(t *testing.T) {
 		t.Errorf("%v, opened %d", v.Decision, opened)
 	}
 	turns.Give(1)
-	if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 1}}); v.Decision != approver.Pass || len(turns.users) != 0 {
+	if v := g.Decide(t.Context(), approver.ToolCall{Peer: approver.Peer{UID: 1}}); v.Decision != approver.Pass ||
+		len(turns.users) != 0 {
 		t.Errorf("afterwards: %v, %v", v.Decision, turns.users)
 	}
 }

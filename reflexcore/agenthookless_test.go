@@ -84,8 +84,10 @@ func TestStartsWithoutHooksAreAQuestion(t *testing.T) {
 // A file in which an agent looks for servers of tools named Claude Code itself.
 func TestServersThatAreAgentsAreNoFreeWrite(t *testing.T) {
 	e := engine(t)
-	for _, file := range []string{"/home/ada/shop/.mcp.json", "/home/ada/.claude.json", "/home/ada/shop/.cursor/mcp.json", "/home/ada/shop/.claude/settings.json"} {
-		for _, server := range []string{`"command":"claude","args":["mcp","serve"]`, `"command":"codex","args":["mcp-server"]`} {
+	for _, file := range []string{"/home/ada/shop/.mcp.json", "/home/ada/.claude.json", "/home/ada/shop/.cursor/mcp.json",
+		"/home/ada/shop/.claude/settings.json"} {
+		for _, server := range []string{`"command":"claude","args":["mcp","serve"]`,
+			`"command":"codex","args":["mcp-server"]`} {
 			content := strings.ReplaceAll(`{"mcpServers":{"x":{`+server+`}}}`, `"`, `\"`)
 			if v := judge(t, e, tool("Write", `{"file_path":"`+file+`","content":"`+content+`"}`)); v.Decision > approver.Ask {
 				t.Errorf("%s with %s: %s", file, server, v.Decision)

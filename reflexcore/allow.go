@@ -37,5 +37,6 @@ type Scope struct {
 
 // String says why up to which day, and where that stands.
 func (a *Allowance) String() string {
-	return fmt.Sprintf("%s (%s, until %s)", a.Where, display.OneLine(a.Reason), a.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly))
+	return fmt.Sprintf("%s (%s, until %s)", a.Where, display.OneLine(a.Reason),
+		a.Expires.Add(-time.Nanosecond).UTC().Format(time.DateOnly))
 }

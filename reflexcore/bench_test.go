@@ -14,20 +14,28 @@ import (
 
 // commands are what the whole verdict is measured on, by size and kind.
 func commands() []struct{ name, text string } {
-	line := `cd /srv/app && git pull --ff-only origin main && npm ci --no-audit && npm run build 2>&1 | tee build.log | grep -v warning; `
-	deploy := line + `for f in dist/*.js; do gzip -9 -k "$f" && cp "$f.gz" /var/www/static/; done; VERSION=$(git describe --tags --always); echo "deployed $VERSION" >> deploy.log; ` +
-		`if [ -f app.env ]; then set -a; . ./app.env; set +a; fi; docker compose up -d --build web worker && curl -fsS --retry 5 "http://localhost:8080/health?v=${VERSION:-dev}" || { echo "health check failed" >&2; exit 1; }`
-	hidden := base64.StdEncoding.EncodeToString([]byte("echo " + base64.StdEncoding.EncodeToString([]byte("rm -rf /")) + " | base64 -d | sh"))
+	line := `cd /srv/app && git pull --ff-only origin main && npm ci --no-audit && npm run build 2>&1 | tee build.log ` +
+		`| grep -v warning; `
+	deploy := line + `for f in dist/*.js; do gzip -9 -k "$f" && cp "$f.gz" /var/www/static/; done; VERSION=$(git ` +
+		`describe --tags --always); echo "deployed $VERSION" >> deploy.log; ` +
+		`if [ -f app.env ]; then set -a; . ./app.env; set +a; fi; docker compose up -d --build web worker && curl -fsS ` +
+		`--retry 5 "http://localhost:8080/health?v=${VERSION:-dev}" || { echo "health check failed" >&2; exit 1; }`
+	hidden := base64.StdEncoding.EncodeToString([]byte("echo " + base64.StdEncoding.EncodeToString([]byte("rm -rf /")) +
+		" | base64 -d | sh"))
 	return []struct{ name, text string }{
 		{"30B", "git status --short --branch -v"},
 		{"100B", line[:103]},
 		{"500B", deploy},
 		{"10KB", strings.Repeat(deploy+"\n", 10_000/len(deploy))},
-		{"10KB_document", "cat > notes.md <<'EOF'\n" + strings.Repeat("The quick brown fox jumps over the lazy dog, and rm -rf / is only a word here.\n", 125) + "EOF"},
-		{"encoded_500B", "echo " + hidden + " | base64 -d | bash; printf '\\x72\\x6d\\x20\\x2d\\x72\\x66\\x20\\x2f' | sh; " + strings.Repeat("echo "+hidden+" | base64 -d | sh; ", 3)},
+		{"10KB_document", "cat > notes.md <<'EOF'\n" +
+			strings.Repeat("The quick brown fox jumps over the lazy dog, and rm -rf / is only a word here.\n", 125) + "EOF"},
+		{"encoded_500B", "echo " + hidden + " | base64 -d | bash; printf '\\x72\\x6d\\x20\\x2d\\x72\\x66\\x20\\x2f' | sh; " +
+			strings.Repeat("echo "+hidden+" | base64 -d | sh; ", 3)},
 		{"encoded_10KB", strings.Repeat("echo "+hidden+" | base64 -d | bash\n", 10_000/(len(hidden)+25))},
-		{"hostile_10KB_loops", strings.Repeat("for i in {1..64}; do ", 6) + "rm $i" + strings.Repeat("; done", 6) + strings.Repeat(" # x", 2400)},
-		{"hostile_10KB_patterns", "x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 150)},
+		{"hostile_10KB_loops",
+			strings.Repeat("for i in {1..64}; do ", 6) + "rm $i" + strings.Repeat("; done", 6) + strings.Repeat(" # x", 2400)},
+		{"hostile_10KB_patterns",
+			"x=" + strings.Repeat("a", 5000) + "; " + strings.Repeat("y=${x//a*b/c}; z=${x%%a*a*a*b}; ", 150)},
 		{"hostile_10KB_substitutions", strings.Repeat(strings.Repeat("$(", 40)+"x"+strings.Repeat(")", 40)+"; ", 81)},
 		{"hostile_10KB_wrappers", strings.Repeat("env ", 2_500) + "rm x"},
 		{"hostile_128KB_variables", many(125_000, "v%d=x;")},

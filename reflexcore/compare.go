@@ -27,8 +27,10 @@ func Loosens(old, next []Rule) (why []string) {
 		}
 	}
 	for i := range next { // people would be asked about what cannot be taken back, whatever finds it
-		if now := &next[i]; now.MinTier != 0 && !now.Shadow && !slices.ContainsFunc(old, func(r Rule) bool { return r.ID == now.ID }) {
-			why = append(why, fmt.Sprintf("the rule %s is new, and leaves calls to the evaluation about which people may have been asked", now.ID))
+		if now := &next[i]; now.MinTier != 0 && !now.Shadow &&
+			!slices.ContainsFunc(old, func(r Rule) bool { return r.ID == now.ID }) {
+			why = append(why, fmt.Sprintf("the rule %s is new, and leaves calls to the evaluation about which people may "+
+				"have been asked", now.ID))
 		}
 	}
 	return why
@@ -50,12 +52,16 @@ func loosened(was, now *Rule) (why []string) {
 	loosens(now.Decision > was.Decision, "decides %s instead of %s", now.Decision, was.Decision)
 	loosens(now.Severity > was.Severity, "is less severe")
 	loosens(now.Confidence < was.Confidence, "is less sure")
-	loosens(was.Decision == approver.Deny && now.Decision == approver.Deny && now.Appealable && !was.Appealable, "can be appealed")
-	loosens(now.MinTier != 0 && was.MinTier == 0 && now.Decision == approver.Ask, "leaves calls to the evaluation instead of to people")
-	loosens(was.Expires.IsZero() && !now.Expires.IsZero() || now.Expires.Before(was.Expires) && !now.Expires.IsZero(), "ends sooner")
+	loosens(was.Decision == approver.Deny && now.Decision == approver.Deny && now.Appealable && !was.Appealable,
+		"can be appealed")
+	loosens(now.MinTier != 0 && was.MinTier == 0 && now.Decision == approver.Ask,
+		"leaves calls to the evaluation instead of to people")
+	loosens(was.Expires.IsZero() && !now.Expires.IsZero() || now.Expires.Before(was.Expires) && !now.Expires.IsZero(),
+		"ends sooner")
 	loosens(!finds(now, was), "matches other calls")
 	for _, a := range now.Allow {
-		had := slices.ContainsFunc(was.Allow, func(b Allowance) bool { return b.Scope == a.Scope && !a.Expires.After(b.Expires) })
+		had := slices.ContainsFunc(was.Allow,
+			func(b Allowance) bool { return b.Scope == a.Scope && !a.Expires.After(b.Expires) })
 		loosens(!had, "has one more exception, until %s: %s", a.Expires.UTC().Format("2006-01-02 15:04"), a.Reason)
 	}
 	return why

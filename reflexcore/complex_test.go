@@ -10,14 +10,16 @@ import (
 // A command whose text could not be searched to its end is asked about, also if a
 // rule that was found merely warns, or is in shadow.
 func TestAWarningHidesNoComplexity(t *testing.T) {
-	rule := Rule{ID: "a", Category: "bulk", Decision: approver.Warn, Severity: approver.High, Confidence: 1, Reason: "r", Pattern: "a+b"}
+	rule := Rule{ID: "a", Category: "bulk", Decision: approver.Warn, Severity: approver.High, Confidence: 1, Reason: "r",
+		Pattern: "a+b"}
 	for _, shadow := range []bool{false, true} {
 		rule.Shadow = shadow
 		set, err := Compile([]Rule{rule})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if set.patterns, err = match.New([]match.Pattern{{ID: "a", Expr: "a+b"}, {ID: "b", Expr: "x.*y.*z.*z"}}, match.Limits{BuildWork: -1, MatchWork: 60}); err != nil {
+		if set.patterns, err = match.New([]match.Pattern{{ID: "a", Expr: "a+b"}, {ID: "b", Expr: "x.*y.*z.*z"}},
+			match.Limits{BuildWork: -1, MatchWork: 60}); err != nil {
 			t.Fatal(err)
 		}
 		set.ofMatch = append(set.ofMatch, set.ofMatch[0])
@@ -25,7 +27,8 @@ func TestAWarningHidesNoComplexity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := e.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "echo aab xxxxxxxxxxyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyzzz"})
+		v, err := e.Judge(t.Context(),
+			approver.ToolCall{Tool: "Bash", Command: "echo aab xxxxxxxxxxyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyzzz"})
 		if err != nil || v.Rule != "too_complex" || v.Decision != approver.Ask || v.Severity != approver.Catastrophic {
 			t.Errorf("in shadow %v: %+v, %v", shadow, v, err)
 		}
@@ -35,11 +38,13 @@ func TestAWarningHidesNoComplexity(t *testing.T) {
 // What is only partly searched takes the typed code, though what was found would
 // take a button.
 func TestAQuestionHidesNoComplexity(t *testing.T) {
-	set, err := Compile([]Rule{{ID: "a", Category: "bulk", Decision: approver.Ask, Severity: approver.High, Confidence: 1, Reason: "r", Pattern: "a+b"}})
+	set, err := Compile([]Rule{{ID: "a", Category: "bulk", Decision: approver.Ask, Severity: approver.High, Confidence: 1,
+		Reason: "r", Pattern: "a+b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.patterns, err = match.New([]match.Pattern{{ID: "a", Expr: "a+b"}, {ID: "b", Expr: "x.*y.*z.*z"}}, match.Limits{BuildWork: -1, MatchWork: 60}); err != nil {
+	if set.patterns, err = match.New([]match.Pattern{{ID: "a", Expr: "a+b"}, {ID: "b", Expr: "x.*y.*z.*z"}},
+		match.Limits{BuildWork: -1, MatchWork: 60}); err != nil {
 		t.Fatal(err)
 	}
 	set.ofMatch = append(set.ofMatch, set.ofMatch[0])
@@ -47,7 +52,8 @@ func TestAQuestionHidesNoComplexity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := e.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "echo aab xxxxxxxxxxyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyzzz"})
+	v, err := e.Judge(t.Context(),
+		approver.ToolCall{Tool: "Bash", Command: "echo aab xxxxxxxxxxyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyzzz"})
 	if err != nil || v.Decision != approver.Ask || v.Severity != approver.Catastrophic {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -105,8 +105,9 @@ func DefaultConfig() Config {
 	s, t := shell.DefaultLimits, tools.DefaultLimits()
 	b := timing.DefaultLimits()
 	return Config{
-		Budgets:    TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
-		Shell:      ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives, s.Effects},
+		Budgets: TimeBudgets{b[timing.Reflex], b[timing.Intuition], b[timing.Coherence], b[timing.Arbiter]},
+		Shell: ShellBudget{s.Bytes, s.Nesting, s.Depth, s.Steps, s.Expanded, s.Fields, s.Rounds, s.Alternatives,
+			s.Effects},
 		Decode:     decode.Limits{Depth: 4, Bytes: decode.MaxOutput, Layers: 64},
 		Code:       CodeBudget{Bytes: 256 << 10, Tokens: 20_000, Steps: 100_000, Depth: 64},
 		SQL:        t.SQL,
@@ -166,7 +167,8 @@ func (c Config) Validate() error {
 		key  string
 		have time.Duration
 	}{
-		{"budgets.reflex", c.Budgets.Reflex}, {"budgets.intuition", c.Budgets.Intuition}, {"budgets.coherence", c.Budgets.Coherence}, {"budgets.arbiter", c.Budgets.Arbiter},
+		{"budgets.reflex", c.Budgets.Reflex}, {"budgets.intuition", c.Budgets.Intuition},
+		{"budgets.coherence", c.Budgets.Coherence}, {"budgets.arbiter", c.Budgets.Arbiter},
 	} {
 		if b.have < time.Millisecond || b.have > 5*time.Second {
 			errs = append(errs, fmt.Errorf("%s must be 1ms to 5s", b.key))
@@ -189,14 +191,16 @@ func (c Config) Limits() Limits {
 	s := c.Shell
 	return Limits{
 		Shell: shell.Limits{
-			Bytes: s.Bytes, Nesting: s.Nesting, Depth: s.Depth, Steps: s.Steps, Expanded: s.Expanded, Fields: s.Words, Rounds: s.Rounds,
+			Bytes: s.Bytes, Nesting: s.Nesting, Depth: s.Depth, Steps: s.Steps, Expanded: s.Expanded, Fields: s.Words,
+			Rounds:       s.Rounds,
 			Alternatives: s.Alternatives, Effects: s.Effects,
 		},
 		Decode: c.Decode,
 		Code:   code.Limits{Bytes: c.Code.Bytes, Tokens: c.Code.Tokens, Steps: c.Code.Steps, Depth: c.Code.Depth},
 		SQL:    c.SQL,
 		Tools: tools.Limits{
-			Bytes: c.Tools.Bytes, Args: c.Tools.Values, Depth: c.Tools.Depth, Paths: c.Tools.Links, Bulk: c.Tools.Bulk, File: c.Tools.File,
+			Bytes: c.Tools.Bytes, Args: c.Tools.Values, Depth: c.Tools.Depth, Paths: c.Tools.Links, Bulk: c.Tools.Bulk,
+			File:    c.Tools.File,
 			Content: c.Content, SQL: c.SQL,
 		},
 	}

@@ -18,7 +18,8 @@ func expired(end, now time.Time) bool { return !end.IsZero() && !now.IsZero() &&
 func (j *judgment) exception(f *finding) *Allowance {
 	for i := range f.rule.Allow {
 		a := &f.rule.Allow[i]
-		if !a.Expires.IsZero() && !j.call.ToolCall.At.IsZero() && j.call.ToolCall.At.Before(a.Expires) && j.within(a.Scope, f) {
+		if !a.Expires.IsZero() && !j.call.ToolCall.At.IsZero() && j.call.ToolCall.At.Before(a.Expires) &&
+			j.within(a.Scope, f) {
 			return a
 		}
 	}
@@ -58,7 +59,8 @@ func holdsAll(folder string, e *effect.Effect) bool {
 	t := e.Target
 	wild := strings.ContainsAny(t, "*?[")
 	// A wildcard never matches a slash, and .. only behind a dot.
-	return e.Known() && path.IsAbs(t) && path.Clean(t) == strings.TrimSuffix(t, "/") && (!wild || !strings.Contains(t, "/.")) && disk.Below(path.Clean(t), folder)
+	return e.Known() && path.IsAbs(t) && path.Clean(t) == strings.TrimSuffix(t, "/") &&
+		(!wild || !strings.Contains(t, "/.")) && disk.Below(path.Clean(t), folder)
 }
 
 // notPlain are the characters that make more of a word than it says.

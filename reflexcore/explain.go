@@ -99,7 +99,8 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	out = Explanation{Verdict: v, Steps: j.call.Steps, Effects: []Explained{}, Findings: []Found{}}
 	if call.Command != "" {
 		r := &j.call.Result
-		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted, r.Opaque
+		out.Read, out.Commands, out.Partial, out.Unlisted, out.Opaque = r.How.String(), r.Commands, r.Partial, r.Unlisted,
+			r.Opaque
 	}
 	for _, l := range j.call.Layers {
 		out.Decoded = append(out.Decoded, Decoded{l.Via, l.Text})
@@ -115,7 +116,8 @@ func (e *Engine) Explain(call approver.ToolCall) (out Explanation) {
 	for _, f := range j.findings {
 		r := f.rule
 		found := Found{
-			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where, Reason: r.Reason, Effect: f.effect,
+			Rule: r.ID, Category: r.Category, Decision: r.Decision, Severity: r.Severity, Stage: "8 match", Where: r.Where,
+			Reason: r.Reason, Effect: f.effect,
 			Layer: r.Layer, Shadow: r.Shadow,
 		}
 		if f.allowed != nil {

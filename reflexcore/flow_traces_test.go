@@ -42,7 +42,8 @@ func flowPolicy(t testing.TB, mode flow.Mode) *flow.Policy {
 	t.Helper()
 	c := flow.DefaultConfig()
 	c.Mode = mode
-	c.Sources = []flow.Source{{Label: flow.Confidential, Paths: []string{"~/clients/**"}, Hosts: []string{"wiki.corp.example"}}}
+	c.Sources = []flow.Source{{Label: flow.Confidential, Paths: []string{"~/clients/**"},
+		Hosts: []string{"wiki.corp.example"}}}
 	p, err := flow.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -55,8 +56,9 @@ func project(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		".git/config": "[remote \"origin\"]\n\turl = git@github.com:ada/shop.git\n", ".gitignore": ".env*\n!.env.example\n", ".git/HEAD": "ref: refs/heads/topic\n",
-		".env": "KEY=x\n", ".env.backup": "KEY=x\n", "config/defaults.txt": "KEY=x\n", "notes.txt": "x",
+		".git/config": "[remote \"origin\"]\n\turl = git@github.com:ada/shop.git\n", ".gitignore": ".env*\n!.env.example\n",
+		".git/HEAD": "ref: refs/heads/topic\n",
+		".env":      "KEY=x\n", ".env.backup": "KEY=x\n", "config/defaults.txt": "KEY=x\n", "notes.txt": "x",
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -83,7 +85,8 @@ func (s session) judged(t testing.TB, e *reflexcore.Engine, dir string) (out []a
 		line = strings.ReplaceAll(line, "DIR", dir)
 		at = at.Add(10 * time.Second)
 		call := approver.ToolCall{
-			Agent: "claude", Session: fmt.Sprint(id), Tool: "Bash", Command: line, Dir: dir, Env: map[string]string{"HOME": "/home/ada"}, At: at,
+			Agent: "claude", Session: fmt.Sprint(id), Tool: "Bash", Command: line, Dir: dir,
+			Env: map[string]string{"HOME": "/home/ada"}, At: at,
 			Peer: approver.Peer{Known: true, UID: 1000},
 		}
 		if tool, args, ok := strings.Cut(line, " {\""); ok && !strings.ContainsAny(tool, " ") {
@@ -121,14 +124,17 @@ func TestHonestSessionsStayQuiet(t *testing.T) {
 			calls++
 			if now[i].Decision < was[i].Decision {
 				alarms++
-				t.Errorf("%s: call %d: %s (%s), without the matrix %s: %s", s.title, i+1, now[i].Decision, now[i].Rule, was[i].Decision, now[i].Detail)
+				t.Errorf("%s: call %d: %s (%s), without the matrix %s: %s", s.title, i+1, now[i].Decision, now[i].Rule,
+					was[i].Decision, now[i].Detail)
 			}
 		}
 	}
 	if len(all) < 40 {
 		t.Errorf("only %d sessions", len(all))
 	}
-	holdTable(t, "honest", fmt.Sprintf("%d honest sessions with %d calls: %d stopped that rules alone would not have stopped.\n", len(all), calls, alarms))
+	holdTable(t, "honest",
+		fmt.Sprintf("%d honest sessions with %d calls: %d stopped that rules alone would not have stopped.\n", len(all),
+			calls, alarms))
 }
 
 // holdTable compares a part of the table in docs/information-flow.md with what the
@@ -168,7 +174,8 @@ func TestExfiltrationIsStopped(t *testing.T) {
 	for _, s := range all {
 		was, now := s.judged(t, off, dir), s.judged(t, enforce, dir)
 		then := now[len(now)-1]
-		table += fmt.Sprintf("| %s | %d | %s | %s | `%s` |\n", s.title, len(now), was[len(was)-1].Decision, then.Decision, then.Rule)
+		table += fmt.Sprintf("| %s | %d | %s | %s | `%s` |\n", s.title, len(now), was[len(was)-1].Decision, then.Decision,
+			then.Rule)
 		if last := now[len(now)-1]; last.Decision <= approver.Ask {
 			found++
 		} else {
@@ -181,7 +188,9 @@ func TestExfiltrationIsStopped(t *testing.T) {
 	if len(all) < 40 {
 		t.Errorf("only %d sessions", len(all))
 	}
-	holdTable(t, "exfiltration", fmt.Sprintf("%d sessions in which data gets out: %d stopped at the last call, %d by rules alone.\n\n%s", len(all), found, rules, table))
+	holdTable(t, "exfiltration",
+		fmt.Sprintf("%d sessions in which data gets out: %d stopped at the last call, %d by rules alone.\n\n%s", len(all),
+			found, rules, table))
 }
 
 // In audit mode every verdict is the one without a matrix, and says in shadow what
@@ -194,7 +203,8 @@ func TestAuditStopsNothing(t *testing.T) {
 		was, now, then := s.judged(t, off, dir), s.judged(t, audit, dir), s.judged(t, enforce, dir)
 		for i := range was {
 			if now[i].Decision != was[i].Decision || now[i].Rule != was[i].Rule || now[i].Severity != was[i].Severity {
-				t.Errorf("%s: call %d: %s %s in audit mode, %s %s without", s.title, i+1, now[i].Decision, now[i].Rule, was[i].Decision, was[i].Rule)
+				t.Errorf("%s: call %d: %s %s in audit mode, %s %s without", s.title, i+1, now[i].Decision, now[i].Rule,
+					was[i].Decision, was[i].Rule)
 			}
 			shadowed := slices.ContainsFunc(now[i].Shadow, func(id string) bool { return strings.HasPrefix(id, "flow.") })
 			if shadowed {

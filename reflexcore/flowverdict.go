@@ -22,8 +22,10 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	}
 	found := f.Findings[best]
 	says := approver.Verdict{
-		Decision: approver.Ask, Severity: approver.High, By: By, Rule: "flow." + found.Sink.String(), Category: "information-flow", Confidence: 0.7,
-		Irreversible: v.Irreversible, Reason: j.flowReason(found), Detail: "the matrix of information flow says " + found.Action.String() + " at " + found.Cell(),
+		Decision: approver.Ask, Severity: approver.High, By: By, Rule: "flow." + found.Sink.String(),
+		Category: "information-flow", Confidence: 0.7,
+		Irreversible: v.Irreversible, Reason: j.flowReason(found),
+		Detail: "the matrix of information flow says " + found.Action.String() + " at " + found.Cell(),
 	}
 	if found.Action == flow.Block {
 		says.Decision, says.Confidence, says.Appealable = approver.Deny, 0.9, true
@@ -31,7 +33,8 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	if f.Err != nil {
 		says.Detail += "; what the session has seen is not known: " + f.Err.Error()
 	}
-	note := approver.Finding{By: By, Rule: says.Rule, Decision: says.Decision, Severity: says.Severity, Confidence: says.Confidence, Note: found.Cell()}
+	note := approver.Finding{By: By, Rule: says.Rule, Decision: says.Decision, Severity: says.Severity,
+		Confidence: says.Confidence, Note: found.Cell()}
 	switch {
 	case f.Policy.Mode != flow.Enforce:
 		note.Shadow = true
@@ -44,7 +47,9 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 	}
 	says.Chain, says.Shadow, says.Allowed = v.Chain, v.Shadow, v.Allowed
 	if v.Rule != "" {
-		says.Chain = appendBounded(says.Chain, approver.Finding{By: By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence, Note: "matched too"})
+		says.Chain = appendBounded(says.Chain,
+			approver.Finding{By: By, Rule: v.Rule, Decision: v.Decision, Severity: v.Severity, Confidence: v.Confidence,
+				Note: "matched too"})
 	}
 	if says.Irreversible.Score >= TypeFrom || v.Decision == approver.Ask && v.Severity == approver.Catastrophic {
 		says.Severity = approver.Catastrophic
@@ -55,14 +60,17 @@ func (j *judgment) decideFlow(v approver.Verdict) approver.Verdict {
 // flowReason is one sentence for the agent.
 func (j *judgment) flowReason(f flow.Finding) string {
 	does := map[flow.Sink]string{
-		flow.External: "leaves this machine", flow.Exec: "becomes code", flow.Memory: "gets into an agent's memory", flow.WorkspaceWrite: "is written to a file", flow.Read: "comes before the model",
+		flow.External: "leaves this machine", flow.Exec: "becomes code", flow.Memory: "gets into an agent's memory",
+		flow.WorkspaceWrite: "is written to a file", flow.Read: "comes before the model",
 	}[f.Sink]
 	if f.Basis == flow.Session {
 		text := "the session has read " + f.Label.String() + " data, and this "
 		if f.Sink == flow.External {
 			return text + "goes to a destination that it has not used before: leave it out, or let a person send it"
 		}
-		return text + map[flow.Sink]string{flow.Exec: "runs code", flow.Memory: "writes what an agent will read in later sessions", flow.WorkspaceWrite: "writes a file"}[f.Sink] + ": leave it out, or let a person do it"
+		return text + map[flow.Sink]string{flow.Exec: "runs code",
+			flow.Memory: "writes what an agent will read in later sessions", flow.WorkspaceWrite: "writes a file"}[f.Sink] +
+			": leave it out, or let a person do it"
 	}
 	return "data that is " + f.Label.String() + " " + does + ": do it without that data"
 }

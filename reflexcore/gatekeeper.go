@@ -27,12 +27,14 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 	// What people made an exception for is not asked about by another name; for
 	// what else the call does, they made none.
 	excepted := slices.ContainsFunc(j.findings, func(f finding) bool { return f.allowed != nil && f.effect == destroys })
-	if destroys >= 0 && score >= AskFrom && !excepted && (v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
+	if destroys >= 0 && score >= AskFrom && !excepted &&
+		(v.Decision > approver.Ask || v.Escalates() && j.losesMore(lost)) {
 		if v.Decision == approver.Ask {
 			v.Chain = appendBounded(v.Chain, matchedToo(v))
 		}
 		v = approver.Verdict{
-			Decision: approver.Ask, Severity: approver.High, By: By, Rule: RuleIrreversible, Category: "destructive", Confidence: 0.8, Irreversible: v.Irreversible, Chain: v.Chain,
+			Decision: approver.Ask, Severity: approver.High, By: By, Rule: RuleIrreversible, Category: "destructive",
+			Confidence: 0.8, Irreversible: v.Irreversible, Chain: v.Chain,
 			Shadow: v.Shadow, Allowed: v.Allowed,
 			Reason: "it does what cannot be taken back (" + v.Irreversible.Why + ")",
 		}
@@ -48,7 +50,8 @@ func (j *judgment) gatekeep(v approver.Verdict) approver.Verdict {
 // here: it would take the call from people by asking about it.
 func (j *judgment) losesMore(lost func(int) bool) bool {
 	left, destroys := irreversible(j.call.Effects, j.places, func(i int) bool {
-		return lost(i) && !slices.ContainsFunc(j.findings, func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
+		return lost(i) && !slices.ContainsFunc(j.findings,
+			func(f finding) bool { return f.enforced() && f.effect == i && f.rule.Layer != ProjectLayer })
 	})
 	return destroys >= 0 && left.Score >= AskFrom
 }
@@ -60,7 +63,8 @@ func (j *judgment) floors(v *approver.Verdict) {
 	switch {
 	case v.Decision == approver.Ask && j.complete:
 		for i := range j.findings {
-			if f := &j.findings[i]; f.enforced() && f.rule.Decision <= approver.Ask && f.rule.MinTier != approver.TierEvaluation {
+			if f := &j.findings[i]; f.enforced() && f.rule.Decision <= approver.Ask &&
+				f.rule.MinTier != approver.TierEvaluation {
 				return
 			}
 		}
@@ -77,7 +81,8 @@ func (j *judgment) mayLose() bool {
 	}
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
-		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 && (!j.wasMade(e) || j.movedIn(i)) {
+		if e.Kind == effect.Delete && j.places[i]&(places.Temp|places.Build|places.Recoverable) == 0 &&
+			(!j.wasMade(e) || j.movedIn(i)) {
 			return true
 		}
 	}
@@ -112,7 +117,9 @@ func (j *judgment) others(v *approver.Verdict) {
 			if f.allowed != nil {
 				note = "an exception drops it"
 			}
-			v.Chain = appendBounded(v.Chain, approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Shadow: true, Note: note})
+			v.Chain = appendBounded(v.Chain,
+				approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
+					Shadow: true, Note: note})
 			continue
 		}
 		if v.Decision == approver.Deny {
@@ -121,7 +128,9 @@ func (j *judgment) others(v *approver.Verdict) {
 			})
 		}
 		if r.ID != v.Rule {
-			v.Chain = appendBounded(v.Chain, approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence, Note: "matched too"})
+			v.Chain = appendBounded(v.Chain,
+				approver.Finding{By: By, Rule: r.ID, Decision: r.Decision, Severity: r.Severity, Confidence: r.Confidence,
+					Note: "matched too"})
 		}
 	}
 	if v.Decision != approver.Deny {

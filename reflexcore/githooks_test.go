@@ -24,7 +24,8 @@ func BenchmarkGit(b *testing.B) {
 		"hooks": {"[core]\n\thooksPath = h\n", "git commit -m x"},
 	} {
 		dir := b.TempDir()
-		for file, text := range map[string]string{".git/config": row.settings, ".git/HEAD": "x", "sub/f": "", "h/pre-commit": "npm test\n"} {
+		for file, text := range map[string]string{".git/config": row.settings, ".git/HEAD": "x", "sub/f": "",
+			"h/pre-commit": "npm test\n"} {
 			file = filepath.Join(dir, file)
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 				b.Fatal(err)
@@ -33,7 +34,8 @@ func BenchmarkGit(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: row.command, Dir: dir, Env: map[string]string{"HOME": dir}}
+		call := approver.ToolCall{Agent: "claude", Tool: "Bash", Command: row.command, Dir: dir,
+			Env: map[string]string{"HOME": dir}}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := e.Judge(context.Background(), call); err != nil {

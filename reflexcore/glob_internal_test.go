@@ -13,7 +13,8 @@ import (
 func FuzzGlob(f *testing.F) {
 	for _, c := range [][2]string{
 		{"*", ""}, {"", ""}, {"a*b", "AxB"}, {"/etc/*", "/ETC/passwd"}, {"*.Pem", "key.pem"}, {"*a*b*", "xxaxxbxx"},
-		{"*\xc3\xa9*", "caf\xc3\xa9"}, {"a/b", "aob"}, {"a*a", "a"}, {"*\x00", "x\x00"}, {"[x]*", "[x]y"}, {"~/*", "^/x"}, {"*É", "É"},
+		{"*\xc3\xa9*", "caf\xc3\xa9"}, {"a/b", "aob"}, {"a*a", "a"}, {"*\x00", "x\x00"}, {"[x]*", "[x]y"}, {"~/*", "^/x"},
+		{"*É", "É"},
 	} {
 		f.Add(c[0], c[1])
 	}

@@ -35,7 +35,9 @@ type loss struct {
 // them, and more if there are many. It looks at kinds, places, targets and programs,
 // never at the words of the command. lost says whether an effect counts. destroys is the index of the worst if it
 // destroys something or moves money, and -1 if it makes something known or stops it.
-func irreversible(effects []effect.Effect, places []places.Place, lost func(int) bool) (worst approver.Irreversibility, destroys int) {
+func irreversible(
+	effects []effect.Effect, places []places.Place, lost func(int) bool,
+) (worst approver.Irreversibility, destroys int) {
 	many, production, best := 0, false, loss{}
 	destroys = -1
 	for i := range effects {
@@ -132,7 +134,8 @@ func deleted(e *effect.Effect, p places.Place) loss {
 		return loss{95, "deletes what the machine or a home needs"}
 	case p&places.Temp != 0 && p&places.Outside != 0:
 		return loss{30, "deletes all temporary files, of others too"}
-	case p&(places.Temp|places.Build) != 0 && p&(places.Outside|places.Whole|places.Git) == 0, p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
+	case p&(places.Temp|places.Build) != 0 && p&(places.Outside|places.Whole|places.Git) == 0,
+		p&places.Build != 0 && p&(places.System|places.Whole|places.Git|places.Unclear) == 0:
 		return loss{little, "deletes what can be made again"}
 	case e.Bits&effect.Remote != 0:
 		return loss{50, "deletes files elsewhere"}
@@ -233,7 +236,8 @@ func (l loss) worse(e *effect.Effect, p places.Place) loss {
 
 // isProduction reports a target one of whose words says that others depend on it.
 func isProduction(target string) bool {
-	parts := strings.FieldsFunc(strings.ToLower(target), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	parts := strings.FieldsFunc(strings.ToLower(target),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return slices.ContainsFunc(parts, func(part string) bool {
 		return part == "prod" || part == "production" || part == "prd" || part == "live"
 	})
@@ -260,14 +264,16 @@ func saved(e *effect.Effect, before []effect.Effect) bool {
 	before = before[:min(len(before), maxBefore)]
 	for i := range before {
 		r := &before[i]
-		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) && r.Target != "/dev/null" {
+		if r.Kind == effect.Write && e.Kind == effect.RemoteDelete && slices.Contains(dumps, program(r.By)) &&
+			r.Target != "/dev/null" {
 			return true
 		}
 		if r.Kind != effect.Read || r.Target == "" || !effect.IsKnown(r.Target) || !disk.Below(e.Target, r.Target) {
 			continue
 		}
 		for j := range before {
-			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) && !disk.Below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
+			if w := &before[j]; w.Kind == effect.Write && w.By == r.By && effect.IsKnown(w.Target) &&
+				!disk.Below(w.Target, strings.TrimRight(e.Target, "/*")) && w.Target != "/dev/null" {
 				return true
 			}
 		}

@@ -86,7 +86,8 @@ func (j *judgment) projectSources() flow.Sources {
 func (j *judgment) weigh() {
 	kept := j.findings[:0]
 	for _, f := range j.findings {
-		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.wasMade(&j.call.Effects[f.effect]) && !j.movedIn(f.effect) {
+		if f.effect >= 0 && j.call.Effects[f.effect].Kind == effect.Delete && j.wasMade(&j.call.Effects[f.effect]) &&
+			!j.movedIn(f.effect) {
 			continue
 		}
 		f.allowed = j.exception(&f)

@@ -41,7 +41,8 @@ func (j *judgment) forget() {
 	j.call.Forget()
 	j.flows.Forget()
 	*j = judgment{
-		call: j.call, folded: j.folded[:0], matched: j.matched[:0], places: j.places[:0], findings: j.findings[:0], trips: j.trips[:0], facts: j.facts,
+		call: j.call, folded: j.folded[:0], matched: j.matched[:0], places: j.places[:0], findings: j.findings[:0],
+		trips: j.trips[:0], facts: j.facts,
 		flows: j.flows,
 	}
 }

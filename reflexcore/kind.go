@@ -18,7 +18,8 @@ func (j *judgment) kind() loop.Kind {
 		e := &j.call.Effects[i]
 		switch e.Kind {
 		case effect.Write, effect.Delete, effect.Discard:
-			if e.Bits&effect.Remote == 0 && (j.call.Around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, j.call.Around.Dir)) {
+			if e.Bits&effect.Remote == 0 &&
+				(j.call.Around.Folder(e.Target, e.Target)&places.Temp == 0 || disk.Below(e.Target, j.call.Around.Dir)) {
 				return loop.Edit
 			}
 			looks = false
@@ -43,7 +44,8 @@ var waiting = []string{"sleep", "wait", "--wait", "watch", "--watch", "rollout",
 func (j *judgment) waits() bool {
 	if j.call.ToolCall.Command == "" {
 		name := strings.ToLower(j.call.ToolCall.Tool)
-		return name == "bashoutput" || name == "taskoutput" || name == "monitor" || strings.Contains(name, "wait") || strings.Contains(name, "poll") || strings.Contains(name, "status")
+		return name == "bashoutput" || name == "taskoutput" || name == "monitor" || strings.Contains(name, "wait") ||
+			strings.Contains(name, "poll") || strings.Contains(name, "status")
 	}
 	for word := range strings.FieldsSeq(j.call.ToolCall.Command[:min(len(j.call.ToolCall.Command), 4096)]) {
 		if slices.Contains(waiting, strings.Trim(word, ";&|()")) {

@@ -18,7 +18,8 @@ import (
 var noon = time.Date(2027, 1, 15, 12, 0, 0, 0, time.UTC)
 
 func ask(id string, when ...reflexcore.Condition) reflexcore.Rule {
-	return reflexcore.Rule{ID: id, Category: "destructive", Decision: approver.Ask, Severity: approver.High, Confidence: 0.5, Reason: "it is " + id, When: when}
+	return reflexcore.Rule{ID: id, Category: "destructive", Decision: approver.Ask, Severity: approver.High,
+		Confidence: 0.5, Reason: "it is " + id, When: when}
 }
 
 func deletes(more func(*reflexcore.Condition)) reflexcore.Condition {
@@ -88,13 +89,15 @@ func TestExceptions(t *testing.T) {
 		{reflexcore.Scope{Project: "/home/ada", Path: "/opt"}, "rm -rf /srv/x", "ask"},
 	} {
 		r := ask("deletes", deletes(nil))
-		r.Allow = []reflexcore.Allowance{{Scope: c.scope, Expires: noon, Reason: "scratch", Where: approver.Position{File: "r.yaml", Line: 3, Col: 5}}}
+		r.Allow = []reflexcore.Allowance{{Scope: c.scope, Expires: noon, Reason: "scratch",
+			Where: approver.Position{File: "r.yaml", Line: 3, Col: 5}}}
 		e := engineOf(t, r)
 		v := judge(t, e, at(bash(c.command), noon.Add(-time.Second)))
 		if v.Decision.String() != c.want {
 			t.Errorf("%+v: %q is %s, want %s", c.scope, c.command, v.Decision, c.want)
 		}
-		if used := len(v.Allowed) > 0; c.want == "pass" && !strings.Contains(strings.Join(v.Allowed, ""), "deletes by r.yaml:3:5 (scratch, until 2027-01-15)") {
+		if used := len(v.Allowed) > 0; c.want == "pass" &&
+			!strings.Contains(strings.Join(v.Allowed, ""), "deletes by r.yaml:3:5 (scratch, until 2027-01-15)") {
 			t.Errorf("%q: the verdict does not say which exception was used (%v): %v", c.command, used, v.Allowed)
 		}
 		// It has ended, and without a time nothing is known.
@@ -128,14 +131,16 @@ func TestShadow(t *testing.T) {
 	shadow := ask("strict", deletes(nil))
 	shadow.Shadow, shadow.Decision = true, approver.Deny
 	e := engineOf(t, shadow, ask("deletes", deletes(func(c *reflexcore.Condition) { c.How = []string{"recursive"} })))
-	for command, want := range map[string]string{"rm /tmp/x": "pass ", "rm -rf /tmp/x": "ask deletes", "rm /srv/x": "ask irreversible"} {
+	for command, want := range map[string]string{"rm /tmp/x": "pass ", "rm -rf /tmp/x": "ask deletes",
+		"rm /srv/x": "ask irreversible"} {
 		v := judge(t, e, bash(command))
 		if got := v.Decision.String() + " " + v.Rule; got != want || !slices.Equal(v.Shadow, []string{"strict"}) {
 			t.Errorf("%s: %s, in shadow %v", command, got, v.Shadow)
 		}
 	}
 	var b strings.Builder
-	if err := e.Explain(bash("rm /tmp/x")).Text(&b); err != nil || !strings.Contains(b.String(), "in shadow: recorded, not enforced") {
+	if err := e.Explain(bash("rm /tmp/x")).Text(&b); err != nil ||
+		!strings.Contains(b.String(), "in shadow: recorded, not enforced") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }
@@ -145,7 +150,8 @@ func TestShadow(t *testing.T) {
 func TestWhichRuleDecides(t *testing.T) {
 	generic := ask("generic", deletes(nil))
 	by := ask("by_rm", deletes(func(c *reflexcore.Condition) { c.By = []string{"rm"} }))
-	more := ask("by_rm_recursive", deletes(func(c *reflexcore.Condition) { c.By, c.How = []string{"rm"}, []string{"recursive"} }))
+	more := ask("by_rm_recursive",
+		deletes(func(c *reflexcore.Condition) { c.By, c.How = []string{"rm"}, []string{"recursive"} }))
 	with := func(r reflexcore.Rule, change func(*reflexcore.Rule)) reflexcore.Rule { change(&r); return r }
 	for _, c := range []struct {
 		rules []reflexcore.Rule
@@ -154,8 +160,10 @@ func TestWhichRuleDecides(t *testing.T) {
 		{[]reflexcore.Rule{generic, by}, "by_rm"},
 		{[]reflexcore.Rule{generic, by, more}, "by_rm_recursive"},
 		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.Confidence = 0.6 }), more}, "generic"},
-		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic }), with(more, func(r *reflexcore.Rule) { r.Confidence = 1 })}, "generic"},
-		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.Decision = approver.Deny }), with(more, func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic })}, "generic"},
+		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic }),
+			with(more, func(r *reflexcore.Rule) { r.Confidence = 1 })}, "generic"},
+		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.Decision = approver.Deny }),
+			with(more, func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic })}, "generic"},
 		// A denial without appeal is stricter than one with, whatever else.
 		{[]reflexcore.Rule{
 			with(generic, func(r *reflexcore.Rule) { r.Decision = approver.Deny }),
@@ -163,7 +171,8 @@ func TestWhichRuleDecides(t *testing.T) {
 				r.Decision, r.Appealable, r.Severity, r.Confidence = approver.Deny, true, approver.Catastrophic, 1
 			}),
 		}, "generic"},
-		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.ID = "a" }), with(generic, func(r *reflexcore.Rule) { r.ID = "b" })}, "a"},
+		{[]reflexcore.Rule{with(generic, func(r *reflexcore.Rule) { r.ID = "a" }),
+			with(generic, func(r *reflexcore.Rule) { r.ID = "b" })}, "a"},
 	} {
 		for range 2 {
 			if v := judge(t, engineOf(t, c.rules...), bash("rm -rf /srv/x")); v.Rule != c.want {
@@ -228,8 +237,10 @@ func anyRule(rng *rand.Rand, id string) reflexcore.Rule {
 		return out
 	}
 	r := reflexcore.Rule{
-		ID: id, Category: reflexcore.Categories()[rng.IntN(len(reflexcore.Categories()))], Confidence: 0.1 + 0.9*rng.Float64(), Reason: "it is " + id, Appealable: rng.IntN(2) == 0,
-		Decision: []approver.Decision{approver.Deny, approver.Ask, approver.Warn}[rng.IntN(3)], Severity: approver.Severity(rng.IntN(2)), Layer: reflexcore.ProjectLayer,
+		ID: id, Category: reflexcore.Categories()[rng.IntN(len(reflexcore.Categories()))],
+		Confidence: 0.1 + 0.9*rng.Float64(), Reason: "it is " + id, Appealable: rng.IntN(2) == 0,
+		Decision: []approver.Decision{approver.Deny, approver.Ask, approver.Warn}[rng.IntN(3)],
+		Severity: approver.Severity(rng.IntN(2)), Layer: reflexcore.ProjectLayer,
 		Shadow: rng.IntN(8) == 0,
 	}
 	if rng.IntN(8) == 0 {
@@ -237,8 +248,10 @@ func anyRule(rng *rand.Rand, id string) reflexcore.Rule {
 	}
 	for range 1 + rng.IntN(2) {
 		c := reflexcore.Condition{
-			By: pick(2, "rm", "git *", "git push", "git*", "*", "curl", "docker *", "kubectl delete", "sh", "RM"), NotBy: pick(1, "rm", "git *"), What: pick(1, "*", "remote-history", "setuid"),
-			Targets: pick(1, "*", "/*", "*prod*"), Places: pick(2, "root", "outside", "project", "secret", "unknown"), Never: pick(1, "temp", "build-output"), How: pick(1, "recursive", "force"),
+			By:    pick(2, "rm", "git *", "git push", "git*", "*", "curl", "docker *", "kubectl delete", "sh", "RM"),
+			NotBy: pick(1, "rm", "git *"), What: pick(1, "*", "remote-history", "setuid"),
+			Targets: pick(1, "*", "/*", "*prod*"), Places: pick(2, "root", "outside", "project", "secret", "unknown"),
+			Never: pick(1, "temp", "build-output"), How: pick(1, "recursive", "force"),
 			Without: pick(1, "recursive", "later"), From: pick(1, "network", "secret"), Certain: rng.IntN(4) == 0,
 		}
 		for range 1 + rng.IntN(2) {
@@ -289,9 +302,11 @@ func TestProjectsOnlyTighten(t *testing.T) {
 				}
 				return 0
 			}
-			looser := cmp.Or(cmp.Compare(now.Decision, was.Decision), cmp.Compare(appeal(now), appeal(was)), cmp.Compare(now.Severity, was.Severity), cmp.Compare(was.Confidence, now.Confidence)) > 0
+			looser := cmp.Or(cmp.Compare(now.Decision, was.Decision), cmp.Compare(appeal(now), appeal(was)),
+				cmp.Compare(now.Severity, was.Severity), cmp.Compare(was.Confidence, now.Confidence)) > 0
 			if looser {
-				t.Fatalf("seed %d, %q: was %s %s %.2f by %s, is %s %s %.2f by %s", seed, command, was.Decision, was.Severity, was.Confidence, was.Rule, now.Decision, now.Severity, now.Confidence, now.Rule)
+				t.Fatalf("seed %d, %q: was %s %s %.2f by %s, is %s %s %.2f by %s", seed, command, was.Decision, was.Severity,
+					was.Confidence, was.Rule, now.Decision, now.Severity, now.Confidence, now.Rule)
 			}
 		}
 	}
@@ -313,32 +328,49 @@ func TestLoosens(t *testing.T) {
 		old, next []reflexcore.Rule
 		want      string
 	}{
-		"same":                    {[]reflexcore.Rule{base}, []reflexcore.Rule{base}, ""},
-		"gone":                    {[]reflexcore.Rule{base}, nil, "the rule a is gone, which decided ask"},
-		"new":                     {nil, []reflexcore.Rule{base}, ""},
-		"new, for the evaluation": {nil, with(func(r *reflexcore.Rule) { r.MinTier = approver.TierEvaluation }), "the rule a is new, and leaves calls to the evaluation"},
-		"milder":                  {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Decision = approver.Warn }), "decides warn instead of ask"},
-		"stricter":                {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Decision = approver.Deny; r.Severity = approver.Catastrophic }), ""},
-		"less severe":             {with(func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic }), []reflexcore.Rule{base}, "is less severe"},
-		"less sure":               {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Confidence = 0.4 }), "is less sure"},
-		"surer":                   {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Confidence = 0.9 }), ""},
-		"shadow":                  {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Shadow = true }), "no longer enforced"},
-		"out of shadow":           {with(func(r *reflexcore.Rule) { r.Shadow = true }), []reflexcore.Rule{base}, ""},
-		"shadow gone":             {with(func(r *reflexcore.Rule) { r.Shadow = true }), nil, ""},
-		"appeal":                  {[]reflexcore.Rule{deny}, with(func(r *reflexcore.Rule) { r.Decision = approver.Deny; r.Appealable = true }), "can be appealed"},
+		"same": {[]reflexcore.Rule{base}, []reflexcore.Rule{base}, ""},
+		"gone": {[]reflexcore.Rule{base}, nil, "the rule a is gone, which decided ask"},
+		"new":  {nil, []reflexcore.Rule{base}, ""},
+		"new, for the evaluation": {nil, with(func(r *reflexcore.Rule) { r.MinTier = approver.TierEvaluation }),
+			"the rule a is new, and leaves calls to the evaluation"},
+		"milder": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Decision = approver.Warn }),
+			"decides warn instead of ask"},
+		"stricter": {[]reflexcore.Rule{base},
+			with(func(r *reflexcore.Rule) { r.Decision = approver.Deny; r.Severity = approver.Catastrophic }), ""},
+		"less severe": {with(func(r *reflexcore.Rule) { r.Severity = approver.Catastrophic }),
+			[]reflexcore.Rule{base}, "is less severe"},
+		"less sure": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Confidence = 0.4 }),
+			"is less sure"},
+		"surer": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Confidence = 0.9 }), ""},
+		"shadow": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Shadow = true }),
+			"no longer enforced"},
+		"out of shadow": {with(func(r *reflexcore.Rule) { r.Shadow = true }), []reflexcore.Rule{base}, ""},
+		"shadow gone":   {with(func(r *reflexcore.Rule) { r.Shadow = true }), nil, ""},
+		"appeal": {[]reflexcore.Rule{deny},
+			with(func(r *reflexcore.Rule) { r.Decision = approver.Deny; r.Appealable = true }), "can be appealed"},
 		"more conditions": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) {
 			r.When = append(slices.Clone(r.When), reflexcore.Condition{Effects: []effect.Kind{effect.Read}})
 		}), ""},
-		"other conditions": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.When = []reflexcore.Condition{{Effects: []effect.Kind{effect.Read}}} }), "matches other calls"},
-		"pattern gone":     {with(func(r *reflexcore.Rule) { r.Pattern = "x" }), []reflexcore.Rule{base}, "matches other calls"},
-		"ends":             {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Expires = noon }), "ends sooner"},
-		"ends sooner":      {with(func(r *reflexcore.Rule) { r.Expires = noon.Add(time.Hour) }), with(func(r *reflexcore.Rule) { r.Expires = noon }), "ends sooner"},
-		"no end":           {with(func(r *reflexcore.Rule) { r.Expires = noon }), []reflexcore.Rule{base}, ""},
-		"exception":        {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }), "has one more exception, until 2027-01-15 12:00: why"},
-		"longer exception": {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }), with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{later} }), "has one more exception"},
-		"shorter":          {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{later} }), with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }), ""},
-		"exception gone":   {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }), []reflexcore.Rule{base}, ""},
-		"final category":   {with(func(r *reflexcore.Rule) { r.Category = "self-protection" }), []reflexcore.Rule{base}, "of another category"},
+		"other conditions": {[]reflexcore.Rule{base},
+			with(func(r *reflexcore.Rule) { r.When = []reflexcore.Condition{{Effects: []effect.Kind{effect.Read}}} }),
+			"matches other calls"},
+		"pattern gone": {with(func(r *reflexcore.Rule) { r.Pattern = "x" }), []reflexcore.Rule{base},
+			"matches other calls"},
+		"ends": {[]reflexcore.Rule{base}, with(func(r *reflexcore.Rule) { r.Expires = noon }), "ends sooner"},
+		"ends sooner": {with(func(r *reflexcore.Rule) { r.Expires = noon.Add(time.Hour) }),
+			with(func(r *reflexcore.Rule) { r.Expires = noon }), "ends sooner"},
+		"no end": {with(func(r *reflexcore.Rule) { r.Expires = noon }), []reflexcore.Rule{base}, ""},
+		"exception": {[]reflexcore.Rule{base},
+			with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }),
+			"has one more exception, until 2027-01-15 12:00: why"},
+		"longer exception": {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }),
+			with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{later} }), "has one more exception"},
+		"shorter": {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{later} }),
+			with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }), ""},
+		"exception gone": {with(func(r *reflexcore.Rule) { r.Allow = []reflexcore.Allowance{one} }),
+			[]reflexcore.Rule{base}, ""},
+		"final category": {with(func(r *reflexcore.Rule) { r.Category = "self-protection" }), []reflexcore.Rule{base},
+			"of another category"},
 	} {
 		got := strings.Join(reflexcore.Loosens(c.old, c.next), "; ")
 		if got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
@@ -350,7 +382,8 @@ func TestLoosens(t *testing.T) {
 // What is rarely meant is said, and nothing else.
 func TestLint(t *testing.T) {
 	good := ask("good", deletes(func(c *reflexcore.Condition) { c.By = []string{"rm *"} }))
-	good.Cure, good.Match, good.Pass = "do not", []reflexcore.Example{{Command: "rm x"}}, []reflexcore.Example{{Command: "ls"}}
+	good.Cure, good.Match, good.Pass = "do not", []reflexcore.Example{{Command: "rm x"}},
+		[]reflexcore.Example{{Command: "ls"}}
 	wide := good
 	wide.ID, wide.When, wide.Confidence = "wide", []reflexcore.Condition{deletes(nil)}, 0.9
 	twin := good
@@ -363,7 +396,9 @@ func TestLint(t *testing.T) {
 		{[]reflexcore.Rule{good}, ""},
 		{[]reflexcore.Rule{good, wide}, "good: it never decides: wide at  finds all that it finds, and is stricter or surer"},
 		{[]reflexcore.Rule{good, twin}, "twin: it looks for the same as good at "},
-		{[]reflexcore.Rule{bare}, "bare: it has no cure: say what to do instead|bare: it has no example that it finds: add examples.match|bare: it has no example that it leaves alone: add examples.pass"},
+		{[]reflexcore.Rule{bare},
+			"bare: it has no cure: say what to do instead|bare: it has no example that it finds: add examples.match|bare: it " +
+				"has no example that it leaves alone: add examples.pass"},
 	} {
 		var got []string
 		for _, r := range reflexcore.Lint(c.rules) {
@@ -397,7 +432,8 @@ func BenchmarkRules(b *testing.B) {
 func typical(n int) (out []reflexcore.Rule) {
 	places := []string{"root", "top", "system", "secret", "device", "git", "metadata", "outside"}
 	for i := range n {
-		c := reflexcore.Condition{Effects: []effect.Kind{effect.Kind(i % 14), effect.Kind((i * 5) % 14)}, By: []string{fmt.Sprintf("tool%d *", i%200), "git push"}}
+		c := reflexcore.Condition{Effects: []effect.Kind{effect.Kind(i % 14), effect.Kind((i * 5) % 14)},
+			By: []string{fmt.Sprintf("tool%d *", i%200), "git push"}}
 		if i%10 == 0 {
 			c.By, c.Places = nil, []string{places[i/10%len(places)]}
 		} else if i%10 == 1 {

@@ -73,8 +73,10 @@ func (r *Rule) coversAll(other *Rule) bool {
 // certain.
 func (c *Condition) covers(d *Condition) bool {
 	return (!c.Certain || d.Certain) && len(d.Effects) > 0 && within(d.Effects, c.Effects) &&
-		oneOf(c.Together, d.Together) && oneOf(c.Places, d.Places) && oneOf(c.From, d.From) && oneGlob(c.Targets, d.Targets) && oneGlob(c.What, d.What) && oneGlob(c.By, d.By) &&
-		within(c.Never, d.Never) && within(c.FromAll, d.FromAll) && within(c.How, d.How) && within(c.Without, d.Without) && within(c.NotBy, d.NotBy) && within(c.Except, d.Except) && len(c.Reads) == 0 && len(c.ReadsAt) == 0 && c.MoreThan == 0
+		oneOf(c.Together, d.Together) && oneOf(c.Places, d.Places) && oneOf(c.From, d.From) &&
+		oneGlob(c.Targets, d.Targets) && oneGlob(c.What, d.What) && oneGlob(c.By, d.By) &&
+		within(c.Never, d.Never) && within(c.FromAll, d.FromAll) && within(c.How, d.How) && within(c.Without, d.Without) &&
+		within(c.NotBy, d.NotBy) && within(c.Except, d.Except) && len(c.Reads) == 0 && len(c.ReadsAt) == 0 && c.MoreThan == 0
 }
 
 // within reports whether all of a is in b.

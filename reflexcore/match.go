@@ -67,7 +67,8 @@ func (j *judgment) wasMade(e *effect.Effect) bool {
 
 // madeBefore reports whether an earlier call of the session made the file.
 func (j *judgment) madeBefore(target string) bool {
-	if j.call.Past == nil || !j.call.Past.Made(target) || slices.ContainsFunc(j.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
+	if j.call.Past == nil || !j.call.Past.Made(target) ||
+		slices.ContainsFunc(j.movedTo(), func(to string) bool { return disk.Below(to, target) }) {
 		return false
 	}
 	p := j.call.Around.Path(target, &effect.Effect{Kind: effect.Delete, Target: target})

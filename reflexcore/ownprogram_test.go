@@ -14,7 +14,8 @@ func otherNames(t *testing.T) *reflexcore.Engine {
 	t.Helper()
 	m := machine(t)
 	const own = "/home/ada/.local/bin/approver"
-	for _, p := range []string{own, "/home/ada/shop/copy", "/home/ada/shop/big", "/home/ada/.local/bin/codex", "/home/ada/shop/own.sh", "/home/ada/shop/sub/x"} {
+	for _, p := range []string{own, "/home/ada/shop/copy", "/home/ada/shop/big", "/home/ada/.local/bin/codex",
+		"/home/ada/shop/own.sh", "/home/ada/shop/sub/x"} {
 		m.put(t, p, "#!/bin/sh")
 	}
 	m.link(t, "/home/ada/shop/a", own)
@@ -24,8 +25,10 @@ func otherNames(t *testing.T) *reflexcore.Engine {
 	m.link(t, "/home/ada/shop/git", "/home/ada/.local/bin/codex")
 	m.link(t, "/home/ada/shop/sub/deep", "../a2")
 	for _, err := range []error{
-		os.Chmod(m.root+own, 0o755), os.Chmod(m.root+"/home/ada/shop/copy", 0o755), os.Chmod(m.root+"/home/ada/shop/big", 0o755), os.Chmod(m.root+"/home/ada/shop/own.sh", 0o755),
-		os.Truncate(m.root+own, 3<<20+7), os.Truncate(m.root+"/home/ada/shop/copy", 3<<20+7), os.Truncate(m.root+"/home/ada/shop/big", 3<<20),
+		os.Chmod(m.root+own, 0o755), os.Chmod(m.root+"/home/ada/shop/copy", 0o755),
+		os.Chmod(m.root+"/home/ada/shop/big", 0o755), os.Chmod(m.root+"/home/ada/shop/own.sh", 0o755),
+		os.Truncate(m.root+own, 3<<20+7), os.Truncate(m.root+"/home/ada/shop/copy", 3<<20+7),
+		os.Truncate(m.root+"/home/ada/shop/big", 3<<20),
 		os.Link(m.root+own, m.root+"/home/ada/shop/hard"),
 	} {
 		if err != nil {
@@ -182,16 +185,28 @@ func TestASumOfTheProgramIsNoCopy(t *testing.T) {
 	}
 	const own = `cat ~/.local/bin/approver`
 	for _, command := range []string{
-		own + ` > /tmp/x`, own + ` | tee /tmp/x`, own + ` | tee /tmp/x | sha256sum`, own + ` | dd of=/tmp/x`, own + ` | pv > /tmp/x`, own + ` | cat | cat > /tmp/x`,
-		own + ` > /tmp/x | sha256sum`, own + ` | (cat) > /tmp/x`, `(` + own + `) > /tmp/x`, `cat < ~/.local/bin/approver > /tmp/x`, own + ` | gzip | gunzip > /tmp/x`,
-		own + ` | head -c 99999999 > /tmp/x`, own + ` | sed '' > /tmp/x`, own + ` | cp /dev/stdin /tmp/x`, own + ` | ./sha256sum > /tmp/x`, own + ` | hexdump -v -e '"%c"' > /tmp/x`,
-		own + ` | sha256sum; ` + own + ` > /tmp/x`, own + ` | sha256sum; c\at ~/.local/bin/approver > /tmp/x`, own + ` | sha256sum; 'c'at ~/.local/bin/'app'rover > /tmp/x`,
-		own + ` | sha256sum; c=ca; ${c}t ~/.local/bin/approver > /tmp/x`, own + ` | sha256sum > s; cat < ~/.local/bin/approver > /tmp/x`, own + ` | wc -c & cat ~/.local/bin/app{,}rover > /tmp/x`,
-		`cd ~/.local/bin; cat approver | sha256sum; cat approver > /tmp/x`, `cd ~/.local/bin; cat approver | sha256sum; cat app* > /tmp/x`, `X=~/.local/bin/approver; ` + own + ` | wc; cat $X > /tmp/x`,
-		`hash -p /usr/bin/tee sha256sum; ` + own + ` | sha256sum /tmp/x`, `sha256sum() { cat; }; ` + own + ` | sha256sum > /tmp/x`, `alias sha256sum=tee; ` + own + ` | sha256sum /tmp/x`,
-		`. ./f.sh; ` + own + ` | sha256sum > /tmp/x`, `source f.sh; ` + own + ` | sha256sum > /tmp/x`, `ln -s /usr/bin/tee ./sha256sum; PATH=.; ` + own + ` | sha256sum /tmp/x`,
-		own + ` | xxd | xxd -r > /tmp/x`, own + ` | xxd -p > h; xxd -r -p h > /tmp/x`, own + ` | sha256sum | cat ~/.local/bin/approver > /tmp/x`, own + ` | sha256sum <(` + own + ` > /tmp/x)`,
-		own + ` | sha256sum; cp ~/.local/bin/approver /tmp/x`, "# " + own + " | sha256sum\n" + own + " > /tmp/x", `wc -c < ~/.local/bin/approver; cat < ~/.local/bin/approver > /tmp/x`,
+		own + ` > /tmp/x`, own + ` | tee /tmp/x`, own + ` | tee /tmp/x | sha256sum`, own + ` | dd of=/tmp/x`,
+		own + ` | pv > /tmp/x`, own + ` | cat | cat > /tmp/x`,
+		own + ` > /tmp/x | sha256sum`, own + ` | (cat) > /tmp/x`, `(` + own + `) > /tmp/x`,
+		`cat < ~/.local/bin/approver > /tmp/x`, own + ` | gzip | gunzip > /tmp/x`,
+		own + ` | head -c 99999999 > /tmp/x`, own + ` | sed '' > /tmp/x`, own + ` | cp /dev/stdin /tmp/x`,
+		own + ` | ./sha256sum > /tmp/x`, own + ` | hexdump -v -e '"%c"' > /tmp/x`,
+		own + ` | sha256sum; ` + own + ` > /tmp/x`, own + ` | sha256sum; c\at ~/.local/bin/approver > /tmp/x`,
+		own + ` | sha256sum; 'c'at ~/.local/bin/'app'rover > /tmp/x`,
+		own + ` | sha256sum; c=ca; ${c}t ~/.local/bin/approver > /tmp/x`,
+		own + ` | sha256sum > s; cat < ~/.local/bin/approver > /tmp/x`,
+		own + ` | wc -c & cat ~/.local/bin/app{,}rover > /tmp/x`,
+		`cd ~/.local/bin; cat approver | sha256sum; cat approver > /tmp/x`,
+		`cd ~/.local/bin; cat approver | sha256sum; cat app* > /tmp/x`,
+		`X=~/.local/bin/approver; ` + own + ` | wc; cat $X > /tmp/x`,
+		`hash -p /usr/bin/tee sha256sum; ` + own + ` | sha256sum /tmp/x`,
+		`sha256sum() { cat; }; ` + own + ` | sha256sum > /tmp/x`, `alias sha256sum=tee; ` + own + ` | sha256sum /tmp/x`,
+		`. ./f.sh; ` + own + ` | sha256sum > /tmp/x`, `source f.sh; ` + own + ` | sha256sum > /tmp/x`,
+		`ln -s /usr/bin/tee ./sha256sum; PATH=.; ` + own + ` | sha256sum /tmp/x`,
+		own + ` | xxd | xxd -r > /tmp/x`, own + ` | xxd -p > h; xxd -r -p h > /tmp/x`,
+		own + ` | sha256sum | cat ~/.local/bin/approver > /tmp/x`, own + ` | sha256sum <(` + own + ` > /tmp/x)`,
+		own + ` | sha256sum; cp ~/.local/bin/approver /tmp/x`, "# " + own + " | sha256sum\n" + own + " > /tmp/x",
+		`wc -c < ~/.local/bin/approver; cat < ~/.local/bin/approver > /tmp/x`,
 	} {
 		if v := judge(t, e, bash(command)); v.Decision != approver.Deny {
 			t.Errorf("%s is %v (%s)", command, v.Decision, v.Reason)

@@ -35,7 +35,8 @@ func (e *Engine) Answered(ctx context.Context, r approver.Record) error {
 	if who == "" {
 		who = r.Resolution.Person.ID
 	}
-	return e.Precedents.Answered(ctx, e.precedentKey(r.Call), r.Call, precedent.Answer{At: r.Resolution.At, Yes: yes, By: who, Rule: rule, Category: r.Verdict.Category})
+	return e.Precedents.Answered(ctx, e.precedentKey(r.Call), r.Call,
+		precedent.Answer{At: r.Resolution.At, Yes: yes, By: who, Rule: rule, Category: r.Verdict.Category})
 }
 
 func (e *Engine) precedentKey(call approver.ToolCall) precedent.Key {
@@ -50,13 +51,15 @@ func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) ap
 	}
 	like, similarity, err := e.Precedents.Near(ctx, e.precedentKey(j.call.ToolCall), j.call.ToolCall)
 	asks := approver.Verdict{
-		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent", Confidence: min(1, similarity),
+		Decision: approver.Ask, Severity: approver.High, By: By, Rule: RulePrecedent, Category: "precedent",
+		Confidence:   min(1, similarity),
 		Irreversible: v.Irreversible, Shadow: v.Shadow, Allowed: v.Allowed, Chain: v.Chain,
 	}
 	switch {
 	case err != nil:
 		asks.Confidence = 1
-		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked", effect.Short(err.Error())
+		asks.Reason, asks.Detail = "what people said no to before cannot be read, so they are asked",
+			effect.Short(err.Error())
 	case similarity == 0:
 		return v
 	default:
@@ -65,7 +68,8 @@ func (e *Engine) intuit(ctx context.Context, j *judgment, v approver.Verdict) ap
 		if like.Category != "" {
 			asks.Reason += " (" + like.Category + ")"
 		}
-		asks.Detail = fmt.Sprintf("%s said no on %s to a call like this, which %s had asked about; similarity %.2f", like.By, day, like.Rule, similarity)
+		asks.Detail = fmt.Sprintf("%s said no on %s to a call like this, which %s had asked about; similarity %.2f", like.By,
+			day, like.Rule, similarity)
 	}
 	if v.Rule != "" { // what would have warned
 		asks.Chain = appendBounded(slices.Clip(asks.Chain), matchedToo(v))
@@ -80,5 +84,6 @@ func (j *judgment) onlyLooks() bool {
 	if j.call.ToolCall.Command == "" && len(j.call.Effects) == 0 {
 		return false // a tool of which nothing is known
 	}
-	return !slices.ContainsFunc(j.call.Effects, func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
+	return !slices.ContainsFunc(j.call.Effects,
+		func(e effect.Effect) bool { return e.Kind != effect.Read || e.Taint&effect.Secret != 0 })
 }

@@ -81,7 +81,8 @@ func TestPrecedents(t *testing.T) {
 		t.Helper()
 		err := e.Answered(t.Context(), approver.Record{
 			Event: event, Call: c, Verdict: asked,
-			Resolution: approver.Resolution{Approve: yes, Cause: cause, Person: approver.Person{ID: "1", Name: "Ada"}, At: time.Now()},
+			Resolution: approver.Resolution{Approve: yes, Cause: cause, Person: approver.Person{ID: "1", Name: "Ada"},
+				At: time.Now()},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -99,10 +100,12 @@ func TestPrecedents(t *testing.T) {
 
 	answer(approver.EventDenied, approver.ByPerson, false, at(1000, shop, denied))
 	v, got := says(at(1000, shop, like))
-	if got != "ask precedent" || v.Severity != approver.High || v.Category != "precedent" || v.Confidence <= 0.7 || v.Confidence >= 1 {
+	if got != "ask precedent" || v.Severity != approver.High || v.Category != "precedent" || v.Confidence <= 0.7 ||
+		v.Confidence >= 1 {
 		t.Errorf("the paraphrase: %s, %+v", got, v)
 	}
-	if !strings.Contains(v.Reason, "people said no to a call like this on ") || strings.Contains(v.Reason, "Ada") || !strings.Contains(v.Detail, "Ada said no") || !strings.Contains(v.Detail, asked.Rule) {
+	if !strings.Contains(v.Reason, "people said no to a call like this on ") || strings.Contains(v.Reason, "Ada") ||
+		!strings.Contains(v.Detail, "Ada said no") || !strings.Contains(v.Detail, asked.Rule) {
 		t.Errorf("the reason is %q, the detail %q", v.Reason, v.Detail)
 	}
 	if v.Irreversible.Score == 0 {

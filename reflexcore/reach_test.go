@@ -13,7 +13,9 @@ import (
 func guardedMachine(t *testing.T) (chroot, *reflexcore.Engine) {
 	t.Helper()
 	m := machine(t)
-	for _, p := range []string{"/home/ada/.claude/settings.json", "/home/ada/shop/.claude/settings.json", "/home/ada/shop/.claude/agents/a.md", "/home/ada/.approver/run/x", "/home/ada/shop/evil/settings.json", "/home/ada/shop/evil/hooks/x.sh",
+	for _, p := range []string{"/home/ada/.claude/settings.json", "/home/ada/shop/.claude/settings.json",
+		"/home/ada/shop/.claude/agents/a.md", "/home/ada/.approver/run/x", "/home/ada/shop/evil/settings.json",
+		"/home/ada/shop/evil/hooks/x.sh",
 		"/home/ada/shop/bring/.claude/settings.json", "/home/ada/shop/tmpl/a.md", "/home/ada/shop/build/x"} {
 		m.put(t, p, "{}")
 	}

@@ -25,7 +25,8 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 	switch {
 	case ef.Kind == effect.Discard:
 		return p | e.kept(j, ef)
-	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 || !strings.HasPrefix(ef.Target, "/"):
+	case ef.Kind != effect.Delete || ef.Bits&effect.Remote != 0 || p&(places.Temp|places.Build|places.Project) == 0 ||
+		!strings.HasPrefix(ef.Target, "/"):
 		return p
 	}
 	if j.movedIn(i) {
@@ -34,13 +35,15 @@ func (e *Engine) onDisk(j *judgment, i int, p places.Place) places.Place {
 		}
 		return p &^ (places.Build | places.Temp)
 	}
-	look := looking{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links, git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
+	look := looking{disk: e.analyzer.Files, around: &j.call.Around, links: &j.call.Links,
+		git: gitrepo.Look{Reader: e.analyzer.Git, Budget: &j.gitBudget}}
 	target, q := look.through(ef, p)
 	if q&places.Project != 0 && q&places.Temp == 0 {
 		if q&places.Build != 0 && !look.output(target) {
 			q &^= places.Build
 		}
-		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 && (look.single(target) || look.unborn(j, target) || look.git.Recoverable(target)) {
+		if q&(places.Build|places.Whole|places.Git|places.System|places.Top) == 0 && ef.Bits&effect.Recursive != 0 &&
+			(look.single(target) || look.unborn(j, target) || look.git.Recoverable(target)) {
 			q |= places.Recoverable
 		}
 	}
@@ -183,7 +186,9 @@ func (l *looking) single(target string) bool {
 // unborn reports whether nothing is there that could be lost: the target is made
 // by the call itself, if at all. What is moved or mounted there is another matter.
 func (l *looking) unborn(j *judgment, target string) bool {
-	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") || strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") || strings.Contains(j.call.Text, "rename") {
+	if strings.ContainsAny(target, "*?[{\x00") || strings.Contains(j.call.Text, "mount") ||
+		strings.Contains(j.call.Text, "sshfs") || strings.Contains(j.call.Text, "bindfs") ||
+		strings.Contains(j.call.Text, "rename") {
 		return false
 	}
 	if _, err := l.disk.Lstat(l.around.Dir); err != nil {
@@ -202,7 +207,8 @@ func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 		return places.Recoverable // from the lock file
 	}
 	by := strings.TrimPrefix(strings.TrimPrefix(ef.By, "git "), "git-")
-	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) || ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
+	if by == ef.By || !strings.HasPrefix(ef.Dir, "/") || !effect.IsKnown(ef.Dir) ||
+		ef.Bits&(effect.Remote|effect.Partial|effect.Splits) != 0 || !effect.IsKnown(ef.Target) {
 		return 0
 	}
 	verb, _, _ := strings.Cut(by, " ")
@@ -236,7 +242,8 @@ func (e *Engine) kept(j *judgment, ef *effect.Effect) places.Place {
 	if !disk.Below(target, r.Root) {
 		return 0
 	}
-	if _, err := e.analyzer.Files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) || look.Clean(r, r.Name(target)) {
+	if _, err := e.analyzer.Files.Lstat(target); disk.IsMissing(err) && !r.Index.Tracked(r.Name(target)) ||
+		look.Clean(r, r.Name(target)) {
 		return places.Recoverable
 	}
 	return 0
@@ -269,11 +276,14 @@ func isShared(branch string) bool {
 		return true
 	}
 	switch branch {
-	case "main", "master", "develop", "development", "dev", "trunk", "mainline", "default", "next", "stable", "staging", "production", "release", "gh-pages", "head", "@":
+	case "main", "master", "develop", "development", "dev", "trunk", "mainline", "default", "next", "stable", "staging",
+		"production", "release", "gh-pages", "head", "@":
 		return true
 	}
-	for _, prefix := range []string{"release/", "release-", "releases/", "rel/", "prod", "hotfix/", "stable/", "stable-", "support/", "maint", "v"} {
-		if rest, ok := strings.CutPrefix(branch, prefix); ok && (prefix != "v" || rest != "" && rest[0] >= '0' && rest[0] <= '9') {
+	for _, prefix := range []string{"release/", "release-", "releases/", "rel/", "prod", "hotfix/", "stable/", "stable-",
+		"support/", "maint", "v"} {
+		if rest, ok := strings.CutPrefix(branch, prefix); ok &&
+			(prefix != "v" || rest != "" && rest[0] >= '0' && rest[0] <= '9') {
 			return true
 		}
 	}

@@ -76,7 +76,8 @@ func (c chroot) git(t testing.TB, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = c.root + "/home/ada/shop"
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada",
+		"GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -91,7 +92,8 @@ func TestDeletesThatLoseSomethingAreAsked(t *testing.T) {
 		call   string
 		silent string // the same without the change; empty: no such
 	}{
-		"a file that changed": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new work") }, "rm -rf src", "rm -rf src"},
+		"a file that changed": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new work") },
+			"rm -rf src", "rm -rf src"},
 		"a file of the same length that changed at the same moment": {func(t *testing.T, m chroot) {
 			p := m.root + "/home/ada/shop/src/app.go"
 			info, _ := os.Stat(p)
@@ -104,10 +106,16 @@ func TestDeletesThatLoseSomethingAreAsked(t *testing.T) {
 			m.put(t, "/home/ada/shop/src/app.go", "src/app.gO")
 			_ = os.Chtimes(p, info.ModTime(), info.ModTime())
 		}, "rm -rf src", "rm -rf src"},
-		"a new file":                   {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/deep/new.go", "x") }, "rm -rf src", "rm -rf src"},
-		"a new file, by pattern":       {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/deep/new.go", "x") }, "rm -rf sr*", "rm -rf sr*"},
-		"an ignored file with secrets": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/.env", "x") }, "rm -rf src", ""},
-		"a repository in it":           {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/.git/HEAD", "ref: refs/heads/x") }, "rm -rf src", ""},
+		"a new file": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/deep/new.go", "x") },
+			"rm -rf src", "rm -rf src"},
+		"a new file, by pattern": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/deep/new.go", "x") },
+			"rm -rf sr*", "rm -rf sr*"},
+		"an ignored file with secrets": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/.env", "x") },
+			"rm -rf src", ""},
+		"a repository in it": {func(t *testing.T, m chroot) {
+			m.put(t, "/home/ada/shop/src/.git/HEAD",
+				"ref: refs/heads/x")
+		}, "rm -rf src", ""},
 		"a file that git is told not to look at": {func(t *testing.T, m chroot) {
 			m.git(t, "update-index", "--assume-unchanged", "src/app.go")
 		}, "rm -rf src", "rm -rf src"},
@@ -115,7 +123,8 @@ func TestDeletesThatLoseSomethingAreAsked(t *testing.T) {
 			m.put(t, "/home/ada/shop/src/new.go", "")
 			m.git(t, "add", "-N", "src/new.go")
 		}, "rm -rf src", ""},
-		"no repository": {func(t *testing.T, m chroot) { _ = os.Rename(m.root+"/home/ada/shop/.git", m.root+"/git") }, "rm -rf src", "rm -rf src"},
+		"no repository": {func(t *testing.T, m chroot) { _ = os.Rename(m.root+"/home/ada/shop/.git", m.root+"/git") },
+			"rm -rf src", "rm -rf src"},
 		"a repository that is another's": {func(t *testing.T, m chroot) {
 			_ = os.Rename(m.root+"/home/ada/shop/.git", m.root+"/srv/git")
 			m.put(t, "/home/ada/shop/.git", "gitdir: /srv/git\n")
@@ -124,33 +133,52 @@ func TestDeletesThatLoseSomethingAreAsked(t *testing.T) {
 			_ = os.Rename(m.root+"/home/ada/shop/.git", m.root+"/srv/git")
 			m.link(t, "/home/ada/shop/.git", "/srv/git")
 		}, "rm -rf src", ""},
-		"a link out of the project":         {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/src", "/home/ada/photos") }, "rm -rf src/*", ""},
-		"build output that is a link":       {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/dist", "/home/ada/photos") }, "rm -rf dist/*", "rm -rf dist/*"},
-		"build output that is a link, find": {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/dist", "/srv/data") }, "find dist/ -delete", "find dist/ -delete"},
-		"build output below a link":         {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/web", "/srv") }, "rm -rf web/build", ""},
-		"a cache that is a link":            {func(t *testing.T, m chroot) { m.link(t, "/home/ada/.cache/pip", "/srv/data") }, "rm -rf ~/.cache/pip", "rm -rf ~/.cache/pip"},
-		"a temporary folder that is a link": {func(t *testing.T, m chroot) { m.link(t, "/tmp/x", "/home/ada/photos") }, "rm -rf /tmp/x", "rm -rf /tmp/x"},
+		"a link out of the project": {func(t *testing.T, m chroot) {
+			m.link(t, "/home/ada/shop/src",
+				"/home/ada/photos")
+		}, "rm -rf src/*", ""},
+		"build output that is a link": {func(t *testing.T, m chroot) {
+			m.link(t, "/home/ada/shop/dist",
+				"/home/ada/photos")
+		}, "rm -rf dist/*", "rm -rf dist/*"},
+		"build output that is a link, find": {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/dist", "/srv/data") },
+			"find dist/ -delete", "find dist/ -delete"},
+		"build output below a link": {func(t *testing.T, m chroot) { m.link(t, "/home/ada/shop/web", "/srv") },
+			"rm -rf web/build", ""},
+		"a cache that is a link": {func(t *testing.T, m chroot) { m.link(t, "/home/ada/.cache/pip", "/srv/data") },
+			"rm -rf ~/.cache/pip", "rm -rf ~/.cache/pip"},
+		"a temporary folder that is a link": {func(t *testing.T, m chroot) { m.link(t, "/tmp/x", "/home/ada/photos") },
+			"rm -rf /tmp/x", "rm -rf /tmp/x"},
 		"build output that is tracked": {func(t *testing.T, m chroot) {
 			m.git(t, "add", "-f", "dist")
 			m.put(t, "/home/ada/shop/dist/app.js", "y")
 		}, "rm -rf dist", "rm -rf dist"},
-		"a name that may be source":          {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/lib2/vendor/x", "y") }, "rm -rf lib2/vendor", ""},
+		"a name that may be source": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/lib2/vendor/x", "y") },
+			"rm -rf lib2/vendor", ""},
 		"source is moved there first":        {nil, "mv src x && rm -rf x", ""},
 		"source is moved into output":        {nil, "mv src dist/ && rm -rf dist", "rm -rf dist"},
 		"source is moved to a temporary one": {nil, "mv src /tmp/x/ && rm -rf /tmp/x", "rm -rf /tmp/x"},
 		"mounted there first":                {nil, "mkdir m && mount /dev/sdb1 m && rm -rf m", "mkdir m && rm -rf m"},
 		"not output after all":               {nil, "rm -rf dist/../src2/../../photos", ""},
 
-		"checkout over changes":    {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") }, "git checkout -- .", "git checkout -- ."},
-		"restore over changes":     {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") }, "git restore src/app.go", "git restore src/app.go"},
-		"reset over changes":       {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") }, "git reset --hard", "git reset --hard"},
-		"reset over staged work":   {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new"); m.git(t, "add", ".") }, "git reset --hard", "git reset --hard"},
+		"checkout over changes": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") },
+			"git checkout -- .", "git checkout -- ."},
+		"restore over changes": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") },
+			"git restore src/app.go", "git restore src/app.go"},
+		"reset over changes": {func(t *testing.T, m chroot) { m.put(t, "/home/ada/shop/src/app.go", "new") },
+			"git reset --hard", "git reset --hard"},
+		"reset over staged work": {func(t *testing.T, m chroot) {
+			m.put(t, "/home/ada/shop/src/app.go", "new")
+			m.git(t,
+				"add", ".")
+		}, "git reset --hard", "git reset --hard"},
 		"reset drops commits":      {nil, "git reset --hard HEAD~1", "git reset --hard HEAD"},
 		"reset of another tree":    {nil, "GIT_WORK_TREE=/srv git reset --hard", "git reset --hard"},
 		"reset of another, by cd":  {nil, "cd /srv && git reset --hard", ""},
 		"checkout of another tree": {nil, "git --work-tree=/srv checkout -- .", "git checkout -- ."},
 		"checkout elsewhere":       {nil, "git -C /srv/data checkout -- .", ""},
-		"force on the main branch": {func(t *testing.T, m chroot) { m.git(t, "checkout", "-q", "-b", "main") }, "git push -f", "git push -f"},
+		"force on the main branch": {func(t *testing.T, m chroot) { m.git(t, "checkout", "-q", "-b", "main") }, "git push -f",
+			"git push -f"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := machine(t)
@@ -229,8 +257,11 @@ func TestDirectoriesThatAreNoProject(t *testing.T) {
 	m.put(t, "/dist/x", "x")
 	e := engine(t).WithDisk(m)
 	for _, c := range []struct{ dir, command string }{
-		{"/", "rm -rf srv/data"}, {"/", "rm -rf dist"}, {"/home/ada", "rm -rf photos"}, {"/home/ada", "rm -rf build"}, {"/home", "rm -rf ada/photos"}, {"/etc", "rm -rf build"}, {"/etc/nginx", "rm -rf dist"}, {"/home/bob", "rm -rf dist"},
-		{"/tmp", "rm -rf ../srv/data"}, {"/tmp", "rm -rf /home/ada/photos"}, {"/home/ada/.ssh", "rm -rf tmp"}, {"/srv", "rm -rf data"}, {"/usr", "rm -rf lib/node_modules"}, {"", "rm -rf photos"}, {"/home/ada/shop/../photos", "rm -rf /home/ada/photos"},
+		{"/", "rm -rf srv/data"}, {"/", "rm -rf dist"}, {"/home/ada", "rm -rf photos"}, {"/home/ada", "rm -rf build"},
+		{"/home", "rm -rf ada/photos"}, {"/etc", "rm -rf build"}, {"/etc/nginx", "rm -rf dist"}, {"/home/bob", "rm -rf dist"},
+		{"/tmp", "rm -rf ../srv/data"}, {"/tmp", "rm -rf /home/ada/photos"}, {"/home/ada/.ssh", "rm -rf tmp"},
+		{"/srv", "rm -rf data"}, {"/usr", "rm -rf lib/node_modules"}, {"", "rm -rf photos"},
+		{"/home/ada/shop/../photos", "rm -rf /home/ada/photos"},
 	} {
 		call := bash(c.command)
 		call.Dir = c.dir
@@ -262,7 +293,8 @@ func TestLookingIsBounded(t *testing.T) {
 // they are worth.
 func BenchmarkDisk(b *testing.B) {
 	e := engine(b).WithDisk(machine(b))
-	for _, command := range []string{"git status", "rm -rf node_modules", "rm -rf src", "git reset --hard", "git checkout -- ."} {
+	for _, command := range []string{"git status", "rm -rf node_modules", "rm -rf src", "git reset --hard",
+		"git checkout -- ."} {
 		b.Run(command, func(b *testing.B) {
 			call := bash(command)
 			for b.Loop() {

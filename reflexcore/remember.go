@@ -22,7 +22,8 @@ func (e *Engine) recall(ctx context.Context, call approver.ToolCall) *memory.Pas
 	if m == nil {
 		return nil
 	}
-	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: gitrepo.Project(e.analyzer.Files, call.Dir), Session: call.Session}, call.At)
+	return m.Open(ctx, memory.Key{Peer: call.Peer, Agent: call.Agent, Project: gitrepo.Project(e.analyzer.Files, call.Dir),
+		Session: call.Session}, call.At)
 }
 
 // remember puts a call that is not denied into the memory, and adds to the verdict
@@ -51,8 +52,10 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 		return v, nil
 	}
 	looping := approver.Verdict{
-		Decision: approver.Warn, Severity: approver.High, By: By, Rule: found.Rule, Category: "loop", Confidence: min(1, 0.5+found.Score/3),
-		Reason: found.Reason, Detail: fmt.Sprintf("%d times since call %d of the session, score %.2f", found.Count, found.Since, found.Score),
+		Decision: approver.Warn, Severity: approver.High, By: By, Rule: found.Rule, Category: "loop",
+		Confidence: min(1, 0.5+found.Score/3),
+		Reason:     found.Reason,
+		Detail:     fmt.Sprintf("%d times since call %d of the session, score %.2f", found.Count, found.Since, found.Score),
 	}
 	if found.Ask {
 		looping.Decision = approver.Ask
@@ -74,7 +77,8 @@ func (e *Engine) remember(j *judgment, v approver.Verdict) (approver.Verdict, er
 func (j *judgment) opens() bool {
 	for i := range j.call.Effects {
 		switch j.call.Effects[i].Kind {
-		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission, effect.Privilege:
+		case effect.Read, effect.NetIn, effect.Delete, effect.Kill, effect.Discard, effect.RemoteDelete, effect.Permission,
+			effect.Privilege:
 		default:
 			return true
 		}
@@ -93,7 +97,8 @@ func (e *Engine) makes(j *judgment) []string {
 	var out []string
 	for i := range j.call.Effects {
 		ef := &j.call.Effects[i]
-		if ef.Kind != effect.Write || ef.By == "ln" || effect.Moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 || !effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
+		if ef.Kind != effect.Write || ef.By == "ln" || effect.Moves(ef) || ef.Bits&^(effect.Append|effect.Force) != 0 ||
+			!effect.IsKnown(ef.Target) || len(ef.Target) < 2 || ef.Target[0] != '/' {
 			continue
 		}
 		if i >= looks || len(out) == most {

@@ -94,14 +94,20 @@ func (r *Rule) Faults() (out []Fault) {
 		}
 	}
 	bad(r.ID == "", "id", "it has no id: give it a stable name in snake_case")
-	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64), "id", "the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)
-	bad(!slices.Contains(categories, r.Category), "category", "there is no category %q: one of %s", r.Category, strings.Join(categories, ", "))
-	bad(r.Decision != approver.Deny && r.Decision != approver.Ask && r.Decision != approver.Warn, "decision", "its decision is %s: deny, ask or warn", r.Decision)
-	bad(!(r.Confidence > 0 && r.Confidence <= 1), "confidence", "confidence must be more than 0 and at most 1: say how sure the rule is of what it saw")
+	bad(r.ID != "" && (!snakeCase.MatchString(r.ID) || len(r.ID) > 64), "id",
+		"the id %q is not in snake_case: at most 64 of a to z, 0 to 9 and _, and a letter first", r.ID)
+	bad(!slices.Contains(categories, r.Category), "category", "there is no category %q: one of %s", r.Category,
+		strings.Join(categories, ", "))
+	bad(r.Decision != approver.Deny && r.Decision != approver.Ask && r.Decision != approver.Warn, "decision",
+		"its decision is %s: deny, ask or warn", r.Decision)
+	bad(!(r.Confidence > 0 && r.Confidence <= 1), "confidence",
+		"confidence must be more than 0 and at most 1: say how sure the rule is of what it saw")
 	bad(r.Reason == "", "reason", "it has no reason: say in one sentence what it saw")
 	bad(strings.HasSuffix(r.Reason, ".") || strings.ContainsAny(r.Reason, "\n\r") || len(r.Reason) > maxSentence, "reason",
-		"reason must be one sentence without a final period, at most %d bytes: the target and the cure are put behind it", maxSentence)
-	bad(strings.HasSuffix(r.Cure, ".") || strings.ContainsAny(r.Cure, "\n\r") || len(r.Cure) > maxSentence, "cure", "cure must be one sentence without a final period, at most %d bytes", maxSentence)
+		"reason must be one sentence without a final period, at most %d bytes: the target and the cure are put behind it",
+		maxSentence)
+	bad(strings.HasSuffix(r.Cure, ".") || strings.ContainsAny(r.Cure, "\n\r") || len(r.Cure) > maxSentence, "cure",
+		"cure must be one sentence without a final period, at most %d bytes", maxSentence)
 	bad(len(r.When) == 0 && r.Pattern == "", "when", "it has no condition and no pattern, so that it finds nothing")
 	return out
 }
@@ -115,7 +121,8 @@ type Example struct{ Command, Tool, Args string }
 
 // Call is the example as an agent would send it, from a project of its own.
 func (x Example) Call() approver.ToolCall {
-	call := approver.ToolCall{Agent: "claude", Tool: x.Tool, Command: x.Command, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"}}
+	call := approver.ToolCall{Agent: "claude", Tool: x.Tool, Command: x.Command, Dir: "/home/ada/shop",
+		Env: map[string]string{"HOME": "/home/ada"}}
 	if x.Command != "" {
 		call.Tool = "Bash"
 	} else {

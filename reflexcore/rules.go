@@ -186,7 +186,8 @@ func (f *facts) of(effects []effect.Effect) {
 
 // makes notes what is written in temporary folders and in the project.
 func (f *facts) makes(e *effect.Effect, at places.Place) {
-	if e.Kind != effect.Write || e.Bits != 0 || effect.Moves(e) || at&(places.Temp|places.Project) == 0 || at&(places.Whole|places.Git|places.System) != 0 {
+	if e.Kind != effect.Write || e.Bits != 0 || effect.Moves(e) || at&(places.Temp|places.Project) == 0 ||
+		at&(places.Whole|places.Git|places.System) != 0 {
 		return
 	}
 	if f.made == nil {
@@ -240,7 +241,8 @@ func stricter(a, b *finding) bool {
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)), cmp.Compare(x.Severity, y.Severity),
+	return cmp.Or(cmp.Compare(x.Decision, y.Decision), cmp.Compare(final(x), final(y)),
+		cmp.Compare(x.Severity, y.Severity),
 		cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(b.says, a.says), cmp.Compare(x.ID, y.ID)) < 0
 }
 

@@ -20,7 +20,8 @@ func BenchmarkSkill(b *testing.B) {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte("---\nname: s\n---\n!`git status`\n"+strings.Repeat("text\n", 500)), 0o600); err != nil {
+		if err := os.WriteFile(name, []byte("---\nname: s\n---\n!`git status`\n"+strings.Repeat("text\n", 500)),
+			0o600); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -29,10 +30,14 @@ func BenchmarkSkill(b *testing.B) {
 		b.Fatal(err)
 	}
 	for name, call := range map[string]approver.ToolCall{
-		"loaded":   {Agent: "claude", Tool: "Skill", Args: []byte(`{"skill":"sxx","args":"a b"}`), Dir: dir, Env: map[string]string{"HOME": dir}},
-		"built-in": {Agent: "claude", Tool: "Skill", Args: []byte(`{"skill":"pdf"}`), Dir: dir, Env: map[string]string{"HOME": dir}},
-		"read":     {Agent: "claude", Tool: "Read", Args: []byte(`{"file_path":"/srv/a.go"}`), Dir: dir, Env: map[string]string{"HOME": dir}},
-		"write":    {Agent: "claude", Tool: "Write", Args: []byte(`{"file_path":"/srv/a.go","content":"package a"}`), Dir: dir, Env: map[string]string{"HOME": dir}},
+		"loaded": {Agent: "claude", Tool: "Skill", Args: []byte(`{"skill":"sxx","args":"a b"}`), Dir: dir,
+			Env: map[string]string{"HOME": dir}},
+		"built-in": {Agent: "claude", Tool: "Skill", Args: []byte(`{"skill":"pdf"}`), Dir: dir,
+			Env: map[string]string{"HOME": dir}},
+		"read": {Agent: "claude", Tool: "Read", Args: []byte(`{"file_path":"/srv/a.go"}`), Dir: dir,
+			Env: map[string]string{"HOME": dir}},
+		"write": {Agent: "claude", Tool: "Write", Args: []byte(`{"file_path":"/srv/a.go","content":"package a"}`),
+			Dir: dir, Env: map[string]string{"HOME": dir}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

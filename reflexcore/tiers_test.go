@@ -32,14 +32,21 @@ func TestTheEvaluationTakesNothingFromPeople(t *testing.T) {
 		command string
 		want    string
 	}{
-		"no rule":                            {nil, "git stash clear", "ask irreversible"},
-		"a rule about it":                    {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer, effect.Discard)}, "git stash clear", "ask a, evaluation"},
-		"the project's rule about it":        {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard)}, "git stash clear", "ask irreversible"},
-		"a rule about the rest":              {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer, effect.Read)}, "cat x; git stash clear", "ask irreversible"},
-		"a rule about what is worse":         {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer)}, "rm -rf /home/ada/x; git stash clear", "ask irreversible"},
-		"the project's rule about a trifle":  {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Read)}, "cat x", "ask a, evaluation"},
-		"the project's rule beside another":  {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard), leaves("b", reflexcore.UserLayer, effect.Discard)}, "git stash clear", "ask a, evaluation"},
-		"a rule that asks people beside one": {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard), ask("z", reflexcore.Condition{Effects: []effect.Kind{effect.Discard}})}, "git stash clear", "ask a"},
+		"no rule": {nil, "git stash clear", "ask irreversible"},
+		"a rule about it": {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer, effect.Discard)},
+			"git stash clear", "ask a, evaluation"},
+		"the project's rule about it": {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard)},
+			"git stash clear", "ask irreversible"},
+		"a rule about the rest": {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer, effect.Read)},
+			"cat x; git stash clear", "ask irreversible"},
+		"a rule about what is worse": {[]reflexcore.Rule{leaves("a", reflexcore.BuiltInLayer)},
+			"rm -rf /home/ada/x; git stash clear", "ask irreversible"},
+		"the project's rule about a trifle": {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Read)}, "cat x",
+			"ask a, evaluation"},
+		"the project's rule beside another": {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard),
+			leaves("b", reflexcore.UserLayer, effect.Discard)}, "git stash clear", "ask a, evaluation"},
+		"a rule that asks people beside one": {[]reflexcore.Rule{leaves("a", reflexcore.ProjectLayer, effect.Discard),
+			ask("z", reflexcore.Condition{Effects: []effect.Kind{effect.Discard}})}, "git stash clear", "ask a"},
 	} {
 		v := judge(t, engineOf(t, tt.rules...), bash(tt.command))
 		got := v.Decision.String() + " " + v.Rule
@@ -63,7 +70,9 @@ func TestPeopleGoBeforeTheEvaluation(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	err := e.Answered(t.Context(), approver.Record{
-		Event: approver.EventDenied, Call: call, Verdict: v, Resolution: approver.Resolution{Cause: approver.ByPerson, Person: approver.Person{ID: "1", Name: "Ada"}, At: time.Now()},
+		Event: approver.EventDenied, Call: call, Verdict: v,
+		Resolution: approver.Resolution{Cause: approver.ByPerson, Person: approver.Person{ID: "1", Name: "Ada"},
+			At: time.Now()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +81,8 @@ func TestPeopleGoBeforeTheEvaluation(t *testing.T) {
 		t.Errorf("after a no: %+v", v)
 	}
 
-	e = engineOf(t, leaves("a", reflexcore.BuiltInLayer)).With(memory.New(nil, loop.DefaultLimits, slog.New(slog.DiscardHandler)))
+	e = engineOf(t, leaves("a", reflexcore.BuiltInLayer)).With(memory.New(nil, loop.DefaultLimits,
+		slog.New(slog.DiscardHandler)))
 	last := approver.Verdict{}
 	for range 12 {
 		call.Session, call.At = "s", time.Now()

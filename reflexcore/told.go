@@ -64,7 +64,8 @@ func (j *judgment) obeys() {
 		for _, word := range wordsOf(text) {
 			for _, name := range used(word) {
 				if d := by[nameHash(name)]; d != nil {
-					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool), name)
+					what := fmt.Sprintf("a text that %s returned, and that speaks to a model, names %q too", display.OneLine(d.Tool),
+						name)
 					j.put(trip{rule: tripRule(toldRule, approver.Ask), score: 1, what: what})
 					return true
 				}
@@ -93,7 +94,8 @@ func (j *judgment) obeys() {
 // onlyReads reports whether the call only reads.
 func (j *judgment) onlyReads() bool {
 	for i := range j.call.Effects {
-		if e := &j.call.Effects[i]; e.Kind != effect.Read && (e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
+		if e := &j.call.Effects[i]; e.Kind != effect.Read &&
+			(e.Kind != effect.Exec || e.Target != e.By || e.Bits&effect.Partial != 0) {
 			return false
 		}
 	}
@@ -103,7 +105,8 @@ func (j *judgment) onlyReads() bool {
 // wordsOf are the names and other words of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool {
-		return r < 0x80 && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("._~/@:+-", r)
+		return r < 0x80 && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') &&
+			!strings.ContainsRune("._~/@:+-", r)
 	})
 }
 
@@ -127,7 +130,8 @@ func demanded(word string) []string {
 	case strings.HasPrefix(word, "~/"), strings.HasPrefix(word, "./"):
 		return long(word[2:])
 	case strings.HasPrefix(word, "/"):
-		if strings.Count(word, "/") < 2 || slices.ContainsFunc(commonFolders, func(dir string) bool { return strings.HasPrefix(word, dir) }) {
+		if strings.Count(word, "/") < 2 ||
+			slices.ContainsFunc(commonFolders, func(dir string) bool { return strings.HasPrefix(word, dir) }) {
 			return nil
 		}
 		return long(word[1:])
@@ -153,7 +157,9 @@ var commonFolders = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/dev/", "
 // fileEndings are those of files that have the look of a host.
 var fileEndings = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock log cfg ini xml java rs cpp hpp rb php sql csv png jpg jpeg svg gif pdf conf env mod sum gz tgz zip tar lua swift kt scala pl ps1 bat exe dll so vue proto tf rst adoc ipynb parquet db sqlite test spec min map") {
+	for w := range strings.FieldsSeq("md txt json js ts jsx tsx mjs cjs py go yml yaml sh bash html htm css toml lock " +
+		"log cfg ini xml java rs cpp hpp rb php sql csv png jpg jpeg svg gif pdf conf env mod sum gz tgz zip tar lua " +
+		"swift kt scala pl ps1 bat exe dll so vue proto tf rst adoc ipynb parquet db sqlite test spec min map") {
 		m[w] = true
 	}
 	return m

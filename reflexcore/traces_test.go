@@ -71,7 +71,8 @@ func play(t *testing.T, e *reflexcore.Engine, name string) outcome {
 	title, calls := readTrace(t, name)
 	out := outcome{title: title, calls: len(calls)}
 	for i, c := range calls {
-		call := approver.ToolCall{Agent: "claude", Session: "s", Tool: c.Tool, Command: c.Command, Args: c.Args, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"}, At: time.Unix(1e9, 0)}
+		call := approver.ToolCall{Agent: "claude", Session: "s", Tool: c.Tool, Command: c.Command, Args: c.Args,
+			Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"}, At: time.Unix(1e9, 0)}
 		v, err := e.Judge(t.Context(), call)
 		if err != nil {
 			t.Fatal(err)

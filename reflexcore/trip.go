@@ -145,7 +145,8 @@ func (j *judgment) encoded() int {
 	runs := false
 	for i := range j.call.Effects {
 		e := &j.call.Effects[i]
-		runs = runs || (e.Kind == effect.Exec || e.Kind == effect.Opaque) && e.Taint&effect.Decoded != 0 && e.Bits&effect.Later == 0
+		runs = runs || (e.Kind == effect.Exec || e.Kind == effect.Opaque) && e.Taint&effect.Decoded != 0 &&
+			e.Bits&effect.Later == 0
 	}
 	if !runs {
 		return 0
@@ -179,12 +180,15 @@ func (j *judgment) standing(known *places.Cache) float64 {
 // subjects are words in the names of files that have such texts in them because
 // they are about them.
 var subjects = map[string]bool{
-	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true, "injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true, "attack": true, "attacks": true,
+	"test": true, "tests": true, "testdata": true, "fixture": true, "fixtures": true, "spec": true, "specs": true,
+	"injection": true, "injections": true, "jailbreak": true, "jailbreaks": true, "security": true, "redteam": true,
+	"attack": true, "attacks": true,
 	"adversarial": true, "payloads": true, "corpus": true, "evals": true, "eval": true, "threat": true,
 }
 
 func onSubject(p string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(p), func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '.' }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(p),
+		func(r rune) bool { return r == '/' || r == '-' || r == '_' || r == '.' }) {
 		if subjects[word] {
 			return true
 		}
@@ -216,7 +220,8 @@ func (e *Engine) selfProtect(j *judgment) (approver.Decision, string) {
 	c := &j.self
 	*c = selfprotect.Check{
 		Disk: e.analyzer.Files, Paths: e.analyzer.Paths, Analyzer: &e.analyzer.Shell, Program: e.program,
-		Call: &j.call.ToolCall, Text: j.call.Text, Around: &j.call.Around, Names: &j.call.Names, Links: &j.call.Links, Effects: j.call.Effects, Places: j.places,
+		Call: &j.call.ToolCall, Text: j.call.Text, Around: &j.call.Around, Names: &j.call.Names, Links: &j.call.Links,
+		Effects: j.call.Effects, Places: j.places,
 		Mentions: j.call.Mentions, Programs: j.call.Programs, Patches: j.call.PatchReader(),
 	}
 	d, what := c.Judge()

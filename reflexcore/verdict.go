@@ -27,7 +27,8 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 	v.By = By
 	j.complete = j.complete && !j.call.Links.Spent()
 	if !j.complete && (best == nil || best.rule.Decision > approver.Ask) {
-		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex", "evasion", 0.5
+		v.Decision, v.Severity, v.Rule, v.Category, v.Confidence = approver.Ask, approver.Catastrophic, "too_complex",
+			"evasion", 0.5
 		v.Reason = "the command is too complex to be checked: split it into simple commands"
 		return v
 	}
@@ -36,7 +37,8 @@ func (e *Engine) verdict(j *judgment) (v approver.Verdict) {
 		return v
 	}
 	r := best.rule
-	v.Decision, v.Severity, v.Rule, v.Where, v.Category, v.Confidence = r.Decision, r.Severity, r.ID, r.Where, r.Category, r.Confidence
+	v.Decision, v.Severity, v.Rule, v.Where, v.Category, v.Confidence = r.Decision, r.Severity, r.ID, r.Where, r.Category,
+		r.Confidence
 	v.Reason, v.Detail = j.reason(r, *best), j.detail(*best)
 	if !j.complete && v.Decision == approver.Ask {
 		v.Severity = approver.Catastrophic // what was found is not all that there may be
@@ -99,7 +101,8 @@ func (j *judgment) sources(i int) []int {
 	for k := range j.call.Effects[:i] {
 		e := &j.call.Effects[k]
 		switch {
-		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0, e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != j.call.Effects[i].Target:
+		case e.Kind == effect.Read && taint&e.Taint&effect.Secret != 0,
+			e.Kind == effect.NetIn && taint&effect.Network != 0 && e.Target != j.call.Effects[i].Target:
 			out = append(out, k)
 		}
 	}

@@ -11,14 +11,18 @@ import (
 )
 
 func TestFor(t *testing.T) {
-	const claude = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no \"rm\""}}` + "\n"
+	const claude = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
+		`"permissionDecisionReason":"no \"rm\""}}` + "\n"
 	for _, tt := range []struct{ agent, event, want string }{
 		{"claude", "PreToolUse", claude},
 		{"claude", "", claude},
 		{"claude", "SomethingNew", claude},
-		{"claude", "PermissionRequest", `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no \"rm\""}}}` + "\n"},
+		{"claude", "PermissionRequest",
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no \"rm\""}}}` +
+				"\n"},
 		{"claude", "PostToolUse", `{"decision":"block","reason":"no \"rm\""}` + "\n"},
-		{"claude", "PostToolUseFailure", `{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"no \"rm\""}}` + "\n"},
+		{"claude", "PostToolUseFailure",
+			`{"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"no \"rm\""}}` + "\n"},
 		{"claude", "ConfigChange", `{"decision":"block","reason":"no \"rm\""}` + "\n"},
 		{"codex", "PreToolUse", claude},
 		{"qwen", "PreToolUse", claude},
@@ -90,8 +94,10 @@ func TestNoRowPermits(t *testing.T) {
 
 func TestKnown(t *testing.T) {
 	for agent, want := range map[string]bool{
-		"claude": true, "codex": true, "qwen": true, "droid": true, "gemini": true, "copilot": true, "cursor": true, "windsurf": true, "cline": true,
-		"": false, "Claude": false, "claud": false, "goose": false, "crush": false, "opencode": false, "kiro": false, "amp": false,
+		"claude": true, "codex": true, "qwen": true, "droid": true, "gemini": true, "copilot": true, "cursor": true,
+		"windsurf": true, "cline": true,
+		"": false, "Claude": false, "claud": false, "goose": false, "crush": false, "opencode": false, "kiro": false,
+		"amp": false,
 	} {
 		if Known(agent) != want {
 			t.Errorf("Known(%q) is %v", agent, !want)
@@ -146,7 +152,8 @@ func quoted(t *testing.T, s string) []byte {
 }
 
 func FuzzAppendQuoted(f *testing.F) {
-	for _, s := range []string{"", "plain", `"\/`, "\b\f\n\r\t\x00\x1f\x7f", "é \u2028\u2029 \U0001F600", "\xff\xc3", "<&>"} {
+	for _, s := range []string{"", "plain", `"\/`, "\b\f\n\r\t\x00\x1f\x7f", "é \u2028\u2029 \U0001F600", "\xff\xc3",
+		"<&>"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -26,7 +26,8 @@ func twoCalls(_ context.Context, c canary.Conversation) []canary.Call {
 	if c.Turn > 0 {
 		return nil
 	}
-	return []canary.Call{{ID: "toolu_1", Tool: "Bash", Input: map[string]any{"command": "ls"}}, {Tool: "Read", Input: map[string]any{"file_path": "/x"}}}
+	return []canary.Call{{ID: "toolu_1", Tool: "Bash", Input: map[string]any{"command": "ls"}},
+		{Tool: "Read", Input: map[string]any{"file_path": "/x"}}}
 }
 
 const tools = `"tools":[{"name":"Bash"},{"name":"Read"}]`
@@ -46,14 +47,21 @@ func TestShapes(t *testing.T) {
 		{"something else", "GET", "/api/hello", "", 404, []string{`"type":"error"`, `"not_found_error"`}},
 		{"messages by GET", "GET", "/v1/messages", "", 404, []string{`"type":"error"`}},
 		{"no JSON", "POST", "/v1/messages", `{`, 400, []string{`"invalid_request_error"`}},
-		{"content of another type", "POST", "/v1/messages", `{"messages":[{"role":"user","content":7}]}`, 400, []string{"message 0"}},
-		{"a result of another type", "POST", "/v1/messages", `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":7}]}]}`, 400, []string{"the result of a"}},
+		{"content of another type", "POST", "/v1/messages", `{"messages":[{"role":"user","content":7}]}`, 400,
+			[]string{"message 0"}},
+		{"a result of another type", "POST", "/v1/messages",
+			`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":7}]}]}`, 400,
+			[]string{"the result of a"}},
 		{"whole", "POST", "/v1/messages", `{"model":"m",` + tools + `,"messages":[{"role":"user","content":"hi"}]}`, 200,
 			[]string{`"stop_reason":"tool_use"`, `"type":"tool_use"`, `"id":"toolu_1"`, `"model":"m"`, `"usage":{`}},
-		{"no tools: a title", "POST", "/v1/messages", `{"messages":[{"role":"user","content":"hi"}]}`, 200, []string{`"stop_reason":"end_turn"`, `"text":"Done."`}},
-		{"a tool that is not offered", "POST", "/v1/messages", `{"tools":[{"name":"Read"}],"messages":[{"role":"user","content":"hi"}]}`, 200,
+		{"no tools: a title", "POST", "/v1/messages", `{"messages":[{"role":"user","content":"hi"}]}`, 200,
+			[]string{`"stop_reason":"end_turn"`, `"text":"Done."`}},
+		{"a tool that is not offered", "POST", "/v1/messages",
+			`{"tools":[{"name":"Read"}],"messages":[{"role":"user","content":"hi"}]}`, 200,
 			[]string{`"stop_reason":"end_turn"`, `The tool \"Bash\" is not offered.`}},
-		{"the end", "POST", "/v1/messages", `{` + tools + `,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[]},{"role":"user","content":[]}]}`, 200,
+		{"the end", "POST", "/v1/messages",
+			`{` + tools + `,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[]},{"role":"user",` +
+				`"content":[]}]}`, 200,
 			[]string{`"stop_reason":"end_turn"`}},
 	} {
 		status, body := talk(t, m, tt.method, tt.path, tt.body)
@@ -71,7 +79,8 @@ func TestShapes(t *testing.T) {
 // A stream has the events in their order, and the arguments of a call in one piece.
 func TestStream(t *testing.T) {
 	t.Parallel()
-	_, body := talk(t, &canary.Model{Next: twoCalls}, "POST", "/v1/messages", `{"stream":true,`+tools+`,"messages":[{"role":"user","content":"hi"}]}`)
+	_, body := talk(t, &canary.Model{Next: twoCalls}, "POST", "/v1/messages",
+		`{"stream":true,`+tools+`,"messages":[{"role":"user","content":"hi"}]}`)
 	var kinds, inputs []string
 	for line := range strings.Lines(body) {
 		data, ok := strings.CutPrefix(line, "data: ")
@@ -96,7 +105,8 @@ func TestStream(t *testing.T) {
 			t.Errorf("it ends with %q", event.Delta.StopReason)
 		}
 	}
-	want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}
+	want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop",
+		"content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("%q", kinds)
 	}
@@ -118,7 +128,8 @@ func TestConversation(t *testing.T) {
 		{"role":"assistant","content":[{"type":"tool_use"}]},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","is_error":true,"content":[{"type":"text","text":"no"},{"type":"text","text":"pe"}]},
 			{"type":"tool_result","tool_use_id":"b"},{"type":"text","text":"a reminder"}]}]}`)
-	if got.Prompt != "one\ntwo\n" || got.Turn != 2 || !slices.Equal(got.Results, []canary.Result{{ID: "a", Text: "nope", Failed: true}, {ID: "b"}}) {
+	if got.Prompt != "one\ntwo\n" || got.Turn != 2 ||
+		!slices.Equal(got.Results, []canary.Result{{ID: "a", Text: "nope", Failed: true}, {ID: "b"}}) {
 		t.Errorf("%+v", got)
 	}
 }

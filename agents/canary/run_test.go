@@ -48,7 +48,8 @@ func TestOutcomes(t *testing.T) {
 		t.Run(tt.mode, func(t *testing.T) {
 			t.Parallel()
 			temp := t.TempDir()
-			o := canary.Options{Program: self, Dir: temp, Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode), Limit: 20 * time.Second}
+			o := canary.Options{Program: self, Dir: temp, Env: append(os.Environ(), "FAKE_CLAUDE="+tt.mode),
+				Limit: 20 * time.Second}
 			if tt.mode == "hang" {
 				o.Limit = time.Second
 			}
@@ -95,13 +96,18 @@ func TestEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := []string{
-		"ANTHROPIC_AUTH_TOKEN=zz", "ANTHROPIC_API_KEY=zz", "ANTHROPIC_CUSTOM_HEADERS=zz", "ANTHROPIC_BEDROCK_BASE_URL=zz", "ANTHROPIC_MODEL=zz",
-		"CLAUDE_CODE_OAUTH_TOKEN=zz", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN=zz", "CLAUDE_CODE_USE_BEDROCK=zz", "CLAUDE_CODE_USE_VERTEX=zz",
-		"CLAUDE_CODE_USE_FOUNDRY=zz", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR=zz", "CLAUDE_CODE_HOST_CREDS_FILE=zz", "AWS_BEARER_TOKEN_BEDROCK=zz",
-		"HTTPS_PROXY=zz", "http_proxy=zz", "ALL_PROXY=zz", "CLAUDECODE=zz", "CLAUDE_CODE_ENTRYPOINT=zz", "CLAUDE_CODE_REMOTE_SESSION_ID=zz",
+		"ANTHROPIC_AUTH_TOKEN=zz", "ANTHROPIC_API_KEY=zz", "ANTHROPIC_CUSTOM_HEADERS=zz", "ANTHROPIC_BEDROCK_BASE_URL=zz",
+		"ANTHROPIC_MODEL=zz",
+		"CLAUDE_CODE_OAUTH_TOKEN=zz", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN=zz", "CLAUDE_CODE_USE_BEDROCK=zz",
+		"CLAUDE_CODE_USE_VERTEX=zz",
+		"CLAUDE_CODE_USE_FOUNDRY=zz", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR=zz", "CLAUDE_CODE_HOST_CREDS_FILE=zz",
+		"AWS_BEARER_TOKEN_BEDROCK=zz",
+		"HTTPS_PROXY=zz", "http_proxy=zz", "ALL_PROXY=zz", "CLAUDECODE=zz", "CLAUDE_CODE_ENTRYPOINT=zz",
+		"CLAUDE_CODE_REMOTE_SESSION_ID=zz",
 	}
 	in := []string{"CLAUDE_CODE_USE_COWORK_PLUGINS=1", "CLAUDE_CONFIG_DIR=/c", "CLAUDE_CODE_SIMPLE=1", "HOME=/h"}
-	r := canary.Run(t.Context(), canary.Options{Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
+	r := canary.Run(t.Context(),
+		canary.Options{Program: self, Env: slices.Concat(out, in, []string{"FAKE_CLAUDE=environment"})})
 	if strings.Contains(r.Text, "=zz") {
 		t.Errorf("it has %s", r.Text)
 	}
@@ -191,7 +197,8 @@ func FuzzForm(f *testing.F) {
 			return
 		}
 		// To a shell it is two plain words.
-		if strings.Count(command, " ") != 1 || strings.ContainsAny(command, "\n\t;&|<>$`'\"\\*?[]{}()#~!^=%\x00") || len(command) > 1024 {
+		if strings.Count(command, " ") != 1 || strings.ContainsAny(command, "\n\t;&|<>$`'\"\\*?[]{}()#~!^=%\x00") ||
+			len(command) > 1024 {
 			t.Errorf("%q", command)
 		}
 	})
@@ -204,9 +211,11 @@ func TestRealClaude(t *testing.T) {
 		t.Skip("NOT RUN: APPROVER_CLAUDE names no Claude Code; .ci/claude installs it and runs this")
 	}
 	hook := func(command string) string {
-		return `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":` + command + `,"timeout":60,"onFailure":"block"}]}]}}`
+		return `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":` + command +
+			`,"timeout":60,"onFailure":"block"}]}]}}`
 	}
-	const says = `"sed -n 's/.*\\(approver-hook-test-[0-9a-f]*\\).*/approver stopped its own test call \\1: the hook works, and nothing is wrong/p' >&2; exit 2"`
+	const says = `"sed -n 's/.*\\(approver-hook-test-[0-9a-f]*\\).*/approver stopped its own test call \\1: the hook ` +
+		`works, and nothing is wrong/p' >&2; exit 2"`
 	for _, tt := range []struct {
 		name, settings string
 		env            []string
@@ -216,7 +225,9 @@ func TestRealClaude(t *testing.T) {
 		{"a hook that stops it", hook(says), nil, canary.Stopped},
 		{"another one's", hook(`"echo no >&2; exit 2"`), nil, canary.NotProven},
 		{"plan mode by default", `{"permissions":{"defaultMode":"plan"}}`, nil, canary.Ran},
-		{"a gateway in the settings", `{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9","HTTPS_PROXY":"http://127.0.0.1:9","CLAUDE_CODE_USE_BEDROCK":"1"}}`, nil, canary.Ran},
+		{"a gateway in the settings",
+			`{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9","HTTPS_PROXY":"http://127.0.0.1:9",` +
+				`"CLAUDE_CODE_USE_BEDROCK":"1"}}`, nil, canary.Ran},
 		{"a key helper", `{"apiKeyHelper":"echo other"}`, nil, canary.Ran},
 		{"hooks off by the environment", hook(says), []string{"CLAUDE_CODE_SIMPLE=1"}, canary.Ran},
 		{"an invalid value", strings.Replace(hook(says), "{", `{"cleanupPeriodDays":"x",`, 1), nil, canary.Ran},
@@ -231,7 +242,9 @@ func TestRealClaude(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(tt.settings), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := canary.Run(t.Context(), canary.Options{Program: program, Dir: home, Env: append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, tt.env...)})
+			r := canary.Run(t.Context(),
+				canary.Options{Program: program, Dir: home,
+					Env: append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, tt.env...)})
 			if r.Outcome != tt.want {
 				t.Errorf("%+v", r)
 			}

@@ -142,7 +142,8 @@ func servers(path string, text []byte) (found []Finding) {
 			line := strings.Join(append([]string{command}, words...), " ")
 			if agentServer.MatchString(line) {
 				found = append(found, Finding{
-					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) + ": what it runs asks no hook",
+					Path: path, Text: "the MCP server " + name + " is an agent itself, " + shortened(line) +
+						": what it runs asks no hook",
 					Fix: "take the server " + name + " out of " + path,
 				})
 			}

@@ -23,37 +23,63 @@ func TestHooksBesideTheSettings(t *testing.T) {
 		path, text, want string
 		harmless         bool
 	}{
-		"agent, async":            {path: "/h/agents/x.md", text: md(good + `,"async":true`), want: "async"},
-		"agent, windows lines":    {path: "/h/agents/x.md", text: strings.ReplaceAll(md(good+`,"async":true`), "\n", "\r\n"), want: "async"},
-		"skill, another hook":     {path: "/h/skills/x/SKILL.md", text: md(other), want: "another PreToolUse hook", harmless: true},
-		"plugin, async":           {path: "/h/plugins/cache/a/b/1/hooks/hooks.json", text: json(good + `,"asyncRewake":true`), want: "async"},
-		"plugin, another hook":    {path: "/h/hooks/hooks.json", text: json(other), want: "another PreToolUse hook", harmless: true},
-		"agent, broken":           {path: "/h/agents/x.md", text: "---\nhooks: [\napprover-hook --agent claude\n---\n", want: "cannot be read"},
-		"agent, odd":              {path: "/h/agents/x.md", text: "---\nhooks: 7\n---\n", want: "cannot be read", harmless: true},
-		"plugin, all escaped":     {path: "/h/hooks/hooks.json", text: `{"Hooks":0,"\u0068ooks":{"PreToolUse":[{"\u0068ooks":[{"type":"command","command":"/x/\u0061pprover-\u0068ook --agent claude"}]}]}}`, want: "cannot be read"},
-		"plugin, marked":          {path: "/h/hooks/hooks.json", text: "\ufeff" + json(good+`,"async":true`), want: "async"},
-		"agent, marked":           {path: "/h/agents/x.md", text: "\ufeff" + md(good+`,"async":true`), want: "async"},
-		"agent, broken, escaped":  {path: "/h/agents/x.md", text: "---\n\"\\x68ooks\": [\n\"\\x61pprover\"\n---\n", want: "cannot be read"},
-		"agent, merged, quoted":   {path: "/h/agents/x.md", text: "---\nname: x\n\"<<\": {hooks: {PreToolUse: [{matcher: \"*\", hooks: [{type: command, command: \"approver-hook --agent claude\", async: true}]}]}}\n---\n", want: "cannot be read"},
-		"agent, merged, single":   {path: "/h/agents/x.md", text: "---\n'<<': {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook}]}]}}\n---\n", want: "cannot be read"},
-		"agent, merged within":    {path: "/h/agents/x.md", text: "---\nhooks: {PreToolUse: [{matcher: \"*\", \"<<\": {hooks: [{type: command, command: approver-hook, async: true}]}}]}\n---\n", want: "cannot be read"},
-		"agent, merged anchor":    {path: "/h/agents/x.md", text: "---\na: &a {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook, async: true}]}]}}\n\"<<\": *a\n---\n", want: "cannot be read"},
-		"agent, merged plainly":   {path: "/h/agents/x.md", text: "---\na: &a {hooks: {PreToolUse: [{hooks: [{type: command, command: \"approver-hook --agent claude\", async: true}]}]}}\n<<: *a\n---\n", want: "another hook of approver"},
-		"agent, a tag":            {path: "/h/agents/x.md", text: "---\n!!merge x: {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook, async: true}]}]}}\n---\n", want: "cannot be read"},
-		"agent, a line goes on":   {path: "/h/agents/x.md", text: "---\nd: [\n\"ho\\\noks\": {}\n---\n", want: "cannot be read"},
-		"agent, as Claude writes": {path: "/h/agents/x.md", text: "---\nname: x\ndescription: Use this agent when: a review! Examples:\\n\\n<example>user: \"hi\"\\n</example>\n---\n"},
-		"agent, praises hooks":    {path: "/h/agents/x.md", text: "---\nname: x\ndescription: knows hooks well!\n---\n"},
-		"agent, honest, broken":   {path: "/h/agents/x.md", text: "---\nname: x\ndescription: use: this [\n---\n"},
-		"agent, the same hook":    {path: "/h/agents/x.md", text: md(good)},
-		"agent without hooks":     {path: "/h/agents/x.md", text: "---\nname: x\ndescription: hooks\n---\nhooks:\n"},
-		"text about approver":     {path: "/h/agents/x.md", text: "# approver-hook --agent claude\nhooks: x"},
-		"plugin of other events":  {path: "/h/hooks/hooks.json", text: `{"hooks":{"Stop":[{"hooks":[{` + other + `}]}]}}`},
+		"agent, async": {path: "/h/agents/x.md", text: md(good + `,"async":true`), want: "async"},
+		"agent, windows lines": {path: "/h/agents/x.md", text: strings.ReplaceAll(md(good+`,"async":true`), "\n", "\r\n"),
+			want: "async"},
+		"skill, another hook": {path: "/h/skills/x/SKILL.md", text: md(other), want: "another PreToolUse hook",
+			harmless: true},
+		"plugin, async": {path: "/h/plugins/cache/a/b/1/hooks/hooks.json", text: json(good + `,"asyncRewake":true`),
+			want: "async"},
+		"plugin, another hook": {path: "/h/hooks/hooks.json", text: json(other), want: "another PreToolUse hook",
+			harmless: true},
+		"agent, broken": {path: "/h/agents/x.md", text: "---\nhooks: [\napprover-hook --agent claude\n---\n",
+			want: "cannot be read"},
+		"agent, odd": {path: "/h/agents/x.md", text: "---\nhooks: 7\n---\n", want: "cannot be read",
+			harmless: true},
+		"plugin, all escaped": {path: "/h/hooks/hooks.json",
+			text: `{"Hooks":0,"\u0068ooks":{"PreToolUse":[{"\u0068ooks":[{"type":"command",` +
+				`"command":"/x/\u0061pprover-\u0068ook --agent claude"}]}]}}`, want: "cannot be read"},
+		"plugin, marked": {path: "/h/hooks/hooks.json", text: "\ufeff" + json(good+`,"async":true`), want: "async"},
+		"agent, marked":  {path: "/h/agents/x.md", text: "\ufeff" + md(good+`,"async":true`), want: "async"},
+		"agent, broken, escaped": {path: "/h/agents/x.md", text: "---\n\"\\x68ooks\": [\n\"\\x61pprover\"\n---\n",
+			want: "cannot be read"},
+		"agent, merged, quoted": {path: "/h/agents/x.md",
+			text: "---\nname: x\n\"<<\": {hooks: {PreToolUse: [{matcher: \"*\", hooks: [{type: command, command: " +
+				"\"approver-hook --agent claude\", async: true}]}]}}\n---\n", want: "cannot be read"},
+		"agent, merged, single": {path: "/h/agents/x.md",
+			text: "---\n'<<': {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook}]}]}}\n---\n",
+			want: "cannot be read"},
+		"agent, merged within": {path: "/h/agents/x.md",
+			text: "---\nhooks: {PreToolUse: [{matcher: \"*\", \"<<\": {hooks: [{type: command, command: approver-hook, " +
+				"async: true}]}}]}\n---\n", want: "cannot be read"},
+		"agent, merged anchor": {path: "/h/agents/x.md",
+			text: "---\na: &a {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook, async: true}]}]}}\n" +
+				"\"<<\": *a\n---\n", want: "cannot be read"},
+		"agent, merged plainly": {path: "/h/agents/x.md",
+			text: "---\na: &a {hooks: {PreToolUse: [{hooks: [{type: command, command: \"approver-hook --agent claude\", " +
+				"async: true}]}]}}\n<<: *a\n---\n", want: "another hook of approver"},
+		"agent, a tag": {path: "/h/agents/x.md",
+			text: "---\n!!merge x: {hooks: {PreToolUse: [{hooks: [{type: command, command: approver-hook, async: true}]}]}}\n" +
+				"---\n", want: "cannot be read"},
+		"agent, a line goes on": {path: "/h/agents/x.md", text: "---\nd: [\n\"ho\\\noks\": {}\n---\n",
+			want: "cannot be read"},
+		"agent, as Claude writes": {path: "/h/agents/x.md",
+			text: "---\nname: x\ndescription: Use this agent when: a review! Examples:\\n\\n<example>user: " +
+				"\"hi\"\\n</example>\n---\n"},
+		"agent, praises hooks":   {path: "/h/agents/x.md", text: "---\nname: x\ndescription: knows hooks well!\n---\n"},
+		"agent, honest, broken":  {path: "/h/agents/x.md", text: "---\nname: x\ndescription: use: this [\n---\n"},
+		"agent, the same hook":   {path: "/h/agents/x.md", text: md(good)},
+		"agent without hooks":    {path: "/h/agents/x.md", text: "---\nname: x\ndescription: hooks\n---\nhooks:\n"},
+		"text about approver":    {path: "/h/agents/x.md", text: "# approver-hook --agent claude\nhooks: x"},
+		"plugin of other events": {path: "/h/hooks/hooks.json", text: `{"hooks":{"Stop":[{"hooks":[{` + other + `}]}]}}`},
 	} {
 		found := claudesettings.Beside(claudesettings.Source{Path: c.path, Text: []byte(c.text)}, want)
 		switch {
 		case c.want == "" && len(found) > 0:
 			t.Errorf("%s: %v", name, found)
-		case c.want != "" && (len(found) != 1 || !strings.Contains(found[0].String(), c.want) || found[0].Harmless != c.harmless || found[0].Fix == ""):
+		case c.want != "" &&
+			(len(found) != 1 || !strings.Contains(found[0].String(), c.want) || found[0].Harmless != c.harmless ||
+				found[0].Fix == ""):
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

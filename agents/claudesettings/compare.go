@@ -130,7 +130,8 @@ func read(s Source, want Want) (f file, found, dropped []Finding) {
 		if p.Key == "" {
 			fix = "mend " + s.Path + " there"
 		}
-		dropped = append(dropped, Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
+		dropped = append(dropped,
+			Finding{Harmless: s.Place == Managed && err == nil, Path: s.Path, Text: p.String(), Fix: fix})
 	}
 	if err == nil {
 		f.dropped = len(problems) > 0 && s.Place != Managed
@@ -153,7 +154,8 @@ func unreadable(s Source, want Want, why error) Finding {
 	if at := (*fs.PathError)(nil); errors.As(why, &at) {
 		why = at.Err // the file is named first
 	}
-	return Finding{Path: s.Path, Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
+	return Finding{Path: s.Path,
+		Text: s.Path + " cannot be read, so nobody can say what it does to the hooks: " + why.Error(), Fix: fix}
 }
 
 // byRank puts what stops calls before what only reports them.
@@ -190,7 +192,8 @@ var harmlessKeys = []string{"type", "command", "timeout", "onFailure", "statusMe
 func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 	var have, good Entry
 	var keys map[string]json.RawMessage
-	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(want.Hooks[event][0].Hooks[0], &good) != nil {
+	if json.Unmarshal(raw, &have) != nil || json.Unmarshal(raw, &keys) != nil ||
+		json.Unmarshal(want.Hooks[event][0].Hooks[0], &good) != nil {
 		return "the hook is none that approver understands"
 	}
 	stem, waits := have.Command.Deadline()
@@ -204,7 +207,8 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 	}
 	switch {
 	case !filepath.IsAbs(have.Command.Program()):
-		return fmt.Sprintf("the hook %s is no absolute path: a project could put another in its place", have.Command.Program())
+		return fmt.Sprintf("the hook %s is no absolute path: a project could put another in its place",
+			have.Command.Program())
 	case matcher != "*" && matcher != "":
 		return "the hook is only for tools that match " + strconv.Quote(matcher)
 	case have.Type != "command":
@@ -218,13 +222,15 @@ func unlike(event, matcher string, raw json.RawMessage, want Want) string {
 	case stray != "":
 		return fmt.Sprintf("the hook has %q, which install does not write", stray)
 	case waits > maxDeadline:
-		return fmt.Sprintf("the hook waits for %v, and approver-hook takes %v at most and then does not ask", waits, maxDeadline)
+		return fmt.Sprintf("the hook waits for %v, and approver-hook takes %v at most and then does not ask", waits,
+			maxDeadline)
 	case event == "PreToolUse" && want.Short(waits) != "":
 		return want.Short(waits)
 	case waits < wantWaits && event != "PreToolUse" || waits <= 0:
 		return fmt.Sprintf("the hook waits for %v, and install gives it %v", waits, wantWaits)
 	case timeout <= waits:
-		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout, waits)
+		return fmt.Sprintf("claude kills the hook after %v, before its deadline of %v, and then runs the call", timeout,
+			waits)
 	case good.OnFailure == "block" && have.OnFailure != "block":
 		return `the hook has no "onFailure": "block": a call runs when the hook is killed`
 	case stem != wantStem || event != "PreToolUse" && have.Command != good.Command:
@@ -324,7 +330,8 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 						continue // what is missing is told elsewhere
 					}
 					if why := unlike(event, m.Matcher, h, want); why != "" {
-						double := Finding{Harmless: idle(event), Path: f.Path, Text: "another hook of approver " + where(event) + ": " + why}
+						double := Finding{Harmless: idle(event), Path: f.Path,
+							Text: "another hook of approver " + where(event) + ": " + why}
 						if !f.holds() {
 							double.Fix = "approver uninstall claude --file " + word(f.Path)
 						}
@@ -336,7 +343,8 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 			}
 		}
 		if mine > 1 {
-			found = append(found, Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
+			found = append(found,
+				Finding{Harmless: true, Path: f.Path, Text: fmt.Sprintf("has %d hooks of approver at %s", mine, event)})
 		}
 	}
 	return found
@@ -346,8 +354,9 @@ func (f file) others(want Want, holds bool) (found []Finding) {
 func (f file) foreign(event string, hook json.RawMessage) Finding {
 	return Finding{
 		Harmless: true, Path: f.Path,
-		Text: fmt.Sprintf("another %s hook, %s: the input that it puts in place of a call's is run unasked", event, nameOf(hook)),
-		Fix:  `take it out, or keep it out with "allowManagedHooksOnly" in the managed settings: docs/agents/claude.md`,
+		Text: fmt.Sprintf("another %s hook, %s: the input that it puts in place of a call's is run unasked", event,
+			nameOf(hook)),
+		Fix: `take it out, or keep it out with "allowManagedHooksOnly" in the managed settings: docs/agents/claude.md`,
 	}
 }
 

@@ -83,7 +83,8 @@ func hooksBeside(home string) (paths []string, all bool, blind error) {
 		"skills/*/SKILL.md", "plugins/cache/*/*/hooks/hooks.json", "plugins/cache/*/*/*/hooks/hooks.json",
 		"plugins/cache/*/*/*/skills/*/SKILL.md", "plugins/cache/*/*/*/agents/*.md",
 	} {
-		more, _ := filepath.Glob(filepath.Join(globbed(home), filepath.FromSlash(pattern))) // a wrong pattern alone is an error
+		// a wrong pattern alone is an error
+		more, _ := filepath.Glob(filepath.Join(globbed(home), filepath.FromSlash(pattern)))
 		all = all && len(more) <= MaxBeside
 		paths = append(paths, more[:min(len(more), MaxBeside)]...)
 	}

@@ -26,7 +26,8 @@ func (p Problem) String() string {
 	if p.Key == "" {
 		key = "the file"
 	}
-	return fmt.Sprintf("%s: %s %s, and for that Claude Code drops the whole file in silence, hooks and all", p.At, key, p.Why)
+	return fmt.Sprintf("%s: %s %s, and for that Claude Code drops the whole file in silence, hooks and all", p.At, key,
+		p.Why)
 }
 
 // Check returns what in the text of a settings file Claude Code does not take. It
@@ -156,12 +157,14 @@ func (c *checker) fits(v hujson.Value, s shape) string {
 		}
 		needs := s.needs
 		for _, m := range value.Members {
-			if l, ok := m.Value.Value.(hujson.Literal); ok && m.Name.Value.(hujson.Literal).String() == "type" && l.Kind() == '"' {
+			if l, ok := m.Value.Value.(hujson.Literal); ok && m.Name.Value.(hujson.Literal).String() == "type" &&
+				l.Kind() == '"' {
 				needs = append(slices.Clone(needs), s.byType[l.String()]...)
 			}
 		}
 		for _, need := range needs {
-			if !slices.ContainsFunc(value.Members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == need }) {
+			if !slices.ContainsFunc(value.Members,
+				func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == need }) {
 				return "has no " + strconv.Quote(need)
 			}
 		}

@@ -24,7 +24,8 @@ func TestValuesThatDropTheFile(t *testing.T) {
 		found := claudesettings.Check("f.json", []byte(text))
 		if len(found) == 0 || found[0].Key != key {
 			t.Errorf("%s: %v, want %q", text, found, key)
-		} else if !strings.HasPrefix(found[0].At, "f.json:1:") || !strings.Contains(found[0].String(), "drops the whole file") {
+		} else if !strings.HasPrefix(found[0].At, "f.json:1:") ||
+			!strings.Contains(found[0].String(), "drops the whole file") {
 			t.Errorf("%s: %v", text, found[0])
 		}
 	}
@@ -37,15 +38,25 @@ func TestValuesThatDropTheFile(t *testing.T) {
 
 var dropped = map[string]string{
 	``: "", `null`: "", `[]`: "", `5`: "", `{`: "", `{"a":1,}`: "", "{} //": "", "{}\x00": "",
-	`{"permissions":{"defaultMode":"banana"}}`: "permissions.defaultMode", `{"permissions":{"defaultMode":null}}`: "permissions.defaultMode",
-	`{"permissions":"x"}`: "permissions", `{"permissions":null}`: "permissions", `{"permissions":{"allow":"x"}}`: "permissions.allow",
-	`{"permissions":{"ask":null}}`: "permissions.ask", `{"permissions":{"additionalDirectories":[1]}}`: "permissions.additionalDirectories.0",
+	`{"permissions":{"defaultMode":"banana"}}`: "permissions.defaultMode",
+	`{"permissions":{"defaultMode":null}}`:     "permissions.defaultMode",
+	`{"permissions":"x"}`:                      "permissions", `{"permissions":null}`: "permissions",
+	`{"permissions":{"allow":"x"}}`:                         "permissions.allow",
+	`{"permissions":{"ask":null}}`:                          "permissions.ask",
+	`{"permissions":{"additionalDirectories":[1]}}`:         "permissions.additionalDirectories.0",
 	`{"permissions":{"disableBypassPermissionsMode":true}}`: "permissions.disableBypassPermissionsMode",
-	`{"cleanupPeriodDays":"x"}`:                             "cleanupPeriodDays", `{"cleanupPeriodDays":0}`: "cleanupPeriodDays", `{"cleanupPeriodDays":1.5}`: "cleanupPeriodDays",
-	`{"feedbackSurveyRate":2}`: "feedbackSurveyRate", `{"skillListingBudgetFraction":0}`: "skillListingBudgetFraction",
-	`{"hooks":null}`: "hooks", `{"hooks":"x"}`: "hooks", `{"hooks":[]}`: "hooks", `{"hooks":{"PreToolUse":null}}`: "hooks.PreToolUse", `{"hooks":{"PreToolUse":{}}}`: "hooks.PreToolUse",
-	`{"hooks":{"PreToolUse":[{"matcher":"x"}]}}`: "hooks.PreToolUse.0", `{"hooks":{"PreToolUse":[null]}}`: "hooks.PreToolUse.0", `{"hooks":{"PermissionRequest":[{}]}}`: "hooks.PermissionRequest.0",
-	`{"hooks":{"PreToolUse":[{"matcher":5,"hooks":[]}]}}`: "hooks.PreToolUse.0.matcher", `{"hooks":{"PreToolUse":[{"matcher":null,"hooks":[]}]}}`: "hooks.PreToolUse.0.matcher",
+	`{"cleanupPeriodDays":"x"}`:                             "cleanupPeriodDays",
+	`{"cleanupPeriodDays":0}`:                               "cleanupPeriodDays",
+	`{"cleanupPeriodDays":1.5}`:                             "cleanupPeriodDays",
+	`{"feedbackSurveyRate":2}`:                              "feedbackSurveyRate",
+	`{"skillListingBudgetFraction":0}`:                      "skillListingBudgetFraction",
+	`{"hooks":null}`:                                        "hooks", `{"hooks":"x"}`: "hooks", `{"hooks":[]}`: "hooks",
+	`{"hooks":{"PreToolUse":null}}`: "hooks.PreToolUse", `{"hooks":{"PreToolUse":{}}}`: "hooks.PreToolUse",
+	`{"hooks":{"PreToolUse":[{"matcher":"x"}]}}`:                                               "hooks.PreToolUse.0",
+	`{"hooks":{"PreToolUse":[null]}}`:                                                          "hooks.PreToolUse.0",
+	`{"hooks":{"PermissionRequest":[{}]}}`:                                                     "hooks.PermissionRequest.0",
+	`{"hooks":{"PreToolUse":[{"matcher":5,"hooks":[]}]}}`:                                      "hooks.PreToolUse.0.matcher",
+	`{"hooks":{"PreToolUse":[{"matcher":null,"hooks":[]}]}}`:                                   "hooks.PreToolUse.0.matcher",
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"banana"}]}]}}`:                                 "hooks.PreToolUse.0.hooks.0.type",
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command"}]}]}}`:                                "hooks.PreToolUse.0.hooks.0",
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"prompt"}]}]}}`:                                 "hooks.PreToolUse.0.hooks.0",
@@ -54,21 +65,41 @@ var dropped = map[string]string{
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","timeout":0}]}]}}`:      "hooks.PreToolUse.0.hooks.0.timeout",
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","onFailure":"no"}]}]}}`: "hooks.PreToolUse.0.hooks.0.onFailure",
 	`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"x","args":"x"}]}]}}`:       "hooks.PreToolUse.0.hooks.0.args",
-	`{"PreToolUse":[{"hooks":[]}]}`:                                                            "PreToolUse", `{"x":{"y":[{"PreToolUse":[{}]}]}}`: "x.y.0.PreToolUse", `{"hooks":{"Nope":{"PreToolUse":[{}]}}}`: "hooks.Nope.PreToolUse",
-	`{"hooks":{"matcher":"*","hooks":[]}}`: "hooks.matcher",
-	`{"env":"x"}`:                          "env", `{"env":null}`: "env", `{"model":5}`: "model", `{"verbose":"true"}`: "verbose", `{"verbose":null}`: "verbose", `{"disableAllHooks":1}`: "disableAllHooks",
-	`{"statusLine":{"type":"command"}}`: "statusLine", `{"statusLine":{"type":"x","command":"y"}}`: "statusLine.type", `{"attribution":{"commit":5}}`: "attribution.commit", `{"attribution":"x"}`: "attribution",
-	`{"sandbox":{"network":{"allowedDomains":"x"}}}`: "sandbox.network.allowedDomains", `{"sandbox":{"enabled":"x"}}`: "sandbox.enabled",
-	`{"enabledPlugins":{"a":"x"}}`: "enabledPlugins.a", `{"worktree":{"symlinkDirectories":"x"}}`: "worktree.symlinkDirectories", `{"tui":"x"}`: "tui", `{"fallbackModel":["a",5]}`: "fallbackModel.1",
-	`{"sshConfigs":[{"id":"a","name":"b"}]}`: "sshConfigs.0", `{"modelOverrides":{"a":1}}`: "modelOverrides.a", `{"skillOverrides":{"a":"x"}}`: "skillOverrides.a", `{"$schema":1}`: "$schema",
+	`{"PreToolUse":[{"hooks":[]}]}`:                                                            "PreToolUse",
+	`{"x":{"y":[{"PreToolUse":[{}]}]}}`:                                                        "x.y.0.PreToolUse",
+	`{"hooks":{"Nope":{"PreToolUse":[{}]}}}`:                                                   "hooks.Nope.PreToolUse",
+	`{"hooks":{"matcher":"*","hooks":[]}}`:                                                     "hooks.matcher",
+	`{"env":"x"}`:                                                                              "env",
+	`{"env":null}`:                                                                             "env",
+	`{"model":5}`:                                                                              "model",
+	`{"verbose":"true"}`:                                                                       "verbose",
+	`{"verbose":null}`:                                                                         "verbose",
+	`{"disableAllHooks":1}`:                                                                    "disableAllHooks",
+	`{"statusLine":{"type":"command"}}`:                                                        "statusLine",
+	`{"statusLine":{"type":"x","command":"y"}}`:                                                "statusLine.type",
+	`{"attribution":{"commit":5}}`:                                                             "attribution.commit",
+	`{"attribution":"x"}`:                                                                      "attribution",
+	`{"sandbox":{"network":{"allowedDomains":"x"}}}`:                                           "sandbox.network.allowedDomains",
+	`{"sandbox":{"enabled":"x"}}`:                                                              "sandbox.enabled",
+	`{"enabledPlugins":{"a":"x"}}`:                                                             "enabledPlugins.a",
+	`{"worktree":{"symlinkDirectories":"x"}}`:                                                  "worktree.symlinkDirectories", `{"tui":"x"}`: "tui",
+	`{"fallbackModel":["a",5]}`:              "fallbackModel.1",
+	`{"sshConfigs":[{"id":"a","name":"b"}]}`: "sshConfigs.0", `{"modelOverrides":{"a":1}}`: "modelOverrides.a",
+	`{"skillOverrides":{"a":"x"}}`: "skillOverrides.a", `{"$schema":1}`: "$schema",
 }
 
 var taken = []string{
-	`{}`, " \n{}", `{"banana":1}`, `{"hooks":{}}`, `{"hooks":{"Nope":[]}}`, `{"hooks":{"Stop":[{"matcher":"*"}]}}`, `{"hooks":{"PostToolUse":"x"}}`, `{"hooks":{"PostToolUse":[{"hooks":[{"type":"banana"}]}]}}`,
-	`{"hooks":{"PreToolUse":[{"hooks":[]}]}}`, `{"hooks":{"PreToolUse":[{"matcher":"(","zz":1,"hooks":[{"type":"command","command":"","zz":1,"timeout":0.5,"once":true,"shell":"bash","args":["x"]}]}]}}`,
-	`{"permissions":{"allow":[1,"Bash(("],"deny":["Bash(("],"defaultMode":"manual","zz":1}}`, `{"permissions":{"disableBypassPermissionsMode":"disable"}}`, `{"env":{"A":1,"B":null,"C":{}}}`,
-	`{"attribution":false}`, `{"attribution":{}}`, `{"enabledPlugins":{"a":true,"b":["x"]}}`, `{"sandbox":{"zz":1}}`, `{"effortLevel":"banana"}`, `{"theme":5}`, `{"disableWorkflows":null}`, `{"disabledMcpjsonServers":"x"}`,
-	`{"cleanupPeriodDays":1}`, `{"desktopSessionCleanupPeriodDays":0}`, `{"forceLoginOrgUUID":["a"]}`, `{"PreToolUse":[]}`, `{"statusLine":{"type":"command","command":"x","padding":-1}}`, `{"strictKnownMarketplaces":null}`,
+	`{}`, " \n{}", `{"banana":1}`, `{"hooks":{}}`, `{"hooks":{"Nope":[]}}`, `{"hooks":{"Stop":[{"matcher":"*"}]}}`,
+	`{"hooks":{"PostToolUse":"x"}}`, `{"hooks":{"PostToolUse":[{"hooks":[{"type":"banana"}]}]}}`,
+	`{"hooks":{"PreToolUse":[{"hooks":[]}]}}`,
+	`{"hooks":{"PreToolUse":[{"matcher":"(","zz":1,"hooks":[{"type":"command","command":"","zz":1,"timeout":0.5,` +
+		`"once":true,"shell":"bash","args":["x"]}]}]}}`,
+	`{"permissions":{"allow":[1,"Bash(("],"deny":["Bash(("],"defaultMode":"manual","zz":1}}`,
+	`{"permissions":{"disableBypassPermissionsMode":"disable"}}`, `{"env":{"A":1,"B":null,"C":{}}}`,
+	`{"attribution":false}`, `{"attribution":{}}`, `{"enabledPlugins":{"a":true,"b":["x"]}}`, `{"sandbox":{"zz":1}}`,
+	`{"effortLevel":"banana"}`, `{"theme":5}`, `{"disableWorkflows":null}`, `{"disabledMcpjsonServers":"x"}`,
+	`{"cleanupPeriodDays":1}`, `{"desktopSessionCleanupPeriodDays":0}`, `{"forceLoginOrgUUID":["a"]}`, `{"PreToolUse":[]}`,
+	`{"statusLine":{"type":"command","command":"x","padding":-1}}`, `{"strictKnownMarketplaces":null}`,
 	`{"allowedMcpServers":5}`, `{"hooks":{"Stop":[{"hooks":[{"type":"prompt","prompt":"x"}]}]}}`,
 }
 
@@ -81,15 +112,19 @@ func TestValuesAgainstClaudeCode(t *testing.T) {
 	}
 	took := func(text string) bool {
 		home := t.TempDir()
-		if err := errors.Join(os.Mkdir(filepath.Join(home, ".claude"), 0o700), os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(home, ".claude"), 0o700),
+			os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+		cmd := exec.CommandContext(ctx, claude, "-p", "--input-format", "stream-json", "--output-format", "stream-json",
+			"--verbose")
 		cmd.Dir = home
-		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=x", "ANTHROPIC_BASE_URL=http://127.0.0.1:9", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
-		cmd.Stdin = strings.NewReader(`{"type":"control_request","request_id":"1","request":{"subtype":"get_settings"}}` + "\n")
+		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=x",
+			"ANTHROPIC_BASE_URL=http://127.0.0.1:9", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}
+		cmd.Stdin = strings.NewReader(`{"type":"control_request","request_id":"1","request":{"subtype":"get_settings"}}` +
+			"\n")
 		out, err := cmd.Output()
 		var answer struct {
 			Response struct {
@@ -116,7 +151,9 @@ func TestValuesAgainstClaudeCode(t *testing.T) {
 	}
 	for _, text := range taken {
 		// An empty object is no source at all: a key makes it one.
-		if i := strings.Index(text, "{"); !took(text[:i+1] + `"zzz":1` + strings.TrimSuffix(","+text[i+1:], ",}") + map[bool]string{true: "}"}[strings.TrimSpace(text) == "{}"]) {
+		if i := strings.Index(text,
+			"{"); !took(text[:i+1] + `"zzz":1` + strings.TrimSuffix(","+text[i+1:], ",}") +
+			map[bool]string{true: "}"}[strings.TrimSpace(text) == "{}"]) {
 			t.Errorf("dropped: %s", text)
 		}
 	}
@@ -137,7 +174,8 @@ func FuzzCheck(f *testing.F) {
 // What stands in "env" is texts: a name of an event there is no hook in the wrong place.
 func TestNamesOfEventsInEnvAreNoHooks(t *testing.T) {
 	for _, honest := range []string{
-		`{"env":{"PreToolUse":"x"}}`, `{"env":{"A":[{"PreToolUse":[{}]}]}}`, `{"env":{"PreToolUse":[{}]}}`, `{"env":{"A":{"PermissionRequest":[1]}}}`,
+		`{"env":{"PreToolUse":"x"}}`, `{"env":{"A":[{"PreToolUse":[{}]}]}}`, `{"env":{"PreToolUse":[{}]}}`,
+		`{"env":{"A":{"PermissionRequest":[1]}}}`,
 	} {
 		for _, p := range claudesettings.Check("f.json", []byte(honest)) {
 			if strings.Contains(p.Why, `outside "hooks"`) {

@@ -85,7 +85,8 @@ func place(path string, text []byte, at int64) string {
 // known are the keys that Claude Code reads on the way to a hook and in it: of the
 // settings, of hooks, of a matcher and of a hook.
 var known = [][]string{
-	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "disableSkillShellExecution", "env", "permissions"},
+	{"hooks", "disableAllHooks", "allowManagedHooksOnly", "strictPluginOnlyCustomization", "disableSkillShellExecution",
+		"env", "permissions"},
 	{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "ConfigChange"},
 	{"matcher", "hooks"},
 	{"type", "command", "args", "shell", "timeout", "async", "asyncRewake", "if", "once", "onFailure"},

@@ -23,7 +23,8 @@ var switches = []toggle{
 	{"CLAUDE_CODE_SIMPLE", true, true, "Claude Code then runs no hook"},
 	{"CLAUDE_CODE_SAFE_MODE", true, true, "Claude Code then runs no hook"},
 	{"CLAUDE_CODE_RESTRICTED", true, true, "Claude Code then reads no settings of users"},
-	{"CLAUDE_CODE_USE_COWORK_PLUGINS", true, true, "Claude Code then reads cowork_settings.json in place of the user's settings.json"},
+	{"CLAUDE_CODE_USE_COWORK_PLUGINS", true, true,
+		"Claude Code then reads cowork_settings.json in place of the user's settings.json"},
 	{"CLAUDE_CONFIG_DIR", false, true, "Claude Code then reads the user's settings elsewhere"},
 	{"CLAUDE_CODE_SHELL_PREFIX", false, false, "Claude Code then runs that program in place of a hook"},
 	{"HOME", false, false, "the hook then looks for the daemon elsewhere"},
@@ -59,7 +60,8 @@ func weakens(name string, raw json.RawMessage) bool {
 		return strings.ContainsAny(value, "/$`~\\")
 	case "NODE_OPTIONS":
 		return loadsInNode(strings.Fields(value))
-	case "MALLOC_ARENA_MAX", "MALLOC_ARENA_TEST", "MALLOC_CHECK_", "MALLOC_PERTURB_", "MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_":
+	case "MALLOC_ARENA_MAX", "MALLOC_ARENA_TEST", "MALLOC_CHECK_", "MALLOC_PERTURB_", "MALLOC_MMAP_MAX_",
+		"MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_":
 		return !isNumber(value)
 	}
 	return true
@@ -173,12 +175,15 @@ func Environment(env []string, managed bool) (found []Finding) {
 	for _, pair := range env {
 		key, value, _ := strings.Cut(pair, "=")
 		for _, t := range switches {
-			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) && (!managed || !t.managedHolds) {
+			if t.name == key && strings.HasPrefix(key, "CLAUDE_") && key != "CLAUDE_CONFIG_DIR" && t.is(value) &&
+				(!managed || !t.managedHolds) {
 				found = append(found, Finding{Harmless: true, Text: key + " is set here: " + t.why, Fix: "unset " + key})
 			}
 		}
 		if key == "GOMAXPROCS" && slows(value) {
-			found = append(found, Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer", Fix: "unset " + key})
+			found = append(found,
+				Finding{Harmless: true, Text: key + " is set here: the hook then needs longer to start than people have to answer",
+					Fix: "unset " + key})
 		}
 	}
 	return found
@@ -189,8 +194,9 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 	if f.Off {
 		// In managed settings it holds for all hooks, elsewhere not for managed ones.
 		found = append(found, Finding{
-			Harmless: managed && f.Place != Managed, Path: f.Path, Text: f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`,
-			Fix: `take "disableAllHooks" out of ` + f.Path,
+			Harmless: managed && f.Place != Managed, Path: f.Path,
+			Text: f.Path + ` has "disableAllHooks": true, so no hook runs and nobody asks approver`,
+			Fix:  `take "disableAllHooks" out of ` + f.Path,
 		})
 	}
 	for _, t := range switches {
@@ -198,18 +204,26 @@ func (f file) switches(files []file, managed bool) (found []Finding) {
 		if !there || !t.on(raw) || f.Place != Managed && pinned(files, t) {
 			continue
 		}
-		found = append(found, Finding{Harmless: managed && t.managedHolds, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + t.why, Fix: f.takeOut(t.name)})
+		found = append(found,
+			Finding{Harmless: managed && t.managedHolds, Path: f.Path, Text: "sets " + t.name + ` in "env": ` + t.why,
+				Fix: f.takeOut(t.name)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Env)) {
 		t := toggle{name: name}
 		if weakens(name, f.Env[name]) && (f.Place == Managed || !pinned(files, t)) {
-			found = append(found, Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`, Fix: f.takeOut(name)})
+			found = append(found,
+				Finding{Path: f.Path, Text: "sets " + name + ` in "env": what starts the hook may then run other code, or none`,
+					Fix: f.takeOut(name)})
 		}
 	}
 	processors := toggle{name: "GOMAXPROCS"}
 	value, text := envText(f.Env[processors.name])
-	if _, there := f.Env[processors.name]; there && (!text || slows(value)) && (f.Place == Managed || !pinned(files, processors)) {
-		found = append(found, Finding{Path: f.Path, Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`, Fix: f.takeOut(processors.name)})
+	if _, there := f.Env[processors.name]; there && (!text || slows(value)) &&
+		(f.Place == Managed || !pinned(files, processors)) {
+		found = append(found,
+			Finding{Path: f.Path,
+				Text: `sets GOMAXPROCS in "env": the hook then needs longer to start than people have to answer`,
+				Fix:  f.takeOut(processors.name)})
 	}
 	return found
 }
@@ -247,7 +261,8 @@ func Managedness(sources []Source) (hooked bool, open []string) {
 			continue
 		}
 		all = append(all, file{Source: s, Settings: settings})
-		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"], func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
+		hooked = hooked || slices.ContainsFunc(settings.Hooks["PreToolUse"],
+			func(m Matcher) bool { return slices.ContainsFunc(m.Hooks, Ours) })
 		only, shell = only || settings.ManagedOnly, shell || settings.NoSkillShell
 	}
 	if !only {

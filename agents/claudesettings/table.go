@@ -59,7 +59,8 @@ var hookShape = func() shape {
 	common := map[string]shape{
 		"type": oneOf("command prompt agent http mcp_tool"), "command": aText, "args": texts, "prompt": aText, "url": aText,
 		"server": aText, "tool": aText, "timeout": {kind: number, above: true}, "onFailure": oneOf("continue block"),
-		"async": aBool, "asyncRewake": aBool, "if": aText, "once": aBool, "shell": oneOf("bash powershell"), "statusMessage": aText,
+		"async": aBool, "asyncRewake": aBool, "if": aText, "once": aBool, "shell": oneOf("bash powershell"),
+		"statusMessage": aText,
 	}
 	s := needing("type", common)
 	s.byType = map[string][]string{
@@ -84,7 +85,8 @@ var eventShapes = func() map[string]shape {
 // settingsShape is a whole file.
 var settingsShape = func() shape {
 	all := map[string]shape{}
-	for keys, s := range map[string]shape{boolKeys: aBool, boolOrNullKeys: orNull(aBool), textKeys: aText, textsKeys: texts} {
+	for keys, s := range map[string]shape{boolKeys: aBool, boolOrNullKeys: orNull(aBool), textKeys: aText,
+		textsKeys: texts} {
 		for _, key := range strings.Fields(keys) {
 			all[key] = s
 		}
@@ -109,16 +111,19 @@ var odd = map[string]shape{
 		"blockReadsOutsideWorkingDirectories": orNull(aBool), "blockWritesOutsideWorkingDirectories": orNull(aBool),
 		"blockFileToolReadsOutsideWorkingDirectories": orNull(aBool), "denyInsteadOfPrompting": orNull(aBool),
 	}),
-	"sandbox": sandbox, "cleanupPeriodDays": aCount, "skillListingMaxDescChars": aCount, "totalTokensReminderBudget": aCount,
+	"sandbox": sandbox, "cleanupPeriodDays": aCount, "skillListingMaxDescChars": aCount,
+	"totalTokensReminderBudget":       aCount,
 	"desktopSessionCleanupPeriodDays": {kind: number, whole: true},
 	"skillListingBudgetFraction":      {kind: number, above: true, most: 1},
 	"feedbackSurveyRate":              {kind: number, most: 1},
-	"autoUpdatesChannel":              oneOf("latest stable rc"), "daemonColdStart": oneOf("transient ask"), "defaultShell": oneOf("bash powershell"),
+	"autoUpdatesChannel":              oneOf("latest stable rc"), "daemonColdStart": oneOf("transient ask"),
+	"defaultShell":           oneOf("bash powershell"),
 	"managedSourcesBehavior": oneOf("first-wins merge"), "parentSettingsBehavior": oneOf("first-wins merge"),
 	"totalTokensReminder": oneOf("off infinite fixed countdown padded-countdown"), "tui": oneOf("default fullscreen"),
 	"workflowSizeGuideline": oneOf("unrestricted small medium large"), "defaultView": oneOf("chat transcript"),
-	"disableAutoMode": orNull(oneOf("disable")), "disableDeepLinkRegistration": orNull(oneOf("disable")), "feedbackDrafts": orNull(oneOf("notify quiet off")),
-	"statusLine": command, "fileSuggestion": command,
+	"disableAutoMode": orNull(oneOf("disable")), "disableDeepLinkRegistration": orNull(oneOf("disable")),
+	"feedbackDrafts": orNull(oneOf("notify quiet off")),
+	"statusLine":     command, "fileSuggestion": command,
 	"spinnerVerbs": needing("mode verbs", map[string]shape{"mode": oneOf("append replace"), "verbs": texts}),
 	"autoMode": fields(map[string]shape{
 		"allow": texts, "soft_deny": texts, "hard_deny": texts, "environment": texts, "classifyAllShell": orNull(aBool),
@@ -136,9 +141,11 @@ var odd = map[string]shape{
 	"attribution":    or(fields(map[string]shape{"commit": aText, "pr": aText, "sessionUrl": aBool}), aBool),
 	"enabledPlugins": mapOf(or(aBool, texts)), "modelOverrides": mapOf(aText), "pluginConfigs": mapOf(shape{kind: object}),
 	"skillOverrides":      mapOf(oneOf("on name-only user-invocable-only off")),
-	"blockedMarketplaces": orNull(listOfObjects), "strictKnownMarketplaces": orNull(listOfObjects), "allowedChannelPlugins": listOfObjects,
-	"sshConfigs": {kind: list, each: &ssh}, "forceLoginOrgUUID": or(aText, texts),
-	"disabledMcpjsonServers": or(texts, shape{kind: text, filled: true}), "enabledMcpjsonServers": or(texts, shape{kind: text, filled: true}),
+	"blockedMarketplaces": orNull(listOfObjects), "strictKnownMarketplaces": orNull(listOfObjects),
+	"allowedChannelPlugins": listOfObjects,
+	"sshConfigs":            {kind: list, each: &ssh}, "forceLoginOrgUUID": or(aText, texts),
+	"disabledMcpjsonServers": or(texts, shape{kind: text, filled: true}),
+	"enabledMcpjsonServers":  or(texts, shape{kind: text, filled: true}),
 }
 
 var (

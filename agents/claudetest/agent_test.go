@@ -104,12 +104,14 @@ func (w *world) begin(ctx context.Context, turns ...turn) *exec.Cmd {
 	if prompt == "" {
 		prompt = "work"
 	}
-	args := slices.Concat(w.wrap, []string{os.Getenv("APPROVER_CLAUDE"), "-p", "--no-session-persistence", "--permission-mode", mode},
+	args := slices.Concat(w.wrap,
+		[]string{os.Getenv("APPROVER_CLAUDE"), "-p", "--no-session-persistence", "--permission-mode", mode},
 		w.flags, []string{"--", prompt})
 	cmd := w.command(ctx, args[0], args[1:]...)
 	cmd.Dir = w.path("work")
 	cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1")
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"DISABLE_AUTOUPDATER=1")
 	out := new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {

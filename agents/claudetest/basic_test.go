@@ -14,7 +14,8 @@ type scenario struct {
 }
 
 // scenarios are all of them, in the order of their files.
-var scenarios = append(append(append(answersScenarios, brokenScenarios...), settingsScenarios...), append(callsScenarios, skillsScenarios...)...)
+var scenarios = append(append(append(answersScenarios, brokenScenarios...), settingsScenarios...),
+	append(callsScenarios, skillsScenarios...)...)
 
 func TestRealClaude(t *testing.T) {
 	if os.Getenv("APPROVER_CLAUDE") == "" {
@@ -71,7 +72,8 @@ var answersScenarios = []scenario{
 	}},
 	{"denied, then tried in other words", func(t *testing.T) {
 		w := start(t, always("deny"))
-		w.claude(bash(force), bash("git push -f origin main"), bash("git push origin +main"), bash("sh -c 'git push --force origin main'"))
+		w.claude(bash(force), bash("git push -f origin main"), bash("git push origin +main"),
+			bash("sh -c 'git push --force origin main'"))
 		w.pushed(0)
 	}},
 	{"eight calls in one turn, four approved", func(t *testing.T) {

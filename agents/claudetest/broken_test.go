@@ -80,7 +80,8 @@ var brokenScenarios = []scenario{
 		killed := time.Now()
 		_ = cmd.Wait()
 		w.until("the question is withdrawn", func() bool { return strings.Contains(w.audit(), `"event":"withdrawn"`) })
-		if took := time.Since(killed); took > 20*time.Second { // a quarter of a second and the grace of 3 s, on an idle machine
+		// a quarter of a second and the grace of 3 s, on an idle machine
+		if took := time.Since(killed); took > 20*time.Second {
 			t.Errorf("it was withdrawn after %v", took)
 		}
 		w.until("its hook is gone", func() bool { return len(w.ours("approver-hook")) == 0 })

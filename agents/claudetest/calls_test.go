@@ -50,8 +50,10 @@ var callsScenarios = []scenario{
 			call("Write", map[string]any{"file_path": w.work(".claude/settings.local.json"), "content": off}),
 			call("Write", map[string]any{"file_path": w.path(".claude/settings.json"), "content": off}),
 			call("Read", map[string]any{"file_path": w.path(".claude/settings.json")}),
-			call("Edit", map[string]any{"file_path": w.path(".claude/settings.json"), "old_string": "PreToolUse", "new_string": "Pre"}),
-			bash("mkdir -p .claude"), bash("echo '"+off+"' > .claude/settings.json"), bash("echo '"+off+"' > ~/.claude/settings.json"),
+			call("Edit", map[string]any{"file_path": w.path(".claude/settings.json"), "old_string": "PreToolUse",
+				"new_string": "Pre"}),
+			bash("mkdir -p .claude"), bash("echo '"+off+"' > .claude/settings.json"),
+			bash("echo '"+off+"' > ~/.claude/settings.json"),
 			bash("cd .claude && echo '"+off+"' > settings.local.json"),
 		)
 		w.untouched(before)
@@ -143,7 +145,8 @@ func inMode(mode, word string, pushes int) func(t *testing.T) {
 func agent(command string) turn {
 	return func() []canary.Call {
 		return []canary.Call{{Tool: "Agent", Input: map[string]any{
-			"description": "Work", "prompt": subagent + command + "\n", "subagent_type": "general-purpose", "run_in_background": false,
+			"description": "Work", "prompt": subagent + command + "\n", "subagent_type": "general-purpose",
+			"run_in_background": false,
 		}}}
 	}
 }

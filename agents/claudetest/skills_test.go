@@ -22,7 +22,8 @@ func (w *world) marked(name string, want bool) {
 // hooked is front matter with hooks that leave a mark.
 func (w *world) hooked(name string) string {
 	hook := ":\n    - hooks:\n        - type: command\n          command: " + w.mark(name) + "-"
-	return "---\nname: " + name + "\ndescription: works\nhooks:\n  PreToolUse" + hook + "pre\n  Stop" + hook + "stop\n---\n"
+	return "---\nname: " + name + "\ndescription: works\nhooks:\n  PreToolUse" + hook + "pre\n  Stop" + hook +
+		"stop\n---\n"
 }
 
 // inline is a text with both forms of commands in it.
@@ -46,11 +47,15 @@ func typedAgent(kind string) turn {
 
 // plugin makes a plugin in which everything that can run leaves a mark.
 func (w *world) plugin(dir string) {
-	w.write(dir+"/.claude-plugin/plugin.json", `{"name":"plug","commands":["./own/c.md"],"hooks":"./own/h.json","mcpServers":"./own/mcp.json"}`, 0o644)
+	w.write(dir+"/.claude-plugin/plugin.json",
+		`{"name":"plug","commands":["./own/c.md"],"hooks":"./own/h.json","mcpServers":"./own/mcp.json"}`, 0o644)
 	w.write(dir+"/own/c.md", w.inline("command"), 0o644)
-	w.write(dir+"/own/h.json", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"`+w.mark("hook")+`"}]}]}}`, 0o644)
-	w.write(dir+"/own/mcp.json", `{"mcpServers":{"x":{"command":"/bin/touch","args":["`+w.path("ran-server")+`"]}}}`, 0o644)
-	w.write(dir+"/.lsp.json", `{"x":{"command":"/bin/touch","args":["`+w.path("ran-language")+`"],"extensionToLanguage":{".txt":"text"}}}`, 0o644)
+	w.write(dir+"/own/h.json",
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"`+w.mark("hook")+`"}]}]}}`, 0o644)
+	w.write(dir+"/own/mcp.json", `{"mcpServers":{"x":{"command":"/bin/touch","args":["`+w.path("ran-server")+`"]}}}`,
+		0o644)
+	w.write(dir+"/.lsp.json",
+		`{"x":{"command":"/bin/touch","args":["`+w.path("ran-language")+`"],"extensionToLanguage":{".txt":"text"}}}`, 0o644)
 	w.write(dir+"/agents/a.md", w.hooked("agent"), 0o644)
 }
 
@@ -64,7 +69,8 @@ var skillsScenarios = []scenario{
 		w.write("env.sh", w.mark("env")+"\n", 0o644)
 		w.env = []string{"CLAUDE_ENV_FILE=" + w.path("env.sh")}
 		w.claude(skill("one"), skill("two"), typedAgent("three"), bash("true"))
-		for _, name := range strings.Fields("one-inline one-block one-pre one-stop two-inline two-block two-pre two-stop three-pre three-stop env") {
+		for _, name := range strings.Fields("one-inline one-block one-pre one-stop two-inline two-block two-pre two-stop " +
+			"three-pre three-stop env") {
 			w.marked(name, true)
 		}
 		for _, name := range strings.Fields("three-inline three-block four-inline four-block four-pre four-stop") {
@@ -75,7 +81,8 @@ var skillsScenarios = []scenario{
 		w := newWorld(t, "")
 		w.plugin("plug")
 		w.flags = []string{"--plugin-dir", w.path("plug")}
-		w.claude(skill("plug:c"), typedAgent("plug:agent"), call("Write", map[string]any{"file_path": w.work("a.txt"), "content": "x"}), bash("sleep 1"))
+		w.claude(skill("plug:c"), typedAgent("plug:agent"),
+			call("Write", map[string]any{"file_path": w.work("a.txt"), "content": "x"}), bash("sleep 1"))
 		for _, name := range strings.Fields("command-inline command-block hook server language") {
 			w.marked(name, true)
 		}
@@ -144,7 +151,9 @@ var skillsScenarios = []scenario{
 	{"a workflow with such a subagent, denied", func(t *testing.T) {
 		w := start(t, always("deny"))
 		w.write(".claude/agents/three.md", w.hooked("three"), 0o644)
-		w.write("work/.claude/workflows/wf.js", "export const meta = { name: 'wf', description: 'd', phases: [] }\nawait agent('"+subagent+"true', { agentType: 'three' })\n", 0o644)
+		w.write("work/.claude/workflows/wf.js",
+			"export const meta = { name: 'wf', description: 'd', phases: [] }\nawait agent('"+subagent+
+				"true', { agentType: 'three' })\n", 0o644)
 		w.claude(call("Workflow", map[string]any{"name": "wf"}), bash("sleep 3"))
 		w.askedTimes(1)
 		w.marked("three-pre", false)
@@ -153,7 +162,8 @@ var skillsScenarios = []scenario{
 		w := start(t, always("deny"))
 		w.write("plug/.claude-plugin/plugin.json", `{"name":"plug","commands":["./own/c.md"]}`, 0o644)
 		w.write("work/text.md", w.inline("copied"), 0o644)
-		files := []string{".claude/skills/one/SKILL.md", ".claude/commands/two.md", ".claude/agents/three.md", "../plug/commands/x.md", "../plug/own/c.md"}
+		files := []string{".claude/skills/one/SKILL.md", ".claude/commands/two.md", ".claude/agents/three.md",
+			"../plug/commands/x.md", "../plug/own/c.md"}
 		var turns []turn
 		for i, file := range files {
 			text := w.inline("written")
@@ -162,7 +172,8 @@ var skillsScenarios = []scenario{
 			}
 			turns = append(turns, call("Write", map[string]any{"file_path": w.work(file), "content": text}))
 		}
-		turns = append(turns, bash("mkdir -p .claude/commands && cp text.md .claude/commands/four.md"), bash("cp text.md ../plug/own/c.md"), skill("one"), skill("two"), skill("four"))
+		turns = append(turns, bash("mkdir -p .claude/commands && cp text.md .claude/commands/four.md"),
+			bash("cp text.md ../plug/own/c.md"), skill("one"), skill("two"), skill("four"))
 		w.claude(turns...)
 		for _, file := range append(files, ".claude/commands/four.md") {
 			if w.there(w.work(file)) {

@@ -48,7 +48,8 @@ func withPrograms(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-o", dir+"/", "approver.example/cmd/approver", "approver.example/cmd/approver-hook")
+	build := exec.Command("go", "build", "-o", dir+"/", "approver.example/cmd/approver",
+		"approver.example/cmd/approver-hook")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("%w: %s", err, out)
 	}

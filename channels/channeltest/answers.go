@@ -142,7 +142,8 @@ func checkCommand(t *testing.T, m maker, command string, approve bool) {
 	b := start(t, m)
 	card := catastrophic(t)
 	b.post(b.Here, card)
-	for i, text := range []string{card.Code.Reveal(), strings.ToLower(strings.TrimPrefix(card.Code.Reveal(), tokens.Prefix))} {
+	for i, text := range []string{card.Code.Reveal(),
+		strings.ToLower(strings.TrimPrefix(card.Code.Reveal(), tokens.Prefix))} {
 		b.Fake.Type(b.Approver, b.Here.Conversation, command+text)
 		r := b.wantReplies(i + 1)[i]
 		b.fromHere(r)
@@ -181,7 +182,8 @@ func wantCodeOf(t *testing.T, r approver.Reply, card approver.Card, ref approver
 		t.Errorf("the reply is %+v (same code: %v), want an approval by code", r, r.Code.Equal(card.Code))
 	}
 	if r.Request != "" && r.Request != card.Request || r.Message != "" && r.Message != ref.Message {
-		t.Errorf("the reply names request %q and message %q, want %q and %q or neither", r.Request, r.Message, card.Request, ref.Message)
+		t.Errorf("the reply names request %q and message %q, want %q and %q or neither", r.Request, r.Message, card.Request,
+			ref.Message)
 	}
 }
 
@@ -191,7 +193,8 @@ func checkDialogue(t *testing.T, m maker) {
 			card.OneTap = false
 			b := start(t, m)
 			ref, _ := b.post(b.Here, card)
-			if err := b.Fake.EnterCode(b.Approver, ref.Conversation, ref.Message, " "+strings.ToLower(card.Code.Reveal())+" "); err != nil {
+			if err := b.Fake.EnterCode(b.Approver, ref.Conversation, ref.Message,
+				" "+strings.ToLower(card.Code.Reveal())+" "); err != nil {
 				t.Fatalf("enter the code: %v", err)
 			}
 			r := b.wantReplies(1)[0]
@@ -262,7 +265,8 @@ func checkPlain(t *testing.T, m maker, word string, approve bool) {
 	}
 	r := b.wantReplies(1)[0]
 	b.fromHere(r)
-	if r.Method != approver.ByPlain || r.Approve != approve || r.Request != card.Request || r.Message != ref.Message || !r.Code.IsZero() {
+	if r.Method != approver.ByPlain || r.Approve != approve || r.Request != card.Request || r.Message != ref.Message ||
+		!r.Code.IsZero() {
 		t.Errorf("%s as a reply to the card gave %+v", word, r)
 	}
 	b.eventually("the outcome", func() bool { return b.wasTold(b.Approver, outcomeFor(r)) })
@@ -273,7 +277,8 @@ func checkTalk(t *testing.T, m maker) {
 	card := high(t)
 	ref, _ := b.post(b.Here, card)
 	for _, user := range []string{b.Approver, b.Stranger} {
-		for _, text := range []string{"lunch?", "yes", "no", "ok", "I approve of this", "please confirm the date", "🔥", strings.Repeat("long ", 700)} {
+		for _, text := range []string{"lunch?", "yes", "no", "ok", "I approve of this", "please confirm the date", "🔥",
+			strings.Repeat("long ", 700)} {
 			b.Fake.Type(user, b.Here.Conversation, text)
 		}
 	}

@@ -51,9 +51,12 @@ func checkHighCard(t *testing.T, m maker) {
 	wantFirstLine(t, s, card.Push)
 	due := card.Due.UTC().Format("15:04:05 UTC")
 	for what, text := range map[string]string{
-		"command": card.Command, "why": card.Why, "rule": card.Rule, "claimed": card.Claimed, "mark of the claim": "not checked",
-		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host, "notice": card.Notice, "environment": card.Environment,
-		"code": card.Code.Reveal(), "expiry": due,
+		"command": card.Command, "why": card.Why, "rule": card.Rule, "claimed": card.Claimed,
+		"mark of the claim": "not checked",
+		"agent":             card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host,
+		"notice":      card.Notice,
+		"environment": card.Environment,
+		"code":        card.Code.Reveal(), "expiry": due,
 	} {
 		if !strings.Contains(plain(s.Text), text) {
 			t.Errorf("the card does not show the %s %q:\n%s", what, text, s.Text)
@@ -247,7 +250,8 @@ func wantLiteral(t *testing.T, s fake.Shown, card approver.Card) {
 	t.Helper()
 	for what, text := range map[string]string{
 		"push": card.Push, "claim": card.Claimed, "why": card.Why, "rule": card.Rule, "notice": card.Notice,
-		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host, "environment": card.Environment,
+		"agent": card.Agent, "session": card.Session, "directory": card.Dir, "host": card.Host,
+		"environment": card.Environment,
 	} {
 		if !strings.Contains(plain(s.Text), text) {
 			t.Errorf("the %s is not shown literally: want %q in\n%s", what, text, s.Text)
@@ -357,7 +361,8 @@ func wantSettled(t *testing.T, s fake.Shown, card approver.Card, mark, result st
 		t.Errorf("the settled card has the buttons %v", s.Buttons)
 	}
 	code := strings.TrimPrefix(card.Code.Reveal(), "CONFIRM-")
-	for what, text := range map[string]string{"card": s.Text, "notification": s.Push, "attachment": strings.Join(s.Files, "\n")} {
+	for what, text := range map[string]string{"card": s.Text, "notification": s.Push,
+		"attachment": strings.Join(s.Files, "\n")} {
 		if strings.Contains(text, code) {
 			t.Errorf("the settled %s shows the code:\n%.3000s", what, text)
 		}
@@ -377,7 +382,8 @@ func wantWhole(t *testing.T, ref approver.Ref, s fake.Shown, card approver.Card)
 	t.Helper()
 	if !ref.Partial {
 		if !strings.Contains(plain(s.Text), card.Command) {
-			t.Errorf("the card is not called partial, and does not show the whole command of %d bytes:\n%.6000s", len(card.Command), s.Text)
+			t.Errorf("the card is not called partial, and does not show the whole command of %d bytes:\n%.6000s",
+				len(card.Command), s.Text)
 		}
 		wantButtons(t, s, true)
 		return
@@ -391,6 +397,7 @@ func wantWhole(t *testing.T, ref approver.Ref, s fake.Shown, card approver.Card)
 		for _, f := range s.Files {
 			sizes = append(sizes, len(f))
 		}
-		t.Errorf("the card cuts the command and none of the attachments (of %v bytes) has the whole command of %d bytes", sizes, len(card.Command))
+		t.Errorf("the card cuts the command and none of the attachments (of %v bytes) has the whole command of %d bytes",
+			sizes, len(card.Command))
 	}
 }

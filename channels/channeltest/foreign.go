@@ -18,27 +18,32 @@ import (
 // ForeignError checks what a channel says of answers that its platform did not give: each of its
 // errors names the HTTP status, and none has a word of the body. open makes the channel for
 // a platform at url.
-func ForeignError(t *testing.T, open func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination)) {
+func ForeignError(
+	t *testing.T, open func(t *testing.T, url string, log *slog.Logger) (approver.Channel, approver.Destination),
+) {
 	const mark = "SIGN-IN-PAGE"
 	for name, c := range map[string]struct {
 		status     int
 		body, want string
 	}{
-		"a page with 502":           {502, "<html><body>" + mark + "</body></html>", "HTTP 502 Bad Gateway: the answer is not JSON: a proxy or a wrong URL?"},
-		"a page with 500":           {500, "<html>" + mark, "HTTP 500 Internal Server Error: the answer is not JSON: "},
-		"a page with 404":           {404, "<!doctype html>" + mark, "HTTP 404 Not Found: the answer is not JSON: "},
-		"a page with 403":           {403, mark, "HTTP 403 Forbidden: the answer is not JSON: "},
-		"a page with 401":           {401, "<html>" + mark, "HTTP 401 Unauthorized: the answer is not JSON: "},
-		"a page with 407":           {407, "<html>" + mark, "HTTP 407 Proxy Authentication Required: the answer is not JSON: "},
+		"a page with 502": {502, "<html><body>" + mark + "</body></html>",
+			"HTTP 502 Bad Gateway: the answer is not JSON: a proxy or a wrong URL?"},
+		"a page with 500": {500, "<html>" + mark, "HTTP 500 Internal Server Error: the answer is not JSON: "},
+		"a page with 404": {404, "<!doctype html>" + mark, "HTTP 404 Not Found: the answer is not JSON: "},
+		"a page with 403": {403, mark, "HTTP 403 Forbidden: the answer is not JSON: "},
+		"a page with 401": {401, "<html>" + mark, "HTTP 401 Unauthorized: the answer is not JSON: "},
+		"a page with 407": {407, "<html>" + mark,
+			"HTTP 407 Proxy Authentication Required: the answer is not JSON: "},
 		"a page that says it is OK": {200, "<html>" + mark, "HTTP 200 OK: the answer is not JSON: "},
 		"a redirect":                {302, "<html>" + mark, "HTTP 302 Found: the answer is not JSON: "},
 		"a status of nobody's":      {599, mark, "HTTP 599: the answer is not JSON: "},
 		"nothing with 502":          {502, "", "HTTP 502 Bad Gateway: the answer is empty: a proxy or a wrong URL?"},
 		"nothing with 200":          {200, "", "HTTP 200 OK: the answer is empty: "},
 		"blanks with 200":           {200, " \r\n", "HTTP 200 OK: the answer is empty: "},
-		"JSON of another with 503":  {503, `{"problem":"` + mark + `"}`, "HTTP 503 Service Unavailable: the answer is JSON, but not of this API: "},
-		"a word of JSON with 200":   {200, `"` + mark + `"`, "HTTP 200 OK: the answer is not JSON: "},
-		"cut JSON":                  {200, `{"` + mark, "HTTP 200 OK: the answer is not JSON: "},
+		"JSON of another with 503": {503, `{"problem":"` + mark + `"}`,
+			"HTTP 503 Service Unavailable: the answer is JSON, but not of this API: "},
+		"a word of JSON with 200": {200, `"` + mark + `"`, "HTTP 200 OK: the answer is not JSON: "},
+		"cut JSON":                {200, `{"` + mark, "HTTP 200 OK: the answer is not JSON: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

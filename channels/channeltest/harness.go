@@ -326,8 +326,9 @@ func high(t *testing.T) approver.Card {
 		Push: display.PushLine(approver.High.String(), command), Command: command,
 		Why: "A forced push rewrites history that others have.", Rule: "git.force_push",
 		Claimed: "tidy the branch before the release", Agent: "claude", Session: "quiet-otter",
-		Dir: "/home/dev/shop", Host: "devbox", Environment: "KUBECONFIG=/home/dev/prod.yaml (was unset)", Notice: "NOT ISOLATED: the agent has the same uid",
-		Code: mint(t), Created: now, Due: now.Add(2 * time.Minute),
+		Dir: "/home/dev/shop", Host: "devbox", Environment: "KUBECONFIG=/home/dev/prod.yaml (was unset)",
+		Notice: "NOT ISOLATED: the agent has the same uid",
+		Code:   mint(t), Created: now, Due: now.Add(2 * time.Minute),
 	}
 }
 

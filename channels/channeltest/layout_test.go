@@ -71,7 +71,8 @@ func (p *platform) command(card approver.Card) (shown string, files []string, pa
 func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 	add := func(label, text string) {
 		shown, hidden := p.short(text)
-		if text == card.Claimed && p.has("cuts claims in silence") || text == card.Dir && p.has("shows the beginning of a directory") {
+		if text == card.Claimed && p.has("cuts claims in silence") ||
+			text == card.Dir && p.has("shows the beginning of a directory") {
 			shown, hidden = text[:min(len(text), 30)], 0
 		}
 		if text != "" {
@@ -82,7 +83,8 @@ func (p *platform) around(card approver.Card) (lines []string, cut bool) {
 	if !p.has("no why") {
 		add("", card.Why)
 	}
-	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice} {
+	for _, text := range []string{card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment,
+		card.Notice} {
 		add("", text)
 	}
 	add("agent says (not checked): ", card.Claimed)
@@ -99,7 +101,8 @@ func (p *platform) short(text string) (string, int) {
 }
 
 func whole(card approver.Card) string {
-	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice, card.Claimed}
+	texts := []string{card.Why, card.Rule, card.Agent, card.Session, card.Dir, card.Host, card.Environment, card.Notice,
+		card.Claimed}
 	return strings.ReplaceAll(strings.Join(texts, " · "), "\n", " ⏎ ") + "\n" + card.Command
 }
 

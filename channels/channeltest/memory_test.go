@@ -80,7 +80,8 @@ func (p *platform) Tap(user, conversation, id string, button fake.Button) error 
 	if m == nil || !slices.Contains(m.Buttons, button) {
 		return errors.New("no such button")
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, button: button, upto: m.upto}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, button: button,
+		upto: m.upto}
 	return nil
 }
 
@@ -111,7 +112,8 @@ func (p *platform) EnterCode(user, conversation, id, text string) error {
 	if m == nil {
 		return errors.New("no such message")
 	}
-	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true, upto: m.upto}
+	p.events <- event{user: user, conversation: conversation, message: id, request: m.request, text: text, dialogue: true,
+		upto: m.upto}
 	return nil
 }
 
@@ -354,7 +356,8 @@ func (c channel) handle(ctx context.Context, reply approver.ReplyFunc, ev event)
 		}
 		return
 	}
-	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request, Message: ev.message, Shown: ev.upto, Sent: ev.at}
+	r := approver.Reply{Channel: "memory", Conversation: ev.conversation, Sender: ev.user, Request: ev.request,
+		Message: ev.message, Shown: ev.upto, Sent: ev.at}
 	if tap {
 		r.Approve, r.Method = ev.button == fake.ApproveButton, approver.ByTap
 	} else {

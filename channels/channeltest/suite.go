@@ -40,7 +40,8 @@ func runAll(t *testing.T, m maker) {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.checks {
 				t.Run(c.name, func(t *testing.T) {
-					if group.name != "life" && group.name != "fault" && group.name != "contract" { // these look at what goroutines are left
+					// these look at what goroutines are left
+					if group.name != "life" && group.name != "fault" && group.name != "contract" {
 						t.Parallel()
 					}
 					began := time.Now()

@@ -90,7 +90,8 @@ func wantShownOrAttached(t *testing.T, what, text string, ref approver.Ref, s fa
 		return
 	}
 	if !ref.Partial || slices.Contains(s.Buttons, fake.ApproveButton) {
-		t.Errorf("the card cuts the %s, is called partial: %v, and has the buttons %v:\n%.3000s", what, ref.Partial, s.Buttons, s.Text)
+		t.Errorf("the card cuts the %s, is called partial: %v, and has the buttons %v:\n%.3000s", what, ref.Partial,
+			s.Buttons, s.Text)
 	}
 	if !strings.Contains(s.Text, "bytes hidden") {
 		t.Errorf("the card cuts the %s and does not say so:\n%.3000s", what, s.Text)
@@ -109,7 +110,8 @@ func checkDirectories(t *testing.T, m maker) {
 		to := []approver.Destination{b.Here, b.second()}[i%2]
 		part := "/" + strings.Repeat("d", c.dir/2-10)
 		looks := map[string]string{}
-		for _, dir := range []string{part + "/stage" + part + "/end", part + "/prod1" + part + "/end", part + "/stage" + part + "/eu1"} {
+		for _, dir := range []string{part + "/stage" + part + "/end", part + "/prod1" + part + "/end",
+			part + "/stage" + part + "/eu1"} {
 			card := high(t)
 			card.Push, card.Dir = display.PushLine(approver.High.String(), "make deploy"), dir
 			card.Command = "make deploy # " + strings.Repeat("x", c.command)
@@ -142,7 +144,8 @@ func checkResults(t *testing.T, m maker) {
 	ref, _ = b.post(b.Here, card)
 	long := "⛔ Denied by " + strings.Repeat("Ann ", 1000) + "at last"
 	s = b.update(ref, settled(card, approver.Denied, long))
-	if !strings.Contains(plain(s.Text), long) && (!strings.Contains(s.Text, "bytes hidden") || !strings.Contains(s.Text, "at last")) {
+	if !strings.Contains(plain(s.Text), long) &&
+		(!strings.Contains(s.Text, "bytes hidden") || !strings.Contains(s.Text, "at last")) {
 		t.Errorf("the result is cut, and the card does not say so in its midst:\n%.3000s", s.Text)
 	}
 	wantSettled(t, s, card, "⛔", "⛔ Denied by Ann Ann")

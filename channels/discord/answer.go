@@ -25,11 +25,12 @@ import (
 const (
 	textStranger  = "You are not on the approver list of this channel. Your answer does not count."
 	textElsewhere = "This is not a channel that approver uses. Answer where the card is."
-	textBusy      = "Too many of your answers are still being handled. Wait a moment and try again; this one does not count."
-	textUnread    = "This button or command is not one that approver knows. It may come from an older version."
-	textBroken    = "Something broke while your answer was handled. It did not count as an approval."
-	textNoSuch    = "The dialogue is empty. Type the code that the card shows."
-	textNoYes     = "A typed message cannot approve here. Press the card's button, or use the /approve command."
+	textBusy      = "Too many of your answers are still being handled. Wait a moment and try again; this one does not " +
+		"count."
+	textUnread = "This button or command is not one that approver knows. It may come from an older version."
+	textBroken = "Something broke while your answer was handled. It did not count as an approval."
+	textNoSuch = "The dialogue is empty. Type the code that the card shows."
+	textNoYes  = "A typed message cannot approve here. Press the card's button, or use the /approve command."
 )
 
 // replyWithin bounds how long an answer may take to be decided.
@@ -85,7 +86,8 @@ func (in *intake) interaction(ctx context.Context, i *discordgo.Interaction) {
 	switch st {
 	case listed:
 		if !in.crew.try(who.id, maxPerPerson, func() { in.pressed(ctx, i, who) }) {
-			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most", maxPerPerson)
+			in.log.Warn("an answer does not count: too many of this person are under way", "person", who.id, "most",
+				maxPerPerson)
 			in.refuse(ctx, i, textBusy)
 		}
 	case elsewhere:
@@ -197,7 +199,8 @@ func read(i *discordgo.Interaction) ask {
 		text, _ := opt.Value.(string)
 		// As everywhere: the words beside a code count too.
 		meant, err := intent.Parse("/" + d.Name + " " + text)
-		return ask{approve: meant.Approve && err == nil, method: approver.ByCommand, code: meant.Code, grant: meant.Grant, problem: explain(err)}
+		return ask{approve: meant.Approve && err == nil, method: approver.ByCommand, code: meant.Code, grant: meant.Grant,
+			problem: explain(err)}
 	}
 	return ask{problem: textUnread}
 }
@@ -292,11 +295,14 @@ func private(text string) message {
 
 // respond is the first response to an interaction, which Discord wants within
 // three seconds. It logs its error, which says that the person sees nothing.
-func (in *intake) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any) error {
+func (in *intake) respond(
+	ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, data any,
+) error {
 	ctx, cancel := lingering(ctx, in.ackWithin)
 	defer cancel()
 	path := "interactions/" + url.PathEscape(i.ID) + "/" + url.PathEscape(i.Token) + "/callback"
-	err := in.call(ctx, "acknowledge an answer", http.MethodPost, path, map[string]any{"type": kind, "data": data}, nil, nil)
+	err := in.call(ctx, "acknowledge an answer", http.MethodPost, path, map[string]any{"type": kind, "data": data}, nil,
+		nil)
 	switch {
 	case isAPI(err, discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged):
 		in.contested()
@@ -315,7 +321,8 @@ func (in *intake) contested() {
 		return
 	}
 	if in.contest.CompareAndSwap(false, true) {
-		in.log.Error("another daemon receives with this Discord bot, and has a store of its own: answers may be met with the wrong words",
+		in.log.Error("another daemon receives with this Discord bot, and has a store of its own: answers may be met with "+
+			"the wrong words",
 			"cure", "give each daemon a bot of its own, or have them share one Redis store")
 	}
 }
@@ -385,7 +392,8 @@ func (in *intake) details(ctx context.Context, m *discordgo.Message) (message, [
 
 // bare reports whether a card says that its file is not there.
 func bare(card *discordgo.MessageEmbed) bool {
-	return slices.ContainsFunc(card.Fields, func(f *discordgo.MessageEmbedField) bool { return strings.Contains(f.Value, notAttached) })
+	return slices.ContainsFunc(card.Fields,
+		func(f *discordgo.MessageEmbedField) bool { return strings.Contains(f.Value, notAttached) })
 }
 
 // download reads an attachment from where Discord keeps it.

@@ -127,10 +127,12 @@ func TestDownload(t *testing.T) {
 	b := newBench(t, nil)
 	in := newIntake(b.c, nil, nil)
 	for _, address := range []string{
-		"http://127.0.0.1:1/x", "https://evil.example/command.txt", "http://cdn.discordapp.com/x", "https://cdn.discordapp.com.evil.example/x",
+		"http://127.0.0.1:1/x", "https://evil.example/command.txt", "http://cdn.discordapp.com/x",
+		"https://cdn.discordapp.com.evil.example/x",
 		"file:///etc/passwd", "://", b.s.URL()[:len(b.s.URL())-len("/api")] + "x/",
 	} {
-		if _, err := in.download(t.Context(), address); err == nil || !strings.Contains(err.Error(), "not Discord") && !strings.Contains(err.Error(), "not valid") {
+		if _, err := in.download(t.Context(), address); err == nil ||
+			!strings.Contains(err.Error(), "not Discord") && !strings.Contains(err.Error(), "not valid") {
 			t.Errorf("download from %s: %v", address, err)
 		}
 	}
@@ -157,13 +159,15 @@ func TestDialogue(t *testing.T) {
 	} {
 		enter(c.text)
 		r := b.one(i)
-		if r.Approve != c.approve || r.Method != approver.ByCode || !r.Code.Equal(card.Code) || r.Request != card.Request || r.Message != ref.Message {
+		if r.Approve != c.approve || r.Method != approver.ByCode || !r.Code.Equal(card.Code) || r.Request != card.Request ||
+			r.Message != ref.Message {
 			t.Errorf("%q gave %+v", c.text, r)
 		}
 	}
 	before := len(b.got())
 	for text, want := range map[string]string{
-		"yes": "not a confirmation code", "my code is " + code: "/deny and the code", "   ": "empty", code + " CONFIRM-7KQ4MX": "more than one code", "CONFIRM-": "not a confirmation code",
+		"yes": "not a confirmation code", "my code is " + code: "/deny and the code", "   ": "empty",
+		code + " CONFIRM-7KQ4MX": "more than one code", "CONFIRM-": "not a confirmation code",
 	} {
 		enter(text)
 		b.told(b.ann, want)
@@ -182,7 +186,8 @@ func TestCommands(t *testing.T) {
 		t.Fatal("/approve is not registered")
 	}
 	b.told(b.ann, "more than one code")
-	if !b.s.Command(b.ann, b.here, "approve", card.Code.Reveal()) || !b.s.Command(b.bob, b.there, "deny", card.Code.Reveal()) {
+	if !b.s.Command(b.ann, b.here, "approve", card.Code.Reveal()) ||
+		!b.s.Command(b.bob, b.there, "deny", card.Code.Reveal()) {
 		t.Fatal("a command is not registered")
 	}
 	b.until("two replies", func() bool { return len(b.got()) == 2 })
@@ -268,7 +273,8 @@ func TestTypedAnswers(t *testing.T) {
 				if approve && !approvals {
 					continue
 				}
-				if r := b.one(n); r.Approve != approve || r.Method != approver.ByPlain || r.Request != card.Request || r.Message != ref.Message {
+				if r := b.one(n); r.Approve != approve || r.Method != approver.ByPlain || r.Request != card.Request ||
+					r.Message != ref.Message {
 					t.Errorf("%q gave %+v", word, r)
 				}
 				n++

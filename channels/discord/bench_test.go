@@ -191,7 +191,8 @@ func (b *bench) post(conversation string, card approver.Card) approver.Ref {
 
 func (b *bench) told(user, text string) {
 	b.t.Helper()
-	b.until("the person to be told "+text, func() bool { return strings.Contains(strings.Join(b.s.Told(user), "\n"), text) })
+	b.until("the person to be told "+text,
+		func() bool { return strings.Contains(strings.Join(b.s.Told(user), "\n"), text) })
 }
 
 // high is a card that one tap may approve.
@@ -203,8 +204,10 @@ func high() approver.Card {
 	now := time.Now().Truncate(time.Second)
 	return approver.Card{
 		Request: uuid.Must(uuid.NewV7()).String(), State: approver.Pending, Severity: approver.High, OneTap: true,
-		Push: "🟠 HIGH · git push --force", Command: "git push --force origin main", Why: "It rewrites history.", Rule: "git.force",
-		Claimed: "tidy up", Agent: "claude", Session: "s1", Dir: "/src", Host: "devbox", Code: code, Created: now, Due: now.Add(2 * time.Minute),
+		Push: "🟠 HIGH · git push --force", Command: "git push --force origin main", Why: "It rewrites history.",
+		Rule:    "git.force",
+		Claimed: "tidy up", Agent: "claude", Session: "s1", Dir: "/src", Host: "devbox", Code: code, Created: now,
+		Due: now.Add(2 * time.Minute),
 	}
 }
 

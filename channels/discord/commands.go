@@ -45,13 +45,15 @@ func (c *Channel) servers(ctx context.Context) (guilds map[string]bool, good boo
 			ID      string `json:"id"`
 			GuildID string `json:"guild_id"`
 		}
-		if err := c.call(ctx, "look at channel "+id, http.MethodGet, "channels/"+id, nil, nil, &got); err != nil || got.ID != id {
+		if err := c.call(ctx, "look at channel "+id, http.MethodGet, "channels/"+id, nil, nil, &got); err != nil ||
+			got.ID != id {
 			c.log.Warn("a configured channel cannot be reached", "id", id, "error", err)
 			good = false
 			continue
 		}
 		if c.cfg.Guild != "" && got.GuildID != c.cfg.Guild {
-			c.log.Warn("a configured channel lies outside the configured server: its answers will be refused", "id", id, "server", got.GuildID)
+			c.log.Warn("a configured channel lies outside the configured server: its answers will be refused", "id", id,
+				"server", got.GuildID)
 		}
 		c.mu.Lock()
 		c.guilds[id] = got.GuildID

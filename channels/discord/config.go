@@ -140,7 +140,8 @@ func (c Config) base() (string, error) {
 	u, err := url.Parse(c.APIURL)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("discord: api_url must be an absolute http or https URL without user, query and fragment, such as " + defaultAPI)
+		return "", errors.New("discord: api_url must be an absolute http or https URL without user, query and fragment, " +
+			"such as " + defaultAPI)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

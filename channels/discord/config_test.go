@@ -30,26 +30,33 @@ func TestValidate(t *testing.T) {
 		change func(*Config)
 		want   []string // empty: valid
 	}{
-		"valid":              {func(*Config) {}, nil},
-		"everything":         {func(c *Config) { c.Guild, c.ApplicationID, c.APIURL = someUser, someUser, "http://127.0.0.1:9/api/" }, nil},
+		"valid": {func(*Config) {}, nil},
+		"everything": {func(c *Config) {
+			c.Guild, c.ApplicationID, c.APIURL = someUser, someUser,
+				"http://127.0.0.1:9/api/"
+		}, nil},
 		"zero":               {func(c *Config) { *c = Config{} }, []string{"no token", "no channels", "no approvers"}},
 		"two tokens":         {func(c *Config) { c.TokenFile = "x" }, []string{"both set"}},
 		"token with prefix":  {func(c *Config) { c.Token = secret.New("Bot abc") }, []string{`leave out the word "Bot"`}},
 		"token with newline": {func(c *Config) { c.Token = secret.New("ab\ncd") }, []string{"no token has"}},
-		"channel name":       {func(c *Config) { c.Channels = []string{"#ops"} }, []string{`channels[0]: "#ops" is not a channel id`}},
-		"channel twice":      {func(c *Config) { c.Channels = append(c.Channels, someChannel) }, []string{"channels[1]", "listed twice"}},
-		"user name":          {func(c *Config) { c.Approvers[0].ID = "ann#1234" }, []string{`approvers[0]: "ann#1234" is not a user id`}},
-		"user empty":         {func(c *Config) { c.Approvers[0].ID = "" }, []string{"approvers[0]"}},
-		"user too big":       {func(c *Config) { c.Approvers[0].ID = "99999999999999999999" }, []string{"approvers[0]"}},
-		"user with zeros":    {func(c *Config) { c.Approvers[0].ID = "0" + someUser }, []string{"approvers[0]"}},
-		"user mention":       {func(c *Config) { c.Approvers[0].ID = "<@" + someUser + ">" }, []string{"approvers[0]"}},
-		"user twice":         {func(c *Config) { c.Approvers = append(c.Approvers, c.Approvers[0]) }, []string{"approvers[1]", "listed twice"}},
-		"guild name":         {func(c *Config) { c.Guild = "home" }, []string{"guild:"}},
-		"application name":   {func(c *Config) { c.ApplicationID = "approver" }, []string{"application_id:"}},
-		"api relative":       {func(c *Config) { c.APIURL = "/api" }, []string{"api_url"}},
-		"api other scheme":   {func(c *Config) { c.APIURL = "ftp://discord.com/api" }, []string{"api_url"}},
-		"api with user":      {func(c *Config) { c.APIURL = "https://a:b@discord.com/api" }, []string{"api_url"}},
-		"api with query":     {func(c *Config) { c.APIURL = "https://discord.com/api?x=1" }, []string{"api_url"}},
+		"channel name": {func(c *Config) { c.Channels = []string{"#ops"} },
+			[]string{`channels[0]: "#ops" is not a channel id`}},
+		"channel twice": {func(c *Config) { c.Channels = append(c.Channels, someChannel) },
+			[]string{"channels[1]", "listed twice"}},
+		"user name": {func(c *Config) { c.Approvers[0].ID = "ann#1234" },
+			[]string{`approvers[0]: "ann#1234" is not a user id`}},
+		"user empty":      {func(c *Config) { c.Approvers[0].ID = "" }, []string{"approvers[0]"}},
+		"user too big":    {func(c *Config) { c.Approvers[0].ID = "99999999999999999999" }, []string{"approvers[0]"}},
+		"user with zeros": {func(c *Config) { c.Approvers[0].ID = "0" + someUser }, []string{"approvers[0]"}},
+		"user mention":    {func(c *Config) { c.Approvers[0].ID = "<@" + someUser + ">" }, []string{"approvers[0]"}},
+		"user twice": {func(c *Config) { c.Approvers = append(c.Approvers, c.Approvers[0]) },
+			[]string{"approvers[1]", "listed twice"}},
+		"guild name":       {func(c *Config) { c.Guild = "home" }, []string{"guild:"}},
+		"application name": {func(c *Config) { c.ApplicationID = "approver" }, []string{"application_id:"}},
+		"api relative":     {func(c *Config) { c.APIURL = "/api" }, []string{"api_url"}},
+		"api other scheme": {func(c *Config) { c.APIURL = "ftp://discord.com/api" }, []string{"api_url"}},
+		"api with user":    {func(c *Config) { c.APIURL = "https://a:b@discord.com/api" }, []string{"api_url"}},
+		"api with query":   {func(c *Config) { c.APIURL = "https://discord.com/api?x=1" }, []string{"api_url"}},
 		"all at once": {
 			func(c *Config) {
 				c.Channels, c.Approvers, c.APIURL = []string{"a"}, []approver.Approver{{ID: "b"}}, "c"
@@ -94,10 +101,12 @@ text_approvals: true
 	if err := cfg.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Channels[0] != someChannel || cfg.Approvers[0].ID != someUser || !cfg.TextApprovals || cfg.Guild != "1098765432109876000" {
+	if cfg.Channels[0] != someChannel || cfg.Approvers[0].ID != someUser || !cfg.TextApprovals ||
+		cfg.Guild != "1098765432109876000" {
 		t.Errorf("read %+v", cfg)
 	}
-	if to := cfg.Destinations(); len(to) != 2 || to[1] != (approver.Destination{Channel: "discord", Conversation: "1098765432109876544"}) {
+	if to := cfg.Destinations(); len(to) != 2 ||
+		to[1] != (approver.Destination{Channel: "discord", Conversation: "1098765432109876544"}) {
 		t.Errorf("the destinations are %+v", to)
 	}
 }

@@ -33,7 +33,8 @@ var fatalCloses = map[int]string{
 	4011: "the bot is in too many servers for one connection: take it out of some",
 	4012: "the gateway no longer speaks this version of the API: update approver",
 	4013: "the gateway does not know the intents: update approver",
-	4014: "the application may not use the Message Content intent: switch it on at Discord under Bot, or set text_approvals to false",
+	4014: "the application may not use the Message Content intent: switch it on at Discord under Bot, or set " +
+		"text_approvals to false",
 }
 
 // A fatal error is one that only people can cure.
@@ -247,7 +248,10 @@ func (l *link) handle(ctx context.Context, in *intake) (ready chan *discordgo.Re
 		l.session.AddHandler(func(_ *discordgo.Session, r *discordgo.Ready) { first(r) }),
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Resumed) { first(nil) }),
 		l.session.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { once.Do(func() { close(in.gone) }) }),
-		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) { in.interaction(ctx, e.Interaction) }),
+		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.InteractionCreate) {
+			in.interaction(ctx,
+				e.Interaction)
+		}),
 		l.session.AddHandler(func(_ *discordgo.Session, e *discordgo.MessageCreate) { in.message(ctx, e.Message) }),
 	}
 	return ready
@@ -308,7 +312,8 @@ func (c *Channel) know(r *discordgo.Ready) error {
 	case r.User == nil || r.User.ID == "" || app == "":
 		return errors.New("discord: the gateway does not say who the bot is: set application_id")
 	case c.cfg.ApplicationID != "" && c.cfg.ApplicationID != app:
-		return fatal{fmt.Errorf("discord: the token belongs to application %s, not to application_id %s", app, c.cfg.ApplicationID)}
+		return fatal{fmt.Errorf("discord: the token belongs to application %s, not to application_id %s", app,
+			c.cfg.ApplicationID)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

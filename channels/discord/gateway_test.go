@@ -24,9 +24,12 @@ func TestFatalCloseCodes(t *testing.T) {
 		set  func(b *bench)
 		want []string
 	}{
-		"a wrong token":                     {func(b *bench) { b.cfg.Token = secret.New("wrong-token") }, []string{"401", "token_file"}},
-		"an intent that is not switched on": {func(b *bench) { b.cfg.TextApprovals = true }, []string{"4014", "Message Content", "text_approvals"}},
-		"another application's token":       {func(b *bench) { b.cfg.ApplicationID = b.s.Bot() }, []string{"application_id", "the token belongs to application"}},
+		"a wrong token": {func(b *bench) { b.cfg.Token = secret.New("wrong-token") },
+			[]string{"401", "token_file"}},
+		"an intent that is not switched on": {func(b *bench) { b.cfg.TextApprovals = true },
+			[]string{"4014", "Message Content", "text_approvals"}},
+		"another application's token": {func(b *bench) { b.cfg.ApplicationID = b.s.Bot() },
+			[]string{"application_id", "the token belongs to application"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +198,8 @@ func TestSessionBudget(t *testing.T) {
 func TestPause(t *testing.T) {
 	b := newBench(t, nil)
 	b.c.backoff = time.Second
-	for failures, most := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second, 6: time.Minute, 7: time.Minute, 1000: time.Minute} {
+	for failures, most := range map[int]time.Duration{0: time.Second, 1: 2 * time.Second, 5: 32 * time.Second,
+		6: time.Minute, 7: time.Minute, 1000: time.Minute} {
 		low, high := time.Hour, time.Duration(0)
 		for range 200 {
 			d := b.c.pause(failures)
@@ -333,7 +337,8 @@ func TestAPressBeforeTheIntroductionCounts(t *testing.T) {
 		in.interaction(t.Context(), &press)
 	}()
 	time.Sleep(20 * time.Millisecond) // it overtakes, if nothing holds it
-	if err := fresh.know(&discordgo.Ready{User: &discordgo.User{ID: bot}, Application: &discordgo.Application{ID: app}}); err != nil {
+	if err := fresh.know(&discordgo.Ready{User: &discordgo.User{ID: bot},
+		Application: &discordgo.Application{ID: app}}); err != nil {
 		t.Fatal(err)
 	}
 	close(in.known)

@@ -47,8 +47,10 @@ func TestHiccupsWhilePosting(t *testing.T) {
 		"an answer of somebody else": {trip: fake.Trip{Status: 200, Body: `<html>sign in</html>`}},
 		"posting is off for a while": {trip: fake.Trip{Status: 403, Body: `{"code":40004,"message":"temporarily disabled"}`}},
 		"overloaded":                 {trip: fake.Trip{Status: 400, Body: `{"code":130000,"message":"overloaded"}`}},
-		"429, 20 s":                  {trip: fake.Trip{Status: 429, RetryAfter: 20 * time.Second, Body: `{"retry_after":20}`}, patience: 20 * time.Second},
-		"429 in HTML, 60 s":          {trip: fake.Trip{Status: 429, RetryAfter: 60 * time.Second, Body: `<html>`}, patience: 60 * time.Second},
+		"429, 20 s": {trip: fake.Trip{Status: 429, RetryAfter: 20 * time.Second, Body: `{"retry_after":20}`},
+			patience: 20 * time.Second},
+		"429 in HTML, 60 s": {trip: fake.Trip{Status: 429, RetryAfter: 60 * time.Second, Body: `<html>`},
+			patience: 60 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +73,8 @@ func TestHiccupsWhilePosting(t *testing.T) {
 				t.Fatalf("Post gives %+v, %v: it may be over in a moment", ref, err)
 			}
 			var p approver.Patience
-			if errors.As(err, &p) != (c.patience > 0) || c.patience > 0 && (p.RetryAfter() > c.patience || p.RetryAfter() < c.patience/2) {
+			if errors.As(err, &p) != (c.patience > 0) ||
+				c.patience > 0 && (p.RetryAfter() > c.patience || p.RetryAfter() < c.patience/2) {
 				t.Errorf("Post gives %v; does it say how long to wait?", err)
 			}
 			if c.patience > 0 {
@@ -181,7 +184,8 @@ func TestFileThatIsNotTaken(t *testing.T) {
 				t.Fatalf("%d cards, ref %+v, %d files", len(got), ref, len(got[0].Files))
 			}
 			shown := strings.ReplaceAll(got[0].Text, "\\", "")
-			if !strings.Contains(shown, "could not be attached") || !strings.Contains(shown, "approver approve "+c.card.Request) || strings.Contains(shown, "in the attached") {
+			if !strings.Contains(shown, "could not be attached") ||
+				!strings.Contains(shown, "approver approve "+c.card.Request) || strings.Contains(shown, "in the attached") {
 				t.Errorf("the card says\n%s", shown)
 			}
 			if slices.Contains(got[0].Buttons, fake.ApproveButton) || !slices.Contains(got[0].Buttons, fake.DenyButton) {

@@ -22,12 +22,15 @@ func TestPressesThatDoNotCount(t *testing.T) {
 		change func(e event)
 	}{
 		"a stranger": {b.mallory, nil},
-		"a stranger who brings an approver as the user of a direct conversation": {b.mallory, func(e event) { e["user"] = event{"id": b.ann} }},
+		"a stranger who brings an approver as the user of a direct conversation": {b.mallory,
+			func(e event) { e["user"] = event{"id": b.ann} }},
 		"a stranger with an approver's name": {b.mallory, func(e event) {
 			e["member"] = event{"user": event{"id": b.mallory, "username": "ann", "global_name": "Ann"}, "nick": b.ann}
 		}},
-		"a bot with an approver's id":        {b.ann, func(e event) { e["member"] = event{"user": event{"id": b.ann, "bot": true}} }},
-		"the system with an approver's id":   {b.ann, func(e event) { e["member"] = event{"user": event{"id": b.ann, "system": true}} }},
+		"a bot with an approver's id": {b.ann,
+			func(e event) { e["member"] = event{"user": event{"id": b.ann, "bot": true}} }},
+		"the system with an approver's id": {b.ann,
+			func(e event) { e["member"] = event{"user": event{"id": b.ann, "system": true}} }},
 		"nobody":                             {b.ann, func(e event) { delete(e, "member") }},
 		"a member without a user":            {b.ann, func(e event) { e["member"] = event{} }},
 		"an empty id":                        {b.ann, func(e event) { e["member"] = event{"user": event{"id": ""}} }},
@@ -37,7 +40,8 @@ func TestPressesThatDoNotCount(t *testing.T) {
 		"a listed channel in another server": {b.ann, func(e event) { e["guild_id"] = b.s.Bot() }},
 		"no message":                         {b.ann, func(e event) { delete(e, "message") }},
 		"a message without an id":            {b.ann, func(e event) { delete(e["message"].(event), "id") }},
-		"a message of another bot":           {b.ann, func(e event) { e["message"].(event)["author"] = event{"id": b.s.Guild(), "bot": true} }},
+		"a message of another bot": {b.ann,
+			func(e event) { e["message"].(event)["author"] = event{"id": b.s.Guild(), "bot": true} }},
 		"a message without an author":        {b.ann, func(e event) { delete(e["message"].(event), "author") }},
 		"a message of a webhook with our id": {b.ann, func(e event) { e["message"].(event)["webhook_id"] = b.s.Guild() }},
 		"a message of another channel":       {b.ann, func(e event) { e["message"].(event)["channel_id"] = b.there }},
@@ -46,9 +50,10 @@ func TestPressesThatDoNotCount(t *testing.T) {
 		"autocompletion":                     {b.ann, func(e event) { e["type"] = 4; e["data"] = event{"name": "approve"} }},
 		"a select menu":                      {b.ann, func(e event) { e["data"].(event)["component_type"] = 3 }},
 		"button data of nobody":              {b.ann, func(e event) { e["data"].(event)["custom_id"] = "approve" }},
-		"button data of tomorrow":            {b.ann, func(e event) { e["data"].(event)["custom_id"] = "a2:AAAAAAAAAAAAAAAAAAAAAA:o" }},
-		"a press without data":               {b.ann, func(e event) { delete(e, "data") }},
-		"a command without a code":           {b.ann, func(e event) { e["type"] = 2; e["data"] = event{"name": "approve"} }},
+		"button data of tomorrow": {b.ann,
+			func(e event) { e["data"].(event)["custom_id"] = "a2:AAAAAAAAAAAAAAAAAAAAAA:o" }},
+		"a press without data":     {b.ann, func(e event) { delete(e, "data") }},
+		"a command without a code": {b.ann, func(e event) { e["type"] = 2; e["data"] = event{"name": "approve"} }},
 		"a command of another name": {b.ann, func(e event) {
 			e["type"] = 2
 			e["data"] = event{"name": "allow", "options": []event{{"type": 3, "name": "code", "value": "CONFIRM-7KQ4MX"}}}
@@ -57,8 +62,10 @@ func TestPressesThatDoNotCount(t *testing.T) {
 			e["type"] = 2
 			e["data"] = event{"name": "approve", "options": []event{{"type": 4, "name": "code", "value": 7}}}
 		}},
-		"an empty dialogue":                    {b.ann, func(e event) { e["type"] = 5; e["data"] = event{"custom_id": e["data"].(event)["custom_id"]} }},
-		"a dialogue of the approve button":     {b.ann, func(e event) { e["type"] = 5; e["data"] = dialogueData(e, "CONFIRM-7KQ4MX") }},
+		"an empty dialogue": {b.ann,
+			func(e event) { e["type"] = 5; e["data"] = event{"custom_id": e["data"].(event)["custom_id"]} }},
+		"a dialogue of the approve button": {b.ann,
+			func(e event) { e["type"] = 5; e["data"] = dialogueData(e, "CONFIRM-7KQ4MX") }},
 		"no id":                                {b.ann, func(e event) { delete(e, "id") }},
 		"no token, so that nobody can be told": {b.ann, func(e event) { delete(e, "token") }},
 		"an approver in a channel not listed": {b.ann, func(e event) {
@@ -126,11 +133,13 @@ func TestMessagesThatDoNotCount(t *testing.T) {
 		"a forwarded message": {b.ann, func(e event) {
 			e["message_reference"] = event{"type": 1, "message_id": b.s.Bot(), "channel_id": b.here}
 		}},
-		"a forwarded snapshot":       {b.ann, func(e event) { e["message_snapshots"] = []event{{"message": event{"content": text}}} }},
-		"a message by a command":     {b.ann, func(e event) { e["type"] = 20 }},
-		"a pin":                      {b.ann, func(e event) { e["type"] = 6 }},
-		"the answer of some command": {b.ann, func(e event) { e["interaction_metadata"] = event{"id": b.s.Bot(), "type": 2} }},
-		"no id":                      {b.ann, func(e event) { delete(e, "id") }},
+		"a forwarded snapshot": {b.ann,
+			func(e event) { e["message_snapshots"] = []event{{"message": event{"content": text}}} }},
+		"a message by a command": {b.ann, func(e event) { e["type"] = 20 }},
+		"a pin":                  {b.ann, func(e event) { e["type"] = 6 }},
+		"the answer of some command": {b.ann,
+			func(e event) { e["interaction_metadata"] = event{"id": b.s.Bot(), "type": 2} }},
+		"no id": {b.ann, func(e event) { delete(e, "id") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -176,7 +185,8 @@ func TestRepliesToOtherMessages(t *testing.T) {
 	own := func(change func(m event)) func(e event) {
 		return func(e event) {
 			m := event{
-				"id": ref.Message, "channel_id": b.here, "author": event{"id": b.s.Bot(), "bot": true}, "components": buttons(card.Request),
+				"id": ref.Message, "channel_id": b.here, "author": event{"id": b.s.Bot(), "bot": true},
+				"components": buttons(card.Request),
 			}
 			change(m)
 			e["type"] = 19
@@ -192,7 +202,8 @@ func TestRepliesToOtherMessages(t *testing.T) {
 		"a message elsewhere":    own(func(m event) { m["channel_id"] = b.there }),
 		"a card without buttons": own(func(m event) { m["components"] = []event{} }),
 		"buttons of another kind": own(func(m event) {
-			m["components"] = []event{{"type": 1, "components": []event{{"type": 2, "style": 1, "label": "x", "custom_id": "x"}}}}
+			m["components"] = []event{{"type": 1,
+				"components": []event{{"type": 2, "style": 1, "label": "x", "custom_id": "x"}}}}
 		}),
 		"a reply without reference": func(e event) { e["type"] = 19 },
 		"a reference elsewhere": func(e event) {
@@ -207,7 +218,10 @@ func TestRepliesToOtherMessages(t *testing.T) {
 			e["type"] = 19
 			e["message_reference"] = event{"message_id": b.s.Guild(), "channel_id": b.here}
 		},
-		"two requests on one card": own(func(m event) { m["components"] = append(buttons(card.Request), buttons(settled.Request)...) }),
+		"two requests on one card": own(func(m event) {
+			m["components"] = append(buttons(card.Request),
+				buttons(settled.Request)...)
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.t = t
@@ -229,7 +243,8 @@ func TestRepliesToOtherMessages(t *testing.T) {
 	} {
 		before := len(b.got())
 		b.s.SendMessage(b.ann, b.here, "yes", 1, change)
-		if r := b.one(before); !r.Approve || r.Method != approver.ByPlain || r.Request != card.Request || r.Message != ref.Message {
+		if r := b.one(before); !r.Approve || r.Method != approver.ByPlain || r.Request != card.Request ||
+			r.Message != ref.Message {
 			t.Errorf("%s: got %+v", name, r)
 		}
 	}

@@ -30,7 +30,8 @@ func TestACardInAChannelThatLeftTheConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := other.Post(t.Context(), to(b.here), high()); errors.Is(err, approver.ErrFinal) == (len(b.cfg.Channels) == 1 && b.cfg.Channels[0] == b.here) {
+			if _, err := other.Post(t.Context(), to(b.here), high()); errors.Is(err,
+				approver.ErrFinal) == (len(b.cfg.Channels) == 1 && b.cfg.Channels[0] == b.here) {
 				t.Errorf("Post: %v", err)
 			}
 			card.State, card.OneTap, card.Result = approver.Denied, false, "❌ Denied by Ann"

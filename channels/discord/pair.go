@@ -77,7 +77,8 @@ func (c *Channel) fromHome(guild string) bool { return c.cfg.Guild == "" || c.cf
 
 // pairs takes a message that may have the code, and reports whether it had.
 func (in *intake) pairs(ctx context.Context, m *discordgo.Message, who person, st standing) bool {
-	if st == nobody || !in.fromHome(m.GuildID) || !in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
+	if st == nobody || !in.fromHome(m.GuildID) ||
+		!in.pairing.Sent(m.Content, approver.Paired{ID: who.id, Name: who.name, Chat: m.ChannelID}) {
 		return false
 	}
 	in.crew.try("", maxRefusals, func() { in.answer(ctx, m, pairing.PairedText) })

@@ -48,7 +48,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		got, err = c.send(ctx, to, card, v)
 	}
 	if err != nil && v.file.name != "" && withoutFile(ctx, err) {
-		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error", err)
+		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
+			err)
 		if v, err = renderBare(card); err == nil {
 			got, err = c.send(ctx, to, card, v)
 		}
@@ -74,7 +75,8 @@ func (c *Channel) send(ctx context.Context, to approver.Destination, card approv
 	v.Nonce, v.EnforceNonce = c.nonce(to, card), true
 	err = c.twice(ctx, func() error {
 		got = sent{}
-		err := c.call(ctx, "post a card", http.MethodPost, "channels/"+to.Conversation+"/messages", v.message, v.files(), &got)
+		err := c.call(ctx, "post a card", http.MethodPost, "channels/"+to.Conversation+"/messages", v.message, v.files(),
+			&got)
 		if err == nil && !snowflake(got.ID) {
 			err = errors.New("discord: post a card: the answer has no message id")
 		}
@@ -101,8 +103,10 @@ func withoutFile(ctx context.Context, err error) bool {
 // permission a bot's message loses its embed, and people would be asked to approve
 // what they do not see.
 func (c *Channel) takeBack(ctx context.Context, ref approver.Ref) error {
-	lost := final{fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed Links in channel %s", ref.Conversation)}
-	err := c.call(ctx, "take the card back", http.MethodDelete, "channels/"+ref.Conversation+"/messages/"+ref.Message, nil, nil, nil)
+	lost := final{fmt.Errorf("discord: post a card: Discord dropped the command from the message: give the bot Embed "+
+		"Links in channel %s", ref.Conversation)}
+	err := c.call(ctx, "take the card back", http.MethodDelete, "channels/"+ref.Conversation+"/messages/"+ref.Message, nil,
+		nil, nil)
 	if err != nil && !isAPI(err, discordgo.ErrCodeUnknownMessage) {
 		return fmt.Errorf("%w; and it is still there: %w", lost, err)
 	}
@@ -130,7 +134,8 @@ func (c *Channel) Update(ctx context.Context, ref approver.Ref, card approver.Ca
 	case ref.Channel != Name:
 		return final{fmt.Errorf("discord: update a card: it belongs to the channel %q", ref.Channel)}
 	case !snowflake(ref.Conversation) || !snowflake(ref.Message):
-		return final{fmt.Errorf("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message, ref.Conversation)}
+		return final{fmt.Errorf("discord: update a card: %q in %q is not the id of a message in a channel", ref.Message,
+			ref.Conversation)}
 	}
 	v, err := render(card, ref.Partial)
 	if err != nil {
@@ -154,7 +159,8 @@ func (c *Channel) edit(ctx context.Context, ref approver.Ref, v view, got *sent)
 		out = got
 	}
 	return c.twice(ctx, func() error {
-		return c.call(ctx, "update a card", http.MethodPatch, "channels/"+ref.Conversation+"/messages/"+ref.Message, v.message, nil, out)
+		return c.call(ctx, "update a card", http.MethodPatch, "channels/"+ref.Conversation+"/messages/"+ref.Message,
+			v.message, nil, out)
 	})
 }
 

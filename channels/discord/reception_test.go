@@ -20,12 +20,18 @@ func TestReception(t *testing.T) {
 		trouble, cure func(b *bench)
 		problem       string
 	}{
-		"the server is away":               {func(b *bench) { b.s.Break(fake.Down) }, func(b *bench) { b.s.Break(fake.Healthy) }, "connection refused"},
-		"the server breaks":                {func(b *bench) { b.s.Break(fake.ServerError); b.s.CloseGateway(1011) }, func(b *bench) { b.s.Break(fake.Healthy) }, "500"},
-		"the gateway is not there":         {func(b *bench) { b.away(404); b.s.CloseGateway(1000) }, func(b *bench) { b.back() }, "404"},
-		"the gateway is for somebody else": {func(b *bench) { b.away(403); b.s.CloseGateway(1000) }, func(b *bench) { b.back() }, "403"},
-		"the gateway falls silent":         {func(b *bench) { b.s.MuteGateway(true) }, func(b *bench) { b.s.MuteGateway(false) }, "gateway"},
-		"connections are used up":          {func(b *bench) { b.s.SetSessionBudget(0); b.s.CloseGateway(1000) }, nil, "used up"},
+		"the server is away": {func(b *bench) { b.s.Break(fake.Down) },
+			func(b *bench) { b.s.Break(fake.Healthy) }, "connection refused"},
+		"the server breaks": {func(b *bench) { b.s.Break(fake.ServerError); b.s.CloseGateway(1011) },
+			func(b *bench) { b.s.Break(fake.Healthy) }, "500"},
+		"the gateway is not there": {func(b *bench) { b.away(404); b.s.CloseGateway(1000) },
+			func(b *bench) { b.back() }, "404"},
+		"the gateway is for somebody else": {func(b *bench) { b.away(403); b.s.CloseGateway(1000) },
+			func(b *bench) { b.back() }, "403"},
+		"the gateway falls silent": {func(b *bench) { b.s.MuteGateway(true) },
+			func(b *bench) { b.s.MuteGateway(false) }, "gateway"},
+		"connections are used up": {func(b *bench) { b.s.SetSessionBudget(0); b.s.CloseGateway(1000) }, nil,
+			"used up"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +83,8 @@ func TestOneRefusalIsNotTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]func(b *bench){
 		"401": func(b *bench) {
-			b.s.Trips.Add(fake.Trip{Call: "GET /api/v10/gateway/bot", Status: 401, Body: `{"code":0,"message":"401: Unauthorized"}`})
+			b.s.Trips.Add(fake.Trip{Call: "GET /api/v10/gateway/bot", Status: 401,
+				Body: `{"code":0,"message":"401: Unauthorized"}`})
 			b.s.CloseGateway(1000)
 		},
 		"4004": func(b *bench) { b.s.CloseGateway(4004) },

@@ -168,7 +168,8 @@ const notAttached = "⚠️ This card does not show everything, and the file wit
 
 // whereWhole says where a request is shown whole.
 func whereWhole(request string) string {
-	return "Read it on the daemon's machine before you answer: `approver approve " + request + "` shows all of it and asks once more."
+	return "Read it on the daemon's machine before you answer: `approver approve " + request +
+		"` shows all of it and asks once more."
 }
 
 // howTo says how to answer, and why not by one tap.
@@ -194,7 +195,8 @@ func (v view) howTo(card approver.Card, oneTap, cut bool) string {
 	case oneTap:
 		fmt.Fprintf(&b, "Press a button, or `/approve code:%s` or `/deny code:%s`.", code, code)
 	default:
-		fmt.Fprintf(&b, "Code: `%s`. To approve, press Enter code… and type it, or use `/approve code:%s`. To deny, press Deny.", code, code)
+		fmt.Fprintf(&b, "Code: `%s`. To approve, press Enter code… and type it, or use `/approve code:%s`. To deny, "+
+			"press Deny.", code, code)
 	}
 	return b.String()
 }

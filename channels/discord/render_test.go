@@ -40,7 +40,8 @@ func checkLimits(t *testing.T, v view) {
 
 func TestRenderLimits(t *testing.T) {
 	for name, unit := range map[string]string{
-		"plain": "a", "escaped": "_", "ticks": "`", "fences": "``` ", "wide": "漢", "emoji": "🔥", "newlines": "\n", "invalid": "\xff", "links": "https://",
+		"plain": "a", "escaped": "_", "ticks": "`", "fences": "``` ", "wide": "漢", "emoji": "🔥", "newlines": "\n",
+		"invalid": "\xff", "links": "https://",
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{1, 700, 2600, 100_000} {
@@ -55,7 +56,8 @@ func TestRenderLimits(t *testing.T) {
 						t.Fatal(err)
 					}
 					checkLimits(t, v)
-					if n == 100_000 && (!v.partial || v.file.name != cardFile || !strings.HasSuffix(v.file.content, "\nCommand:\n"+long)) {
+					if n == 100_000 && (!v.partial || v.file.name != cardFile ||
+						!strings.HasSuffix(v.file.content, "\nCommand:\n"+long)) {
 						t.Errorf("partial %v, %s of %d bytes; the command has %d", v.partial, v.file.name, len(v.file.content), len(long))
 					}
 				}
@@ -81,9 +83,10 @@ func TestButtons(t *testing.T) {
 		partial bool
 		want    string
 	}{
-		"one tap":              {func(*approver.Card) {}, false, "Approve Deny Details"},
-		"no one tap":           {func(c *approver.Card) { c.OneTap = false }, false, "Deny Enter code… Details"},
-		"catastrophic":         {func(c *approver.Card) { c.Severity = approver.Catastrophic }, false, "Deny Enter code… Details"},
+		"one tap":    {func(*approver.Card) {}, false, "Approve Deny Details"},
+		"no one tap": {func(c *approver.Card) { c.OneTap = false }, false, "Deny Enter code… Details"},
+		"catastrophic": {func(c *approver.Card) { c.Severity = approver.Catastrophic }, false,
+			"Deny Enter code… Details"},
 		"unknown severity":     {func(c *approver.Card) { c.Severity = 9 }, false, "Deny Enter code… Details"},
 		"cut":                  {func(c *approver.Card) { c.Command = long }, false, "Deny Enter code… Details"},
 		"posted cut":           {func(*approver.Card) {}, true, "Deny Enter code… Details"},
@@ -131,7 +134,8 @@ func TestButtons(t *testing.T) {
 }
 
 func TestRenderBadRequest(t *testing.T) {
-	for _, id := range []string{"", "x", "{" + uuid.NewString() + "}", strings.ToUpper("0198c0de-aaaa-7000-8000-00000000abcd"), strings.ReplaceAll(uuid.NewString(), "-", "")} {
+	for _, id := range []string{"", "x", "{" + uuid.NewString() + "}",
+		strings.ToUpper("0198c0de-aaaa-7000-8000-00000000abcd"), strings.ReplaceAll(uuid.NewString(), "-", "")} {
 		card := high()
 		card.Request = id
 		if _, err := render(card, false); err == nil {
@@ -141,7 +145,8 @@ func TestRenderBadRequest(t *testing.T) {
 }
 
 func TestFencedCommand(t *testing.T) {
-	for _, command := range []string{"```", "a```b", "````", "`````", "``` `` ` ```", "\n```\n@everyone", strings.Repeat("`", 99)} {
+	for _, command := range []string{"```", "a```b", "````", "`````", "``` `` ` ```", "\n```\n@everyone",
+		strings.Repeat("`", 99)} {
 		card := high()
 		card.Command = command
 		v, err := render(card, false)
@@ -192,8 +197,10 @@ func TestCustomID(t *testing.T) {
 		}
 	}
 	good := customID(id, actApprove, 0)
-	for _, s := range []string{"", "a1:", good + "x", good[:26], "a2" + good[2:], good[:26] + "x", good[:25] + "." + good[26:], good[:3] + "!" + good[4:], good[:24] + "B" + good[25:], strings.ToUpper(good),
-		good + "+", good + "+0", good + "+01", good + "+-1", good + "++1", good + "+1+1", good + "+1 ", good + "+1000000", good + "+٣", good + "+1_0",
+	for _, s := range []string{"", "a1:", good + "x", good[:26], "a2" + good[2:], good[:26] + "x",
+		good[:25] + "." + good[26:], good[:3] + "!" + good[4:], good[:24] + "B" + good[25:], strings.ToUpper(good),
+		good + "+", good + "+0", good + "+01", good + "+-1", good + "++1", good + "+1+1", good + "+1 ", good + "+1000000",
+		good + "+٣", good + "+1_0",
 		good[:26] + "d+1", good[:26] + "i+1", "+1" + good, good[:25] + "+1" + good[25:]} {
 		if _, _, _, ok := parseCustomID(s); ok && s != good {
 			t.Errorf("%q was accepted", s)
@@ -214,9 +221,12 @@ func FuzzParseCustomID(f *testing.F) {
 }
 
 var hostile = []string{
-	"plain", "**b** *i* __u__ _i_ ~~s~~ ||sp||", "`code` ``` fence ```", "[a](https://evil.example) <https://evil.example>",
-	"@everyone @here <@1> <@!1> <@&2> <#3>", "<t:0:R> <:e:1> <a:e:1> </approve:1>", "# head\n## two\n-# sub\n> quote\n>>> q\n- list\n* list",
-	"https://evil.example discord.gg/abc DiscordApp.com/invite/x steam://run", `\* \\ \@everyone \`, "  # indented\n\t> tab", "漢🔥é", "a_b_c snake_case",
+	"plain", "**b** *i* __u__ _i_ ~~s~~ ||sp||", "`code` ``` fence ```",
+	"[a](https://evil.example) <https://evil.example>",
+	"@everyone @here <@1> <@!1> <@&2> <#3>", "<t:0:R> <:e:1> <a:e:1> </approve:1>",
+	"# head\n## two\n-# sub\n> quote\n>>> q\n- list\n* list",
+	"https://evil.example discord.gg/abc DiscordApp.com/invite/x steam://run", `\* \\ \@everyone \`,
+	"  # indented\n\t> tab", "漢🔥é", "a_b_c snake_case",
 }
 
 func TestEscape(t *testing.T) {
@@ -260,7 +270,8 @@ func FuzzRender(f *testing.F) {
 		}
 		card := high()
 		card.Command, card.Push = command, text
-		card.Why, card.Rule, card.Claimed, card.Agent, card.Session, card.Dir, card.Host, card.Notice = text, text, text, text, text, text, text, text
+		card.Why, card.Rule, card.Claimed, card.Agent, card.Session, card.Dir, card.Host, card.Notice = text, text, text,
+			text, text, text, text, text
 		v, err := render(card, false)
 		if err != nil {
 			t.Fatal(err)

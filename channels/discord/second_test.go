@@ -67,7 +67,8 @@ func TestTwoDaemonsOneBot(t *testing.T) {
 			t.Errorf("the other daemon changed a card: %+v", c)
 		}
 	}
-	other.until("the other one's log", func() bool { return strings.Contains(other.logged(), "give each daemon a bot of its own") })
+	other.until("the other one's log",
+		func() bool { return strings.Contains(other.logged(), "give each daemon a bot of its own") })
 	log, _ := other.stop()
 	if n := strings.Count(log, "level=ERROR"); n != 1 {
 		t.Errorf("the other daemon's log has %d errors:\n%s", n, log)
@@ -106,7 +107,8 @@ func TestAcknowledgedElsewhereCounts(t *testing.T) {
 						t.Errorf("got %+v", r)
 					}
 				}
-				b.until("both acknowledgements", func() bool { return strings.Count(strings.Join(b.s.Log(), "\n"), "/callback") == 2 })
+				b.until("both acknowledgements",
+					func() bool { return strings.Count(strings.Join(b.s.Log(), "\n"), "/callback") == 2 })
 				log, err := b.stop()
 				// Just after a change of the lease it was a replica.
 				want := 1

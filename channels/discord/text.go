@@ -80,7 +80,8 @@ func (in *intake) foreign(ctx context.Context, r approver.Reply) bool {
 	ctx, cancel := lingering(ctx, tellWithin)
 	defer cancel()
 	var card discordgo.Message
-	err := in.call(ctx, "look at a card", http.MethodGet, "channels/"+r.Conversation+"/messages/"+r.Message, nil, nil, &card)
+	err := in.call(ctx, "look at a card", http.MethodGet, "channels/"+r.Conversation+"/messages/"+r.Message, nil, nil,
+		&card)
 	return err == nil && requestOf(&card) == "" // it is settled, and not by us
 }
 
@@ -118,7 +119,8 @@ func (in *intake) answer(ctx context.Context, m *discordgo.Message, text string)
 	out.Reference = &discordgo.MessageReference{MessageID: m.ID, ChannelID: m.ChannelID, FailIfNotExists: &ifGone}
 	out.Nonce, out.EnforceNonce = "re-"+m.ID, true
 	err := in.twice(ctx, func() error {
-		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out, nil, nil)
+		return in.call(ctx, "answer a message", http.MethodPost, "channels/"+url.PathEscape(m.ChannelID)+"/messages", out,
+			nil, nil)
 	})
 	if err != nil {
 		in.log.Warn("a person could not be told what became of their answer", "error", err)

@@ -63,7 +63,8 @@ func (e *apiError) Error() string {
 	case e.status == http.StatusUnauthorized:
 		text += ": the bot token is not valid: put a current one into token_file"
 	case e.code == discordgo.ErrCodeMissingAccess, e.code == discordgo.ErrCodeMissingPermissions:
-		text += ": give the bot View Channel, Send Messages, Embed Links, Attach Files and Read Message History in the channel"
+		text += ": give the bot View Channel, Send Messages, Embed Links, Attach Files and Read Message History in the " +
+			"channel"
 	case e.code == discordgo.ErrCodeUnknownChannel:
 		text += ": check the channel id, and that the bot is a member of that server"
 	}
@@ -74,17 +75,19 @@ func (e *apiError) Error() string {
 // it. Without a code of Discord's own the response may be that of a proxy, and a bad
 // token may be a good one in a moment.
 func (e *apiError) Is(target error) bool {
-	return target == approver.ErrFinal && e.code != 0 && e.status >= 400 && e.status < 500 && !passing[e.status] && !passing[e.code]
+	return target == approver.ErrFinal && e.code != 0 && e.status >= 400 && e.status < 500 && !passing[e.status] &&
+		!passing[e.code]
 }
 
 // passing are the statuses and codes of refusals that may be over in a moment.
 var passing = map[int]bool{
-	http.StatusUnauthorized: true, http.StatusRequestTimeout: true, http.StatusTooEarly: true, http.StatusTooManyRequests: true,
-	40001:  true, // unauthorized
-	40004:  true, // sending messages is switched off for a while
-	40062:  true, // the resource is limited
-	110001: true, // the feature is switched off for a while
-	130000: true, // the resource is overloaded
+	http.StatusUnauthorized: true, http.StatusRequestTimeout: true, http.StatusTooEarly: true,
+	http.StatusTooManyRequests: true,
+	40001:                      true, // unauthorized
+	40004:                      true, // sending messages is switched off for a while
+	40062:                      true, // the resource is limited
+	110001:                     true, // the feature is switched off for a while
+	130000:                     true, // the resource is overloaded
 }
 
 // A final is an ErrFinal of our own: the same card would be refused again.

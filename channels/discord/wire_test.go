@@ -76,7 +76,8 @@ func TestNonce(t *testing.T) {
 	settled := card
 	settled.Code = high().Code
 	for name, twin := range map[string]string{
-		"another place": b.c.nonce(to(b.there), card), "another bot": other.nonce(to(b.here), card), "another code": b.c.nonce(to(b.here), settled),
+		"another place": b.c.nonce(to(b.there), card), "another bot": other.nonce(to(b.here), card),
+		"another code": b.c.nonce(to(b.here), settled),
 	} {
 		if n == twin {
 			t.Errorf("%s has the same nonce", name)
@@ -110,15 +111,18 @@ func TestRefusedDestinations(t *testing.T) {
 		}
 	}
 	for name, d := range map[string]approver.Destination{
-		"another channel's": {Channel: "slack", Conversation: b.here}, "a way out of a path": to("../../users/@me"), "zero": {},
+		"another channel's": {Channel: "slack", Conversation: b.here}, "a way out of a path": to("../../users/@me"),
+		"zero":            {},
 		"no conversation": to(""), "a name": to("general"), "a way to the root": to("/"), "a query": to(b.here + "?x=1"),
 	} {
-		if err := b.c.Update(t.Context(), approver.Ref{Destination: d, Message: b.here}, high()); !errors.Is(err, approver.ErrFinal) {
+		if err := b.c.Update(t.Context(), approver.Ref{Destination: d, Message: b.here}, high()); !errors.Is(err,
+			approver.ErrFinal) {
 			t.Errorf("%s: Update gives %v", name, err)
 		}
 	}
 	for _, message := range []string{"", "x", "../1", b.s.Bot() + "/crosspost"} {
-		if err := b.c.Update(t.Context(), approver.Ref{Destination: to(b.here), Message: message}, high()); !errors.Is(err, approver.ErrFinal) {
+		if err := b.c.Update(t.Context(), approver.Ref{Destination: to(b.here), Message: message}, high()); !errors.Is(err,
+			approver.ErrFinal) {
 			t.Errorf("Update of the message id %q gives %v", message, err)
 		}
 	}
@@ -187,16 +191,18 @@ func TestErrorResponses(t *testing.T) {
 		calls  int64
 		want   string
 	}{
-		"forbidden":      {403, nil, `{"code":50013,"message":"Missing Permissions"}`, 1, "Embed Links"},
-		"no such":        {404, nil, `{"code":10003,"message":"Unknown Channel"}`, 1, "check the channel id"},
-		"token":          {401, nil, `{"code":0,"message":"401: Unauthorized"}`, 1, "token_file"},
-		"bad form":       {400, nil, `{"code":50035,"message":"Invalid Form Body"}`, 1, "50035"},
-		"html":           {502, nil, `<html>Bad Gateway</html>`, 2, "502 Bad Gateway"},
-		"unavailable":    {503, nil, ``, 2, "503"},
-		"long wait":      {429, map[string]string{"Retry-After": "3600"}, `{"retry_after":3600,"message":"slow"}`, 1, "retry after"},
-		"wait in HTML":   {429, map[string]string{"Retry-After": "3600"}, `<html>banned</html>`, 1, "retry after 1h"},
-		"redirect":       {307, map[string]string{"Location": "http://127.0.0.1:1/steal"}, ``, 1, "307"},
-		"hostile text":   {400, nil, `{"code":1,"message":"line\nbreak` + strings.Repeat("x", 5000) + `"}`, 1, "bytes hidden"},
+		"forbidden":   {403, nil, `{"code":50013,"message":"Missing Permissions"}`, 1, "Embed Links"},
+		"no such":     {404, nil, `{"code":10003,"message":"Unknown Channel"}`, 1, "check the channel id"},
+		"token":       {401, nil, `{"code":0,"message":"401: Unauthorized"}`, 1, "token_file"},
+		"bad form":    {400, nil, `{"code":50035,"message":"Invalid Form Body"}`, 1, "50035"},
+		"html":        {502, nil, `<html>Bad Gateway</html>`, 2, "502 Bad Gateway"},
+		"unavailable": {503, nil, ``, 2, "503"},
+		"long wait": {429, map[string]string{"Retry-After": "3600"}, `{"retry_after":3600,"message":"slow"}`, 1,
+			"retry after"},
+		"wait in HTML": {429, map[string]string{"Retry-After": "3600"}, `<html>banned</html>`, 1, "retry after 1h"},
+		"redirect":     {307, map[string]string{"Location": "http://127.0.0.1:1/steal"}, ``, 1, "307"},
+		"hostile text": {400, nil, `{"code":1,"message":"line\nbreak` + strings.Repeat("x", 5000) + `"}`, 1,
+			"bytes hidden"},
 		"cut off":        {200, nil, `{"id":"109876`, 2, "not JSON"},
 		"no message id":  {200, nil, `{}`, 2, "no message id"},
 		"not an object":  {200, nil, `[]`, 2, "not readable"},
@@ -219,7 +225,8 @@ func TestErrorResponses(t *testing.T) {
 			if err == nil || ref != (approver.Ref{}) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("Post returned %+v and %v, want an error with %q", ref, err, c.want)
 			}
-			if strings.Contains(err.Error(), "very-secret-token") || strings.ContainsAny(err.Error(), "\r\x1b") || len(err.Error()) > 700 {
+			if strings.Contains(err.Error(), "very-secret-token") || strings.ContainsAny(err.Error(), "\r\x1b") ||
+				len(err.Error()) > 700 {
 				t.Errorf("the error is not fit to be shown: %v", err)
 			}
 			if n := calls.Load(); n != c.calls {
@@ -268,7 +275,8 @@ func TestWaitsFor429(t *testing.T) {
 
 func TestWire(t *testing.T) {
 	w := newWire("http://127.0.0.1:1/api")
-	for _, address := range []string{"https://evil.example/", "https://discord.com/api/v10/x", "http://discord.com/api/v9/x", "https://discord.com/api/v9evil/"} {
+	for _, address := range []string{"https://evil.example/", "https://discord.com/api/v10/x",
+		"http://discord.com/api/v9/x", "https://discord.com/api/v9evil/"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -73,9 +73,12 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"don’t " + code, "Don’t approve " + code, "DON'T " + code, "donʼt " + code, "don＇t " + code, "don`t " + code, "don´t " + code, "dont " + code,
-		"No; " + code, "no? " + code, "no-" + code, "no — " + code, "no—" + code, "(no) " + code, "nope " + code, "no\u00a0" + code,
-		"NO… " + code, code + "? no!!", "n\u200bo " + code, "no" + "\n" + code, "cancel " + code, "/cancel " + code, "stop: " + code,
+		"don’t " + code, "Don’t approve " + code, "DON'T " + code, "donʼt " + code, "don＇t " + code, "don`t " + code,
+		"don´t " + code, "dont " + code,
+		"No; " + code, "no? " + code, "no-" + code, "no — " + code, "no—" + code, "(no) " + code, "nope " + code,
+		"no\u00a0" + code,
+		"NO… " + code, code + "? no!!", "n\u200bo " + code, "no" + "\n" + code, "cancel " + code, "/cancel " + code,
+		"stop: " + code,
 		"never " + code, "reject " + code, "do not approve " + code, "yes, no, " + code, "do not deny " + code,
 		"/deny\n" + code, "/deny-" + code, "DENY- " + code, "/denied " + code, "/denyit " + code,
 		"❌ " + code, "⛔" + code, "👎🏿 " + code, code + "👎",
@@ -86,8 +89,10 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"wait, what is " + code, "nein " + code, "block " + code, "can't approve " + code, "decline " + code, "refuse " + code, "disapprove " + code,
-		"dis-approve " + code, "ｎｏ " + code, "go ahead: " + code, code + "?", "ok？ " + code, "~~" + code + "~~", "🚫 " + code, "🔥 " + code, "yes 2 " + code,
+		"wait, what is " + code, "nein " + code, "block " + code, "can't approve " + code, "decline " + code,
+		"refuse " + code, "disapprove " + code,
+		"dis-approve " + code, "ｎｏ " + code, "go ahead: " + code, code + "?", "ok？ " + code, "~~" + code + "~~",
+		"🚫 " + code, "🔥 " + code, "yes 2 " + code,
 		"не " + code, "no\u0301 " + code, "> " + code, "confirm-dialog " + code,
 		"yes \xff " + code,
 	} {
@@ -97,7 +102,8 @@ func TestOnlyConsentApprovesByCode(t *testing.T) {
 		}
 	}
 	// Channels that know the errors of codes alone must not take it for talk.
-	if !errors.Is(ErrUnclear, tokens.ErrForm) || errors.Is(ErrUnclear, ErrNotAnAnswer) || !strings.Contains(ErrUnclear.Error(), "/deny and the code") {
+	if !errors.Is(ErrUnclear, tokens.ErrForm) || errors.Is(ErrUnclear, ErrNotAnAnswer) ||
+		!strings.Contains(ErrUnclear.Error(), "/deny and the code") {
 		t.Errorf("ErrUnclear is %v", ErrUnclear)
 	}
 	for _, s := range []string{"please confirm payment", "confirm changes", "can you confirm request 12?"} {

@@ -47,8 +47,9 @@ var fatalCodes = map[string]string{
 // with what to do where something can be done. An answer that is not known may be
 // over in a moment.
 var refusals = map[string]string{
-	"not_in_channel":                           "the bot is not in the conversation: type /invite @bot there",
-	"channel_not_found":                        "the conversation does not exist or the bot is not in it: type /invite @bot there, or correct the id under channels",
+	"not_in_channel": "the bot is not in the conversation: type /invite @bot there",
+	"channel_not_found": "the conversation does not exist or the bot is not in it: type /invite " +
+		"@bot there, or correct the id under channels",
 	"is_archived":                              "the conversation is archived: unarchive it, or use another one",
 	"message_not_found":                        "somebody deleted the card",
 	"thread_not_found":                         "somebody deleted the thread",
@@ -75,7 +76,8 @@ var refusals = map[string]string{
 
 // passing are Slack's answers that are about our connections, not about a card.
 var passing = map[string]string{
-	"too_many_websockets": "Slack allows an app ten connections, and all are taken: with connections: 1 ten daemons fit; docs/channels/slack.md says what to do with more",
+	"too_many_websockets": "Slack allows an app ten connections, and all are taken: with connections: 1 ten daemons " +
+		"fit; docs/channels/slack.md says what to do with more",
 }
 
 // A finalError is an answer that the same message would meet again.
@@ -157,14 +159,16 @@ func tokenGone(err error) bool {
 	switch {
 	case !ok:
 		return false
-	case e.Err == "invalid_auth", e.Err == "not_authed", e.Err == "account_inactive", e.Err == "token_revoked", e.Err == "token_expired":
+	case e.Err == "invalid_auth", e.Err == "not_authed", e.Err == "account_inactive", e.Err == "token_revoked",
+		e.Err == "token_expired":
 		return true
 	}
 	return false
 }
 
 // halfDone are Slack's answers to a call that may have been carried out.
-var halfDone = map[string]bool{"internal_error": true, "fatal_error": true, "request_timeout": true, "service_unavailable": true}
+var halfDone = map[string]bool{"internal_error": true, "fatal_error": true, "request_timeout": true,
+	"service_unavailable": true}
 
 // certain reports whether an error proves that Slack did not carry out the
 // call. Anything else is ambiguous.
@@ -213,7 +217,8 @@ func (p *pacer) wait(ctx context.Context, method string) error {
 		return ctx.Err()
 	}
 	if deadline, ok := ctx.Deadline(); d > maxLimitPause || ok && time.Until(deadline) < d {
-		return limitedError{fmt.Errorf("slack limits the rate for another %v, longer than there is time", d.Round(time.Millisecond)), time.Now().Add(d)}
+		return limitedError{fmt.Errorf("slack limits the rate for another %v, longer than there is time",
+			d.Round(time.Millisecond)), time.Now().Add(d)}
 	}
 	return sleep(ctx, d)
 }

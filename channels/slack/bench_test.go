@@ -118,7 +118,8 @@ func (b *bench) eventually(what string, f func() bool) {
 			return
 		}
 	}
-	b.t.Fatalf("in vain for: %s\nreplies %+v\nlog of the service:\n%s\nour log:\n%s", what, b.got(), strings.Join(b.fake.Log(), "\n"), b.logs)
+	b.t.Fatalf("in vain for: %s\nreplies %+v\nlog of the service:\n%s\nour log:\n%s", what, b.got(),
+		strings.Join(b.fake.Log(), "\n"), b.logs)
 }
 
 // want waits for exactly n replies in all.

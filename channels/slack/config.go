@@ -101,7 +101,8 @@ func (c Config) Validate() error {
 	}
 	for i, id := range c.Channels {
 		if !channelID.MatchString(id) {
-			bad("channels[%d] %q is not a conversation id: use the id (C…, G… or D…) from the bottom of the channel's details, not its name", i, id)
+			bad("channels[%d] %q is not a conversation id: use the id (C…, G… or D…) from the bottom of the channel's "+
+				"details, not its name", i, id)
 		} else if slices.Index(c.Channels, id) < i {
 			bad("channels[%d] %q is there twice", i, id)
 		}
@@ -161,7 +162,8 @@ func (c Config) api() (string, error) {
 		return defaultAPI, nil
 	}
 	u, err := url.Parse(c.APIURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
 		// The text is not quoted: it could hold a password.
 		return "", errors.New("api_url is not an absolute http or https URL such as " + defaultAPI)
 	}

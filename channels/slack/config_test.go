@@ -41,16 +41,25 @@ func TestValidate(t *testing.T) {
 			[]string{"bot_token is missing", "app_token is missing", "channels is empty", "approvers is empty"}},
 		{"tokens swapped", func(c *slack.Config) { c.BotToken, c.AppToken = c.AppToken, c.BotToken },
 			[]string{"bot_token does not start with xoxb-", "app_token does not start with xapp-"}},
-		{"a user's token", func(c *slack.Config) { c.BotToken = secret.New("xoxp-1") }, []string{"bot_token does not start with xoxb-"}},
-		{"token twice", func(c *slack.Config) { c.BotTokenFile = "f" }, []string{"bot_token and bot_token_file are both set"}},
-		{"a channel's name", func(c *slack.Config) { c.Channels = []string{"#general"} }, []string{`channels[0] "#general" is not a conversation id`}},
-		{"a person as channel", func(c *slack.Config) { c.Channels = []string{"U0ANN12345"} }, []string{`channels[0] "U0ANN12345" is not`}},
-		{"a channel twice", func(c *slack.Config) { c.Channels = []string{"C0HERE1234", "C0HERE1234"} }, []string{`channels[1] "C0HERE1234" is there twice`}},
-		{"an approver's name", func(c *slack.Config) { c.Approvers = []approver.Approver{{ID: "ann"}} }, []string{`approvers[0] id "ann" is not a user id`}},
+		{"a user's token", func(c *slack.Config) { c.BotToken = secret.New("xoxp-1") },
+			[]string{"bot_token does not start with xoxb-"}},
+		{"token twice", func(c *slack.Config) { c.BotTokenFile = "f" },
+			[]string{"bot_token and bot_token_file are both set"}},
+		{"a channel's name", func(c *slack.Config) { c.Channels = []string{"#general"} },
+			[]string{`channels[0] "#general" is not a conversation id`}},
+		{"a person as channel", func(c *slack.Config) { c.Channels = []string{"U0ANN12345"} },
+			[]string{`channels[0] "U0ANN12345" is not`}},
+		{"a channel twice", func(c *slack.Config) { c.Channels = []string{"C0HERE1234", "C0HERE1234"} },
+			[]string{`channels[1] "C0HERE1234" is there twice`}},
+		{"an approver's name", func(c *slack.Config) { c.Approvers = []approver.Approver{{ID: "ann"}} },
+			[]string{`approvers[0] id "ann" is not a user id`}},
 		{"an approver's mail", func(c *slack.Config) { c.Approvers[0].ID = "ann@example.org" }, []string{"is not a user id"}},
-		{"an approver in lower case", func(c *slack.Config) { c.Approvers[0].ID = "u0ann12345" }, []string{"is not a user id"}},
-		{"an approver without id", func(c *slack.Config) { c.Approvers = []approver.Approver{{Name: "Ann"}} }, []string{"is not a user id"}},
-		{"an approver twice", func(c *slack.Config) { c.Approvers = append(c.Approvers, c.Approvers[0]) }, []string{"approvers[1] id", "twice"}},
+		{"an approver in lower case", func(c *slack.Config) { c.Approvers[0].ID = "u0ann12345" },
+			[]string{"is not a user id"}},
+		{"an approver without id", func(c *slack.Config) { c.Approvers = []approver.Approver{{Name: "Ann"}} },
+			[]string{"is not a user id"}},
+		{"an approver twice", func(c *slack.Config) { c.Approvers = append(c.Approvers, c.Approvers[0]) },
+			[]string{"approvers[1] id", "twice"}},
 		{"a bad team", func(c *slack.Config) { c.Teams = []string{"home"} }, []string{`teams[0] "home"`}},
 		{"a bad app", func(c *slack.Config) { c.AppID = "approver" }, []string{`app_id "approver"`}},
 		{"too many connections", func(c *slack.Config) { c.Connections = 6 }, []string{"connections is 6"}},
@@ -121,7 +130,8 @@ func TestTokenFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := slack.New(slack.Config{BotTokenFile: filepath.Join(dir, "none")}, nil); err == nil || errors.Is(err, os.ErrNotExist) {
+	if _, err := slack.New(slack.Config{BotTokenFile: filepath.Join(dir, "none")}, nil); err == nil ||
+		errors.Is(err, os.ErrNotExist) {
 		t.Errorf("New reads files of a configuration that is invalid anyway: %v", err)
 	}
 }

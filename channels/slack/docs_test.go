@@ -34,7 +34,8 @@ func TestPage(t *testing.T) {
 		}
 		return out
 	}
-	channeltest.Buttons(t, Name, labels(func(*approver.Card) {}), labels(func(c *approver.Card) { c.Severity = approver.Catastrophic }))
+	channeltest.Buttons(t, Name, labels(func(*approver.Card) {}),
+		labels(func(c *approver.Card) { c.Severity = approver.Catastrophic }))
 	if want := fmt.Sprintf("at most %d bytes", maxBlocksJSON); !strings.Contains(channeltest.Page(t, Name), want) {
 		t.Errorf("the page does not say %q", want)
 	}
@@ -182,7 +183,8 @@ func TestManifest(t *testing.T) {
 			continue
 		}
 		in, err := intent.Parse(c.Command + " " + testCode(t).Reveal())
-		if err != nil || in.Method != approver.ByCommand || in.Approve != (c.Command == "/approve") || c.Escape || c.Description == "" {
+		if err != nil || in.Method != approver.ByCommand || in.Approve != (c.Command == "/approve") || c.Escape ||
+			c.Description == "" {
 			t.Errorf("the command %+v: %+v, %v", c, in, err)
 		}
 	}
@@ -190,7 +192,8 @@ func TestManifest(t *testing.T) {
 	if !m.Settings.SocketMode || !m.Settings.Interactivity.Enabled || m.Settings.Rotation || m.Settings.Org {
 		t.Errorf("the manifest's settings: %+v", m.Settings)
 	}
-	if !m.Features.Home.Messages || m.Features.Home.ReadOnly || m.Features.Bot.Name == "" || m.Display.Name == "" || len(m.Display.Description) > 140 {
+	if !m.Features.Home.Messages || m.Features.Home.ReadOnly || m.Features.Bot.Name == "" || m.Display.Name == "" ||
+		len(m.Display.Description) > 140 {
 		t.Errorf("the manifest's features: %+v, %+v", m.Features, m.Display)
 	}
 }

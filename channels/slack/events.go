@@ -79,7 +79,8 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 		s.refuse(ctx, at, cb.User.ID, err)
 		return
 	}
-	if cb.Container.Type != "message" || cb.Container.IsEphemeral || at.Message == "" || cb.Channel.ID != at.Channel || !g.ours(&cb.Message) {
+	if cb.Container.Type != "message" || cb.Container.IsEphemeral || at.Message == "" || cb.Channel.ID != at.Channel ||
+		!g.ours(&cb.Message) {
 		s.log.Info("slack button refused", "user", cb.User.ID, "reason", "not on a message of ours")
 		return
 	}
@@ -116,7 +117,8 @@ func (s *session) button(ctx context.Context, a *ack, cb *slack.InteractionCallb
 }
 
 // textForeign follows the outcome of an answer that another daemon may count.
-const textForeign = " If the card has not changed by now, answer again: another approver may receive with the same Slack app."
+const textForeign = " If the card has not changed by now, answer again: another approver may receive with the same " +
+	"Slack app."
 
 // settle passes an answer on and tells its sender what became of it. An answer to
 // a card that is not ours is not acknowledged, so that Slack may bring it to
@@ -144,7 +146,8 @@ func (s *session) open(ctx context.Context, cb *slack.InteractionCallback, at pl
 	})
 	if err != nil {
 		s.log.Warn("could not open a slack dialogue", "error", err)
-		s.tell(ctx, at, cb.User.ID, "Slack did not open the dialogue in time. Press the button again, or send /approve with the code.")
+		s.tell(ctx, at, cb.User.ID,
+			"Slack did not open the dialogue in time. Press the button again, or send /approve with the code.")
 	}
 }
 
@@ -266,7 +269,9 @@ func answerCommand(a *ack, text string) bool {
 
 // message handles an ordinary message. Talk is left alone, and so is everybody
 // who is not an approver.
-func (s *session) message(ctx context.Context, a *ack, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent) {
+func (s *session) message(
+	ctx context.Context, a *ack, outer *slackevents.EventsAPIEvent, ev *slackevents.MessageEvent,
+) {
 	late := time.AfterFunc(ackIn, func() { a.done(nil) })
 	defer late.Stop()
 	g := s.who()
@@ -287,7 +292,8 @@ func (s *session) message(ctx context.Context, a *ack, outer *slackevents.Events
 		s.tell(ctx, at, ev.User, formHelp(err))
 		return
 	}
-	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant, Sent: sentAt(ev.TimeStamp)}
+	r := approver.Reply{Sender: ev.User, Approve: in.Approve, Method: in.Method, Code: in.Code, Grant: in.Grant,
+		Sent: sentAt(ev.TimeStamp)}
 	if in.Method == approver.ByPlain {
 		request, ok := s.parent(ctx, ev)
 		if !ok {
@@ -296,7 +302,8 @@ func (s *session) message(ctx context.Context, a *ack, outer *slackevents.Events
 		at.Request, at.Message = request, ev.ThreadTimeStamp
 	}
 	if in.Approve && !s.cfg.TextApprovals {
-		s.tell(ctx, at, ev.User, "A message cannot approve in Slack. Use the card's buttons, or the command /approve with the code.")
+		s.tell(ctx, at, ev.User,
+			"A message cannot approve in Slack. Use the card's buttons, or the command /approve with the code.")
 		return
 	}
 	r.Channel, r.Conversation, r.Request, r.Message = Name, at.Channel, at.Request, at.Message
@@ -334,7 +341,8 @@ func (s *session) ask(ctx context.Context, r approver.Reply) (out approver.Outco
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("taking a slack answer panicked", "panic", p)
-			out = approver.Outcome{Text: "Something broke while your answer was taken: look at the card to see whether it counted."}
+			out = approver.Outcome{Text: "Something broke while your answer was taken: look at the card to see whether it " +
+				"counted."}
 		}
 	}()
 	return s.reply(ctx, r)
@@ -386,7 +394,8 @@ func formHelp(err error) string {
 	if errors.Is(err, intent.ErrUnclear) {
 		return "That is neither a clear yes nor a clear no: " + intent.ErrUnclear.Error() + "."
 	}
-	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in /approve CONFIRM-ABC234."
+	return "That is not a confirmation code. It looks like CONFIRM-ABC234; copy it from the card, as in /approve " +
+		"CONFIRM-ABC234."
 }
 
 func clip(s string) string {

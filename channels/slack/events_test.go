@@ -56,9 +56,12 @@ func TestForgedButtons(t *testing.T) {
 		{"a message of a person", set("message.bot_id", "")},
 		{"a message of another bot", set("message.bot_id", "B0EVIL1234")},
 		{"no copy of the message", func(p object) { delete(p, "message") }},
-		{"another block", set("actions", []object{{"type": "button", "action_id": "approve", "block_id": "evil", "value": card.Request}})},
-		{"block and value differ", set("actions", []object{{"type": "button", "action_id": "approve", "block_id": block, "value": "other"}})},
-		{"another action", set("actions", []object{{"type": "button", "action_id": "approve_all", "block_id": block, "value": card.Request}})},
+		{"another block", set("actions",
+			[]object{{"type": "button", "action_id": "approve", "block_id": "evil", "value": card.Request}})},
+		{"block and value differ",
+			set("actions", []object{{"type": "button", "action_id": "approve", "block_id": block, "value": "other"}})},
+		{"another action", set("actions",
+			[]object{{"type": "button", "action_id": "approve_all", "block_id": block, "value": card.Request}})},
 		{"two actions", set("actions", []object{
 			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request},
 			{"type": "button", "action_id": "approve", "block_id": block, "value": card.Request}})},
@@ -82,7 +85,8 @@ func TestForgedButtons(t *testing.T) {
 	// The same event, unchanged, is a reply: the changes above are what refused it.
 	b.fake.Deliver("interactive", b.fake.ButtonPayload(ann, here, ref.Message, block, card.Request, "approve"))
 	r := b.want(1)[0]
-	want := approver.Reply{Channel: "slack", Conversation: here, Sender: ann, Name: "ann", Approve: true, Method: approver.ByTap,
+	want := approver.Reply{Channel: "slack", Conversation: here, Sender: ann, Name: "ann", Approve: true,
+		Method:  approver.ByTap,
 		Request: card.Request, Message: ref.Message}
 	if r != want {
 		t.Errorf("the reply is %+v, want %+v", r, want)
@@ -120,7 +124,8 @@ func TestMessages(t *testing.T) {
 		{name: "a code does not approve by default", text: "CODE", told: "A message cannot approve"},
 		{name: "a code with a no denies", text: "no CODE", want: "code false", told: "Noted."},
 		{name: "mentioned bot", text: "<@" + slacktest.BotUser + "> no CODE", want: "code false"},
-		{name: "yes in the thread where allowed", approve: true, thread: true, text: "yes", want: "plain true", told: "Noted."},
+		{name: "yes in the thread where allowed", approve: true, thread: true, text: "yes", want: "plain true",
+			told: "Noted."},
 		{name: "yes in the thread by default", thread: true, text: "yes", told: "A message cannot approve"},
 		{name: "no in the thread", thread: true, text: "No!", want: "plain false", told: "Noted."},
 		{name: "no outside the thread", text: "no"},
@@ -130,21 +135,33 @@ func TestMessages(t *testing.T) {
 		{name: "a command sent as text", text: " /deny CODE", want: "command false"},
 		{name: "a command without its code", text: " /deny now", told: "not a confirmation code"},
 		{name: "a stranger", approve: true, user: stranger, text: "CODE"},
-		{name: "edited", approve: true, text: "CODE", change: func(e, _ object) { e["edited"] = object{"user": ann, "ts": "1.0"} }},
+		{name: "edited", approve: true, text: "CODE",
+			change: func(e, _ object) { e["edited"] = object{"user": ann, "ts": "1.0"} }},
 		{name: "changed", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "message_changed" }},
-		{name: "broadcast from a thread", approve: true, text: "CODE", change: func(e, _ object) { e["subtype"] = "thread_broadcast" }},
-		{name: "a bot with the approver's id", approve: true, text: "CODE", change: func(e, _ object) { e["bot_id"] = "B0OTHER123" }},
-		{name: "a bot's profile", approve: true, text: "CODE", change: func(e, _ object) { e["bot_profile"] = object{"id": "B0OTHER123"} }},
+		{name: "broadcast from a thread", approve: true, text: "CODE",
+			change: func(e, _ object) { e["subtype"] = "thread_broadcast" }},
+		{name: "a bot with the approver's id", approve: true, text: "CODE",
+			change: func(e, _ object) { e["bot_id"] = "B0OTHER123" }},
+		{name: "a bot's profile", approve: true, text: "CODE",
+			change: func(e, _ object) { e["bot_profile"] = object{"id": "B0OTHER123"} }},
 		{name: "a workflow", approve: true, text: "CODE", change: func(e, _ object) { e["workflow_id"] = "Wf1" }},
 		{name: "a webhook's name", approve: true, text: "CODE", change: func(e, _ object) { e["username"] = "ann" }},
-		{name: "shared conversation", approve: true, text: "CODE", change: func(_, o object) { o["is_ext_shared_channel"] = true }},
-		{name: "another workspace's member", approve: true, text: "CODE", change: func(e, _ object) { e["user_team"] = "T0EVIL1234" }},
-		{name: "another workspace's source", approve: true, text: "CODE", change: func(e, _ object) { e["source_team"] = "T0EVIL1234" }},
-		{name: "another workspace's team", approve: true, text: "CODE", change: func(e, _ object) { e["team"] = "T0EVIL1234" }},
-		{name: "another workspace's event", approve: true, text: "CODE", change: func(_, o object) { o["team_id"] = "T0EVIL1234" }},
-		{name: "another app's event", approve: true, text: "CODE", change: func(_, o object) { o["api_app_id"] = "A0EVIL1234" }},
-		{name: "another conversation", approve: true, text: "CODE", change: func(e, _ object) { e["channel"] = "C0EVIL1234" }},
-		{name: "a direct message that gets no cards", approve: true, text: "CODE", change: func(e, _ object) { e["channel"], e["channel_type"] = "D0DIRECT12", "im" }},
+		{name: "shared conversation", approve: true, text: "CODE",
+			change: func(_, o object) { o["is_ext_shared_channel"] = true }},
+		{name: "another workspace's member", approve: true, text: "CODE",
+			change: func(e, _ object) { e["user_team"] = "T0EVIL1234" }},
+		{name: "another workspace's source", approve: true, text: "CODE",
+			change: func(e, _ object) { e["source_team"] = "T0EVIL1234" }},
+		{name: "another workspace's team", approve: true, text: "CODE",
+			change: func(e, _ object) { e["team"] = "T0EVIL1234" }},
+		{name: "another workspace's event", approve: true, text: "CODE",
+			change: func(_, o object) { o["team_id"] = "T0EVIL1234" }},
+		{name: "another app's event", approve: true, text: "CODE",
+			change: func(_, o object) { o["api_app_id"] = "A0EVIL1234" }},
+		{name: "another conversation", approve: true, text: "CODE",
+			change: func(e, _ object) { e["channel"] = "C0EVIL1234" }},
+		{name: "a direct message that gets no cards", approve: true, text: "CODE",
+			change: func(e, _ object) { e["channel"], e["channel_type"] = "D0DIRECT12", "im" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := start(t, setup{config: func(cfg *slack.Config) { cfg.TextApprovals = c.approve }})
@@ -179,7 +196,8 @@ func TestMessages(t *testing.T) {
 			if got := fmt.Sprintf("%s %v", r.Method, r.Approve); got != c.want || r.Sender != c.user || r.Conversation != here {
 				t.Errorf("the reply is %+v, want %s", r, c.want)
 			}
-			if plain := r.Method == approver.ByPlain; plain != (r.Request == card.Request && r.Message == ref.Message) || plain == r.Code.Equal(card.Code) {
+			if plain := r.Method == approver.ByPlain; plain != (r.Request == card.Request && r.Message == ref.Message) ||
+				plain == r.Code.Equal(card.Code) {
 				t.Errorf("the reply names the wrong card: %+v", r)
 			}
 		})
@@ -250,7 +268,8 @@ func TestCodeDialogue(t *testing.T) {
 	b.told(ann, "Approved: it runs.")
 	b.eventually("the dialogue closes", func() bool { return !b.fake.Open(ann) })
 	r := b.want(2)[1]
-	if !r.Approve || r.Method != approver.ByCode || r.Request != card.Request || r.Message != ref.Message || !r.Code.Equal(card.Code) ||
+	if !r.Approve || r.Method != approver.ByCode || r.Request != card.Request || r.Message != ref.Message ||
+		!r.Code.Equal(card.Code) ||
 		r.Conversation != here || r.Sender != ann || r.Name != "ann" {
 		t.Errorf("the reply is %+v", r)
 	}
@@ -279,7 +298,8 @@ func TestSlowCode(t *testing.T) {
 	if n := b.fake.Count("attempt 1"); n != 0 {
 		t.Errorf("%d events were delivered again: their acknowledgement was late", n)
 	}
-	if got := strings.Join(append(b.fake.Told(ann), b.fake.Told(ben)...), "\n"); strings.Contains(got, "trouble") || strings.Contains(got, "dispatch_failed") {
+	if got := strings.Join(append(b.fake.Told(ann), b.fake.Told(ben)...), "\n"); strings.Contains(got, "trouble") ||
+		strings.Contains(got, "dispatch_failed") {
 		t.Errorf("Slack complained: %s", got)
 	}
 }
@@ -298,9 +318,12 @@ func TestForgedDialogues(t *testing.T) {
 		"a member of another workspace": func(p object) { p["user"] = object{"id": ann, "team_id": "T0EVIL1234"} },
 		"a stranger":                    func(p object) { p["user"] = object{"id": stranger, "team_id": slacktest.Team} },
 		"another dialogue":              func(p object) { p["view"] = with(p["view"], "callback_id", "evil") },
-		"another conversation":          func(p object) { p["view"] = with(p["view"], "private_metadata", `{"r":"x","c":"C0EVIL1234","m":"1"}`) },
-		"no place":                      func(p object) { p["view"] = with(p["view"], "private_metadata", "") },
-		"no code":                       func(p object) { p["view"] = with(p["view"], "state", nil) },
+		"another conversation": func(p object) {
+			p["view"] = with(p["view"], "private_metadata",
+				`{"r":"x","c":"C0EVIL1234","m":"1"}`)
+		},
+		"no place": func(p object) { p["view"] = with(p["view"], "private_metadata", "") },
+		"no code":  func(p object) { p["view"] = with(p["view"], "state", nil) },
 	} {
 		p, err := b.fake.SubmitPayload(ann, card.Code.Reveal())
 		if err != nil {
@@ -346,7 +369,8 @@ func TestCommands(t *testing.T) {
 		{"two codes", ann, "/approve", "CODE CONFIRM-ACDEFGHJ", nil, "", "more than one code"},
 		{"another command", ann, "/standup", "CODE", nil, "", ""},
 		{"a stranger", stranger, "/approve", "CODE", nil, "", "not on the approver list"},
-		{"a conversation without cards", ann, "/approve", "CODE", func(p object) { p["channel_id"] = "C0OTHER123" }, "", "only in the conversation"},
+		{"a conversation without cards", ann, "/approve", "CODE", func(p object) { p["channel_id"] = "C0OTHER123" }, "",
+			"only in the conversation"},
 		{"another workspace", ann, "/approve", "CODE", func(p object) { p["team_id"] = "T0EVIL1234" }, "", ""},
 		{"another app", ann, "/approve", "CODE", func(p object) { p["api_app_id"] = "A0EVIL1234" }, "", ""},
 		{"no workspace", ann, "/approve", "CODE", func(p object) { delete(p, "team_id") }, "", ""},
@@ -375,7 +399,8 @@ func TestCommands(t *testing.T) {
 				return
 			}
 			r := b.want(before + 1)[before]
-			if fmt.Sprint(r.Approve) != c.want || r.Method != approver.ByCommand || !r.Code.Equal(card.Code) || r.Request != "" || r.Conversation != here {
+			if fmt.Sprint(r.Approve) != c.want || r.Method != approver.ByCommand || !r.Code.Equal(card.Code) ||
+				r.Request != "" || r.Conversation != here {
 				t.Errorf("the reply is %+v", r)
 			}
 		})

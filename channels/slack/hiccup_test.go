@@ -52,9 +52,10 @@ func TestHiccupsWhilePosting(t *testing.T) {
 			"a code that is not known":  {trip: fake.Trip{Status: 200, Body: failed("brand_new_trouble")}},
 			"invalid_auth for a moment": {trip: fake.Trip{Status: 200, Body: failed("invalid_auth")}},
 			"token_revoked for now":     {trip: fake.Trip{Status: 200, Body: failed("token_revoked")}},
-			"429, 20 s":                 {trip: fake.Trip{Status: 429, RetryAfter: 20 * time.Second}, patience: 20 * time.Second},
-			"429, 60 s":                 {trip: fake.Trip{Status: 429, RetryAfter: time.Minute}, patience: time.Minute},
-			"429, an hour":              {trip: fake.Trip{Status: 429, RetryAfter: time.Hour}, patience: time.Hour},
+			"429, 20 s": {trip: fake.Trip{Status: 429, RetryAfter: 20 * time.Second},
+				patience: 20 * time.Second},
+			"429, 60 s":    {trip: fake.Trip{Status: 429, RetryAfter: time.Minute}, patience: time.Minute},
+			"429, an hour": {trip: fake.Trip{Status: 429, RetryAfter: time.Hour}, patience: time.Hour},
 		} {
 			t.Run(method+" "+name, func(t *testing.T) {
 				t.Parallel()
@@ -87,7 +88,8 @@ func TestHiccupsWhilePosting(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if list := server.Cards(here); len(list) != 1 || list[0].Message != again.Message || !slices.Contains(list[0].Buttons, fake.ApproveButton) {
+				if list := server.Cards(here); len(list) != 1 || list[0].Message != again.Message ||
+					!slices.Contains(list[0].Buttons, fake.ApproveButton) {
 					t.Errorf("there are %d cards: %+v", len(list), list)
 				}
 			})
@@ -126,11 +128,16 @@ func TestDoubtIsOfOneCard(t *testing.T) {
 func TestRefusedForGood(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"not_in_channel": "/invite @bot", "channel_not_found": "/invite @bot", "is_archived": "unarchive", "restricted_action": "admin",
-		"restricted_action_read_only_channel": "only some may post", "restricted_action_thread_only_channel": "replies", "msg_too_long": "msg_too_long",
-		"msg_blocks_too_long": "msg_blocks_too_long", "invalid_blocks": "invalid_blocks", "no_text": "no_text", "user_is_restricted": "admin",
-		"access_denied": "admin", "ekm_access_denied": "keys", "messages_tab_disabled": "Messages tab", "method_not_supported_for_channel_type": "another kind",
-		"missing_scope": "OAuth", "no_permission": "admin", "team_access_not_granted": "organisation", "not_allowed_token_type": "xoxb",
+		"not_in_channel": "/invite @bot", "channel_not_found": "/invite @bot", "is_archived": "unarchive",
+		"restricted_action":                   "admin",
+		"restricted_action_read_only_channel": "only some may post", "restricted_action_thread_only_channel": "replies",
+		"msg_too_long":        "msg_too_long",
+		"msg_blocks_too_long": "msg_blocks_too_long", "invalid_blocks": "invalid_blocks", "no_text": "no_text",
+		"user_is_restricted": "admin",
+		"access_denied":      "admin", "ekm_access_denied": "keys", "messages_tab_disabled": "Messages tab",
+		"method_not_supported_for_channel_type": "another kind",
+		"missing_scope":                         "OAuth", "no_permission": "admin", "team_access_not_granted": "organisation",
+		"not_allowed_token_type": "xoxb",
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
@@ -144,10 +151,12 @@ func TestRefusedForGood(t *testing.T) {
 			server.Refuse("chat.postMessage", code)
 			server.Refuse("chat.update", code)
 			looked := server.Count("conversations.info")
-			if _, err := ch.Post(t.Context(), hereDest, (&bench{t: t}).card()); !errors.Is(err, approver.ErrFinal) || !strings.Contains(err.Error(), want) {
+			if _, err := ch.Post(t.Context(), hereDest, (&bench{t: t}).card()); !errors.Is(err, approver.ErrFinal) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("Post gives %v, want ErrFinal and %q", err, want)
 			}
-			if err := ch.Update(t.Context(), ref, card); !errors.Is(err, approver.ErrFinal) || !strings.Contains(err.Error(), want) {
+			if err := ch.Update(t.Context(), ref, card); !errors.Is(err, approver.ErrFinal) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("Update gives %v", err)
 			}
 			server.Refuse("chat.postMessage", "")
@@ -176,12 +185,16 @@ func TestFileThatIsNotTaken(t *testing.T) {
 		"a limit": {long, func(s *slacktest.Server) {
 			s.Trips.Add(fake.Trip{Call: "files.getUpload", Status: 429, RetryAfter: time.Minute})
 		}},
-		"address breaks":         {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "files.getUpload", Status: 503, Times: 2}) }},
-		"upload refused":         {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Status: 403}) }},
-		"upload breaks":          {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Status: 500, Times: 2}) }},
-		"upload cut":             {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Times: 2}) }},
-		"not shared":             {long, func(s *slacktest.Server) { s.Refuse("files.completeUploadExternal", "storage_limit_reached") }},
-		"sharing breaks":         {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "files.complete", Status: 500}) }},
+		"address breaks": {long,
+			func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "files.getUpload", Status: 503, Times: 2}) }},
+		"upload refused": {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Status: 403}) }},
+		"upload breaks": {long,
+			func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Status: 500, Times: 2}) }},
+		"upload cut": {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "upload", Times: 2}) }},
+		"not shared": {long,
+			func(s *slacktest.Server) { s.Refuse("files.completeUploadExternal", "storage_limit_reached") }},
+		"sharing breaks": {long,
+			func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "files.complete", Status: 500}) }},
 		"sharing cut":            {long, func(s *slacktest.Server) { s.Trips.Add(fake.Trip{Call: "files.complete"}) }},
 		"larger than is allowed": {strings.Repeat("x", 17<<20), nil},
 	} {
@@ -198,7 +211,8 @@ func TestFileThatIsNotTaken(t *testing.T) {
 			if len(got) != 1 || got[0].Message != ref.Message || !ref.Partial || len(got[0].Files) != 0 {
 				t.Fatalf("%d cards, ref %+v", len(got), ref)
 			}
-			if text := got[0].Text; !strings.Contains(text, "could not be attached") || !strings.Contains(text, "approver approve "+card.Request) || strings.Contains(text, "is attached as") {
+			if text := got[0].Text; !strings.Contains(text, "could not be attached") ||
+				!strings.Contains(text, "approver approve "+card.Request) || strings.Contains(text, "is attached as") {
 				t.Errorf("the card says\n%s", text)
 			}
 			if slices.Contains(got[0].Buttons, fake.ApproveButton) || !slices.Contains(got[0].Buttons, fake.DenyButton) {
@@ -211,7 +225,8 @@ func TestFileThatIsNotTaken(t *testing.T) {
 			if err := b.channel.Update(t.Context(), ref, card); err != nil {
 				t.Fatal(err)
 			}
-			if text := b.fake.Cards(here)[0].Text; strings.Contains(text, "is attached as") || !strings.Contains(text, "approver approve "+card.Request) {
+			if text := b.fake.Cards(here)[0].Text; strings.Contains(text, "is attached as") ||
+				!strings.Contains(text, "approver approve "+card.Request) {
 				t.Errorf("updated, the card says\n%s", text)
 			}
 		})
@@ -259,7 +274,8 @@ func TestCardIsNotLeftWithoutItsFile(t *testing.T) {
 				t.Errorf("%d cards are left", n)
 			}
 			ref, err := ch.Post(t.Context(), hereDest, card)
-			if list := server.Cards(here); err != nil || len(list) != 1 || list[0].Message != ref.Message || len(list[0].Files) != 1 {
+			if list := server.Cards(here); err != nil || len(list) != 1 || list[0].Message != ref.Message ||
+				len(list[0].Files) != 1 {
 				t.Errorf("Post gives %+v, %v; %d cards", ref, err, len(list))
 			}
 		})

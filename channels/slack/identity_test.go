@@ -50,10 +50,12 @@ func TestGuard(t *testing.T) {
 
 func TestZeroGuardAdmitsNobody(t *testing.T) {
 	var g guard
-	if g.admit(origin{}) == nil || g.admit(origin{app: "A1", team: "T1", user: "U1", userTeam: "T1"}) == nil || g.place("") == nil || g.place("C1") == nil {
+	if g.admit(origin{}) == nil || g.admit(origin{app: "A1", team: "T1", user: "U1", userTeam: "T1"}) == nil ||
+		g.place("") == nil || g.place("C1") == nil {
 		t.Error("the zero guard admits somebody")
 	}
-	if (guard{approvers: map[string]bool{"": true}, teams: map[string]bool{"": true}, channels: map[string]bool{"": true}}).admit(origin{}) == nil {
+	if (guard{approvers: map[string]bool{"": true}, teams: map[string]bool{"": true},
+		channels: map[string]bool{"": true}}).admit(origin{}) == nil {
 		t.Error("empty ids are admitted")
 	}
 }

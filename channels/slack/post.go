@@ -39,7 +39,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, card approv
 		return approver.Ref{}, fmt.Errorf("slack: post a card: %w", ended)
 	}
 	if err != nil {
-		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error", err)
+		c.log.Warn("a card is posted without its file", "request", card.Request, "conversation", to.Conversation, "error",
+			err)
 		m = renderAs(card, true, mark, notAttached)
 	}
 	ts, err := c.once(ctx, to, card.Request, mark, m)
@@ -223,7 +224,8 @@ func (c *Channel) upload(ctx context.Context, files []file) ([]slack.FileSummary
 
 func (c *Channel) uploadOne(ctx context.Context, f file) (slack.FileSummary, error) {
 	if len(f.content) > maxUploadSize {
-		return slack.FileSummary{}, final("slack: the card's %s has %d bytes, more than the %d that are attached", f.name, len(f.content), maxUploadSize)
+		return slack.FileSummary{},
+			final("slack: the card's %s has %d bytes, more than the %d that are attached", f.name, len(f.content), maxUploadSize)
 	}
 	var at *slack.GetUploadURLExternalResponse
 	err := c.call(ctx, "files.getUploadURLExternal", func(ctx context.Context) (err error) {

@@ -22,11 +22,21 @@ func TestReception(t *testing.T) {
 		trouble, cure func(*slacktest.Server)
 		problem       string
 	}{
-		"Slack is away": {func(s *slacktest.Server) { s.Break(fake.Down) }, func(s *slacktest.Server) { s.Break(fake.Healthy) }, "connection refused"},
-		"Slack breaks":  {func(s *slacktest.Server) { s.Break(fake.ServerError) }, func(s *slacktest.Server) { s.Break(fake.Healthy) }, "500"},
-		"no more connections": {func(s *slacktest.Server) { s.Refuse("apps.connections.open", "too_many_websockets"); s.Drop() },
+		"Slack is away": {func(s *slacktest.Server) { s.Break(fake.Down) },
+			func(s *slacktest.Server) { s.Break(fake.Healthy) }, "connection refused"},
+		"Slack breaks": {func(s *slacktest.Server) { s.Break(fake.ServerError) },
+			func(s *slacktest.Server) { s.Break(fake.Healthy) }, "500"},
+		"no more connections": {func(s *slacktest.Server) {
+			s.Refuse("apps.connections.open",
+				"too_many_websockets")
+			s.Drop()
+		},
 			func(s *slacktest.Server) { s.Refuse("apps.connections.open", "") }, "Slack allows an app ten connections"},
-		"an error that is not known": {func(s *slacktest.Server) { s.Refuse("apps.connections.open", "internal_error"); s.Drop() },
+		"an error that is not known": {func(s *slacktest.Server) {
+			s.Refuse("apps.connections.open",
+				"internal_error")
+			s.Drop()
+		},
 			func(s *slacktest.Server) { s.Refuse("apps.connections.open", "") }, "internal_error"},
 		"not to be found": {func(s *slacktest.Server) {
 			s.Trips.Add(fake.Trip{Call: "apps.connections.open", Status: 404, Times: 1 << 20})
@@ -39,7 +49,8 @@ func TestReception(t *testing.T) {
 			b.eventually("the reception", func() bool { return b.channel.Reception().Up })
 			began := b.channel.Reception()
 			c.trouble(b.fake)
-			b.eventually("the reason", func() bool { r := b.channel.Reception(); return !r.Up && strings.Contains(r.Problem, c.problem) })
+			b.eventually("the reason",
+				func() bool { r := b.channel.Reception(); return !r.Up && strings.Contains(r.Problem, c.problem) })
 			if r := b.channel.Reception(); r.Since.Before(began.Since) || r.Bad.Before(r.Since) || r.Good.IsZero() {
 				t.Errorf("%+v", r)
 			}
@@ -62,7 +73,8 @@ func TestReception(t *testing.T) {
 func TestOneConnectionTooMany(t *testing.T) {
 	t.Parallel()
 	b := begin(t, setup{fake: func(f *slacktest.Server) {
-		f.Trips.Add(fake.Trip{Call: "apps.connections.open", Skip: 1, Times: 1 << 20, Status: 200, Body: failed("too_many_websockets")})
+		f.Trips.Add(fake.Trip{Call: "apps.connections.open", Skip: 1, Times: 1 << 20, Status: 200,
+			Body: failed("too_many_websockets")})
 	}})
 	b.eventually("five refusals", func() bool { return strings.Count(b.logs.String(), "too_many_websockets") >= 5 })
 	if r := b.channel.Reception(); !r.Up {
@@ -145,7 +157,8 @@ func TestRevokedForAWhile(t *testing.T) {
 	if !server.WaitConnections(t.Context(), 2) {
 		t.Fatal("no connection")
 	}
-	for deadline := time.Now().Add(time.Minute); !c.Reception().Up && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !c.Reception().Up &&
+		time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		continue
 	}
 	if r := c.Reception(); !r.Up {
@@ -174,7 +187,8 @@ func (b *bench) beside() *bench {
 		<-other.ended
 	})
 	b.eventually("four connections", func() bool { open, _ := b.fake.Connections(); return open == 4 })
-	b.eventually("the other one to know", func() bool { return strings.Contains(other.logs.String(), "other processes receive") })
+	b.eventually("the other one to know",
+		func() bool { return strings.Contains(other.logs.String(), "other processes receive") })
 	return other
 }
 
@@ -197,7 +211,8 @@ func TestTwoDaemonsOneApp(t *testing.T) {
 		if err := b.fake.Tap(ann, here, ref.Message, fake.ApproveButton); err != nil {
 			t.Fatal(err)
 		}
-		b.eventually("the press to count", func() bool { return len(b.got()) == n+1 }) // in turn: Slack tries three connections
+		// in turn: Slack tries three connections
+		b.eventually("the press to count", func() bool { return len(b.got()) == n+1 })
 		if r := b.got()[n]; r.Request != card.Request || !r.Approve {
 			t.Errorf("got %+v", r)
 		}
@@ -211,7 +226,8 @@ func TestTwoDaemonsOneApp(t *testing.T) {
 			t.Errorf("the other daemon changed a card: %+v", c)
 		}
 	}
-	if n := strings.Count(other.logs.String(), "level=ERROR"); n != 1 || !strings.Contains(other.logs.String(), "give each daemon an app of its own") {
+	if n := strings.Count(other.logs.String(), "level=ERROR"); n != 1 ||
+		!strings.Contains(other.logs.String(), "give each daemon an app of its own") {
 		t.Errorf("the other daemon's log has %d errors:\n%s", n, other.logs)
 	}
 	if strings.Contains(b.logs.String(), "level=ERROR") {

@@ -204,10 +204,12 @@ func (l layout) cutNote() string {
 	case attached:
 		note += " The whole is attached as a file in the thread: read it before you answer."
 	case notAttached:
-		note += " The file with the whole could not be attached. Read it on the daemon's machine before you answer: approver approve " +
+		note += " The file with the whole could not be attached. Read it on the daemon's machine before you answer: " +
+			"approver approve " +
 			oneLine(l.card.Request) + " shows all of it and asks once more."
 	case mayBeAttached:
-		note += " The whole is in the thread where Slack took the file, and approver approve " + oneLine(l.card.Request) + " shows it on the daemon's machine."
+		note += " The whole is in the thread where Slack took the file, and approver approve " + oneLine(l.card.Request) +
+			" shows it on the daemon's machine."
 	}
 	return "✂️ " + note
 }
@@ -241,14 +243,16 @@ func (l layout) howTo() slack.Block {
 	if l.tap {
 		return richText(words("Press a button, or send "), typed("/approve "+code), words(" or "), typed("/deny "+code))
 	}
-	return richText(words("To approve, press “Enter code…” and type "), typed(code), words(", or send "), typed("/approve "+code),
+	return richText(words("To approve, press “Enter code…” and type "), typed(code), words(", or send "),
+		typed("/approve "+code),
 		words(". To deny, press Deny or send "), typed("/deny "+code))
 }
 
 // expiry is the one place with markup: numbers and words of our own.
 func (l layout) expiry() slack.Block {
 	due := l.card.Due.UTC()
-	text := fmt.Sprintf("⏳ %s · <!date^%d^{time_secs}|%s> your time", l.card.Until(), due.Unix(), due.Format("15:04:05 UTC"))
+	text := fmt.Sprintf("⏳ %s · <!date^%d^{time_secs}|%s> your time", l.card.Until(), due.Unix(),
+		due.Format("15:04:05 UTC"))
 	return slack.NewContextBlock("", slack.NewTextBlockObject(slack.MarkdownType, text, false, true))
 }
 

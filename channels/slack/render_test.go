@@ -107,7 +107,8 @@ func TestZeroCard(t *testing.T) {
 
 func TestMarks(t *testing.T) {
 	for state, want := range map[approver.State]string{
-		approver.Pending: "🟠", approver.Approved: "🟠", approver.Consumed: "✅ 🟠", approver.Denied: "⛔ 🟠", approver.Expired: "⌛ 🟠", approver.Withdrawn: "↩ 🟠",
+		approver.Pending: "🟠", approver.Approved: "🟠", approver.Consumed: "✅ 🟠", approver.Denied: "⛔ 🟠",
+		approver.Expired: "⌛ 🟠", approver.Withdrawn: "↩ 🟠",
 	} {
 		card := testCard(t)
 		card.State, card.Result = state, "the result"
@@ -195,7 +196,8 @@ func TestCutCommand(t *testing.T) {
 	if !m.partial || len(m.files) != 1 || m.files[0].content != card.Command {
 		t.Fatalf("partial %v, %d files", m.partial, len(m.files))
 	}
-	for _, part := range []string{"head ", " tail", "bytes hidden, sha256", fmt.Sprintf("of the command's %d bytes are hidden", len(card.Command))} {
+	for _, part := range []string{"head ", " tail", "bytes hidden, sha256",
+		fmt.Sprintf("of the command's %d bytes are hidden", len(card.Command))} {
 		if !strings.Contains(w, part) {
 			t.Errorf("the card does not say %q", part)
 		}
@@ -227,7 +229,8 @@ func TestLongResult(t *testing.T) {
 	card.State, card.Result = approver.Denied, "⛔ Denied by "+strings.Repeat("Ann ", 1000)+"at last"
 	m := render(card, false, "1")
 	w := wire(t, m)
-	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || len(m.files) != 0 || strings.Contains(w, "attached") {
+	if !strings.Contains(w, "bytes hidden") || !strings.Contains(w, "at last") || len(m.files) != 0 ||
+		strings.Contains(w, "attached") {
 		t.Errorf("a long result is cut in its place, and no file is promised: %.2000s", w)
 	}
 }
@@ -267,7 +270,8 @@ func TestDialogues(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	for _, budget := range []int{-100, 0, 1, 200, 5000} {
-		for _, s := range []string{"", "short", strings.Repeat("\"", 4000), strings.Repeat("é漢🔥", 3000), strings.Repeat("\x01", 9000)} {
+		for _, s := range []string{"", "short", strings.Repeat("\"", 4000), strings.Repeat("é漢🔥", 3000),
+			strings.Repeat("\x01", 9000)} {
 			shown, hidden := fit(s, budget)
 			if hidden == 0 && shown != s {
 				t.Errorf("fit(%d bytes, %d) cuts silently", len(s), budget)
@@ -286,17 +290,22 @@ func TestFit(t *testing.T) {
 // never approved by a tap, and a settled one has no code.
 func FuzzRender(f *testing.F) {
 	f.Add("git push", "why", "claim", "dir", "push", uint8(1), true)
-	f.Add(strings.Repeat("\"\\\n", 5000), strings.Repeat("<", 2000), strings.Repeat("\"", 900), strings.Repeat("\t", 900), "", uint8(0), false)
+	f.Add(strings.Repeat("\"\\\n", 5000), strings.Repeat("<", 2000), strings.Repeat("\"", 900), strings.Repeat("\t", 900),
+		"", uint8(0), false)
 	f.Add(strings.Repeat("🔥", 5000), strings.Repeat("é", 2000), "", "", strings.Repeat("x", 500), uint8(2), true)
 	f.Add("", "", "", "", "\n", uint8(5), true)
-	f.Add(strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 900), uint8(1), true)
-	f.Add(strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 900), uint8(0), true)
+	f.Add(strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000), strings.Repeat("\"", 9000),
+		strings.Repeat("\"", 900), uint8(1), true)
+	f.Add(strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000), strings.Repeat("\\", 9000),
+		strings.Repeat("\\", 900), uint8(0), true)
 	code := testCode(f)
 	f.Fuzz(func(t *testing.T, command, why, claim, dir, push string, state uint8, high bool) {
 		card := approver.Card{
-			Request: "r", State: approver.State(state % 7), OneTap: true, Push: display.Visible(push), Command: display.Visible(command),
-			Why: display.Visible(why), Rule: display.Visible(why), Claimed: display.Visible(claim), Notice: display.Visible(claim),
-			Agent: display.Visible(dir), Session: display.Visible(dir), Dir: display.Visible(dir), Host: display.Visible(dir),
+			Request: "r", State: approver.State(state % 7), OneTap: true, Push: display.Visible(push),
+			Command: display.Visible(command),
+			Why:     display.Visible(why), Rule: display.Visible(why), Claimed: display.Visible(claim),
+			Notice: display.Visible(claim),
+			Agent:  display.Visible(dir), Session: display.Visible(dir), Dir: display.Visible(dir), Host: display.Visible(dir),
 			Result: display.Visible(why), Code: code,
 		}
 		if high {

@@ -147,7 +147,8 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 			return nil, err
 		}
 	}
-	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{}, channels: map[string]bool{}}
+	g := guard{app: c.cfg.AppID, bot: me.BotID, teams: map[string]bool{me.TeamID: true}, approvers: map[string]bool{},
+		channels: map[string]bool{}}
 	for _, id := range c.cfg.Teams {
 		g.teams[id] = true
 	}
@@ -159,7 +160,8 @@ func (c *Channel) begin(ctx context.Context, reply approver.ReplyFunc) (*session
 	}
 	return &session{
 		Channel: c, reply: reply, bot: me.UserID, guard: g,
-		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), foreign: newSeen(maxSeen), scolds: map[string]time.Time{},
+		slots: make(chan struct{}, maxHandlers), seen: newSeen(maxSeen), foreign: newSeen(maxSeen),
+		scolds: map[string]time.Time{},
 	}, nil
 }
 

@@ -125,7 +125,8 @@ func (c *Channel) vet(ctx context.Context, conversation string) error {
 	case info.ID != conversation:
 		return fatal("slack: the conversation %s has become %s: put that id under channels", conversation, info.ID)
 	case info.IsExtShared || info.IsPendingExtShared:
-		return fatal("slack: the conversation %s is shared with another organisation (Slack Connect): cards are not shown to outsiders, use another one", conversation)
+		return fatal("slack: the conversation %s is shared with another organisation (Slack Connect): cards are not shown "+
+			"to outsiders, use another one", conversation)
 	case info.IsArchived:
 		return fatal("slack: the conversation %s is archived: unarchive it, or use another one", conversation)
 	case info.IsChannel && !info.IsPrivate && !info.IsMember: // of a public one Slack tells even outsiders

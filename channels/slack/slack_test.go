@@ -66,7 +66,8 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = server.Messages(here)[0]
-	if second := blockID(t, m); second == first || !strings.HasPrefix(second, "ap:"+card.Request+":") || m.Edits != 1 || m.Text != card.Push {
+	if second := blockID(t, m); second == first || !strings.HasPrefix(second, "ap:"+card.Request+":") || m.Edits != 1 ||
+		m.Text != card.Push {
 		t.Errorf("the update has the block id %q after %q: Slack's clients would keep the old state", second, first)
 	}
 	if err := c.Update(ctx, ref, card); err != nil {
@@ -79,7 +80,8 @@ func TestPostAndUpdateOnTheWire(t *testing.T) {
 	if err := c.Update(ctx, ref, card); err != nil {
 		t.Fatal(err)
 	}
-	if m = server.Messages(here)[0]; blockID(t, m) != "" || m.Text != "⛔ "+card.Push || strings.Contains(string(m.Blocks), "CONFIRM-") {
+	if m = server.Messages(here)[0]; blockID(t, m) != "" || m.Text != "⛔ "+card.Push ||
+		strings.Contains(string(m.Blocks), "CONFIRM-") {
 		t.Errorf("settled: %+v", m)
 	}
 	if pings := server.Pinged(); len(pings) != 0 {
@@ -119,8 +121,10 @@ func TestRefusedPosts(t *testing.T) {
 		arrange func(*slacktest.Server)
 		want    string
 	}{
-		{"another conversation", approver.Destination{Channel: "slack", Conversation: "C0OTHER123"}, nil, nil, "not a configured conversation"},
-		{"another channel", approver.Destination{Channel: "telegram", Conversation: here}, nil, nil, "not a configured conversation"},
+		{"another conversation", approver.Destination{Channel: "slack", Conversation: "C0OTHER123"}, nil, nil,
+			"not a configured conversation"},
+		{"another channel", approver.Destination{Channel: "telegram", Conversation: here}, nil, nil,
+			"not a configured conversation"},
 		{"no request", hereDest, func(c *approver.Card) { c.Request = "" }, nil, "request id"},
 		{"endless request", hereDest, func(c *approver.Card) { c.Request = strings.Repeat("r", 300) }, nil, "request id"},
 		{"shared conversation", hereDest, nil, func(f *slacktest.Server) {
@@ -135,8 +139,10 @@ func TestRefusedPosts(t *testing.T) {
 		{"the bot is not a member", hereDest, nil, func(f *slacktest.Server) {
 			f.AddConversation(slacktest.Conversation{ID: here, NotMember: true})
 		}, "/invite"},
-		{"cannot be checked", hereDest, nil, func(f *slacktest.Server) { f.Refuse("conversations.info", "missing_scope") }, "add it under OAuth"},
-		{"refused by Slack", hereDest, nil, func(f *slacktest.Server) { f.Refuse("chat.postMessage", "restricted_action") }, "restricted_action"},
+		{"cannot be checked", hereDest, nil, func(f *slacktest.Server) { f.Refuse("conversations.info", "missing_scope") },
+			"add it under OAuth"},
+		{"refused by Slack", hereDest, nil, func(f *slacktest.Server) { f.Refuse("chat.postMessage", "restricted_action") },
+			"restricted_action"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := workspace(t, slacktest.Options{})
@@ -181,7 +187,8 @@ func TestLostAnswerToPost(t *testing.T) {
 	server := workspace(t, slacktest.Options{})
 	var lost atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out, err := http.NewRequestWithContext(r.Context(), r.Method, strings.TrimSuffix(server.URL(), "/api/")+r.URL.Path, r.Body)
+		out, err := http.NewRequestWithContext(r.Context(), r.Method, strings.TrimSuffix(server.URL(), "/api/")+r.URL.Path,
+			r.Body)
 		if err != nil {
 			t.Error(err)
 			return
@@ -267,7 +274,8 @@ func TestHugeAnswerIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Post(t.Context(), hereDest, (&bench{t: t}).card()); err == nil || !strings.Contains(err.Error(), "too large") {
+	if _, err := c.Post(t.Context(), hereDest, (&bench{t: t}).card()); err == nil ||
+		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("Post gives %v", err)
 	}
 }

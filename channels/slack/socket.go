@@ -83,7 +83,8 @@ func (s *session) joined(hello *socketmode.Request) {
 	}
 	s.outage.up()
 	if tell {
-		s.log.Info("other processes receive with this Slack app: all of them must share one Redis store", "connections", others, "of", mostSockets)
+		s.log.Info("other processes receive with this Slack app: all of them must share one Redis store", "connections",
+			others, "of", mostSockets)
 	}
 }
 
@@ -115,7 +116,8 @@ func (s *session) contested() {
 		return
 	}
 	s.contest.Do(func() {
-		s.log.Error("another daemon receives with this Slack app, and has a store of its own: Slack brings each answer to one of them, and the wrong one cannot count it",
+		s.log.Error("another daemon receives with this Slack app, and has a store of its own: Slack brings each answer to "+
+			"one of them, and the wrong one cannot count it",
 			"connections", others, "cure", "give each daemon an app of its own, or have them share one Redis store")
 	})
 }

@@ -18,7 +18,8 @@ import (
 
 // Run must end, and say why, for what no retry can cure.
 func TestRunEndsForGood(t *testing.T) {
-	for _, code := range []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "missing_scope",
+	for _, code := range []string{"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
+		"missing_scope",
 		"no_permission", "not_allowed_token_type", "team_access_not_granted", "org_login_required", "link_disabled"} {
 		for _, method := range []string{"auth.test", "apps.connections.open", "conversations.info"} {
 			t.Run(method+"/"+code, func(t *testing.T) {
@@ -45,9 +46,12 @@ func TestRunEndsForGood(t *testing.T) {
 				f.AddConversation(slacktest.Conversation{ID: there, NotMember: true})
 			},
 		}, "/invite"},
-		"another app's token": {setup{config: func(c *slack.Config) { c.AppID = "A0ANOTHER1" }}, "app_token belongs to the app " + slacktest.AppID},
-		"wrong bot token":     {setup{config: func(c *slack.Config) { c.BotToken = secret.New("xoxb-wrong") }}, "invalid_auth"},
-		"wrong app token":     {setup{config: func(c *slack.Config) { c.AppToken = secret.New("xapp-wrong") }}, "invalid_auth"},
+		"another app's token": {setup{config: func(c *slack.Config) { c.AppID = "A0ANOTHER1" }},
+			"app_token belongs to the app " + slacktest.AppID},
+		"wrong bot token": {setup{config: func(c *slack.Config) { c.BotToken = secret.New("xoxb-wrong") }},
+			"invalid_auth"},
+		"wrong app token": {setup{config: func(c *slack.Config) { c.AppToken = secret.New("xapp-wrong") }},
+			"invalid_auth"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +88,8 @@ func TestOneLostConversationLeavesTheOthers(t *testing.T) {
 			if _, err := b.channel.Post(t.Context(), lost, b.card()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Post gives %v, want the cure %q", err, c.want)
 			}
-			if log := b.logs.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, c.want) || !strings.Contains(log, c.lost.ID) {
+			if log := b.logs.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, c.want) ||
+				!strings.Contains(log, c.lost.ID) {
 				t.Errorf("the log does not say %q of %s:\n%s", c.want, c.lost.ID, log)
 			}
 			if err := b.fake.Tap(ann, here, b.post(b.card()).Message, fake.ApproveButton); err != nil {
@@ -231,7 +236,8 @@ func TestRedelivery(t *testing.T) {
 		b.fake.Deliver("events_api", text)
 	}
 	b.want(3)
-	b.eventually("every envelope is acknowledged", func() bool { return b.fake.Count("envelope ") == b.fake.Count(" ack ") })
+	b.eventually("every envelope is acknowledged",
+		func() bool { return b.fake.Count("envelope ") == b.fake.Count(" ack ") })
 	// Pressing again is another answer.
 	if err := b.fake.Tap(ann, here, ref.Message, fake.DenyButton); err != nil {
 		t.Fatal(err)
@@ -290,7 +296,8 @@ func TestMoreAnswersThanHands(t *testing.T) {
 	if n := len(b.got()); n != 256 {
 		t.Errorf("%d answers are in work at once", n)
 	}
-	b.eventually("the rest is left at Slack", func() bool { return strings.Contains(b.logs.String(), "left for redelivery") })
+	b.eventually("the rest is left at Slack",
+		func() bool { return strings.Contains(b.logs.String(), "left for redelivery") })
 	once.Do(func() { close(release) })
 	b.want(all)
 }
@@ -300,14 +307,16 @@ func TestMoreAnswersThanHands(t *testing.T) {
 func TestUnreadableEvents(t *testing.T) {
 	b := start(t, setup{opts: slacktest.Options{AckTimeout: 300 * time.Millisecond}})
 	for kind, payload := range map[string]any{
-		"events_api":     map[string]any{"type": "event_callback", "team_id": slacktest.Team, "event": map[string]any{"type": "brand_new"}},
+		"events_api": map[string]any{"type": "event_callback", "team_id": slacktest.Team,
+			"event": map[string]any{"type": "brand_new"}},
 		"interactive":    []string{"no object"},
 		"slash_commands": map[string]any{"command": 7},
 		"interactive ":   map[string]any{},
 	} {
 		b.fake.Deliver(strings.TrimSpace(kind), payload)
 	}
-	b.fake.Deliver("events_api", map[string]any{"type": "event_callback", "event": map[string]any{"type": "app_mention", "user": ann, "text": "yes"}})
+	b.fake.Deliver("events_api",
+		map[string]any{"type": "event_callback", "event": map[string]any{"type": "app_mention", "user": ann, "text": "yes"}})
 	b.pass()
 	time.Sleep(400 * time.Millisecond)
 	if n := b.fake.Count("attempt 1"); n != 0 || len(b.got()) != 0 {
@@ -330,7 +339,8 @@ func TestUnknownAppAdmitsNobody(t *testing.T) {
 		t.Errorf("it became %+v", got)
 	}
 
-	known := start(t, setup{opts: slacktest.Options{NoAppID: true}, config: func(c *slack.Config) { c.AppID = slacktest.AppID }})
+	known := start(t, setup{opts: slacktest.Options{NoAppID: true},
+		config: func(c *slack.Config) { c.AppID = slacktest.AppID }})
 	known.pass() // the configured id does as well
 }
 
@@ -352,7 +362,8 @@ func TestPanicIsContained(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.told(ann, "Denied.")
-	if strings.Contains(strings.Join(b.fake.Told(ann), ""), "a bug") || !strings.Contains(b.logs.String(), "a bug with details") {
+	if strings.Contains(strings.Join(b.fake.Told(ann), ""), "a bug") ||
+		!strings.Contains(b.logs.String(), "a bug with details") {
 		t.Error("the panic belongs into the log, not before people")
 	}
 }

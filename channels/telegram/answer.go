@@ -24,9 +24,10 @@ const (
 	sayOldButton = "That is not a button of this card. Nothing was changed."
 	sayWorking   = "Your answer is being processed…"
 	sayBroken    = "approver failed on this answer; it does not count."
-	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as CONFIRM-…"
-	sayWhere     = "approver watch shows it whole, on the daemon's machine."
-	sayMany      = "There is more than one code in that message. Send one, so that it is clear which request is meant."
+	sayForm      = "That is not a confirmation code. Send /approve or /deny with the whole code from the card, such as " +
+		"CONFIRM-…"
+	sayWhere = "approver watch shows it whole, on the daemon's machine."
+	sayMany  = "There is more than one code in that message. Send one, so that it is clear which request is meant."
 )
 
 // refuse tells somebody who is not listened to why their tap did nothing.
@@ -102,7 +103,8 @@ func detailsOf(request string, card *models.Message) string {
 			return text + command
 		}
 	}
-	return text + "The whole command is on the card or, where the card says so, in the file attached to it. No file? " + sayWhere
+	return text + "The whole command is on the card or, where the card says so, in the file attached to it. No file? " +
+		sayWhere
 }
 
 // detail sends the file of a card that is without it, or says what there is to say.

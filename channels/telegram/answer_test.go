@@ -107,7 +107,8 @@ func TestMadeUpButtons(t *testing.T) {
 	card := highCard(t)
 	ref := b.post(card)
 	own := b.message(ref).Buttons[0][0].Data
-	for _, data := range []string{"", "a1:", own + "x", strings.Replace(own, ":o", ":z", 1), strings.Replace(own, ":o", ":c", 1), strings.Repeat("A", 64), "a1:\x00"} {
+	for _, data := range []string{"", "a1:", own + "x", strings.Replace(own, ":o", ":z", 1),
+		strings.Replace(own, ":o", ":c", 1), strings.Repeat("A", 64), "a1:\x00"} {
 		before := len(b.told(ann))
 		b.s.Press(text(ann), ref.Conversation, ref.Message, data)
 		b.eventually("a word on "+strconv.Quote(data), func() bool { return len(b.told(ann)) > before })
@@ -143,9 +144,11 @@ func TestNotHeard(t *testing.T) {
 	}
 	as := func(kind string) map[string]any { return map[string]any{kind: message(nil)["message"]} }
 	for name, u := range map[string]map[string]any{
-		"anonymous admin":  message(map[string]any{"sender_chat": map[string]any{"id": teamChat, "type": "supergroup"}, "from": map[string]any{"id": 1087968824, "is_bot": true, "first_name": "Group"}}),
-		"linked channel":   message(map[string]any{"sender_chat": map[string]any{"id": -100777, "type": "channel"}}),
-		"forwarded":        message(map[string]any{"forward_origin": map[string]any{"type": "user", "date": 1, "sender_user": map[string]any{"id": ann, "first_name": "Ann"}}}),
+		"anonymous admin": message(map[string]any{"sender_chat": map[string]any{"id": teamChat, "type": "supergroup"},
+			"from": map[string]any{"id": 1087968824, "is_bot": true, "first_name": "Group"}}),
+		"linked channel": message(map[string]any{"sender_chat": map[string]any{"id": -100777, "type": "channel"}}),
+		"forwarded": message(map[string]any{"forward_origin": map[string]any{"type": "user", "date": 1,
+			"sender_user": map[string]any{"id": ann, "first_name": "Ann"}}}),
 		"inline bot":       message(map[string]any{"via_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "x"}}),
 		"a bot":            message(map[string]any{"from": map[string]any{"id": ann, "is_bot": true, "first_name": "Ann"}}),
 		"edited by marks":  message(map[string]any{"edit_date": 1700000000}),
@@ -160,11 +163,12 @@ func TestNotHeard(t *testing.T) {
 		"edited post":      as("edited_channel_post"),
 		"business message": as("business_message"),
 
-		"tap by a bot":           press(map[string]any{"is_bot": true}, nil, nil),
-		"tap on no message":      press(nil, nil, map[string]any{"message": nil}),
-		"tap on an old message":  press(nil, map[string]any{"date": 0}, nil),
-		"tap on another's":       press(nil, map[string]any{"from": map[string]any{"id": mallory, "first_name": "M"}}, nil),
-		"tap on another bot's":   press(nil, map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "M"}}, nil),
+		"tap by a bot":          press(map[string]any{"is_bot": true}, nil, nil),
+		"tap on no message":     press(nil, nil, map[string]any{"message": nil}),
+		"tap on an old message": press(nil, map[string]any{"date": 0}, nil),
+		"tap on another's":      press(nil, map[string]any{"from": map[string]any{"id": mallory, "first_name": "M"}}, nil),
+		"tap on another bot's": press(nil,
+			map[string]any{"from": map[string]any{"id": 5, "is_bot": true, "first_name": "M"}}, nil),
 		"tap in another chat":    press(nil, map[string]any{"chat": map[string]any{"id": other, "type": "supergroup"}}, nil),
 		"tap in another topic":   press(nil, map[string]any{"message_thread_id": 8, "is_topic_message": true}, nil),
 		"tap on an inline card":  press(nil, nil, map[string]any{"inline_message_id": "x"}),
@@ -283,7 +287,8 @@ func TestCodeForms(t *testing.T) {
 		"confirm-lllllllll":              sayForm,
 		"CONFIRM-7KQ4MX CONFIRM-2KQ4MX":  sayMany,
 		"/approve 7KQ4MX CONFIRM-2KQ4MX": "",
-		"what is CONFIRM-7KQ4MX?":        "That is neither a clear yes nor a clear no: send the code alone to approve, or /deny and the code.",
+		"what is CONFIRM-7KQ4MX?": "That is neither a clear yes nor a clear no: send the code alone to approve, or " +
+			"/deny and the code.",
 	} {
 		before := len(b.told(ann))
 		b.s.Type(text(ann), text(teamChat), text64)
@@ -336,7 +341,8 @@ func TestOutcomeIsLiteral(t *testing.T) {
 	b.s.Type(text(ann), text(teamChat), "/deny CONFIRM-7KQ4MX")
 	b.wantTold(ann, "denied by @bob_lee <b>x</b> https://evil.example")
 	all := b.s.Messages(teamChat)
-	if last := all[len(all)-1]; len(last.Entities) != 1 || last.Entities[0].Type != "code" || !last.NoPreview || last.ReplyTo == 0 {
+	if last := all[len(all)-1]; len(last.Entities) != 1 || last.Entities[0].Type != "code" || !last.NoPreview ||
+		last.ReplyTo == 0 {
 		t.Errorf("the answer is %+v", last)
 	}
 }

@@ -155,11 +155,13 @@ func (c *Channel) fail(method string, err error) error {
 		return limit(method, max(time.Duration(tooMany.RetryAfter)*time.Second, time.Second))
 	case errors.As(err, &migrated):
 		f.kind = rejected
-		f.text = fmt.Sprintf("the group has become the supergroup %d: put that id under chats in the configuration", migrated.MigrateToChatID)
+		f.text = fmt.Sprintf("the group has become the supergroup %d: put that id under chats in the configuration",
+			migrated.MigrateToChatID)
 	case errors.Is(err, bot.ErrorUnauthorized),
 		errors.Is(err, bot.ErrorNotFound) && !strings.Contains(low, "method not found"):
 		f.kind = revoked
-		f.text += ": the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no restart is needed if this one works again"
+		f.text += ": the bot token is not valid (any more): get one from @BotFather, put it in its place and restart; no " +
+			"restart is needed if this one works again"
 	case errors.Is(err, bot.ErrorConflict):
 		f.kind = conflict
 		if strings.Contains(low, "webhook") {
@@ -191,7 +193,8 @@ func kindOfText(low string) kind {
 // hint tells the person who configured the bot what to do.
 func hint(low string) string {
 	for _, h := range [...][2]string{
-		{"chat not found", "check the id under chats, and that the bot is a member there; in a private chat the person must press Start first"},
+		{"chat not found", "check the id under chats, and that the bot is a member there; in a private chat the person " +
+			"must press Start first"},
 		{"can't initiate conversation", "the person must open the bot and press Start first"},
 		{"bot was blocked", "the person has blocked the bot"},
 		{"bot was kicked", "add the bot to the group again"},
@@ -287,7 +290,8 @@ func (c *Channel) getUpdates(ctx context.Context, offset int64, wait time.Durati
 	ctx, cancel := context.WithTimeout(ctx, wait+c.pace.margin)
 	defer cancel()
 	const method = "getUpdates"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/bot"+c.token+"/"+method,
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, c.fail(method, err)
 	}
@@ -327,7 +331,8 @@ func (a updates) err() error {
 		return &bot.TooManyRequestsError{Message: a.Description, RetryAfter: a.Parameters.RetryAfter}
 	}
 	for code, err := range map[int]error{
-		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound, http.StatusConflict: bot.ErrorConflict,
+		http.StatusUnauthorized: bot.ErrorUnauthorized, http.StatusNotFound: bot.ErrorNotFound,
+		http.StatusConflict:   bot.ErrorConflict,
 		http.StatusBadRequest: bot.ErrorBadRequest, http.StatusForbidden: bot.ErrorForbidden,
 	} {
 		if a.Code == code {

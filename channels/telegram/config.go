@@ -79,7 +79,8 @@ func checkToken(token secret.Text) []error {
 	if tokenForm.MatchString(token.Reveal()) {
 		return nil
 	}
-	return []error{errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret part, as @BotFather gave it")}
+	return []error{errors.New("telegram: the token does not look like one: expected digits, a colon, and the secret " +
+		"part, as @BotFather gave it")}
 }
 
 func (c Config) validateChats() []error {
@@ -111,7 +112,8 @@ func (c Config) validateApprovers() []error {
 		id, err := number(a.ID)
 		switch {
 		case err != nil || id <= 0 || id > maxUserID:
-			errs = append(errs, fmt.Errorf("telegram: approvers[%d]: %q is not a user id: expected a number such as 10042567, never a name", i, a.ID))
+			errs = append(errs, fmt.Errorf("telegram: approvers[%d]: %q is not a user id: expected a number such as "+
+				"10042567, never a name", i, a.ID))
 		case seen[a.ID]:
 			errs = append(errs, fmt.Errorf("telegram: approvers[%d]: %s is listed twice", i, a.ID))
 		}
@@ -155,7 +157,8 @@ func apiURL(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("telegram: api_url must be an absolute http or https URL without user, query or fragment, such as " + DefaultAPI)
+		return "", errors.New("telegram: api_url must be an absolute http or https URL without user, query or fragment, " +
+			"such as " + DefaultAPI)
 	}
 	return strings.TrimRight(raw, "/"), nil
 }

@@ -27,9 +27,10 @@ func TestConfigDefects(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no token":           {func(c *Config) { c.Token = secret.Text{} }, "no token"},
-		"two tokens":         {func(c *Config) { c.TokenFile = "x" }, "both set"},
-		"bad token":          {func(c *Config) { c.Token = secret.New("123456:AA/../getMe?x=1234567890123456") }, "does not look like one"},
+		"no token":   {func(c *Config) { c.Token = secret.Text{} }, "no token"},
+		"two tokens": {func(c *Config) { c.TokenFile = "x" }, "both set"},
+		"bad token": {func(c *Config) { c.Token = secret.New("123456:AA/../getMe?x=1234567890123456") },
+			"does not look like one"},
 		"api without scheme": {func(c *Config) { c.APIURL = "api.telegram.org" }, "api_url"},
 		"api not http":       {func(c *Config) { c.APIURL = "ftp://127.0.0.1" }, "api_url"},
 		"api with query":     {func(c *Config) { c.APIURL = "https://127.0.0.1/?a=b" }, "api_url"},

@@ -21,7 +21,8 @@ func TestDirectoryThatIsCutTakesNoTap(t *testing.T) {
 			m := mustRender(t, card)
 			whole := strings.Contains(textOf(m), dir)
 			if tap := strings.Contains(labels(m), "Approve"); tap != !m.partial || tap && (!whole || looks[textOf(m)] != "") {
-				t.Fatalf("%d bytes in %s: partial %v, a tap approves: %v; the same card as in %q:\n%s", n, dir, m.partial, tap, looks[textOf(m)], textOf(m))
+				t.Fatalf("%d bytes in %s: partial %v, a tap approves: %v; the same card as in %q:\n%s", n, dir, m.partial, tap,
+					looks[textOf(m)], textOf(m))
 			}
 			if !whole && (m.file.name != "card.txt" || !strings.Contains(m.file.content, "Directory: "+dir+"\n")) {
 				t.Fatalf("%d bytes: the file %s does not name the directory %s", n, m.file.name, dir)
@@ -42,7 +43,8 @@ func TestUpdateOfACutCardTakesNoTap(t *testing.T) {
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.message(ref); !ref.Partial || m.Edits != 1 || strings.Contains(m.Text, "Tap a button") || len(m.Buttons[0]) != 1 {
+	if m := b.message(ref); !ref.Partial || m.Edits != 1 || strings.Contains(m.Text, "Tap a button") ||
+		len(m.Buttons[0]) != 1 {
 		t.Errorf("partial %v, and the card is now\n%+v", ref.Partial, m)
 	}
 }
@@ -77,7 +79,8 @@ func TestClip(t *testing.T) {
 		{"short", "short", 0},
 		{"a\nb\tc\r", "a ⏎ b c", 0},
 		{strings.Repeat("x", 60), strings.Repeat("x", 60), 0},
-		{strings.Repeat("x", 31) + strings.Repeat("y", 30), strings.Repeat("x", 14) + "… 33 bytes hidden …" + strings.Repeat("y", 14), 33},
+		{strings.Repeat("x", 31) + strings.Repeat("y", 30),
+			strings.Repeat("x", 14) + "… 33 bytes hidden …" + strings.Repeat("y", 14), 33},
 		{strings.Repeat("🔥", 31), strings.Repeat("🔥", 7) + "… 68 bytes hidden …" + strings.Repeat("🔥", 7), 68},
 	} {
 		if got, hidden := clip(c.in, 60); got != c.want || hidden != c.hidden {

@@ -115,7 +115,8 @@ func idle(t *testing.T) *bench {
 	c.pace = quickPace()
 	b.c = c
 	b.judge = func(_ context.Context, r approver.Reply) approver.Outcome {
-		return approver.Outcome{Kind: approver.OutcomeRecorded, Text: "Your answer no. " + strconv.Itoa(len(b.got())) + " is noted."}
+		return approver.Outcome{Kind: approver.OutcomeRecorded,
+			Text: "Your answer no. " + strconv.Itoa(len(b.got())) + " is noted."}
 	}
 	t.Cleanup(func() {
 		if strings.Contains(b.logs.String(), b.s.Token()) {

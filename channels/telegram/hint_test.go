@@ -60,7 +60,8 @@ func TestHints(t *testing.T) {
 		if b.settled(); c.want != "" {
 			b.eventually("a word", func() bool { return len(b.told(ann)) > told })
 		}
-		if got := b.told(ann)[told:]; (c.want == "") != (len(got) == 0) || c.want != "" && !slices.Equal(got, []string{c.want}) {
+		if got := b.told(ann)[told:]; (c.want == "") != (len(got) == 0) ||
+			c.want != "" && !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%d: %q got %q, want %q", i, c.says, got, c.want)
 		}
 	}
@@ -109,7 +110,8 @@ func TestHintsAreFew(t *testing.T) {
 	}
 	var h hinted
 	now := time.Unix(1e9, 0)
-	if !h.due(1, now, time.Minute) || h.due(1, now.Add(59*time.Second), time.Minute) || !h.due(1, now.Add(time.Minute), time.Minute) {
+	if !h.due(1, now, time.Minute) || h.due(1, now.Add(59*time.Second), time.Minute) ||
+		!h.due(1, now.Add(time.Minute), time.Minute) {
 		t.Error("not one in a minute")
 	}
 }

@@ -74,10 +74,11 @@ type sender struct {
 var (
 	errNotAnAct   = errors.New("neither a new message nor a button press")
 	errNoPerson   = errors.New("not sent by a person under their own name")
-	errSecondHand = errors.New("not written by the sender here and now: forwarded, scheduled, or through another bot or account")
-	errElsewhere  = errors.New("not in a configured chat or topic")
-	errStranger   = errors.New("the sender is not on the approver list")
-	errNotOurs    = errors.New("the button is not on a message of this bot that can still be read")
+	errSecondHand = errors.New("not written by the sender here and now: forwarded, scheduled, or through another bot " +
+		"or account")
+	errElsewhere = errors.New("not in a configured chat or topic")
+	errStranger  = errors.New("the sender is not on the approver list")
+	errNotOurs   = errors.New("the button is not on a message of this bot that can still be read")
 )
 
 // A guard decides who is listened to. It is asked before anything else in an

@@ -53,10 +53,12 @@ func (l *listener) pairs(ctx context.Context, m *models.Message, refused error) 
 		return false // not typed by a person here and now
 	}
 	at := whereIs(m)
-	who := approver.Paired{ID: strconv.FormatInt(m.From.ID, 10), Name: displayName(m.From), Chat: strconv.FormatInt(at.chat, 10), Title: m.Chat.Title, Thread: at.thread}
+	who := approver.Paired{ID: strconv.FormatInt(m.From.ID, 10), Name: displayName(m.From),
+		Chat: strconv.FormatInt(at.chat, 10), Title: m.Chat.Title, Thread: at.thread}
 	if l.forAnotherBot(m.Text) || !l.pairing.Sent(m.Text, who) {
 		return false
 	}
-	l.others.try(who.ID, l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, pairing.PairedText) }))
+	l.others.try(who.ID,
+		l.safely(func() { l.say(ctx, sender{place: at, id: m.From.ID, name: who.Name}, m.ID, pairing.PairedText) }))
 	return true
 }

@@ -209,7 +209,8 @@ func (l *listener) unhurried(ctx context.Context, hold, took time.Duration) {
 		return
 	}
 	if l.noted.add("unheld") {
-		l.log.Warn("the Bot API server does not hold polls (it ignores timeout): answers are asked for once in a while instead", "every", l.pace.empty)
+		l.log.Warn("the Bot API server does not hold polls (it ignores timeout): answers are asked for once in a while "+
+			"instead", "every", l.pace.empty)
 	}
 	sleep(ctx, l.pace.empty-took)
 }

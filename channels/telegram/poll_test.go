@@ -63,7 +63,8 @@ func TestOneLostChatLeavesTheOthers(t *testing.T) {
 	b.s.AddChat(telegramtest.Chat{ID: teamChat, Kicked: true})
 	b.run()
 	to := testConfig(b.s).Destinations()
-	if _, err := b.c.Post(t.Context(), to[0], highCard(t)); err == nil || !strings.Contains(err.Error(), "add the bot to the group again") {
+	if _, err := b.c.Post(t.Context(), to[0], highCard(t)); err == nil ||
+		!strings.Contains(err.Error(), "add the bot to the group again") {
 		t.Errorf("Post to the lost chat: %v", err)
 	}
 	card := highCard(t)
@@ -87,7 +88,8 @@ func TestAnotherPollerIsOutlived(t *testing.T) {
 func TestPollRateLimitIsObeyed(t *testing.T) {
 	b := running(t)
 	before := b.s.Calls("getUpdates")
-	b.s.FailNext("getUpdates", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
+	b.s.FailNext("getUpdates",
+		telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
 	began := time.Now()
 	b.eventually("the next poll", func() bool { return b.s.Calls("getUpdates") > before && b.s.Polling() })
 	if took := time.Since(began); took < 900*time.Millisecond {
@@ -100,7 +102,8 @@ func TestPollRateLimitIsObeyed(t *testing.T) {
 func TestRedeliveryCountsOnce(t *testing.T) {
 	b := running(t)
 	ref := b.post(highCard(t))
-	query := map[string]any{"id": b.s.NewQuery(ann), "from": map[string]any{"id": ann, "first_name": "Ann"}, "message": b.s.Copy(teamChat, ref.Message)}
+	query := map[string]any{"id": b.s.NewQuery(ann), "from": map[string]any{"id": ann, "first_name": "Ann"},
+		"message": b.s.Copy(teamChat, ref.Message)}
 	query["data"] = b.message(ref).Buttons[0][0].Data
 	u := map[string]any{"update_id": int64(5_000_000), "callback_query": query}
 	for range 3 {
@@ -193,7 +196,8 @@ func TestOrderOfOnePerson(t *testing.T) {
 func TestUnreadableUpdatesHideNothing(t *testing.T) {
 	b := running(t)
 	b.s.Inject(map[string]any{"message": "a text instead of a message"})
-	b.s.Inject(map[string]any{"message": map[string]any{"message_id": 1, "forward_origin": map[string]any{"type": "from the future"}}})
+	b.s.Inject(map[string]any{"message": map[string]any{"message_id": 1,
+		"forward_origin": map[string]any{"type": "from the future"}}})
 	b.s.Inject(map[string]any{"callback_query": map[string]any{"id": "1", "message": []int{1}}})
 	b.s.Inject(map[string]any{"from_the_future": map[string]any{}})
 	b.s.Inject(map[string]any{})
@@ -282,7 +286,8 @@ func TestRunLeavesNothing(t *testing.T) {
 	b.eventually("all goroutines to end", func() bool {
 		buf := make([]byte, 1<<20)
 		all := string(buf[:runtime.Stack(buf, true)])
-		return !strings.Contains(all, "telegram.(*listener)") && !strings.Contains(all, "go-telegram/bot") && !strings.Contains(all, "persistConn")
+		return !strings.Contains(all, "telegram.(*listener)") && !strings.Contains(all, "go-telegram/bot") &&
+			!strings.Contains(all, "persistConn")
 	})
 }
 
@@ -292,8 +297,11 @@ func FuzzTake(f *testing.F) {
 	s := newWorld(f)
 	c := newChannel(f, testConfig(s))
 	for _, seed := range []string{
-		`{"update_id":1,"message":{"message_id":5,"date":1,"text":"yes","from":{"id":66666},"chat":{"id":-1001234567890},"reply_to_message":{"message_id":4,"from":{"id":7000000001,"is_bot":true},"reply_markup":{"inline_keyboard":[[{"text":"x","callback_data":"a1:AYkKXayWd0u8zrMCCZqAVw:o"}]]}}}}`,
-		`{"update_id":2,"callback_query":{"id":"9","from":{"id":66666},"data":"a1:AYkKXayWd0u8zrMCCZqAVw:o","message":{"message_id":4,"date":1,"from":{"id":7000000001,"is_bot":true},"chat":{"id":-1001234567890}}}}`,
+		`{"update_id":1,"message":{"message_id":5,"date":1,"text":"yes","from":{"id":66666},"chat":{"id":-1001234567890},` +
+			`"reply_to_message":{"message_id":4,"from":{"id":7000000001,"is_bot":true},"reply_markup":{"inline_keyboard":[[{` +
+			`"text":"x","callback_data":"a1:AYkKXayWd0u8zrMCCZqAVw:o"}]]}}}}`,
+		`{"update_id":2,"callback_query":{"id":"9","from":{"id":66666},"data":"a1:AYkKXayWd0u8zrMCCZqAVw:o","message":{` +
+			`"message_id":4,"date":1,"from":{"id":7000000001,"is_bot":true},"chat":{"id":-1001234567890}}}}`,
 		`{"update_id":3,"edited_message":{"message_id":5,"text":"/approve CONFIRM-7KQ4MX"}}`,
 		`{"update_id":-1}`, `[]`, `null`, `{"update_id":"x"}`, `{"update_id":4,"message":null,"callback_query":null}`,
 	} {
@@ -301,7 +309,8 @@ func FuzzTake(f *testing.F) {
 	}
 	// The approvers' ids do not occur in an input that is let through here.
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if strings.Contains(string(raw), text(ann)) || strings.Contains(string(raw), text(bob)) || strings.Contains(string(raw), `\u`) {
+		if strings.Contains(string(raw), text(ann)) || strings.Contains(string(raw), text(bob)) ||
+			strings.Contains(string(raw), `\u`) {
 			return
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -338,7 +347,8 @@ func TestStrangersAreNotedOnce(t *testing.T) {
 func TestRefusalHoldsNothingUp(t *testing.T) {
 	b := running(t)
 	ref := b.post(highCard(t))
-	b.s.FailNext("answerCallbackQuery", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 40", RetryAfter: 40})
+	b.s.FailNext("answerCallbackQuery",
+		telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 40", RetryAfter: 40})
 	began := time.Now()
 	b.s.Press(text(mallory), ref.Conversation, ref.Message, "a1:x")
 	b.settled()

@@ -24,8 +24,10 @@ func TestPostCutCommand(t *testing.T) {
 		t.Fatalf("%d messages, want card and file", len(all))
 	}
 	file := all[1]
-	if file.File != card.Command || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || file.Protected || !file.Silent {
-		t.Errorf("the file %s has %d bytes, replies to %d, protected %v, silent %v", file.FileName, len(file.File), file.ReplyTo, file.Protected, file.Silent)
+	if file.File != card.Command || file.FileName != "command.txt" || file.ReplyTo != all[0].ID || file.Protected ||
+		!file.Silent {
+		t.Errorf("the file %s has %d bytes, replies to %d, protected %v, silent %v", file.FileName, len(file.File),
+			file.ReplyTo, file.Protected, file.Silent)
 	}
 	for _, e := range file.Entities {
 		if e.Type != "code" {
@@ -40,19 +42,32 @@ func TestPostErrors(t *testing.T) {
 		to      approver.Destination
 		want    string
 	}{
-		"unknown chat": {func(s *telegramtest.Server) { s.FailNext("sendMessage", failure400("chat not found")) }, approver.Destination{}, "press Start"},
-		"blocked":      {func(s *telegramtest.Server) { s.FailNext("sendMessage", failure403("bot was blocked by the user")) }, approver.Destination{}, "has blocked the bot"},
-		"kicked":       {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat, Kicked: true}) }, approver.Destination{}, "add the bot to the group again"},
+		"unknown chat": {func(s *telegramtest.Server) { s.FailNext("sendMessage", failure400("chat not found")) },
+			approver.Destination{}, "press Start"},
+		"blocked": {func(s *telegramtest.Server) {
+			s.FailNext("sendMessage",
+				failure403("bot was blocked by the user"))
+		}, approver.Destination{}, "has blocked the bot"},
+		"kicked": {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat, Kicked: true}) },
+			approver.Destination{}, "add the bot to the group again"},
 		"no first word": {func(s *telegramtest.Server) {
 			s.FailNext("sendMessage", failure403("bot can't initiate conversation with a user"))
 		}, approver.Destination{}, "press Start first"},
-		"migrated":      {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat, MigratedTo: -100777}) }, approver.Destination{}, "supergroup -100777"},
-		"no topic":      {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat}) }, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/7"}, "check the thread"},
-		"not ours":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: otherTxt}, "not under chats"},
-		"a name":        {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: "@ops"}, "not a chat id"},
-		"odd topic":     {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/x"}, "positive number"},
-		"other topic":   {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat) + "/8"}, "not under chats"},
-		"a thread":      {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "7"}, "it is " + text(teamChat) + "/7, without a thread"},
+		"migrated": {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat, MigratedTo: -100777}) },
+			approver.Destination{}, "supergroup -100777"},
+		"no topic": {func(s *telegramtest.Server) { s.AddChat(telegramtest.Chat{ID: teamChat}) },
+			approver.Destination{Channel: Name, Conversation: text(teamChat) + "/7"}, "check the thread"},
+		"not ours": {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: otherTxt},
+			"not under chats"},
+		"a name": {func(*telegramtest.Server) {}, approver.Destination{Channel: Name, Conversation: "@ops"},
+			"not a chat id"},
+		"odd topic": {func(*telegramtest.Server) {},
+			approver.Destination{Channel: Name, Conversation: text(teamChat) + "/x"}, "positive number"},
+		"other topic": {func(*telegramtest.Server) {},
+			approver.Destination{Channel: Name, Conversation: text(teamChat) + "/8"}, "not under chats"},
+		"a thread": {func(*telegramtest.Server) {},
+			approver.Destination{Channel: Name, Conversation: text(teamChat), Thread: "7"},
+			"it is " + text(teamChat) + "/7, without a thread"},
 		"revoked":       {func(s *telegramtest.Server) { s.Break(fake.Revoked) }, approver.Destination{}, "not valid"},
 		"no message id": {func(s *telegramtest.Server) { s.Break(fake.Malformed) }, approver.Destination{}, "not JSON"},
 	} {
@@ -98,7 +113,8 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("the same once more: %v", err)
 	}
 	card.State, card.Result = approver.Expired, "⌛ Expired"
-	b.s.FailNext("editMessageText", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
+	b.s.FailNext("editMessageText",
+		telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1})
 	began := time.Now()
 	if err := b.c.Update(t.Context(), ref, card); err != nil {
 		t.Errorf("Update: %v", err)
@@ -127,15 +143,20 @@ func TestUpdateErrors(t *testing.T) {
 		ref  approver.Ref
 		want string
 	}{
-		"no message":   {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}}, "not a message id"},
-		"odd message":  {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "-5"}, "not a message id"},
-		"huge message": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "99999999999"}, "not a message id"},
-		"odd chat":     {approver.Ref{Destination: approver.Destination{Conversation: "@x"}, Message: "5"}, "not a chat id"},
-		"a thread":     {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat), Thread: "7"}, Message: "5"}, "without a thread"},
-		"deleted":      {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "5"}, "message to edit not found"},
+		"no message": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}}, "not a message id"},
+		"odd message": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "-5"},
+			"not a message id"},
+		"huge message": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)},
+			Message: "99999999999"}, "not a message id"},
+		"odd chat": {approver.Ref{Destination: approver.Destination{Conversation: "@x"}, Message: "5"}, "not a chat id"},
+		"a thread": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat), Thread: "7"},
+			Message: "5"}, "without a thread"},
+		"deleted": {approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: "5"},
+			"message to edit not found"},
 		"somebody else's": {func() approver.Ref {
 			p := b.s.Payload(ann, teamChat, "hello")
-			return approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)}, Message: text(int64(p["message_id"].(int)))}
+			return approver.Ref{Destination: approver.Destination{Conversation: text(teamChat)},
+				Message: text(int64(p["message_id"].(int)))}
 		}(), "can't be edited"},
 	} {
 		if err := b.c.Update(t.Context(), c.ref, card); err == nil || !strings.Contains(err.Error(), c.want) {

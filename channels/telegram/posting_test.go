@@ -23,7 +23,8 @@ func TestWhatErrorsMean(t *testing.T) {
 		return telegramtest.Trouble{Answer: telegramtest.APIError{Code: code, Description: text}}
 	}
 	wait := func(seconds int) telegramtest.Trouble {
-		return telegramtest.Trouble{Answer: telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after", RetryAfter: seconds}}
+		return telegramtest.Trouble{Answer: telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after",
+			RetryAfter: seconds}}
 	}
 	const (
 		final    = "final"
@@ -33,17 +34,22 @@ func TestWhatErrorsMean(t *testing.T) {
 	for want, troubles := range map[string]map[string]telegramtest.Trouble{
 		final: {
 			"no chat": bad("chat not found"), "no thread": bad("message thread not found"), "closed topic": bad("TOPIC_CLOSED"),
-			"deleted": bad("message to edit not found"), "not ours": bad("message can't be edited"), "no id": bad("MESSAGE_ID_INVALID"),
+			"deleted": bad("message to edit not found"), "not ours": bad("message can't be edited"),
+			"no id":     bad("MESSAGE_ID_INVALID"),
 			"no rights": bad("not enough rights to send text messages to the chat"), "a new 400": bad("SOMETHING_NEW"),
-			"migrated": {Answer: telegramtest.APIError{Code: 400, Description: "Bad Request: group chat was upgraded", MigrateTo: -100777}},
-			"too long": bad("message is too long"), "kicked": no("bot was kicked from the supergroup chat"), "blocked": no("bot was blocked by the user"),
-			"no member": no("bot is not a member of the channel chat"), "gone": no("user is deactivated"), "a new 403": no("something new"),
+			"migrated": {Answer: telegramtest.APIError{Code: 400, Description: "Bad Request: group chat was upgraded",
+				MigrateTo: -100777}},
+			"too long": bad("message is too long"), "kicked": no("bot was kicked from the supergroup chat"),
+			"blocked":   no("bot was blocked by the user"),
+			"no member": no("bot is not a member of the channel chat"), "gone": no("user is deactivated"),
+			"a new 403": no("something new"),
 			"no method": other(404, "Not Found: method not found"), "too large": other(413, "Request Entity Too Large"),
 		},
 		patience: {"a wait": wait(90), "a day": wait(86400)},
 		again: {
 			"500": other(500, "Internal Server Error"), "502": other(502, "Bad Gateway"), "504": other(504, "Gateway Timeout"),
-			"502 page": page(502), "503 page": page(503), "404 page": page(404), "403 page": page(403), "429 page": page(429), "200 page": page(200),
+			"502 page": page(502), "503 page": page(503), "404 page": page(404), "403 page": page(403), "429 page": page(429),
+			"200 page":  page(200),
 			"stray 401": stray401, "stray 404": stray404, "409": other(409, "Conflict"), "an empty error": other(418, ""),
 			"cut before": {Cut: telegramtest.Before}, "cut after": {Cut: telegramtest.After},
 		},
@@ -105,7 +111,8 @@ func TestOwnRefusalsAreFinal(t *testing.T) {
 		t.Errorf("an odd request: %v", err)
 	}
 	for _, message := range []string{"", "-5", "x"} {
-		if err := b.c.Update(t.Context(), approver.Ref{Destination: testConfig(b.s).Destinations()[0], Message: message}, highCard(t)); !errors.Is(err, approver.ErrFinal) {
+		if err := b.c.Update(t.Context(), approver.Ref{Destination: testConfig(b.s).Destinations()[0], Message: message},
+			highCard(t)); !errors.Is(err, approver.ErrFinal) {
 			t.Errorf("message %q: %v", message, err)
 		}
 	}
@@ -140,7 +147,8 @@ func TestRateLimitIsRemembered(t *testing.T) {
 	b := idle(t)
 	to := testConfig(b.s).Destinations()
 	ref := b.postTo(to[0], highCard(t))
-	b.s.FailNext("sendMessage", telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 900", RetryAfter: 900})
+	b.s.FailNext("sendMessage",
+		telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 900", RetryAfter: 900})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	before := len(b.s.Log())
@@ -176,9 +184,10 @@ func cutCard(t *testing.T) approver.Card {
 func TestCardWithoutItsFile(t *testing.T) {
 	for name, troubles := range map[string][]telegramtest.Trouble{
 		"no rights": {{Answer: failure400("not enough rights to send documents to the chat")}},
-		"a wait":    {{Answer: telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 900", RetryAfter: 900}}},
-		"down":      slices.Repeat([]telegramtest.Trouble{{Page: 502}}, attachTries),
-		"cut":       slices.Repeat([]telegramtest.Trouble{{Cut: telegramtest.Before}}, attachTries),
+		"a wait": {{Answer: telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 900",
+			RetryAfter: 900}}},
+		"down": slices.Repeat([]telegramtest.Trouble{{Page: 502}}, attachTries),
+		"cut":  slices.Repeat([]telegramtest.Trouble{{Cut: telegramtest.Before}}, attachTries),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := running(t)
@@ -212,7 +221,8 @@ func TestCardWithoutItsFile(t *testing.T) {
 				}
 				m = b.message(ref)
 			}
-			if !strings.Contains(m.Text, "could not be attached. Tap Details") || strings.Contains(m.Text, "in the attached file") {
+			if !strings.Contains(m.Text, "could not be attached. Tap Details") ||
+				strings.Contains(m.Text, "in the attached file") {
 				t.Errorf("the card says\n%s", m.Text)
 			}
 			b.tap(ann, ref, fake.DetailsButton)
@@ -234,7 +244,8 @@ func TestCardWithoutItsFile(t *testing.T) {
 // One 502, or one lost answer, while the file is sent: it is sent again at once.
 func TestFileIsTriedAgain(t *testing.T) {
 	for name, trouble := range map[string]telegramtest.Trouble{
-		"502": {Page: 502}, "cut before": {Cut: telegramtest.Before}, "500": {Answer: telegramtest.APIError{Code: 500, Description: "Internal"}},
+		"502": {Page: 502}, "cut before": {Cut: telegramtest.Before},
+		"500":    {Answer: telegramtest.APIError{Code: 500, Description: "Internal"}},
 		"a wait": {Answer: telegramtest.APIError{Code: 429, Description: "Too Many Requests: retry after 1", RetryAfter: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,7 +254,8 @@ func TestFileIsTriedAgain(t *testing.T) {
 			b.s.Trouble("sendDocument", trouble)
 			ref := b.post(card)
 			cards := b.s.Cards(text(teamChat))
-			if len(cards) != 1 || !slices.Equal(cards[0].Files, []string{card.Command}) || !strings.Contains(b.message(ref).Text, "in the attached file") {
+			if len(cards) != 1 || !slices.Equal(cards[0].Files, []string{card.Command}) ||
+				!strings.Contains(b.message(ref).Text, "in the attached file") {
 				t.Errorf("%+v", cards)
 			}
 		})
@@ -276,7 +288,9 @@ func TestUnsentFiles(t *testing.T) {
 	if len(u.files) != maxUnsent>>20 || !u.has(place{chat: 1}, 39) || u.has(place{chat: 1}, 1) {
 		t.Errorf("%d files are kept", len(u.files))
 	}
-	if got, want := units("Request "+card.Request+"\n"+"The whole command is on the card or, where the card says so, in the file attached to it. No file? "+sayWhere), maxAlert; got > want {
+	if got, want := units("Request "+card.Request+"\n"+
+		"The whole command is on the card or, where the card says so, in the file attached to it. No file? "+sayWhere),
+		maxAlert; got > want {
 		t.Errorf("Details has %d units, more than %d", got, want)
 	}
 }

@@ -306,12 +306,16 @@ func keyboard(card approver.Card, approve bool) (*models.InlineKeyboardMarkup, e
 	}
 	var first []models.InlineKeyboardButton
 	if approve {
-		first = append(first, models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success", CallbackData: buttonData(id, approveOnce, card.Upto)})
+		first = append(first,
+			models.InlineKeyboardButton{Text: "✅ Approve once", Style: "success",
+				CallbackData: buttonData(id, approveOnce, card.Upto)})
 	}
-	first = append(first, models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny, 0)})
+	first = append(first,
+		models.InlineKeyboardButton{Text: "⛔ Deny", Style: "danger", CallbackData: buttonData(id, deny, 0)})
 	second := []models.InlineKeyboardButton{{Text: "🔎 Details", CallbackData: buttonData(id, details, 0)}}
 	if words := card.Code.Reveal(); approve && words != "" {
-		second = append(second, models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
+		second = append(second,
+			models.InlineKeyboardButton{Text: "📋 Copy /approve", CopyText: models.CopyTextButton{Text: "/approve " + words}})
 	}
 	return &models.InlineKeyboardMarkup{InlineKeyboard: [][]models.InlineKeyboardButton{first, second}}, nil
 }

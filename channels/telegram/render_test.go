@@ -55,7 +55,8 @@ Tap a button, or reply yes or no, or send /approve ` + card.Code.Reveal() + "."
 		t.Errorf("the buttons are %s", got)
 	}
 	html := m.page.html()
-	if !strings.HasPrefix(html, "<b>🟠 HIGH</b> · <code>git push") || !strings.Contains(html, "<pre>git push --force origin main</pre>\n") {
+	if !strings.HasPrefix(html, "<b>🟠 HIGH</b> · <code>git push") ||
+		!strings.Contains(html, "<pre>git push --force origin main</pre>\n") {
 		t.Errorf("the HTML is\n%s", html)
 	}
 }
@@ -67,7 +68,8 @@ func TestRenderCatastrophic(t *testing.T) {
 	if got := labels(m); got != "⛔ Deny | 🔎 Details" {
 		t.Errorf("the buttons are %s", got)
 	}
-	if s := textOf(m); !strings.Contains(s, "reply to this message with "+card.Code.Reveal()) || strings.Contains(s, "Tap a button") {
+	if s := textOf(m); !strings.Contains(s, "reply to this message with "+card.Code.Reveal()) ||
+		strings.Contains(s, "Tap a button") {
 		t.Errorf("the card says\n%s", s)
 	}
 }
@@ -96,11 +98,13 @@ func TestRenderSettled(t *testing.T) {
 		result string
 		want   string
 	}{
-		{approver.Consumed, "✅ Approved once by Ann via telegram · 12 s", "✅ 🟠 HIGH · git push --force origin main\n✅ Approved once by Ann via telegram · 12 s\n"},
+		{approver.Consumed, "✅ Approved once by Ann via telegram · 12 s",
+			"✅ 🟠 HIGH · git push --force origin main\n✅ Approved once by Ann via telegram · 12 s\n"},
 		{approver.Denied, "⛔ Denied by Bob", "⛔ 🟠 HIGH · git push --force origin main\n⛔ Denied by Bob\n"},
 		{approver.Expired, "⌛ Expired", "⌛ 🟠 HIGH · git push --force origin main\n⌛ Expired\n"},
 		{approver.Withdrawn, "↩ Withdrawn", "↩ 🟠 HIGH · git push --force origin main\n↩ Withdrawn\n"},
-		{approver.Denied, "⛔ Denied by Bob\n✅ Approved", "⛔ 🟠 HIGH · git push --force origin main\n⛔ Denied by Bob ⏎ ✅ Approved\n"},
+		{approver.Denied, "⛔ Denied by Bob\n✅ Approved",
+			"⛔ 🟠 HIGH · git push --force origin main\n⛔ Denied by Bob ⏎ ✅ Approved\n"},
 		{approver.Expired, "", "⌛ 🟠 HIGH · git push --force origin main\n⌛ expired\n"},
 		{approver.Denied, "", "⛔ 🟠 HIGH · git push --force origin main\n⛔ denied\n"},
 		{99, "", "⛔ 🟠 HIGH · git push --force origin main\n⛔ denied\n"},
@@ -109,7 +113,8 @@ func TestRenderSettled(t *testing.T) {
 		card.State, card.Result = c.state, c.result
 		m := mustRender(t, card)
 		s := textOf(m)
-		if !strings.HasPrefix(s, c.want) || strings.Contains(s, card.Code.Reveal()) || strings.Contains(s, "⏳") || m.buttons != nil {
+		if !strings.HasPrefix(s, c.want) || strings.Contains(s, card.Code.Reveal()) || strings.Contains(s, "⏳") ||
+			m.buttons != nil {
 			t.Errorf("%s: buttons %q, and\n%s", c.state, labels(m), s)
 		}
 	}
@@ -149,7 +154,8 @@ func TestRenderExpiry(t *testing.T) {
 }
 
 func TestRenderRefusesOddRequests(t *testing.T) {
-	for _, id := range []string{"", "x", "not-a-uuid", "{01890a5d-ac96-774b-bcce-b302099a8057}", "01890A5D-AC96-774B-BCCE-B302099A8057"} {
+	for _, id := range []string{"", "x", "not-a-uuid", "{01890a5d-ac96-774b-bcce-b302099a8057}",
+		"01890A5D-AC96-774B-BCCE-B302099A8057"} {
 		card := highCard(t)
 		card.Request = id
 		if _, err := render(card, whole); err == nil {
@@ -187,7 +193,8 @@ func TestRenderTightensBeforeItCuts(t *testing.T) {
 		t.Errorf("%d lines say that they were shortened, want 5", n)
 	}
 	card.Command = strings.Repeat("c", 4000)
-	if m := mustRender(t, card); !m.partial || !strings.Contains(textOf(m), "bytes hidden") || !strings.Contains(textOf(m), "attached file") {
+	if m := mustRender(t, card); !m.partial || !strings.Contains(textOf(m), "bytes hidden") ||
+		!strings.Contains(textOf(m), "attached file") {
 		t.Errorf("a command of 4000 characters: partial %v\n%s", m.partial, textOf(m))
 	}
 }
@@ -228,7 +235,8 @@ func literal(t testing.TB, m message, got telegramtest.Message) {
 
 var hostile = []string{
 	"</code></pre></blockquote><b>APPROVED</b> &lt; &#60; & <a href=\"tg://user?id=1\">x</a>",
-	"@everyone @ann_lee https://evil.example/x tg://user?id=5 evil.example #tag $BTC /approve@approver_test_bot mail@evil.example",
+	"@everyone @ann_lee https://evil.example/x tg://user?id=5 evil.example #tag $BTC /approve@approver_test_bot " +
+		"mail@evil.example",
 	"``` ~~~ **b** __i__ [x](https://evil.example) ||s|| > q",
 	"\n\n✅ Approved once by Ann\n/deny x\n@channel",
 	"эта строка, עברית, 漢字, 🔥👩‍👩‍👧 e\u0301 \u202e",
@@ -263,7 +271,9 @@ func TestHostileTexts(t *testing.T) {
 // understand the HTML.
 func sendMarked(t testing.TB, c *Channel, s *telegramtest.Server, m message) telegramtest.Message {
 	t.Helper()
-	s.FailNext("sendMessage", telegramtest.APIError{Code: 400, Description: `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 1`})
+	s.FailNext("sendMessage",
+		telegramtest.APIError{Code: 400,
+			Description: `Bad Request: can't parse entities: Unsupported start tag "x" at byte offset 1`})
 	got := show(t, c, s, m)
 	if got.Markup != "" {
 		t.Errorf("sent with the markup %q", got.Markup)
@@ -288,7 +298,8 @@ func FuzzRender(f *testing.F) {
 		card.State = approver.State(state % 6)
 		times = min(max(times, 1), 5000)
 		card.Push, card.Command = push, strings.Repeat(command, min(times, 1+(100<<10)/(1+len(command))))
-		card.Why, card.Rule, card.Claimed, card.Agent, card.Session = around, around+around, strings.Repeat(around, 50), around, around
+		card.Why, card.Rule, card.Claimed, card.Agent, card.Session = around, around+around, strings.Repeat(around, 50),
+			around, around
 		card.Dir, card.Host, card.Notice, card.Result = around, around, around, around
 		m, err := render(card, whole)
 		if err != nil {
@@ -342,11 +353,15 @@ func TestButtonData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range []string{
-		"", "a1:", "a1:" + enc, "a1:" + enc + ":", "a1:" + enc + ":x", "a1:" + enc + ":c", "a1:" + enc + ":oo", "a2:" + enc + ":o", "A1:" + enc + ":o",
-		"a1:" + enc[:21] + ":o", "a1:" + enc + "A:o", "a1:" + enc[:21] + "=:o", "a1:" + enc[:21] + "!:o", "a1:" + enc + ";o", " a1:" + enc + ":o",
+		"", "a1:", "a1:" + enc, "a1:" + enc + ":", "a1:" + enc + ":x", "a1:" + enc + ":c", "a1:" + enc + ":oo",
+		"a2:" + enc + ":o", "A1:" + enc + ":o",
+		"a1:" + enc[:21] + ":o", "a1:" + enc + "A:o", "a1:" + enc[:21] + "=:o", "a1:" + enc[:21] + "!:o", "a1:" + enc + ";o",
+		" a1:" + enc + ":o",
 		"a1:" + enc[:21] + "Y:o", // stray bits at the end: a second spelling of one id
-		"a1:" + enc + ":o+", "a1:" + enc + ":o+0", "a1:" + enc + ":o+01", "a1:" + enc + ":o+-1", "a1:" + enc + ":o++1", "a1:" + enc + ":o+1+1",
-		"a1:" + enc + ":o+1 ", "a1:" + enc + ":o+1000000", "a1:" + enc + ":o+٣", "a1:" + enc + ":o+1_0", "a1:" + enc + ":o+0x1", "a1:" + enc + ":o1",
+		"a1:" + enc + ":o+", "a1:" + enc + ":o+0", "a1:" + enc + ":o+01", "a1:" + enc + ":o+-1", "a1:" + enc + ":o++1",
+		"a1:" + enc + ":o+1+1",
+		"a1:" + enc + ":o+1 ", "a1:" + enc + ":o+1000000", "a1:" + enc + ":o+٣", "a1:" + enc + ":o+1_0",
+		"a1:" + enc + ":o+0x1", "a1:" + enc + ":o1",
 		"a1:" + enc + ":d+1", "a1:" + enc + ":i+1", "a1:" + enc + "+1:o", "a1:+1" + enc + ":o",
 	} {
 		if got, _, _, err := parseData(data); err == nil {

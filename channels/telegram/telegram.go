@@ -183,7 +183,8 @@ func (c *Channel) placeOf(to approver.Destination) (place, error) {
 		return place{}, err
 	}
 	if !c.guard.places[at] {
-		return place{}, fmt.Errorf("telegram: %s is not under chats in the configuration: answers from there would not count", at)
+		return place{}, fmt.Errorf("telegram: %s is not under chats in the configuration: answers from there would not count",
+			at)
 	}
 	return at, nil
 }
@@ -191,7 +192,8 @@ func (c *Channel) placeOf(to approver.Destination) (place, error) {
 // placeIn reads a destination, whether it is configured or not.
 func placeIn(to approver.Destination) (place, error) {
 	if to.Thread != "" {
-		return place{}, fmt.Errorf("telegram: a topic is a conversation of its own here: it is %s/%s, without a thread", to.Conversation, to.Thread)
+		return place{}, fmt.Errorf("telegram: a topic is a conversation of its own here: it is %s/%s, without a thread",
+			to.Conversation, to.Thread)
 	}
 	at, err := parsePlace(to.Conversation)
 	if err != nil {

@@ -45,7 +45,8 @@ func TestRevokedTokenRecovers(t *testing.T) {
 	b.s.Break(fake.Revoked)
 	err := <-b.done
 	b.done <- nil
-	if err == nil || !strings.Contains(err.Error(), "@BotFather") || !strings.Contains(err.Error(), "no restart is needed") {
+	if err == nil || !strings.Contains(err.Error(), "@BotFather") ||
+		!strings.Contains(err.Error(), "no restart is needed") {
 		t.Errorf("Run returned %v", err)
 	}
 	if errors.Is(err, approver.ErrFinal) {
@@ -86,7 +87,8 @@ func TestReception(t *testing.T) {
 		b.s.Break(fake.Healthy)
 		b.eventually("reception after "+name, up)
 	}
-	b.s.Trouble("getUpdates", telegramtest.Trouble{Page: http.StatusBadGateway}, telegramtest.Trouble{Cut: telegramtest.Before})
+	b.s.Trouble("getUpdates", telegramtest.Trouble{Page: http.StatusBadGateway},
+		telegramtest.Trouble{Cut: telegramtest.Before})
 	b.nothing()
 	b.eventually("reception after a page and a cut", up)
 	b.stop()
@@ -102,7 +104,8 @@ func TestReceptionUnderConflict(t *testing.T) {
 	b.c.pace.alone = time.Hour
 	b.run()
 	b.eventually("the first poll", b.s.Polling)
-	taken := telegramtest.Trouble{Answer: telegramtest.APIError{Code: 409, Description: "Conflict: terminated by other getUpdates request"}}
+	taken := telegramtest.Trouble{Answer: telegramtest.APIError{Code: 409,
+		Description: "Conflict: terminated by other getUpdates request"}}
 	b.s.Trouble("getUpdates", taken)
 	b.eventually("the conflict", func() bool {
 		r := b.c.Reception()

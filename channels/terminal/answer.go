@@ -71,7 +71,8 @@ func (o Offer) instead(request string) string {
 	const setting = "set allow_answers for the terminal"
 	switch {
 	case o.Waits && o.Owner:
-		return "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it count: " +
+		return "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets " +
+			"it count: " +
 			display.AsRoot("people recover") + ", and restart the daemon."
 	case o.Waits:
 		return "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."

@@ -26,29 +26,36 @@ func TestAnswerBecomesReply(t *testing.T) {
 		"yes": {`{"request":"r1","message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTyped, "r1", ref.Message
 		}},
-		"no": {`{"request":"r1","message":"` + ref.Message + `"}`, func(r *approver.Reply) { r.Method, r.Request, r.Message = approver.ByTyped, "r1", ref.Message }},
+		"no": {`{"request":"r1","message":"` + ref.Message + `"}`,
+			func(r *approver.Reply) { r.Method, r.Request, r.Message = approver.ByTyped, "r1", ref.Message }},
 		"by request alone": {`{"request":"r1","approve":true}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Request = true, approver.ByID, "r1"
 		}},
 		"by request, of which two calls were shown": {`{"request":"r1","approve":true,"shown":1}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Request, r.Shown = true, approver.ByID, "r1", 1
 		}},
-		"a card, and a count": {`{"request":"r1","message":"` + ref.Message + `","approve":true,"shown":9}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Request, r.Message, r.Shown = true, approver.ByTyped, "r1", ref.Message, 9
-		}},
+		"a card, and a count": {`{"request":"r1","message":"` + ref.Message + `","approve":true,"shown":9}`,
+			func(r *approver.Reply) {
+				r.Approve, r.Method, r.Request, r.Message, r.Shown = true, approver.ByTyped, "r1", ref.Message, 9
+			}},
 		"by message alone": {`{"message":"` + ref.Message + `","approve":true}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Request, r.Message = true, approver.ByTyped, "r1", ref.Message
 		}},
-		"code alone":        {`{"code":"` + secret + `","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
-		"code, typed badly": {`{"code":" ` + strings.ToLower(secret) + ` ","approve":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
-		"command":           {`{"code":"` + secret + `","approve":true,"command":true}`, func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCommand, k.Code }},
+		"code alone": {`{"code":"` + secret + `","approve":true}`,
+			func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
+		"code, typed badly": {`{"code":" ` + strings.ToLower(secret) + ` ","approve":true}`,
+			func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCode, k.Code }},
+		"command": {`{"code":"` + secret + `","approve":true,"command":true}`,
+			func(r *approver.Reply) { r.Approve, r.Method, r.Code = true, approver.ByCommand, k.Code }},
 		"for a time": {`{"code":"` + secret + `","approve":true,"command":true,"term":"15m"}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{For: 15 * time.Minute}
 		}},
-		"for the session": {`{"code":"` + secret + `","approve":true,"command":true,"term":"session"}`, func(r *approver.Reply) {
-			r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{Session: true}
-		}},
-		"deny command": {`{"code":"` + secret + `","command":true}`, func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
+		"for the session": {`{"code":"` + secret + `","approve":true,"command":true,"term":"session"}`,
+			func(r *approver.Reply) {
+				r.Approve, r.Method, r.Code, r.Grant = true, approver.ByCommand, k.Code, approver.Term{Session: true}
+			}},
+		"deny command": {`{"code":"` + secret + `","command":true}`,
+			func(r *approver.Reply) { r.Method, r.Code = approver.ByCommand, k.Code }},
 		"code with its card": {`{"request":"r1","code":"` + secret + `","approve":true}`, func(r *approver.Reply) {
 			r.Approve, r.Method, r.Code, r.Request, r.Message = true, approver.ByCode, k.Code, "r1", ref.Message
 		}},
@@ -88,21 +95,30 @@ func TestAnswerRefused(t *testing.T) {
 		peer       approver.Peer
 		body, want string
 	}{
-		"a stranger":                         {stranger, yes, "not on the terminal's approver list"},
-		"a stranger with bad JSON":           {stranger, `{`, "not on the terminal's approver list"},
-		"nobody":                             {approver.Peer{}, yes, "not on the terminal's approver list"},
-		"not by the kernel's word":           {approver.Peer{UID: 1001}, yes, "not on the terminal's approver list"},
-		"nothing named":                      {ann, `{"approve":true}`, "names no card"},
-		"no code":                            {ann, `{"request":"r1","approve":true,"code":"let me in"}`, "not a confirmation code"},
-		"a code that is too short":           {ann, `{"code":"CONFIRM-AAA","approve":true}`, "not a confirmation code"},
-		"a term that is none":                {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"command":true,"term":"61m"}`, "How long a yes lasts"},
-		"a term for a no":                    {ann, `{"code":"CONFIRM-7KQ4MX","command":true,"term":"15m"}`, "How long a yes lasts"},
-		"a term beside the bare code":        {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"term":"15m"}`, "How long a yes lasts"},
-		"a term without the code":            {ann, `{"request":"r1","approve":true,"command":true,"term":"15m"}`, "How long a yes lasts"},
-		"one card's message for another":     {ann, fmt.Sprintf(`{"request":"r1","message":%q,"approve":true}`, two.Message), "shows another request"},
-		"the same the other way":             {ann, fmt.Sprintf(`{"request":"r2","message":%q,"approve":true}`, one.Message), "shows another request"},
-		"a known message, a made-up request": {ann, fmt.Sprintf(`{"request":"r9","message":%q,"approve":true}`, one.Message), "shows another request"},
-		"a known request, a made-up message": {ann, `{"request":"r1","message":"m9","approve":true}`, "shows another request"},
+		"a stranger":               {stranger, yes, "not on the terminal's approver list"},
+		"a stranger with bad JSON": {stranger, `{`, "not on the terminal's approver list"},
+		"nobody":                   {approver.Peer{}, yes, "not on the terminal's approver list"},
+		"not by the kernel's word": {approver.Peer{UID: 1001}, yes, "not on the terminal's approver list"},
+		"nothing named":            {ann, `{"approve":true}`, "names no card"},
+		"no code": {ann, `{"request":"r1","approve":true,"code":"let me in"}`,
+			"not a confirmation code"},
+		"a code that is too short": {ann, `{"code":"CONFIRM-AAA","approve":true}`, "not a confirmation code"},
+		"a term that is none": {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"command":true,"term":"61m"}`,
+			"How long a yes lasts"},
+		"a term for a no": {ann, `{"code":"CONFIRM-7KQ4MX","command":true,"term":"15m"}`,
+			"How long a yes lasts"},
+		"a term beside the bare code": {ann, `{"code":"CONFIRM-7KQ4MX","approve":true,"term":"15m"}`,
+			"How long a yes lasts"},
+		"a term without the code": {ann, `{"request":"r1","approve":true,"command":true,"term":"15m"}`,
+			"How long a yes lasts"},
+		"one card's message for another": {ann, fmt.Sprintf(`{"request":"r1","message":%q,"approve":true}`, two.Message),
+			"shows another request"},
+		"the same the other way": {ann, fmt.Sprintf(`{"request":"r2","message":%q,"approve":true}`, one.Message),
+			"shows another request"},
+		"a known message, a made-up request": {ann, fmt.Sprintf(`{"request":"r9","message":%q,"approve":true}`, one.Message),
+			"shows another request"},
+		"a known request, a made-up message": {ann, `{"request":"r1","message":"m9","approve":true}`,
+			"shows another request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := ask(t, c, test.peer, test.body)
@@ -223,7 +239,8 @@ func TestCatastrophicWhereIsolated(t *testing.T) {
 		t.Errorf("the card offers %+v", e.Offer)
 	}
 	ask(t, c, ann, `{"request":"r1","approve":true,"code":"`+k.Code.Reveal()+`"}`)
-	if got := rec.got(); len(got) != 1 || !got[0].Approve || got[0].Method != approver.ByCode || !got[0].Code.Equal(k.Code) {
+	if got := rec.got(); len(got) != 1 || !got[0].Approve || got[0].Method != approver.ByCode ||
+		!got[0].Code.Equal(k.Code) {
 		t.Errorf("replies %+v", got)
 	}
 }
@@ -271,7 +288,8 @@ func TestEventOverTheWire(t *testing.T) {
 
 func FuzzEvent(f *testing.F) {
 	f.Add([]byte(`{"type":"hello","offer":{"deny":true}}`))
-	f.Add([]byte(`{"type":"card","message":"m","rev":1,"card":{"state":"pending","severity":"HIGH","code":"CONFIRM-7KQ4MX"}}`))
+	f.Add([]byte(`{"type":"card","message":"m","rev":1,"card":{"state":"pending","severity":"HIGH",` +
+		`"code":"CONFIRM-7KQ4MX"}}`))
 	f.Add([]byte(`{"type":"gone","message":"m"}`))
 	f.Add([]byte(`{"type":"card","message":"m"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -338,14 +356,18 @@ func TestWithoutAChatNothingPointsAtOne(t *testing.T) {
 		"answers are off":    {terminal.Config{Alone: true, Owner: true}, "sudo approver approve ID"},
 		"off, as root":       {terminal.Config{Alone: true}, "set allow_answers for the terminal, or pair a chat"},
 		"there is a chat":    {terminal.Config{AllowAnswers: true}, "answer in a chat"},
-		"it waits":           {terminal.Config{Waits: true, Owner: true}, "allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it count: sudo approver people recover, and restart"},
-		"it waits, as root":  {terminal.Config{Waits: true}, "allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."},
-		"it waits, alone":    {terminal.Config{Waits: true, Alone: true, Owner: true}, "sudo approver people recover"},
+		"it waits": {terminal.Config{Waits: true, Owner: true},
+			"allow_answers stands in the configuration and waits until people approve it. Where nobody can, root lets it " +
+				"count: sudo approver people recover, and restart"},
+		"it waits, as root": {terminal.Config{Waits: true},
+			"allow_answers stands in the configuration and waits until people approve it (docs/nobody.md)."},
+		"it waits, alone": {terminal.Config{Waits: true, Alone: true, Owner: true}, "sudo approver people recover"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newChannel(t, func(cfg *terminal.Config) {
-				cfg.AllowAnswers, cfg.Alone, cfg.Owner, cfg.Waits, cfg.Isolated = test.cfg.AllowAnswers, test.cfg.Alone, test.cfg.Owner, test.cfg.Waits, false
+				cfg.AllowAnswers, cfg.Alone, cfg.Owner, cfg.Waits, cfg.Isolated = test.cfg.AllowAnswers, test.cfg.Alone,
+					test.cfg.Owner, test.cfg.Waits, false
 			})
 			started(t, c)
 			watch(t, c, ann)

@@ -102,7 +102,8 @@ func chatInput(line string) (Input, error) {
 		return Input{}, errors.New("which card? put its number behind, such as y 3")
 	}
 	return Input{
-		Verb: VerbAnswer, Approve: meant.Approve, Code: meant.Code, Command: meant.Method == approver.ByCommand, Grant: meant.Grant,
+		Verb: VerbAnswer, Approve: meant.Approve, Code: meant.Code, Command: meant.Method == approver.ByCommand,
+		Grant: meant.Grant,
 	}, nil
 }
 

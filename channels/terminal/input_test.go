@@ -97,7 +97,8 @@ func TestParseInput(t *testing.T) {
 }
 
 func FuzzParseInput(f *testing.F) {
-	for _, line := range []string{"y 3", "n 3", "3 CONFIRM-7KQ4MX", "/approve CONFIRM-7KQ4MX", "/deny x", "list", "help", "quit", "show 1", "no, CONFIRM-7KQ4MX", ""} {
+	for _, line := range []string{"y 3", "n 3", "3 CONFIRM-7KQ4MX", "/approve CONFIRM-7KQ4MX", "/deny x", "list", "help",
+		"quit", "show 1", "no, CONFIRM-7KQ4MX", ""} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -54,7 +54,8 @@ func TestHugeCardFitsIntoAnEvent(t *testing.T) {
 				}
 				if cut := len(e.Card.Command) < len(k.Command); cut {
 					text := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer})
-					if !strings.Contains(e.Card.Command, "bytes hidden, sha256") || !strings.Contains(text, "bytes of the command are not shown here") || strings.Contains(text, "y 1 approves") {
+					if !strings.Contains(e.Card.Command, "bytes hidden, sha256") ||
+						!strings.Contains(text, "bytes of the command are not shown here") || strings.Contains(text, "y 1 approves") {
 						t.Error("the card does not say that its command is cut")
 					}
 				} else if test.partial && len(e.Card.Dir) == len(k.Dir) && len(e.Card.Claimed) == len(k.Claimed) {
@@ -135,7 +136,8 @@ func TestFoldedTextTakesNoTap(t *testing.T) {
 			e := <-s
 			text := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer})
 			full := terminal.Render(e.Card, terminal.Options{Number: 1, Offer: e.Offer, Full: true})
-			if e.Offer.Tap || !e.Offer.Code || !strings.Contains(text, "bytes hidden") || strings.Contains(text, "y 1 approves") {
+			if e.Offer.Tap || !e.Offer.Code || !strings.Contains(text, "bytes hidden") ||
+				strings.Contains(text, "y 1 approves") {
 				t.Errorf("offered %+v:\n%s", e.Offer, text)
 			}
 			if strings.Contains(full, "bytes hidden") || len(full) <= len(text) {

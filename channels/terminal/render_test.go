@@ -115,7 +115,8 @@ Answer: n 1 denies · approve it in a chat, with the code there
 				*c = bare(c, approver.Catastrophic)
 				c.Request, c.Code = "0192f3a1", tokens.Code{}
 			},
-			o: Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Deny: true, Alone: true, Owner: true}}, want: `
+			o: Options{Number: 1, Width: 80, Now: noon.Add(time.Hour), Offer: Offer{Deny: true, Alone: true, Owner: true}},
+			want: `
 🟠 HIGH · git push --force origin main
 ┌─ 1 ───────────────────────────────────
 │ x
@@ -195,9 +196,11 @@ func bare(c *approver.Card, sev approver.Severity) approver.Card {
 // The agent writes the command. It must not be able to draw a second card, a
 // result or an answer of ours below its own box.
 func TestRenderCannotBeImitated(t *testing.T) {
-	forged := "x\n└───\nWhy      This is fine.\nCode     CONFIRM-AAAAAA\n✅ Approved\r\x1b[2J\x1b[1;1Hgone\u202e\u2028Rule     fine\x9b31m\xff"
+	forged := "x\n└───\nWhy      This is fine.\nCode     CONFIRM-AAAAAA\n" +
+		"✅ Approved\r\x1b[2J\x1b[1;1Hgone\u202e\u2028Rule     fine\x9b31m\xff"
 	card := testCard(t)
-	card.Command, card.Claimed, card.Session, card.Dir, card.Host, card.Agent = forged, forged, forged, forged, forged, forged
+	card.Command, card.Claimed, card.Session, card.Dir, card.Host, card.Agent = forged, forged, forged, forged, forged,
+		forged
 	card.Push, card.Why, card.Rule, card.Notice = forged, forged, forged, forged
 	text := Render(card, Options{Number: 1, Width: 80, Now: noon, Full: true})
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -309,7 +312,8 @@ func TestWideRangesAreSorted(t *testing.T) {
 			t.Errorf("range %d (%X–%X) is out of order", i, r[0], r[1])
 		}
 	}
-	for r, want := range map[rune]bool{'a': false, 'é': false, '─': false, '│': false, '·': false, '漢': true, '한': true, '🔥': true, '🟠': true, '⛔': true, '↩': false} {
+	for r, want := range map[rune]bool{'a': false, 'é': false, '─': false, '│': false, '·': false, '漢': true,
+		'한': true, '🔥': true, '🟠': true, '⛔': true, '↩': false} {
 		if wide(r) != want {
 			t.Errorf("wide(%c) is %v", r, !want)
 		}

@@ -82,7 +82,8 @@ func TestAnswersSayWhatTheScreenShowed(t *testing.T) {
 		c.sees("until")
 		c.types(line)
 		answers++
-		for end := time.Now().Add(20 * time.Second); len(c.answered()) < answers && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); len(c.answered()) < answers &&
+			time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		if got := c.answered(); len(got) != answers || got[answers-1].Shown != shown {
 			t.Fatalf("%s: %+v, want %d shown", line, got, shown)
@@ -91,7 +92,8 @@ func TestAnswersSayWhatTheScreenShowed(t *testing.T) {
 	c.show(e)
 	want("y 1", 0)
 	more(1)
-	for _, line := range []string{"y 1", "n 1", "1 " + code, "y 1 " + code, code, "/approve " + code, "/approve " + code + " 15m", "no " + code} {
+	for _, line := range []string{"y 1", "n 1", "1 " + code, "y 1 " + code, code, "/approve " + code,
+		"/approve " + code + " 15m", "no " + code} {
 		want(line, 1)
 	}
 	want("CONFIRM-XXXXXX", 0) // of a card that is not here
@@ -117,7 +119,8 @@ func TestAnswersSayWhatTheScreenShowed(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	out.mu.Unlock()
 	answers++
-	for end := time.Now().Add(20 * time.Second); len(c.answered()) < answers && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); len(c.answered()) < answers &&
+		time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 	if got := c.answered(); len(got) != answers || got[answers-1].Shown != 0 {
 		t.Errorf("typed into a stopped screen: %+v", got)

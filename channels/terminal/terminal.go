@@ -144,7 +144,8 @@ func (c *Channel) Post(ctx context.Context, to approver.Destination, content app
 		return approver.Ref{}, fmt.Errorf("terminal: post: %w", err)
 	}
 	if to != (approver.Destination{Channel: Name, Conversation: Conversation}) {
-		return approver.Ref{}, final{fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)}
+		return approver.Ref{},
+			final{fmt.Errorf("terminal: post: there is no conversation %q here, only %q", to.Conversation, Conversation)}
 	}
 	c.mu.Lock()
 	c.forget(time.Now())

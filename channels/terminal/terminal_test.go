@@ -73,7 +73,8 @@ func run(t *testing.T, c *terminal.Channel, reply approver.ReplyFunc) (stop func
 	stop = sync.OnceValue(func() error { cancel(); return <-done })
 	t.Cleanup(func() { _ = stop() })
 	for range 1000 { // Answer tells when Run runs; an empty answer disturbs nobody
-		if _, err := c.Answer(t.Context(), ann, json.RawMessage(`{"request":"probe"}`)); !errors.Is(err, terminal.ErrStopped) {
+		if _, err := c.Answer(t.Context(), ann, json.RawMessage(`{"request":"probe"}`)); !errors.Is(err,
+			terminal.ErrStopped) {
 			return stop
 		}
 		time.Sleep(time.Millisecond)
@@ -186,18 +187,19 @@ func TestConfig(t *testing.T) {
 		ids  []string
 		want []string // parts of the error; none: valid
 	}{
-		"good":          {ids: []string{"0", "1001", "4294967294"}},
-		"nobody":        {want: []string{"approvers is empty"}},
-		"a login name":  {ids: []string{"ann"}, want: []string{`approvers[0].id: "ann" is not a uid`}},
-		"empty":         {ids: []string{""}, want: []string{`approvers[0].id: "" is not a uid`}},
-		"leading zero":  {ids: []string{"01001"}, want: []string{"approvers[0]"}},
-		"sign":          {ids: []string{"+1001", "-1"}, want: []string{"approvers[0]", "approvers[1]"}},
-		"hex":           {ids: []string{"0x3e9"}, want: []string{"approvers[0]"}},
-		"space":         {ids: []string{" 1001"}, want: []string{"approvers[0]"}},
-		"too great":     {ids: []string{"4294967296"}, want: []string{"approvers[0]"}},
-		"nobody's uid":  {ids: []string{"4294967295"}, want: []string{"means nobody"}},
-		"twice":         {ids: []string{"1001", "1001"}, want: []string{"approvers[1].id: uid 1001 is listed twice"}},
-		"all at once":   {ids: []string{"ann", "1001", "bob", "1001"}, want: []string{"approvers[0]", "approvers[2]", "approvers[3]"}},
+		"good":         {ids: []string{"0", "1001", "4294967294"}},
+		"nobody":       {want: []string{"approvers is empty"}},
+		"a login name": {ids: []string{"ann"}, want: []string{`approvers[0].id: "ann" is not a uid`}},
+		"empty":        {ids: []string{""}, want: []string{`approvers[0].id: "" is not a uid`}},
+		"leading zero": {ids: []string{"01001"}, want: []string{"approvers[0]"}},
+		"sign":         {ids: []string{"+1001", "-1"}, want: []string{"approvers[0]", "approvers[1]"}},
+		"hex":          {ids: []string{"0x3e9"}, want: []string{"approvers[0]"}},
+		"space":        {ids: []string{" 1001"}, want: []string{"approvers[0]"}},
+		"too great":    {ids: []string{"4294967296"}, want: []string{"approvers[0]"}},
+		"nobody's uid": {ids: []string{"4294967295"}, want: []string{"means nobody"}},
+		"twice":        {ids: []string{"1001", "1001"}, want: []string{"approvers[1].id: uid 1001 is listed twice"}},
+		"all at once": {ids: []string{"ann", "1001", "bob", "1001"},
+			want: []string{"approvers[0]", "approvers[2]", "approvers[3]"}},
 		"other digits":  {ids: []string{"１００１"}, want: []string{"approvers[0]"}},
 		"trailing text": {ids: []string{"1001,1002"}, want: []string{"approvers[0]"}},
 	} {
@@ -267,7 +269,8 @@ func TestPostNeedsAWatcher(t *testing.T) {
 	}
 	s.leave()
 	<-s.ended
-	if _, err = c.Post(t.Context(), here, card(t, "r1", approver.High)); !errors.Is(err, terminal.ErrNobody) || !errors.Is(err, approver.ErrFinal) {
+	if _, err = c.Post(t.Context(), here, card(t, "r1", approver.High)); !errors.Is(err, terminal.ErrNobody) ||
+		!errors.Is(err, approver.ErrFinal) {
 		t.Errorf("after the last one left, Post returned %v", err)
 	}
 }
@@ -298,7 +301,8 @@ func TestLateWatcherSeesWhatIsPending(t *testing.T) {
 	if err := c.Update(t.Context(), refs[1], done); err != nil {
 		t.Fatal(err)
 	}
-	if e := first.next(t); e.Type != terminal.EventUpdate || e.Message != refs[1].Message || e.Card.Result != "⛔ Denied" || e.Offer != (terminal.Offer{}) {
+	if e := first.next(t); e.Type != terminal.EventUpdate || e.Message != refs[1].Message ||
+		e.Card.Result != "⛔ Denied" || e.Offer != (terminal.Offer{}) {
 		t.Errorf("the update is %+v", e)
 	}
 	first.leave()
@@ -306,7 +310,8 @@ func TestLateWatcherSeesWhatIsPending(t *testing.T) {
 
 	late := watch(t, c, ann)
 	for _, i := range []int{0, 2, 3} {
-		if e := late.next(t); e.Type != terminal.EventCard || e.Message != refs[i].Message || e.Card.Request != fmt.Sprint("r", i) {
+		if e := late.next(t); e.Type != terminal.EventCard || e.Message != refs[i].Message ||
+			e.Card.Request != fmt.Sprint("r", i) {
 			t.Errorf("the late watcher is shown %+v, want card %d", e, i)
 		}
 	}
@@ -353,9 +358,10 @@ func TestShows(t *testing.T) {
 		t.Error("a posted card is not shown")
 	}
 	for name, other := range map[string]approver.Ref{
-		"nothing":               {},
-		"another message":       {Destination: here, Message: "other"},
-		"another channel's ref": {Destination: approver.Destination{Channel: "slack", Conversation: "local"}, Message: ref.Message},
+		"nothing":         {},
+		"another message": {Destination: here, Message: "other"},
+		"another channel's ref": {Destination: approver.Destination{Channel: "slack", Conversation: "local"},
+			Message: ref.Message},
 	} {
 		if c.Shows(other) {
 			t.Errorf("%s is shown", name)

@@ -49,7 +49,8 @@ type UI struct {
 //
 // One goroutine reads In. A read cannot be interrupted, so after Run that
 // goroutine lasts until In gives one more line or ends.
-func (u UI) Run(ctx context.Context, events <-chan json.RawMessage, answer func(context.Context, json.RawMessage) (json.RawMessage, error)) error {
+func (u UI) Run(ctx context.Context, events <-chan json.RawMessage,
+	answer func(context.Context, json.RawMessage) (json.RawMessage, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &screen{UI: u, answer: answer, numbers: map[string]int{}, results: make(chan string)}
 	defer s.answers.Wait()
@@ -359,7 +360,8 @@ func (s *screen) find(n int) *entry {
 
 // send gives an answer to the service, in a goroutine that Run waits for.
 func (s *screen) send(ctx context.Context, in Input, l typed) {
-	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command, Shown: s.withCode(in.Code).shownBefore(l)}
+	a := Answer{Approve: in.Approve, Code: in.Code.Reveal(), Command: in.Command,
+		Shown: s.withCode(in.Code).shownBefore(l)}
 	if in.Grant != (approver.Term{}) {
 		a.Term = in.Grant.String()
 	}

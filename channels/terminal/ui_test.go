@@ -27,7 +27,8 @@ func TestUISession(t *testing.T) {
 	a, b, d := shown(t, "a", approver.High), shown(t, "b", approver.Catastrophic), shown(t, "d", approver.High)
 	c.show(a)
 	c.sees("🟠 HIGH · make a\n┌─ 1 ─")
-	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nRequest  req-a\nAnswer: y 1 approves · n 1 denies\n")
+	c.sees("Expires  12:02:00 UTC (in 2 min)\nCode     CONFIRM-7KQ4MX\nRequest  req-a\n" +
+		"Answer: y 1 approves · n 1 denies\n")
 	c.show(b)
 	c.sees("🔴 CATASTROPHIC · make b\n┌─ 2 ─")
 	c.sees("2 CODE approves, with the code above")
@@ -87,7 +88,8 @@ func TestUIUpdates(t *testing.T) {
 	older.Rev, older.Card.Command = 4, "something else"
 	c.show(older)
 	progress := a
-	progress.Type, progress.Rev, progress.Card.State, progress.Offer = terminal.EventUpdate, 6, approver.Approved, terminal.Offer{}
+	progress.Type, progress.Rev, progress.Card.State, progress.Offer = terminal.EventUpdate, 6, approver.Approved,
+		terminal.Offer{}
 	c.show(progress)
 	c.sees("┌─ 1 ─")
 	c.sees("State    approved; the agent has not taken the answer yet")
@@ -313,7 +315,8 @@ func TestUIOnChannel(t *testing.T) {
 	con.types("1 " + strings.ToLower(k.Code.Reveal()))
 	con.sees("Card 1: Noted.")
 	got := rec.got()
-	if len(got) != 1 || !got[0].Approve || !got[0].Code.Equal(k.Code) || got[0].Message != ref.Message || got[0].Sender != "1001" {
+	if len(got) != 1 || !got[0].Approve || !got[0].Code.Equal(k.Code) || got[0].Message != ref.Message ||
+		got[0].Sender != "1001" {
 		t.Errorf("replies %+v", got)
 	}
 	k.State, k.Result = approver.Consumed, "Approved once by Ann via terminal · 3 s"

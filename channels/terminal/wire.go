@@ -121,7 +121,8 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		k := e.Card
 		w.Card = &wireCard{
 			Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Env: k.Environment,
+			Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+			Env:    k.Environment,
 			Notice: k.Notice, Upto: k.Upto, Code: k.Code.Reveal(), Created: k.Created, Due: k.Due, Result: k.Result,
 		}
 	}
@@ -151,8 +152,9 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	k := w.Card
 	e.Card = approver.Card{
 		Request: k.Request, State: k.State, Severity: k.Severity, OneTap: k.OneTap, Push: k.Push, Command: k.Command,
-		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host, Environment: k.Env,
-		Notice: k.Notice, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
+		Why: k.Why, Rule: k.Rule, Claimed: k.Claimed, Agent: k.Agent, Session: k.Session, Dir: k.Dir, Host: k.Host,
+		Environment: k.Env,
+		Notice:      k.Notice, Upto: k.Upto, Created: k.Created, Due: k.Due, Result: k.Result,
 	}
 	if k.Code != "" {
 		code, err := tokens.Parse(k.Code)
@@ -167,7 +169,8 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 // hello is the first event of every watcher.
 func (c *Channel) hello() Event {
 	may := c.cfg.AllowAnswers
-	return Event{Type: EventHello, Offer: Offer{Tap: may, Code: may, Deny: may, Alone: c.cfg.Alone, Owner: c.cfg.Owner, Waits: c.cfg.Waits}}
+	return Event{Type: EventHello,
+		Offer: Offer{Tap: may, Code: may, Deny: may, Alone: c.cfg.Alone, Owner: c.cfg.Owner, Waits: c.cfg.Waits}}
 }
 
 // event is the newest state of a card for a watcher. It needs c.mu.

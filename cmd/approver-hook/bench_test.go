@@ -28,7 +28,8 @@ func BenchmarkStart(b *testing.B) {
 	socket := daemon(b, pass)
 	programs := [][]string{{"/bin/true"}, {empty}, {hook, "--agent", "claude", "--socket", socket}}
 	took := make([][]time.Duration, len(programs))
-	const payload = `{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t"}`
+	const payload = `{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{` +
+		`"command":"ls"},"tool_use_id":"t"}`
 	for b.Loop() {
 		for i, p := range programs {
 			cmd := exec.Command(p[0], p[1:]...)

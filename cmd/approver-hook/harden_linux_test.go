@@ -104,7 +104,8 @@ func TestNobodyReachesIntoTheCourier(t *testing.T) {
 				continue
 			}
 			said, err := asAgent("sh", "-c", text).CombinedOutput()
-			refused := err != nil || bytes.Contains(said, []byte("not permitted")) || bytes.Contains(said, []byte("ermission denied"))
+			refused := err != nil || bytes.Contains(said, []byte("not permitted")) ||
+				bytes.Contains(said, []byte("ermission denied"))
 			if !refused {
 				t.Errorf("%s succeeds: %s", attack, said)
 			}
@@ -135,7 +136,8 @@ func TestNoLimitSetLaterIsAYes(t *testing.T) {
 	if _, err := exec.LookPath("prlimit"); err != nil {
 		t.Skip("there is no prlimit here")
 	}
-	for _, limit := range []string{"nofile=0:0", "fsize=0:0", "cpu=0:0", "cpu=0:9", "as=1:1", "data=1:1", "stack=1:1", "nproc=0:0", "core=0:0", "memlock=0:0", "sigpending=0:0"} {
+	for _, limit := range []string{"nofile=0:0", "fsize=0:0", "cpu=0:0", "cpu=0:9", "as=1:1", "data=1:1", "stack=1:1",
+		"nproc=0:0", "core=0:0", "memlock=0:0", "sigpending=0:0"} {
 		courier := asAgent(program, "--agent", "claude", "--socket", socket)
 		var out, errs bytes.Buffer
 		courier.Stdin, courier.Stdout, courier.Stderr = strings.NewReader("payload"), &out, &errs
@@ -143,7 +145,8 @@ func TestNoLimitSetLaterIsAYes(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-entered
-		if said, err := asAgent("prlimit", "--pid", fmt.Sprint(courier.Process.Pid), "--"+limit).CombinedOutput(); err != nil {
+		if said, err := asAgent("prlimit", "--pid", fmt.Sprint(courier.Process.Pid),
+			"--"+limit).CombinedOutput(); err != nil {
 			t.Logf("%s is refused: %s", limit, said)
 		}
 		release <- struct{}{}
@@ -157,7 +160,8 @@ func TestNoLimitSetLaterIsAYes(t *testing.T) {
 // A courier that is killed leaves no exit code, and never 0: Claude Code blocks by
 // its onFailure.
 func TestKilledCourierIsNoYes(t *testing.T) {
-	for _, s := range []string{"KILL", "ABRT", "SEGV", "TERM", "HUP", "INT", "QUIT", "ALRM", "XCPU", "XFSZ", "VTALRM", "PROF", "SYS", "TRAP", "IO", "PWR", "STKFLT", "ILL", "BUS", "FPE"} {
+	for _, s := range []string{"KILL", "ABRT", "SEGV", "TERM", "HUP", "INT", "QUIT", "ALRM", "XCPU", "XFSZ", "VTALRM",
+		"PROF", "SYS", "TRAP", "IO", "PWR", "STKFLT", "ILL", "BUS", "FPE"} {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			entered := make(chan struct{}, 1)
@@ -191,21 +195,30 @@ func TestNoLimitIsAYes(t *testing.T) {
 	})
 	deny := string(blocking.For("claude", "PreToolUse", "a rule").Stdout)
 	for _, before := range []string{
-		"true", "ulimit -n 0", "ulimit -n 1", "ulimit -n 2", "ulimit -n 3", "ulimit -n 4", "ulimit -n 5", "ulimit -n 6", "ulimit -n 8",
-		"ulimit -v 1000", "ulimit -v 100000", "ulimit -v 1000000", "ulimit -d 0", "ulimit -d 100", "ulimit -d 10000", "ulimit -s 0", "ulimit -s 8", "ulimit -s 64",
-		"ulimit -t 0", "ulimit -f 0", "ulimit -c unlimited", "ulimit -l 0", "ulimit -m 0", "prlimit --nproc=0 --pid $$", "prlimit --nproc=1 --pid $$",
+		"true", "ulimit -n 0", "ulimit -n 1", "ulimit -n 2", "ulimit -n 3", "ulimit -n 4", "ulimit -n 5", "ulimit -n 6",
+		"ulimit -n 8",
+		"ulimit -v 1000", "ulimit -v 100000", "ulimit -v 1000000", "ulimit -d 0", "ulimit -d 100", "ulimit -d 10000",
+		"ulimit -s 0", "ulimit -s 8", "ulimit -s 64",
+		"ulimit -t 0", "ulimit -f 0", "ulimit -c unlimited", "ulimit -l 0", "ulimit -m 0", "prlimit --nproc=0 --pid $$",
+		"prlimit --nproc=1 --pid $$",
 		"prlimit --sigpending=0 --pid $$", "prlimit --rttime=1 --pid $$", "prlimit --locks=0 --pid $$",
-		"export GOMEMLIMIT=1", "export GOMEMLIMIT=nonsense", "export GOGC=off", "export GOGC=0", "export GOGC=nonsense", "export GOMAXPROCS=1",
-		"export GOMAXPROCS=1000", "export GOTRACEBACK=crash", "export GOTRACEBACK=none", "export GODEBUG=asyncpreemptoff=1,madvdontneed=0",
-		"export GODEBUG=cgocheck=9,invalidptr=0", "export GODEBUG=gctrace=1", "export GODEBUG=inittrace=1", "export GODEBUG=schedtrace=1", "export GODEBUG=memprofilerate=1",
-		"export LD_PRELOAD=/nonexistent.so", "export GOCOVERDIR=/tmp", "export TZ=/dev/zero", "export LD_BIND_NOW=1 LD_DEBUG=all",
-		"exec 0<&-", "exec 1>&-", "exec 2>&-", "exec 0<&- 1>&- 2>&-", "exec 1</dev/null", "exec 1>/dev/full", "exec 1>/dev/full 2>/dev/full", "exec 0</", "exec 0>/dev/null",
+		"export GOMEMLIMIT=1", "export GOMEMLIMIT=nonsense", "export GOGC=off", "export GOGC=0", "export GOGC=nonsense",
+		"export GOMAXPROCS=1",
+		"export GOMAXPROCS=1000", "export GOTRACEBACK=crash", "export GOTRACEBACK=none",
+		"export GODEBUG=asyncpreemptoff=1,madvdontneed=0",
+		"export GODEBUG=cgocheck=9,invalidptr=0", "export GODEBUG=gctrace=1", "export GODEBUG=inittrace=1",
+		"export GODEBUG=schedtrace=1", "export GODEBUG=memprofilerate=1",
+		"export LD_PRELOAD=/nonexistent.so", "export GOCOVERDIR=/tmp", "export TZ=/dev/zero",
+		"export LD_BIND_NOW=1 LD_DEBUG=all",
+		"exec 0<&-", "exec 1>&-", "exec 2>&-", "exec 0<&- 1>&- 2>&-", "exec 1</dev/null", "exec 1>/dev/full",
+		"exec 1>/dev/full 2>/dev/full", "exec 0</", "exec 0>/dev/null",
 		"trap '' TERM INT HUP QUIT XCPU XFSZ", "nice -n 19 true", "umask 777", "cd /proc/self/fd",
 	} {
 		t.Run(before, func(t *testing.T) {
 			within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			cmd := asAgentWithin(within, "sh", "-c", before+" 2>/dev/null >&2; exec "+program+" --agent claude --socket "+socket+" --deadline 3s")
+			cmd := asAgentWithin(within, "sh", "-c",
+				before+" 2>/dev/null >&2; exec "+program+" --agent claude --socket "+socket+" --deadline 3s")
 			if strings.HasPrefix(before, "exec ") || strings.HasPrefix(before, "trap ") {
 				cmd.Args[2] = before + "; exec " + program + " --agent claude --socket " + socket + " --deadline 3s"
 			}

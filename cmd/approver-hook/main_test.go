@@ -136,7 +136,8 @@ func TestProcess(t *testing.T) {
 	if exit := p.end(t); exit != 2 || p.out.String() != "{\"a\":1}\n" || p.err.String() != "why\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", exit, &p.out, &p.err)
 	}
-	if h := <-got; string(h.Payload) != "payload" || fmt.Sprint(h.Env) != "map[GIT_DIR:/x PATH:/bin]" || h.Peer.PID != int32(p.Process.Pid) {
+	if h := <-got; string(h.Payload) != "payload" || fmt.Sprint(h.Env) != "map[GIT_DIR:/x PATH:/bin]" ||
+		h.Peer.PID != int32(p.Process.Pid) {
 		t.Errorf("the daemon got %+v", h)
 	}
 	p = start(t, daemon(t, pass), nil)
@@ -149,7 +150,8 @@ func TestProcess(t *testing.T) {
 	if out, err := exec.Command(hook, "--help").Output(); err != nil || !strings.Contains(string(out), "Example:") {
 		t.Errorf("--help: %v, %s", err, out)
 	}
-	if out, err := exec.Command(hook, "--version").Output(); err != nil || !strings.HasSuffix(string(out), "go version -m "+hook+"\n") {
+	if out, err := exec.Command(hook, "--version").Output(); err != nil ||
+		!strings.HasSuffix(string(out), "go version -m "+hook+"\n") {
 		t.Errorf("--version: %v, %s", err, out)
 	}
 }
@@ -158,7 +160,8 @@ func TestProcess(t *testing.T) {
 // Claude Code reads at ConfigChange.
 func TestProcessBlocksChangedSettings(t *testing.T) {
 	p := start(t, "/nonexistent/s", nil, "--connect-timeout", "0s", "--event", "ConfigChange", "--deadline", "8s")
-	if exit := p.end(t); exit != 2 || !strings.HasPrefix(p.out.String(), `{"decision":"block","reason":"approver is not running`) || p.err.Len() == 0 {
+	if exit := p.end(t); exit != 2 ||
+		!strings.HasPrefix(p.out.String(), `{"decision":"block","reason":"approver is not running`) || p.err.Len() == 0 {
 		t.Errorf("exit %d, %s%s", exit, &p.out, &p.err)
 	}
 }

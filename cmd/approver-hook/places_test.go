@@ -35,22 +35,23 @@ func busyDaemon(t *testing.T, refuse string, first int64) (socket string, tries 
 		t.Fatal(err)
 	}
 	tries, taken = new(atomic.Int64), new(atomic.Int64)
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		if r.URL.Path == refuse && tries.Add(1) <= first {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = io.WriteString(w, "{\"error\":\"too many\"}\n")
-			return
-		}
-		if r.URL.Path == refuse {
-			taken.Add(1)
-		}
-		w.Header().Set(wire.Exit, "0")
-		w.Header().Set(wire.StderrBytes, "0")
-		w.Header().Set(wire.Ack, "1")
-		w.Header().Set("Content-Length", "3")
-		_, _ = io.WriteString(w, "{}\n")
-	})}
+	server := &http.Server{ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if r.URL.Path == refuse && tries.Add(1) <= first {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				_, _ = io.WriteString(w, "{\"error\":\"too many\"}\n")
+				return
+			}
+			if r.URL.Path == refuse {
+				taken.Add(1)
+			}
+			w.Header().Set(wire.Exit, "0")
+			w.Header().Set(wire.StderrBytes, "0")
+			w.Header().Set(wire.Ack, "1")
+			w.Header().Set("Content-Length", "3")
+			_, _ = io.WriteString(w, "{}\n")
+		})}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close(); <-ended })
@@ -79,7 +80,8 @@ func TestAReportIsBroughtAgain(t *testing.T) {
 		t.Run(c.event+" "+strconv.FormatInt(c.first, 10), func(t *testing.T) {
 			t.Parallel()
 			socket, tries, _ := busyDaemon(t, wire.HookPath, c.first)
-			cmd := exec.Command(hook, "--agent", "claude", "--event", c.event, "--socket", socket, "--deadline", "4s", "--connect-timeout", "100ms")
+			cmd := exec.Command(hook, "--agent", "claude", "--event", c.event, "--socket", socket, "--deadline", "4s",
+				"--connect-timeout", "100ms")
 			var stderr bytes.Buffer
 			cmd.Stdin, cmd.Stderr = strings.NewReader("{}"), &stderr
 			out, _ := cmd.StdoutPipe()
@@ -88,7 +90,8 @@ func TestAReportIsBroughtAgain(t *testing.T) {
 			}
 			_, _ = io.ReadAll(out)
 			_ = cmd.Wait()
-			if exit := cmd.ProcessState.ExitCode(); exit != c.exit || tries.Load() > c.most || c.first > 1 && c.most > 1 && tries.Load() < 3 {
+			if exit := cmd.ProcessState.ExitCode(); exit != c.exit || tries.Load() > c.most ||
+				c.first > 1 && c.most > 1 && tries.Load() < 3 {
 				t.Errorf("exit %d after %d tries: %s", exit, tries.Load(), &stderr)
 			}
 			if c.exit == 2 && !strings.Contains(stderr.String(), "too many calls wait for approver") {

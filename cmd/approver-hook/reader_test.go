@@ -92,11 +92,13 @@ func TestTheAgentIsGone(t *testing.T) {
 		{"nothing happens, a pipe", `exec "$@"`, pipeEnds, func(ending) {}, false},
 		{"nothing happens, a socket", `exec "$@"`, socketEnds, func(ending) {}, false},
 		{"the agent sends no more, and reads", `exec "$@"`, socketEnds, shut(syscall.SHUT_WR), false},
-		{"the agent has sent something", `exec "$@"`, socketEnds, func(e ending) { _, _ = e.agent.Write([]byte("x")) }, false},
+		{"the agent has sent something", `exec "$@"`, socketEnds, func(e ending) { _, _ = e.agent.Write([]byte("x")) },
+			false},
 		{"errors are closed", `exec "$@" 2>&-`, pipeEnds, func(ending) {}, false},
 		{"input is closed", `exec "$@" <&-`, pipeEnds, func(ending) {}, false},
 		{"the launcher ends at once", `"$@" & exit 0`, pipeEnds, func(ending) {}, false},
-		{"the launcher and its shell end at once", `sh -c '"$@" & exit 0' sh "$@"; exit 0`, socketEnds, func(ending) {}, false},
+		{"the launcher and its shell end at once", `sh -c '"$@" & exit 0' sh "$@"; exit 0`, socketEnds, func(ending) {},
+			false},
 		{"the output is full", `exec "$@"`, pipeEnds, func(e ending) {
 			fd := int(e.hook.Fd())
 			_ = syscall.SetNonblock(fd, true)
@@ -117,7 +119,8 @@ func TestTheAgentIsGone(t *testing.T) {
 			e := c.ends(t)
 			defer e.agent.Close()
 			defer e.hook.Close()
-			cmd := exec.Command("/bin/sh", "-c", c.script, "sh", hook, "--agent", "claude", "--socket", socket, "--deadline", "6s")
+			cmd := exec.Command("/bin/sh", "-c", c.script, "sh", hook, "--agent", "claude", "--socket", socket, "--deadline",
+				"6s")
 			cmd.Dir, cmd.Stdout = t.TempDir(), e.hook
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -179,14 +182,16 @@ func TestAReportOutlivesARestart(t *testing.T) {
 	for _, event := range []string{"PostToolUse", "PostToolUseFailure"} {
 		t.Run(event, func(t *testing.T) {
 			t.Parallel()
-			p := start(t, "/nonexistent/s", strings.NewReader("{}"), "--event", event, "--deadline", "2s", "--connect-timeout", "0s")
+			p := start(t, "/nonexistent/s", strings.NewReader("{}"), "--event", event, "--deadline", "2s", "--connect-timeout",
+				"0s")
 			began := time.Now()
 			exit := p.end(t)
 			if exit != 2 || time.Since(began) < time.Second {
 				t.Errorf("exit %d after %v", exit, time.Since(began))
 			}
 			for _, said := range []string{p.out.String(), p.err.String()} {
-				if strings.Contains(said, "stopped") || !strings.Contains(said, "has already run") || !strings.Contains(said, "approver serve") {
+				if strings.Contains(said, "stopped") || !strings.Contains(said, "has already run") ||
+					!strings.Contains(said, "approver serve") {
 					t.Errorf("it said %s", said)
 				}
 			}

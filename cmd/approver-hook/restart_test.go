@@ -22,7 +22,8 @@ func TestTheRuntimeIsNotTuned(t *testing.T) {
 		said, err := cmd.CombinedOutput()
 		starts := started(said)
 		last := string(said[strings.LastIndex(string(said), "execve("):])
-		if err != nil || starts != 2 || strings.Contains(last, `"`+name+"=") || !strings.Contains(last, `"GOFLAGS=-x", "`+name+`S=1"`) {
+		if err != nil || starts != 2 || strings.Contains(last, `"`+name+"=") ||
+			!strings.Contains(last, `"GOFLAGS=-x", "`+name+`S=1"`) {
 			t.Errorf("%s: %v, %d starts: %s", name, err, starts, said)
 		}
 	}

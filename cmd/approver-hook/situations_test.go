@@ -52,10 +52,14 @@ var situations = []situation{
 	{name: "output to /dev/urandom", script: `exec "$@" --socket DIR/d 1<>/dev/urandom`, mute: true},
 	{name: "output read only", script: `exec "$@" --socket DIR/d 1</dev/null`, mute: true},
 	{name: "output a folder", script: `exec "$@" --socket DIR/d 1</`, mute: true},
-	{name: "output a pipe that is closed", script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ 4>DIR/p.$$ 3<&- && exec "$@" --socket DIR/d >&4 4>&-`, mute: true},
-	{name: "output a pipe that is full", script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && dd if=/dev/zero bs=65536 count=1 >&3 2>/dev/null && exec "$@" --socket DIR/d >&3`, mute: true},
+	{name: "output a pipe that is closed",
+		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ 4>DIR/p.$$ 3<&- && exec "$@" --socket DIR/d >&4 4>&-`, mute: true},
+	{name: "output a pipe that is full",
+		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && dd if=/dev/zero bs=65536 count=1 >&3 2>/dev/null && exec "$@" ` +
+			`--socket DIR/d >&3`, mute: true},
 	{name: "empty input", script: `exec "$@" --socket DIR/d </dev/null`},
-	{name: "input without end, nothing comes", script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && exec "$@" --socket DIR/d <&3`},
+	{name: "input without end, nothing comes",
+		script: `mkfifo DIR/p.$$ && exec 3<>DIR/p.$$ && exec "$@" --socket DIR/d <&3`},
 	{name: "input without end, zeros", script: `exec "$@" --socket DIR/d </dev/zero`},
 	{name: "100 MB", script: `head -c 100000000 /dev/zero | "$@" --socket DIR/d`},
 	{name: "input is a folder", script: `exec "$@" --socket DIR/d </`},
@@ -72,7 +76,8 @@ var situations = []situation{
 	{name: "SIGTERM while it waits", script: `(sleep 0.6; kill -TERM $$) & exec "$@" --socket DIR/h`},
 	{name: "SIGHUP while it waits", script: `(sleep 0.6; kill -HUP $$) & exec "$@" --socket DIR/h`},
 	{name: "SIGPIPE while it waits", script: `(sleep 0.3; kill -PIPE $$) & exec "$@" --socket DIR/h`},
-	{name: "SIGSTOP and SIGCONT beyond the deadline", script: `(sleep 0.3; kill -STOP $$; sleep 1.5; kill -CONT $$) & exec "$@" --socket DIR/h`},
+	{name: "SIGSTOP and SIGCONT beyond the deadline",
+		script: `(sleep 0.3; kill -STOP $$; sleep 1.5; kill -CONT $$) & exec "$@" --socket DIR/h`},
 	{name: "HOME unset", script: `unset HOME; exec "$@"`},
 	{name: "HOME relative", script: `HOME=x exec "$@"`},
 	{name: "folder removed", script: `mkdir DIR/g.$$ && cd DIR/g.$$ && rmdir DIR/g.$$ && exec "$@" --socket DIR/d`},
@@ -85,7 +90,9 @@ var situations = []situation{
 	{name: "a flag unknown", script: `exec "$@" --socket DIR/l --nothing`},
 	{name: "a variable twice", script: `exec env -i PATH=/bin "$@" --socket DIR/none`},
 	{name: "many processors", script: `GOMAXPROCS=2000 exec "$@" --socket DIR/h`},
-	{name: "GOGC and GODEBUG", script: `GOGC=1 GODEBUG=gctrace=1,schedtrace=1,clobberfree=1 GOTRACEBACK=crash GOMEMLIMIT=1 exec "$@" --socket DIR/h`},
+	{name: "GOGC and GODEBUG",
+		script: `GOGC=1 GODEBUG=gctrace=1,schedtrace=1,clobberfree=1 GOTRACEBACK=crash GOMEMLIMIT=1 exec "$@" --socket ` +
+			`DIR/h`},
 	{name: "the runtime's own memory limit is nonsense", script: `GOMEMLIMIT=x exec "$@" --socket DIR/d`, crash: true},
 	{name: "traced, the first thread", script: `exec strace -o /dev/null "$@" --socket DIR/l`},
 	{name: "traced, all threads", script: `exec strace -f -o /dev/null "$@" --socket DIR/l`},
@@ -125,7 +132,8 @@ func meet(t *testing.T, s situation, script, home, agent, event string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script, "sh", hook, "--agent", agent, "--event", event, "--deadline", "1s", "--connect-timeout", "0s")
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", script, "sh", hook, "--agent", agent, "--event", event, "--deadline",
+		"1s", "--connect-timeout", "0s")
 	cmd.Dir = home
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + cmd.Dir}
 	var out, errs bytes.Buffer
@@ -143,7 +151,8 @@ func meet(t *testing.T, s situation, script, home, agent, event string) {
 	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
 	reasons := []string{lines[len(lines)-1]}
 	if reasons[0] == "" {
-		reasons = []string{"denied", "approver had no answer within 1s, so the call was stopped; the user can see why with approver status"}
+		reasons = []string{"denied",
+			"approver had no answer within 1s, so the call was stopped; the user can see why with approver status"}
 	}
 	whole := slices.ContainsFunc(reasons, func(reason string) bool {
 		want := blocking.For(agent, event, reason)

@@ -33,10 +33,11 @@ type approveCmd struct {
 // Help is the long text.
 func (approveCmd) Help() string {
 	return localRules +
-		`By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those that it shows
-(with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed code only, and while agents
-run under the daemon's own user it is never approved on this machine: answer in a chat. Where nobody can, as without a chat, root may:
-sudo approver approve ID shows the whole request and a code to type, unless the daemon, or the agent that asks, is root as well.
+		`By its id, the request is shown whole and you are asked once more; of several identical calls, a yes is for those
+that it shows (with --yes, or by a code, which show none, for the first). A CATASTROPHIC request takes the typed
+code only, and while agents run under the daemon's own user it is never approved on this machine: answer in a chat.
+Where nobody can, as without a chat, root may: sudo approver approve ID shows the whole request and a code to type,
+unless the daemon, or the agent that asks, is root as well.
 ` + term.ExitCodes + `
 Example:
   approver approve 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11

@@ -30,11 +30,12 @@ type askCmd struct {
 
 // Help is the long text.
 func (askCmd) Help() string {
-	return `Puts an action before people from a script, and waits. The command is shown, judged by the policy like an agent's, and not run: run it
-yourself after exit code 0. Left out, the severity is catastrophic: then the answer is typed with a code, and a daemon that has nothing but the terminal
-and runs as the agents' user never gets a yes.
+	return `Puts an action before people from a script, and waits. The command is shown, judged by the policy like an
+agent's, and not run: run it yourself after exit code 0. Left out, the severity is catastrophic: then the answer is
+typed with a code, and a daemon that has nothing but the terminal and runs as the agents' user never gets a yes.
 
-Exit codes: 0 approved; 2 denied, or nobody answered in time; 1 the command line is not understood, or the daemon could not be asked.
+Exit codes: 0 approved; 2 denied, or nobody answered in time; 1 the command line is not understood, or the daemon
+could not be asked.
 
 Example:
   approver ask --severity high --reason release -- git push --force origin main
@@ -153,8 +154,9 @@ type appealCmd struct {
 
 // Help is the long text.
 func (appealCmd) Help() string {
-	return `Asks people whether a call that a rule denied may run all the same. It returns at once; if they say yes, the very same call runs once when
-it is made again. Only some rules can be appealed, only by the user whose call it was, once, and within ten minutes. The denial names the call.
+	return `Asks people whether a call that a rule denied may run all the same. It returns at once; if they say yes,
+the very same call runs once when it is made again. Only some rules can be appealed, only by the user whose call it
+was, once, and within ten minutes. The denial names the call.
 
 Exit codes: 0 people are asked; 1 they are not, and why; 2 the command line is not understood.
 

@@ -15,10 +15,10 @@ type benchCmd struct {
 
 // Help is the long text.
 func (benchCmd) Help() string {
-	return `Measures this build on this machine: the hook as a process, the policy, and whole approvals through real daemons in a temporary folder,
-with every step durable. Everything stays on this machine, and everything that it starts it ends. It needs redis-server for the store
-redis, and a Go toolchain for the empty program that the hook is compared with. A slow machine is no failure; exit code 1 means that
-something did not work.
+	return `Measures this build on this machine: the hook as a process, the policy, and whole approvals through real
+daemons in a temporary folder, with every step durable. Everything stays on this machine, and everything that it
+starts it ends. It needs redis-server for the store redis, and a Go toolchain for the empty program that the hook is
+compared with. A slow machine is no failure; exit code 1 means that something did not work.
 
 Example:
   approver bench

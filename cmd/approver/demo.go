@@ -17,8 +17,8 @@ type demoCmd struct {
 
 // Help is the long text.
 func (demoCmd) Help() string {
-	return `A real daemon, real hook processes with a recorded payload, and three fake chat apps on loopback. It takes less than 20 s and leaves
-nothing behind. Exit code 0 only if every step was as it should be.
+	return `A real daemon, real hook processes with a recorded payload, and three fake chat apps on loopback. It takes
+less than 20 s and leaves nothing behind. Exit code 0 only if every step was as it should be.
 
 Example:
   approver demo

@@ -18,8 +18,8 @@ type grantsCmd struct {
 
 // Help is the long text.
 func (grantsCmd) Help() string {
-	return `A grant is a yes that waits: for a parked call to come back once, or for the same call in a session or for some minutes
-(/approve CODE session, /approve CODE 15m). It is bound to exactly what was shown.
+	return `A grant is a yes that waits: for a parked call to come back once, or for the same call in a session or for
+some minutes (/approve CODE session, /approve CODE 15m). It is bound to exactly what was shown.
 
 Example:
   approver grants
@@ -85,8 +85,8 @@ type grantsProposeCmd struct {
 
 // Help is the long text.
 func (grantsProposeCmd) Help() string {
-	return `Shows the narrowest policy rule that would allow the call of a request without asking, and where it belongs. Nothing is changed: put it
-there yourself. approver then puts that very change before people as CATASTROPHIC.
+	return `Shows the narrowest policy rule that would allow the call of a request without asking, and where it
+belongs. Nothing is changed: put it there yourself. approver then puts that very change before people as CATASTROPHIC.
 ` + term.ExitCodes + `
 Example:
   approver grants propose 0192f3a1-7c1e-7b50-8f0e-3c8a3f6a2b11`

@@ -39,9 +39,11 @@ type initCmd struct {
 
 // Help is the long text.
 func (initCmd) Help() string {
-	return `Writes a configuration with comments, mode 0600, and checks it. A file that is there is never overwritten. You are the first approver in this terminal, by your uid, and with the flags on Telegram.
-All other settings are in docs/config.md. With --observe the installation begins in observe mode: docs/first-week.md. There that needs nobody's approval, because nothing was
-enforced before; an installation that has a store is refused, and asks people with approver observe.
+	return `Writes a configuration with comments, mode 0600, and checks it. A file that is there is never overwritten.
+You are the first approver in this terminal, by your uid, and with the flags on Telegram. All other settings are in
+docs/config.md. With --observe the installation begins in observe mode: docs/first-week.md. There that needs
+nobody's approval, because nothing was enforced before; an installation that has a store is refused, and asks people
+with approver observe.
 
 Example:
   approver init
@@ -154,7 +156,9 @@ NOBODY CAN APPROVE ANYTHING YET: no chat is paired, and the terminal only shows 
 	withoutChatPair = `ways out:
   1. pair a chat: approver ` + words.PairExample + ` --token-file FILE, or see docs/channels. Everything can be approved there
 `
-	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of your own user could answer them as well. `
+	withoutChatSame = `  2. to answer in approver watch on this machine instead: allow_answers: true in that file, ` +
+		`before the first start: later, beside a chat, people have to approve it. HIGH requests only, and an agent of ` +
+		`your own user could answer them as well. `
 	withoutChatRoot = `What is CATASTROPHIC, and unfreeze, take root, who may without that setting, too: %s, while approver watch is open, and %s
 `
 	withoutChatAsRoot = `What is CATASTROPHIC, and unfreeze, take a chat: the daemon will run as root, so root's word could be an agent's. Or give it a user of its own: docs/isolated.md

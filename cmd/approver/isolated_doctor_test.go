@@ -26,7 +26,8 @@ func placed(name string) string {
 // placedDoctor is approver doctor --config ARGUMENT, and placedInstall approver install
 // claude --system for it, but for the places of managed settings and the pin.
 func placedDoctor() {
-	c := checks.DoctorCmd{Config: os.Args[1], Target: settings.Target{Managed: placed("claude-code")}, Pin: placed("courier")}
+	c := checks.DoctorCmd{Config: os.Args[1], Target: settings.Target{Managed: placed("claude-code")},
+		Pin: placed("courier")}
 	if err := c.Run(context.Background()); err != nil {
 		os.Exit(exitFail)
 	}
@@ -34,7 +35,8 @@ func placedDoctor() {
 
 func placedInstall() {
 	hook := filepath.Join(filepath.Dir(placed("")), "bin", "approver-hook")
-	c := hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: placed("claude-code")}, Config: os.Args[1], Hook: hook, Pin: placed("courier")}
+	c := hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: placed("claude-code")},
+		Config: os.Args[1], Hook: hook, Pin: placed("courier")}
 	if err := c.Install(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(exitFail)

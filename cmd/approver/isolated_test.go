@@ -214,7 +214,8 @@ func (m *isolatedMachine) run(c *exec.Cmd, stdin string) end {
 // bash is Claude's payload for a shell command.
 func bashPayload(command string) string {
 	return fmt.Sprintf(
-		`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`, command)
+		`{"session_id":"s","transcript_path":"/t","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse",`+
+			`"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":"toolu_1"}`, command)
 }
 
 // hook runs the courier as a user.

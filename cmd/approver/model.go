@@ -81,11 +81,13 @@ type modelAddCmd struct {
 
 // Help is the long text.
 func (modelAddCmd) Help() string {
-	return `DIR has model.onnx, tokenizer.json and config.json, and manifest.json with the SHA-256 of each. Without a manifest one is made: compare the hashes
-that are printed with those of where the model is from, as from then on they are what is checked. DIR is not changed. The model is copied to
-models/ in the daemon's folder as a version of its own; another one, or the same one damaged, is never overwritten. Run it as the user whom the daemon runs as.
+	return `DIR has model.onnx, tokenizer.json and config.json, and manifest.json with the SHA-256 of each. Without a
+manifest one is made: compare the hashes that are printed with those of where the model is from, as from then on
+they are what is checked. DIR is not changed. The model is copied to models/ in the daemon's folder as a version of
+its own; another one, or the same one damaged, is never overwritten. Run it as the user whom the daemon runs as.
 
-Exit code 0: it was added, or was there already. 1: something is wrong with it, and nothing was added. 2: the command line is not understood.
+Exit code 0: it was added, or was there already. 1: something is wrong with it, and nothing was added. 2: the
+command line is not understood.
 
 Example:
   approver model add ~/Downloads/deberta-v3-injection
@@ -148,10 +150,11 @@ type modelVerifyCmd struct {
 
 // Help is the long text.
 func (modelVerifyCmd) Help() string {
-	return `Compares every file with the manifest, reads the tokenizer, and, if approver-classifier is installed, lets it load the model and score the
-golden texts of the manifest.
+	return `Compares every file with the manifest, reads the tokenizer, and, if approver-classifier is installed, lets
+it load the model and score the golden texts of the manifest.
 
-Exit code 0: all is as the manifest says; scores count if the program is installed. 1: something is not, or there is no model. 2: the command line is not understood.
+Exit code 0: all is as the manifest says; scores count if the program is installed. 1: something is not, or there is
+no model. 2: the command line is not understood.
 
 Example:
   approver model verify

@@ -57,9 +57,11 @@ type rulesListCmd struct {
 
 // Help is the long text.
 func (rulesListCmd) Help() string {
-	return `The rules of a project's .approver/rules.yaml are not among them: approver rules lint .approver/rules.yaml reads such a file.
+	return `The rules of a project's .approver/rules.yaml are not among them: approver rules lint .approver/rules.yaml
+reads such a file.
 
-Exit code 0: they were listed. 1: the rules cannot be read, or there is no such category. 2: the command line is not understood.
+Exit code 0: they were listed. 1: the rules cannot be read, or there is no such category. 2: the command line is not
+understood.
 
 Example:
   approver rules list
@@ -177,7 +179,8 @@ type rulesShowCmd struct {
 
 // Help is the long text.
 func (rulesShowCmd) Help() string {
-	return `Exit code 0: it was shown. 1: there is no such rule, or the rules cannot be read. 2: the command line is not understood.
+	return `Exit code 0: it was shown. 1: there is no such rule, or the rules cannot be read. 2: the command line is
+not understood.
 
 Example:
   approver rules show delete_root
@@ -291,10 +294,11 @@ type rulesTestCmd struct {
 
 // Help is the long text.
 func (rulesTestCmd) Help() string {
-	return `A rule has to find its examples under match, and no rule at all those under pass. The rules of a FILE are put over the built-in ones, in the place of
-those with the same id.
+	return `A rule has to find its examples under match, and no rule at all those under pass. The rules of a FILE are
+put over the built-in ones, in the place of those with the same id.
 
-Exit code 0: all examples are as they should be. 1: one is not, or a file has problems. 2: the command line is not understood.
+Exit code 0: all examples are as they should be. 1: one is not, or a file has problems. 2: the command line is not
+understood.
 
 Example:
   approver rules test

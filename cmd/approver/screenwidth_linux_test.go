@@ -187,7 +187,8 @@ func newWideMachine(t *testing.T) wideMachine {
 	hook := m.command("hook", "--agent", "claude")
 	hook.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home +
 		`","permission_mode":"default",` +
-		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push --force origin main"},"tool_use_id":"toolu_1"}`)
+		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push --force origin ` +
+		`main"},"tool_use_id":"toolu_1"}`)
 	if out, err := hook.CombinedOutput(); err == nil {
 		t.Fatalf("nobody can approve, and it passed: %s", out)
 	}
@@ -195,7 +196,8 @@ func newWideMachine(t *testing.T) wideMachine {
 	waits := m.command("hook", "--agent", "claude")
 	waits.Stdin = strings.NewReader(`{"session_id":"a-session-with-a-name","transcript_path":"/tmp/x","cwd":"` + home +
 		`","permission_mode":"default",` +
-		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git branch -D a-branch-with-a-name"},"tool_use_id":"toolu_2"}`)
+		`"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git branch -D ` +
+		`a-branch-with-a-name"},"tool_use_id":"toolu_2"}`)
 	m.background(watch)
 	daemontest.Eventually(t, "somebody watches",
 		func() bool { return strings.Contains(m.says("status", "--json"), `"watchers":1`) })

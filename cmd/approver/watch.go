@@ -23,8 +23,9 @@ type watchCmd struct {
 
 // Help is the long text.
 func (watchCmd) Help() string {
-	return `Shows each request as its card: those that are open, and each new one when it is asked (approver pending lists also what only a chat is shown); takes answers where the configuration lets this terminal give them (channels.terminal).
-It reconnects while the daemon restarts.
+	return `Shows each request as its card: those that are open, and each new one when it is asked (approver pending
+lists also what only a chat is shown); takes answers where the configuration lets this terminal give them
+(channels.terminal). It reconnects while the daemon restarts.
 
 Example:
   approver watch

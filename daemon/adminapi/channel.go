@@ -66,7 +66,8 @@ func chatsOff(all []broadcaster.CardsState) (off []chatOff) {
 // text is what is off, in a sentence.
 func (c chatOff) text() string {
 	if c.NoCardSince.IsZero() {
-		return "CARDS IN " + c.Chat + " ARE NOT BROUGHT UP TO DATE since " + c.StaleSince.Format(time.DateTime+" UTC") + ": " + c.Error
+		return "CARDS IN " + c.Chat + " ARE NOT BROUGHT UP TO DATE since " + c.StaleSince.Format(time.DateTime+" UTC") +
+			": " + c.Error
 	}
 	return "NO CARD WENT OUT to " + c.Chat + " since " + c.NoCardSince.Format(time.DateTime+" UTC") + ": " + c.Error
 }
@@ -126,7 +127,8 @@ func (s Channel) Receiving() string {
 		}
 		return text + " (approver doctor tells more)"
 	case s.Watchers != nil && *s.Watchers == 0 && s.Others > 0:
-		return s.Name + " is watched by nobody whose answers count (approver watch), and by " + words.Count(uint64(s.Others), "other terminal")
+		return s.Name + " is watched by nobody whose answers count (approver watch), and by " +
+			words.Count(uint64(s.Others), "other terminal")
 	case s.Watchers != nil && *s.Watchers == 0:
 		return s.Name + " shows nobody anything: nobody watches (approver watch)"
 	case s.Watchers != nil:

@@ -78,10 +78,13 @@ func (s Status) ModeText() string {
 func (s Status) ModeCure() string {
 	const lift = "find out why, then approver unfreeze; where nobody can approve that, as root: "
 	switch {
-	case s.Freeze != nil && s.Freeze.By != "approver" && s.Root && !s.Isolated, s.Freeze == nil && len(s.Held) > 0 && s.Root && !s.Isolated:
-		return "find out why, then approver unfreeze, and approve that in a chat (approver " + words.PairExample + "): " + rootCannot + ". docs/nobody.md"
+	case s.Freeze != nil && s.Freeze.By != "approver" && s.Root && !s.Isolated,
+		s.Freeze == nil && len(s.Held) > 0 && s.Root && !s.Isolated:
+		return "find out why, then approver unfreeze, and approve that in a chat (approver " + words.PairExample + "): " +
+			rootCannot + ". docs/nobody.md"
 	case s.Freeze != nil && s.Freeze.By == "approver":
-		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not believed", "An agent went around the gate"`
+		return `find out why, then approver unfreeze; docs/operations.md: "The store is not believed", "The audit is not ` +
+			`believed", "An agent went around the gate"`
 	case s.Freeze != nil:
 		return lift + display.AsRoot("unfreeze")
 	case len(s.Held) > 0:

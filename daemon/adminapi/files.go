@@ -34,7 +34,8 @@ type Versions struct {
 
 // Unlike names what of two differs.
 func (v Versions) Unlike(w Versions) (names []string) {
-	for _, s := range []struct{ name, a, b string }{{"policy", v.Policy, w.Policy}, {"rule set", v.Rules, w.Rules}, {"information flow", v.Flow, w.Flow}} {
+	for _, s := range []struct{ name, a, b string }{{"policy", v.Policy, w.Policy}, {"rule set", v.Rules, w.Rules},
+		{"information flow", v.Flow, w.Flow}} {
 		if s.a != s.b {
 			names = append(names, s.name)
 		}

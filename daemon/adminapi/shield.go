@@ -40,7 +40,8 @@ func (s *Shield) Fails() bool { return s != nil && !s.Answers && !s.Since.IsZero
 // Lines writes the status of the tiers for people, a line each.
 func (s *Shield) Lines(line func(name, format string, args ...any)) {
 	if s.FailMode != configs.FailClosed {
-		line("FAIL OPEN", "fail_mode is %s: %s went on that could not be judged", s.FailMode, words.Count(s.FailedOpen, "call"))
+		line("FAIL OPEN", "fail_mode is %s: %s went on that could not be judged", s.FailMode,
+			words.Count(s.FailedOpen, "call"))
 	}
 	if m := s.Model; m != nil && m.Well() {
 		line("model", "%s: %d texts scored, %d not, %d restarts", m.State, m.Scored, m.Unavailable, m.Restarts)
@@ -51,7 +52,8 @@ func (s *Shield) Lines(line func(name, format string, args ...any)) {
 		line("evaluator", "none: people look where it would have to")
 		return
 	}
-	line("evaluator", "%s: %d allowed, %d blocked, %d to people, %d failed", s.Evaluator, s.Allowed, s.Blocked, s.Escalated, s.Failed)
+	line("evaluator", "%s: %d allowed, %d blocked, %d to people, %d failed", s.Evaluator, s.Allowed, s.Blocked,
+		s.Escalated, s.Failed)
 	switch at := time.DateTime + " UTC"; {
 	case s.Fails():
 		for _, t := range s.troubles() {
@@ -71,7 +73,8 @@ func (s *Shield) Lines(line func(name, format string, args ...any)) {
 	if s.QuotaErr != "" {
 		line("", "the budget cannot be read, so nothing is evaluated: %s", s.QuotaErr)
 	} else if q := s.Quota; q != nil {
-		line("", "budget of %s: %d of %d taken; refused since the start: %d by rate, %d by budget", q.Day, q.Charged, q.Budget, q.RefusedRate, q.RefusedBudget)
+		line("", "budget of %s: %d of %d taken; refused since the start: %d by rate, %d by budget", q.Day, q.Charged,
+			q.Budget, q.RefusedRate, q.RefusedBudget)
 	}
 }
 
@@ -81,7 +84,9 @@ func (s *Shield) troubles() (all []trouble) {
 		return nil
 	}
 	if m := s.Model; m != nil && !m.Well() && m.Error != "" {
-		all = append(all, trouble{PartModel, "the classifier's program is " + string(m.State) + ", so calls are blocked that it would score", m.Error, "shield.sidecar in the configuration; docs/shield.md"})
+		all = append(all, trouble{PartModel,
+			"the classifier's program is " + string(m.State) + ", so calls are blocked that it would score", m.Error,
+			"shield.sidecar in the configuration; docs/shield.md"})
 	}
 	if s.Fails() {
 		why := s.Evaluator + " FAILS since " + s.Since.Format(time.DateTime+" UTC")
@@ -90,11 +95,14 @@ func (s *Shield) troubles() (all []trouble) {
 		} else {
 			why += ": " + s.Problem + "; it last answered at " + s.LastSuccess.Format(time.DateTime+" UTC")
 		}
-		all = append(all, trouble{PartEvaluator, "the daemon's last evaluation failed at " + s.LastFailure.Format(time.DateTime+" UTC"), why,
-			"shield.evaluator in the configuration, and then restart the daemon; if it was the provider's fault, wait: the daemon asks it anew by itself, at least each " + ProbeMost.String()})
+		all = append(all, trouble{PartEvaluator,
+			"the daemon's last evaluation failed at " + s.LastFailure.Format(time.DateTime+" UTC"), why,
+			"shield.evaluator in the configuration, and then restart the daemon; if it was the provider's fault, wait: the " +
+				"daemon asks it anew by itself, at least each " + ProbeMost.String()})
 	}
 	if s.QuotaErr != "" {
-		all = append(all, trouble{PartBudget, "the budget of evaluations cannot be read, so nothing is evaluated", s.QuotaErr, "approver doctor tells more of the store"})
+		all = append(all, trouble{PartBudget, "the budget of evaluations cannot be read, so nothing is evaluated", s.QuotaErr,
+			"approver doctor tells more of the store"})
 	}
 	return all
 }

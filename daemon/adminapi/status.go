@@ -121,8 +121,9 @@ type Shown struct {
 	Notice   string            `json:"notice,omitempty"`
 	Until    string            `json:"until,omitempty"`
 	Result   string            `json:"result,omitempty"`
-	NotTaken string            `json:"not_taken,omitempty"` // why this terminal takes no yes to a HIGH one, and the way out
-	Upto     int               `json:"upto,omitempty"`      // for the answer: the last identical call that Notice counts
+	// why this terminal takes no yes to a HIGH one, and the way out
+	NotTaken string `json:"not_taken,omitempty"`
+	Upto     int    `json:"upto,omitempty"` // for the answer: the last identical call that Notice counts
 }
 
 // An Observe is what status tells of observe mode.
@@ -155,14 +156,16 @@ func (s Status) Well() bool {
 // Troubles is all that does not work, as far as the daemon can tell.
 func (s Status) Troubles() (all []trouble) {
 	for _, why := range s.Lost {
-		all = append(all, trouble{PartSocket, "a socket of it is LOST, so that nobody can connect", why, "restart the daemon, once what is in its place is gone"})
+		all = append(all, trouble{PartSocket, "a socket of it is LOST, so that nobody can connect", why,
+			"restart the daemon, once what is in its place is gone"})
 	}
 	if s.Trouble != "" {
 		all = append(all, trouble{PartStore, "its store fails", s.Trouble, "approver doctor tells more of the store"})
 	}
 	for _, c := range s.Channels {
 		if c.Fails() {
-			all = append(all, trouble{PartChannel, "", strings.TrimSuffix(c.Receiving()+"\n"+c.Posting(), "\n"), "see docs/channels/" + c.Name + ".md"})
+			all = append(all, trouble{PartChannel, "", strings.TrimSuffix(c.Receiving()+"\n"+c.Posting(), "\n"),
+				"see docs/channels/" + c.Name + ".md"})
 		}
 	}
 	if s.mute() {
@@ -196,7 +199,8 @@ func (s Status) Troubles() (all []trouble) {
 func (s Status) auditCure() string {
 	const itself = "the daemon tries again by itself, at least twice a minute, and needs no restart"
 	if s.AuditChanged {
-		return "find out who moved, cut or edited it, and look with approver audit verify: " + itself + "; everything is frozen then, until approver unfreeze"
+		return "find out who moved, cut or edited it, and look with approver audit verify: " + itself +
+			"; everything is frozen then, until approver unfreeze"
 	}
 	return "mend what it says, such as a full disk or the rights of the folder: " + itself
 }

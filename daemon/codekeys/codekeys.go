@@ -63,7 +63,8 @@ func Load(path string) ([][]byte, error) {
 	for i, line := range text.Lines() {
 		key, err := base64.StdEncoding.DecodeString(line.Reveal())
 		if err != nil || len(key) < 32 {
-			return nil, fmt.Errorf("%s: line %d is not a key of this program: move the file away to make a new one (open requests then lose their codes)", path, i+1)
+			return nil, fmt.Errorf("%s: line %d is not a key of this program: move the file away to make a new one (open "+
+				"requests then lose their codes)", path, i+1)
 		}
 		keys = append(keys, key)
 	}

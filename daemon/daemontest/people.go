@@ -32,12 +32,15 @@ func OpenPeople(t *testing.T, answer func(terminal.Event) terminal.Answer) (*bro
 	}
 	me := approver.Peer{Known: true, UID: uint32(os.Getuid())}
 	ada := approver.Approver{ID: strconv.Itoa(os.Getuid()), Name: "Ada"}
-	local, err := terminal.New(terminal.Config{Approvers: []approver.Approver{ada}, AllowAnswers: true, Isolated: true}, log)
+	local, err := terminal.New(terminal.Config{Approvers: []approver.Approver{ada}, AllowAnswers: true, Isolated: true},
+		log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	people, err := broadcaster.NewBroadcaster(broadcaster.Options{
-		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local}, Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32), CodeLength: 6, Log: log,
+		Store: kv, Audit: &hashed{}, Channels: []approver.Channel{local},
+		Limit: func(context.Context, string, approver.ToolCall) error { return nil }, CodeKey: make([]byte, 32),
+		CodeLength: 6, Log: log,
 		People:       approver.People{{Channel: terminal.Name, ID: ada.ID}: {ID: "ada", Name: "Ada"}},
 		Destinations: []approver.Destination{{Channel: terminal.Name, Conversation: terminal.Conversation}},
 		Fingerprint: func(_ context.Context, call approver.ToolCall) (approver.Binding, error) {

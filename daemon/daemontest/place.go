@@ -119,7 +119,8 @@ func RedisPlaceOn(t *testing.T, config ...string) (Place, *redistest.Server) {
 	}
 	return Place{
 		Open: func(t *testing.T, _ string) PlaceStore {
-			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub}, slog.New(slog.DiscardHandler))
+			s, err := redisstore.Open(t.Context(), redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: hub},
+				slog.New(slog.DiscardHandler))
 			must(t, err)
 			return s
 		},

@@ -41,7 +41,8 @@ func Recorded(t *testing.T, records ...approver.Record) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := audit.Open(t.Context(), audit.Options{Dir: filepath.Join(dir, "log"), ID: "test", Key: key, Hostname: "dev"})
+	log, err := audit.Open(t.Context(),
+		audit.Options{Dir: filepath.Join(dir, "log"), ID: "test", Key: key, Hostname: "dev"})
 	if err != nil {
 		t.Fatal(err)
 	}

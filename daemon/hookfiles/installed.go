@@ -60,7 +60,8 @@ func ReadInstalls(dir string) (all Installs, err error) {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install %s again", InstallsFile(dir), err, facts.Example())
+		err = fmt.Errorf("%s, the record of what was installed: %w: remove it and run approver install %s again",
+			InstallsFile(dir), err, facts.Example())
 	}
 	return all, err
 }
@@ -161,7 +162,8 @@ func Genuine(program string, all Installs) (sure bool, err error) {
 	}
 	sum, err := HashOf(program)
 	if errors.Is(err, fs.ErrPermission) {
-		return true, fmt.Errorf("the hook program: %w: give it to the daemon's group, with mode 0751, so that the daemon may compare it with what was installed", err)
+		return true, fmt.Errorf("the hook program: %w: give it to the daemon's group, with mode 0751, so that the daemon "+
+			"may compare it with what was installed", err)
 	}
 	if err != nil {
 		return true, fmt.Errorf("the hook program: %w", err)
@@ -178,11 +180,13 @@ func Genuine(program string, all Installs) (sure bool, err error) {
 	beside := Sibling()
 	switch own, err := HashOf(beside); {
 	case recorded:
-		return true, fmt.Errorf("the hook program %s is not what it was when it was installed: after an update, approver install %s records the new one", program, all.agentOf(program))
+		return true, fmt.Errorf("the hook program %s is not what it was when it was installed: after an update, approver "+
+			"install %s records the new one", program, all.agentOf(program))
 	case beside != "" && err == nil && own == sum:
 		return true, nil
 	case beside != "":
-		return true, fmt.Errorf("the hook program %s is another program than %s, which belongs to this approver", program, beside)
+		return true, fmt.Errorf("the hook program %s is another program than %s, which belongs to this approver", program,
+			beside)
 	}
 	return false, nil
 }

@@ -40,7 +40,8 @@ func ReadableBy(f settings.Files, path string, uid uint32) error {
 		if own, err = os.ReadFile(path); err == nil && bytes.Equal(own, out.Bytes()) {
 			return nil
 		}
-		return fmt.Errorf("uid %d reads something else in %s than root: %w", uid, path, errors.Join(err, errors.New("look at what is mounted there")))
+		return fmt.Errorf("uid %d reads something else in %s than root: %w", uid, path,
+			errors.Join(err, errors.New("look at what is mounted there")))
 	}
 	if why != nil {
 		return why

@@ -43,7 +43,8 @@ func HookProgram(named string) (string, error) {
 		}
 		if _, err := os.Stat(named); err != nil {
 			if named, err = exec.LookPath("approver-hook"); err != nil {
-				return "", errors.New("approver-hook is neither beside this program nor in PATH: install it, or name it with --hook")
+				return "", errors.New("approver-hook is neither beside this program nor in PATH: install it, or name it with " +
+					"--hook")
 			}
 		}
 	}

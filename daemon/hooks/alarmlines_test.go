@@ -29,19 +29,25 @@ func TestNoAlarmIsHeldBack(t *testing.T) {
 		args  []any
 		told  int
 	}{
-		"a bypass with an error":      {slog.LevelError, "the hook was bypassed", []any{"what", "no report", "agent", "claude", "error", bad}, 3},
-		"a bypass":                    {slog.LevelError, "the hook was bypassed", []any{"what", "no report", "agent", "claude"}, 3},
-		"the error comes first":       {slog.LevelError, "the hook was bypassed", []any{"error", bad, "what", "no report"}, 3},
-		"a freeze held here":          {slog.LevelError, "FROZEN by this daemon alone", []any{"by", "uid 7", "reason", "", "error", bad}, 3},
-		"a freeze that failed":        {slog.LevelError, "the freeze after a bypass failed", []any{"what", "it ran", "error", bad}, 3},
+		"a bypass with an error": {slog.LevelError, "the hook was bypassed",
+			[]any{"what", "no report", "agent", "claude", "error", bad}, 3},
+		"a bypass": {slog.LevelError, "the hook was bypassed",
+			[]any{"what", "no report", "agent", "claude"}, 3},
+		"the error comes first": {slog.LevelError, "the hook was bypassed", []any{"error", bad, "what", "no report"},
+			3},
+		"a freeze held here": {slog.LevelError, "FROZEN by this daemon alone",
+			[]any{"by", "uid 7", "reason", "", "error", bad}, 3},
+		"a freeze that failed": {slog.LevelError, "the freeze after a bypass failed",
+			[]any{"what", "it ran", "error", bad}, 3},
 		"an alarm without its record": {slog.LevelError, "an alarm is not recorded", []any{"what", "80 %", "error", bad}, 3},
 		"another key of the error":    {slog.LevelWarn, "refused", []any{"by", "uid 7", "err", bad}, 3},
 		"the story of a call":         {slog.LevelInfo, "denied", []any{"request", "r", "call", "c", "why", "timed out"}, 3},
 		"the story, with an error":    {slog.LevelInfo, "denied", []any{"request", "r", "error", bad}, 3},
 		"a wrong code":                {slog.LevelWarn, "root typed a wrong code", []any{"request", "r"}, 3},
-		"somebody who was removed":    {slog.LevelWarn, "refused an answer of somebody who was removed", []any{"person", "ada"}, 3},
-		"the store is away":           {slog.LevelWarn, "the store failed", []any{"request", "r", "error", bad}, 1},
-		"the audit is away":           {slog.LevelError, "audit failed", []any{"call", "c", "error", bad}, 1},
+		"somebody who was removed": {slog.LevelWarn, "refused an answer of somebody who was removed",
+			[]any{"person", "ada"}, 3},
+		"the store is away": {slog.LevelWarn, "the store failed", []any{"request", "r", "error", bad}, 1},
+		"the audit is away": {slog.LevelError, "audit failed", []any{"call", "c", "error", bad}, 1},
 	} {
 		for _, format := range []configs.LogFormat{configs.LogJSON, ""} {
 			var out bytes.Buffer
@@ -100,7 +106,8 @@ func TestEachAlarmOfTheDaemonIsTold(t *testing.T) {
 			t.Fatal("there is no adapter")
 		}
 		for _, use := range []string{"u1", "u2"} {
-			o.withhold(t.Context(), adapter, agents.Event{Name: "PostToolUse", UseID: use}, approver.ToolCall{Tool: "Bash"}, errors.New("too deep"))
+			o.withhold(t.Context(), adapter, agents.Event{Name: "PostToolUse", UseID: use}, approver.ToolCall{Tool: "Bash"},
+				errors.New("too deep"))
 		}
 	})
 }

@@ -20,7 +20,8 @@ import (
 // looks like it must: else an agent would hide its calls behind the form.
 func TestACanaryThatRanIsNoAlarm(t *testing.T) {
 	ctx := t.Context()
-	for command, want := range map[string]approver.Event{daemontest.CanaryCommand: approver.EventRan, daemontest.AlmostCanary: approver.EventAlarm} {
+	for command, want := range map[string]approver.Event{daemontest.CanaryCommand: approver.EventRan,
+		daemontest.AlmostCanary: approver.EventAlarm} {
 		d, l, _ := newDecider()
 		frozen := 0
 		d.Freeze = func(context.Context, string, string) (int, error) { frozen++; return 0, nil }
@@ -46,7 +47,8 @@ func TestACanaryIsDeniedInEveryMode(t *testing.T) {
 	if a := send(t.Context(), d, "PreToolUse", daemontest.CanaryCommand, "toolu_1"); a.ExitZero || len(a.Stderr) == 0 {
 		t.Errorf("answered with %q", a.Stdout)
 	}
-	if got := l.Last(); got.Event != approver.EventVerdict || got.Verdict.By != "hook-test" || got.Verdict.Decision != approver.Deny {
+	if got := l.Last(); got.Event != approver.EventVerdict || got.Verdict.By != "hook-test" ||
+		got.Verdict.Decision != approver.Deny {
 		t.Errorf("recorded as %+v", got)
 	}
 	if a := send(t.Context(), d, "PreToolUse", "ls", "toolu_2"); !a.ExitZero {
@@ -65,10 +67,13 @@ func TestTheHookTestIsNoBeginning(t *testing.T) {
 	d, _, _ := newDecider()
 	var began []string
 	d.Began = func(call approver.ToolCall) { began = append(began, call.Command) }
-	for i, command := range []string{daemontest.CanaryCommand, strings.Replace(daemontest.CanaryCommand, "0123", "9123", 1), "ls", daemontest.AlmostCanary, daemontest.CanaryCommand + " ", daemontest.CanaryCommand, "/bin/mkdir /tmp/x"} {
+	for i, command := range []string{daemontest.CanaryCommand,
+		strings.Replace(daemontest.CanaryCommand, "0123", "9123", 1), "ls", daemontest.AlmostCanary,
+		daemontest.CanaryCommand + " ", daemontest.CanaryCommand, "/bin/mkdir /tmp/x"} {
 		send(t.Context(), d, "PreToolUse", command, fmt.Sprint("toolu_", i))
 	}
-	if want := []string{"ls", daemontest.AlmostCanary, daemontest.CanaryCommand + " ", "/bin/mkdir /tmp/x"}; !slices.Equal(began, want) {
+	if want := []string{"ls", daemontest.AlmostCanary, daemontest.CanaryCommand + " ",
+		"/bin/mkdir /tmp/x"}; !slices.Equal(began, want) {
 		t.Errorf("sessions began with %q", began)
 	}
 }

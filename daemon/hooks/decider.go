@@ -72,14 +72,17 @@ func answer(a agents.Answer) httpapi.HookAnswer {
 }
 
 // refuse blocks what was not understood, and records it.
-func (d *Decider) refuse(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error) httpapi.HookAnswer {
+func (d *Decider) refuse(
+	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error,
+) httpapi.HookAnswer {
 	v := approver.Verdict{
 		By: "agents", Rule: "payload", Severity: approver.High,
 		Reason: "approver does not understand this call, so it was blocked: " + cause.Error(), Detail: cause.Error(),
 	}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
 	d.Log.Warn("a payload was refused", "agent", h.Agent, "call", h.CallID, "uid", h.Peer.UID, "error", cause)
-	if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+	if _, err := d.Audit.Record(ctx,
+		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
 		d.Log.Error("audit failed", "error", err)
 	}
 	if adapter == nil {

@@ -101,7 +101,8 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 					if c.gone {
 						time.AfterFunc(10*time.Millisecond, cancel)
 					}
-					payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls %d"},"tool_use_id":"u%d"}`, i, i)
+					payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash",`+
+						`"tool_input":{"command":"ls %d"},"tool_use_id":"u%d"}`, i, i)
 					a := d.Hook(ctx, httpapi.HookRequest{Agent: "claude", CallID: fmt.Sprintf("c%d", i), Payload: []byte(payload)})
 					if !strings.Contains(string(a.Stdout), `"deny"`) {
 						t.Errorf("call %d: %s", i, a.Stdout)
@@ -124,7 +125,8 @@ func TestEachDeniedCallIsRecorded(t *testing.T) {
 					t.Errorf("call %d has %d lines", i, n)
 				}
 			}
-			if !strings.Contains(out.String(), c.what) || strings.Contains(out.String(), "audit failed") || strings.Count(out.String(), "a stage failed") > 1 {
+			if !strings.Contains(out.String(), c.what) || strings.Contains(out.String(), "audit failed") ||
+				strings.Count(out.String(), "a stage failed") > 1 {
 				t.Errorf("the log:\n%s", out.String())
 			}
 			if c.gone && strings.Contains(out.String(), "level=ERROR") {
@@ -142,7 +144,8 @@ func TestAFullDiskIsOneTrouble(t *testing.T) {
 	log := logging.New(&out, configs.Log{})
 	d, _, _ := newDecider()
 	full := fullLog{fmt.Errorf("%w: the disk is full", audit.ErrFailed)}
-	log.With("part", "audit").Error("the audit log has failed: every call is denied until it works again; trying on", "error", full.err)
+	log.With("part", "audit").Error("the audit log has failed: every call is denied until it works again; trying on",
+		"error", full.err)
 	d.Audit, d.Log = logging.Calls{Recorder: full, Log: log.With("part", "calls")}, log.With("part", "hook")
 	d.Gate.Audit, d.Gate.Log = d.Audit, log.With("part", "gate")
 	for i, command := range []string{"ls", "deny this", "ls -l"} {
@@ -150,14 +153,16 @@ func TestAFullDiskIsOneTrouble(t *testing.T) {
 			t.Errorf("%s: %s", command, a.Stdout)
 		}
 	}
-	for _, line := range []string{"a question could not be recorded", "audit failed", "the end of a request could not be recorded"} {
+	for _, line := range []string{"a question could not be recorded", "audit failed",
+		"the end of a request could not be recorded"} {
 		log.Error(line, "request", "r", "error", full.err)
 		log.Warn(line, "request", "r", "uid", 7, "error", fmt.Errorf("once more: %w", full.err))
 	}
 	if n := strings.Count(out.String(), "level=ERROR") + strings.Count(out.String(), "level=WARN"); n != 1 {
 		t.Errorf("%d lines of one trouble:\n%s", n, &out)
 	}
-	if n := strings.Count(out.String(), `msg="denied without asking; the audit lacks it"`); n != 3 || !strings.Contains(out.String(), `what="ls -l"`) {
+	if n := strings.Count(out.String(), `msg="denied without asking; the audit lacks it"`); n != 3 ||
+		!strings.Contains(out.String(), `what="ls -l"`) {
 		t.Errorf("%d lines of three calls:\n%s", n, &out)
 	}
 }

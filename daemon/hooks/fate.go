@@ -49,7 +49,9 @@ func (d *Decider) stillSaid(ctx context.Context, ev agents.Event, call approver.
 // prompted leaves a prompt to the agent's own user, if people have said yes to that call
 // a moment ago: they are not asked twice. Silence lets nothing run by itself: it is the
 // agent's own rule, or its plan mode, that wants the call approved once more.
-func (d *Decider) prompted(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) (out httpapi.HookAnswer, done bool) {
+func (d *Decider) prompted(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
+) (out httpapi.HookAnswer, done bool) {
 	if ev.Kind != agents.Prompted || !d.stillSaid(ctx, ev, call) {
 		return out, false
 	}
@@ -57,7 +59,8 @@ func (d *Decider) prompted(ctx context.Context, adapter agents.Adapter, ev agent
 		Decision: approver.Pass, By: approver.ByPeople, Severity: approver.High,
 		Detail: "people have said yes to this call; that the agent's own rules or mode ask about it too is for its own user",
 	}
-	if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+	if _, err := d.Audit.Record(ctx,
+		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
 		d.Log.Error("audit failed", "error", err)
 		v = approver.Verdict{Reason: "it could not be recorded, so the call was stopped"}
 	}

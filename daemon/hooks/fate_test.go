@@ -28,7 +28,8 @@ func (p *yesSayers) ask(_ context.Context, call approver.ToolCall, v approver.Ve
 	if strings.Contains(call.Command, "no") {
 		return approver.Verdict{By: approver.ByPeople, Reason: "denied by Ada"}
 	}
-	return approver.Verdict{Decision: approver.Allow, By: approver.ByPeople, Severity: v.Severity, Reason: "approved by Ada"}
+	return approver.Verdict{Decision: approver.Allow, By: approver.ByPeople, Severity: v.Severity,
+		Reason: "approved by Ada"}
 }
 
 // A turn is a session of the agent with people behind its hook.
@@ -58,7 +59,8 @@ func (s *playedTurn) send(event, more string) httpapi.HookAnswer {
 	s.n++
 	payload := `{"session_id":"s","cwd":"/p","hook_event_name":"` + event + `",` + more + `}`
 	return s.d.Hook(s.Context(), httpapi.HookRequest{
-		Agent: "claude", CallID: fmt.Sprintf("call%d", s.n), Payload: []byte(payload), Peer: approver.Peer{Known: true, UID: 7},
+		Agent: "claude", CallID: fmt.Sprintf("call%d", s.n), Payload: []byte(payload),
+		Peer: approver.Peer{Known: true, UID: 7},
 	})
 }
 
@@ -77,7 +79,8 @@ func (s *playedTurn) over(ids ...string) {
 	for _, id := range ids {
 		calls = append(calls, fmt.Sprintf(`{"tool_use_id":%q,"tool_name":"Bash","tool_response":"x"}`, id))
 	}
-	if a := s.send("PostToolBatch", `"tool_calls":[`+strings.Join(calls, ",")+`]`); !a.ExitZero || len(a.Stdout)+len(a.Stderr) > 0 {
+	if a := s.send("PostToolBatch", `"tool_calls":[`+strings.Join(calls, ",")+`]`); !a.ExitZero ||
+		len(a.Stdout)+len(a.Stderr) > 0 {
 		s.Errorf("the end of a turn is answered with %+v", a)
 	}
 }
@@ -94,16 +97,25 @@ func TestACallThatDidNotRun(t *testing.T) {
 		play func(*playedTurn)
 		want string
 	}{
-		"refused":                        {func(s *playedTurn) { s.pre("a", "1"); s.over("1") }, "call1 not_run uid 7"},
-		"it ran":                         {func(s *playedTurn) { s.pre("a", "1"); s.post("a", "1"); s.over("1") }, "call1 ran uid 7"},
-		"denied by people":               {func(s *playedTurn) { s.pre("no", "1"); s.over("1") }, ""},
-		"never asked":                    {func(s *playedTurn) { s.over("1") }, ""},
-		"an empty turn":                  {func(s *playedTurn) { s.pre("a", "1"); s.over() }, ""},
-		"one of two":                     {func(s *playedTurn) { s.pre("a", "1"); s.pre("b", "2"); s.post("b", "2"); s.over("1", "2") }, "call2 ran uid 7, call1 not_run uid 7"},
-		"another turn is over":           {func(s *playedTurn) { s.pre("a", "1"); s.over("2") }, ""},
-		"it ran after all":               {func(s *playedTurn) { s.pre("a", "1"); s.over("1"); s.post("a", "1") }, "call1 not_run uid 7, call1 ran uid 7"},
-		"another call ran under its id":  {func(s *playedTurn) { s.pre("a", "1"); s.post("b", "1") }, ""},
-		"the same id twice in the turn":  {func(s *playedTurn) { s.pre("a", "1"); s.over("1", "1") }, "call1 not_run uid 7, call1 not_run uid 7"},
+		"refused": {func(s *playedTurn) { s.pre("a", "1"); s.over("1") }, "call1 not_run uid 7"},
+		"it ran": {func(s *playedTurn) { s.pre("a", "1"); s.post("a", "1"); s.over("1") },
+			"call1 ran uid 7"},
+		"denied by people": {func(s *playedTurn) { s.pre("no", "1"); s.over("1") }, ""},
+		"never asked":      {func(s *playedTurn) { s.over("1") }, ""},
+		"an empty turn":    {func(s *playedTurn) { s.pre("a", "1"); s.over() }, ""},
+		"one of two": {func(s *playedTurn) {
+			s.pre("a", "1")
+			s.pre("b", "2")
+			s.post("b",
+				"2")
+			s.over("1", "2")
+		}, "call2 ran uid 7, call1 not_run uid 7"},
+		"another turn is over": {func(s *playedTurn) { s.pre("a", "1"); s.over("2") }, ""},
+		"it ran after all": {func(s *playedTurn) { s.pre("a", "1"); s.over("1"); s.post("a", "1") },
+			"call1 not_run uid 7, call1 ran uid 7"},
+		"another call ran under its id": {func(s *playedTurn) { s.pre("a", "1"); s.post("b", "1") }, ""},
+		"the same id twice in the turn": {func(s *playedTurn) { s.pre("a", "1"); s.over("1", "1") },
+			"call1 not_run uid 7, call1 not_run uid 7"},
 		"a harmless call of the session": {func(s *playedTurn) { s.d.Gate.Stages = nil; s.pre("a", "1"); s.over("1") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,12 +159,21 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 		play func(*playedTurn) httpapi.HookAnswer
 		want string // what people were asked
 	}{
-		"the same call":               {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a") }, "a"},
-		"prompted twice":              {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); s.prompt("a"); return s.prompt("a") }, "a"},
-		"never decided before":        {func(s *playedTurn) httpapi.HookAnswer { return s.prompt("a") }, "a"},
-		"another call":                {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a b") }, "a,a b"},
-		"one that was denied":         {func(s *playedTurn) httpapi.HookAnswer { s.pre("no", "1"); return s.prompt("no") }, "no,no"},
-		"denied after it was allowed": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("no") }, "a,no"},
+		"the same call": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a") },
+			"a"},
+		"prompted twice": {func(s *playedTurn) httpapi.HookAnswer {
+			s.pre("a",
+				"1")
+			s.prompt("a")
+			return s.prompt("a")
+		}, "a"},
+		"never decided before": {func(s *playedTurn) httpapi.HookAnswer { return s.prompt("a") }, "a"},
+		"another call": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("a b") },
+			"a,a b"},
+		"one that was denied": {func(s *playedTurn) httpapi.HookAnswer { s.pre("no", "1"); return s.prompt("no") },
+			"no,no"},
+		"denied after it was allowed": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.prompt("no") },
+			"a,no"},
 		"a minute later": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
 			for key := range s.d.Told.prompts {
@@ -164,14 +185,16 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 			s.pre("a", "1")
 			return s.d.Hook(s.Context(), httpapi.HookRequest{
 				Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: 7},
-				Payload: []byte(`{"session_id":"z","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"a"}}`),
+				Payload: []byte(`{"session_id":"z","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash",` +
+					`"tool_input":{"command":"a"}}`),
 			})
 		}, "a,a"},
 		"another user": {func(s *playedTurn) httpapi.HookAnswer {
 			s.pre("a", "1")
 			return s.d.Hook(s.Context(), httpapi.HookRequest{
 				Agent: "claude", CallID: "x", Peer: approver.Peer{Known: true, UID: 8},
-				Payload: []byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"a"}}`),
+				Payload: []byte(`{"session_id":"s","cwd":"/p","hook_event_name":"PermissionRequest","tool_name":"Bash",` +
+					`"tool_input":{"command":"a"}}`),
 			})
 		}, "a,a"},
 		"another tool": {func(s *playedTurn) httpapi.HookAnswer {
@@ -186,7 +209,8 @@ func TestOneCallIsAskedOnce(t *testing.T) {
 			s.pre("a", "1")
 			return s.send("PermissionRequest", `"tool_name":"Bash","tool_input":{"command":"a","description":"words"}`)
 		}, "a"},
-		"the call itself comes again": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.pre("a", "2") }, "a,a"},
+		"the call itself comes again": {func(s *playedTurn) httpapi.HookAnswer { s.pre("a", "1"); return s.pre("a", "2") },
+			"a,a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTurn(t)

@@ -54,7 +54,8 @@ func (d *Decider) Hook(ctx context.Context, h httpapi.HookRequest) httpapi.HookA
 		return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 	case agents.Settings:
 		v := d.settings(ctx, ev, call)
-		if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+		if _, err := d.Audit.Record(ctx,
+			approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
 			d.Log.Error("audit failed", "error", err)
 			v = approver.Verdict{Reason: "it could not be recorded, so the changed settings were not taken"}
 		}
@@ -71,7 +72,8 @@ var errNoTurn = errors.New("approver was too busy to check the call, so it was b
 func (d *Decider) noTurn(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter) httpapi.HookAnswer {
 	v := approver.Verdict{By: "gate", Reason: errNoTurn.Error()}
 	call := approver.ToolCall{ID: h.CallID, Agent: h.Agent, Peer: h.Peer, At: time.Now()}
-	if _, err := d.Audit.Record(ctx, approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
+	if _, err := d.Audit.Record(ctx,
+		approver.Record{Event: approver.EventVerdict, At: call.At, Call: call, Verdict: v}); err != nil {
 		d.Log.Error("audit failed", "error", err)
 	}
 	return answer(adapter.Encode(agents.Event{}, v))
@@ -95,7 +97,9 @@ func (d *Decider) decode(ctx context.Context, h httpapi.HookRequest, adapter age
 
 // decide is what the agent is told of a call that wants to run. What it was told is
 // noted, to be compared with what ran.
-func (d *Decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall) httpapi.HookAnswer {
+func (d *Decider) decide(
+	ctx context.Context, adapter agents.Adapter, ev agents.Event, call approver.ToolCall,
+) httpapi.HookAnswer {
 	if out, done := d.prompted(ctx, adapter, ev, call); done {
 		return out
 	}
@@ -111,7 +115,8 @@ func (d *Decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.
 		changed, err := rewritten(call, v.Args)
 		if err != nil {
 			d.Log.Error("the change of a call cannot be read, so it was stopped", "call", call.ID, "error", err)
-			now, told = use{outcome: denied}, adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
+			now, told = use{outcome: denied},
+				adapter.Encode(ev, approver.Verdict{Reason: "the changed call could not be read, so it was stopped"})
 		}
 		now.content = changed.Content
 	}
@@ -124,7 +129,8 @@ func (d *Decider) decide(ctx context.Context, adapter agents.Adapter, ev agents.
 	d.Told.note(ev, call.Peer, now)
 	if now.lasting {
 		if err := d.Told.keep(context.WithoutCancel(ctx), ev, call.Peer, now); err != nil {
-			d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use", ev.UseID, "error", err)
+			d.Log.Warn("what an agent was told is not kept: after a restart the report of that call will be an alarm", "use",
+				ev.UseID, "error", err)
 		}
 	}
 	out := answer(told)
@@ -181,12 +187,14 @@ func (d *Decider) settings(ctx context.Context, ev agents.Event, call approver.T
 			Reason: "the hooks hold with the changed settings",
 		}
 	}
-	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with them: %s",
+	what := fmt.Sprintf("changed settings of the agent were not taken, because approver's hooks would not hold with "+
+		"them: %s",
 		strings.Join(weak, "; "))
 	switch {
 	case blind != nil:
 		what = "changed settings of the agent were not taken, because approver cannot look at them now: " + blind.Error()
-		d.Log.Warn("changed settings of the agent were not taken: they CANNOT BE LOOKED AT now", "uid", call.Peer.UID, "error", blind)
+		d.Log.Warn("changed settings of the agent were not taken: they CANNOT BE LOOKED AT now", "uid", call.Peer.UID,
+			"error", blind)
 	case d.Hooks != nil:
 		d.Hooks.Refused(ctx, call, what)
 	}

@@ -39,7 +39,8 @@ func newDecider() (*Decider, *daemontest.Ledger, stage) {
 }
 
 func send(ctx context.Context, d *Decider, event, command, id string) httpapi.HookAnswer {
-	payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p","hook_event_name":%q,"tool_name":"Bash","tool_input":{"command":%q},"tool_use_id":%q,"tool_response":{},"error":"exit 1"}`,
+	payload := fmt.Sprintf(`{"session_id":"s","cwd":"/p","hook_event_name":%q,"tool_name":"Bash","tool_input":{`+
+		`"command":%q},"tool_use_id":%q,"tool_response":{},"error":"exit 1"}`,
 		event, command, id)
 	return d.Hook(ctx, httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)})
 }
@@ -59,20 +60,25 @@ func TestRanAlarms(t *testing.T) {
 		report step
 		alarm  string // empty: none
 	}{
-		"permitted":                          {[]step{pre("ls")}, post("ls"), ""},
-		"permitted, and prompted":            {[]step{pre("ls"), prompt("ls")}, post("ls"), ""},
-		"denied":                             {[]step{pre("deny")}, post("deny"), "it ran although it was denied"},
-		"denied, and failed":                 {[]step{pre("deny")}, failed("deny"), "it failed: it ran although it was denied"},
-		"denied at the prompt":               {[]step{pre("ls"), prompt("deny")}, post("ls"), "it ran although it was denied"},
-		"denied, then something harmless":    {[]step{pre("deny"), pre("ls")}, post("ls"), "it ran although it was denied"},
-		"something else":                     {[]step{pre("ls")}, post("ls -l"), "what ran is not what was judged"},
-		"something else that failed":         {[]step{pre("ls")}, failed("rm x"), "what ran is not what was judged"},
-		"something that is denied":           {[]step{pre("ls")}, post("deny"), "what ran is not what was judged"},
-		"the first of two":                   {[]step{pre("ls"), pre("ls -l")}, post("ls"), "what ran is not what was judged"},
-		"never decided":                      {nil, post("ls"), "it ran without a verdict here; judged afresh: pass"},
-		"never decided, and denied now":      {nil, post("deny"), "it ran without a verdict; judged afresh: deny"},
-		"reported twice":                     {[]step{pre("ls"), post("ls")}, post("ls"), "it ran without a verdict here; judged afresh: pass"},
-		"reported twice, and failed at last": {[]step{pre("ls"), post("ls")}, failed("deny"), "it ran without a verdict; judged afresh: deny"},
+		"permitted":               {[]step{pre("ls")}, post("ls"), ""},
+		"permitted, and prompted": {[]step{pre("ls"), prompt("ls")}, post("ls"), ""},
+		"denied":                  {[]step{pre("deny")}, post("deny"), "it ran although it was denied"},
+		"denied, and failed": {[]step{pre("deny")}, failed("deny"),
+			"it failed: it ran although it was denied"},
+		"denied at the prompt": {[]step{pre("ls"), prompt("deny")}, post("ls"),
+			"it ran although it was denied"},
+		"denied, then something harmless": {[]step{pre("deny"), pre("ls")}, post("ls"), "it ran although it was denied"},
+		"something else":                  {[]step{pre("ls")}, post("ls -l"), "what ran is not what was judged"},
+		"something else that failed":      {[]step{pre("ls")}, failed("rm x"), "what ran is not what was judged"},
+		"something that is denied":        {[]step{pre("ls")}, post("deny"), "what ran is not what was judged"},
+		"the first of two": {[]step{pre("ls"), pre("ls -l")}, post("ls"),
+			"what ran is not what was judged"},
+		"never decided":                 {nil, post("ls"), "it ran without a verdict here; judged afresh: pass"},
+		"never decided, and denied now": {nil, post("deny"), "it ran without a verdict; judged afresh: deny"},
+		"reported twice": {[]step{pre("ls"), post("ls")}, post("ls"),
+			"it ran without a verdict here; judged afresh: pass"},
+		"reported twice, and failed at last": {[]step{pre("ls"), post("ls")}, failed("deny"),
+			"it ran without a verdict; judged afresh: deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, l, _ := newDecider()
@@ -85,7 +91,8 @@ func TestRanAlarms(t *testing.T) {
 				t.Errorf("the agent is told %+v of what ran", a)
 			}
 			got := l.Last()
-			if want := map[bool]approver.Event{true: approver.EventRan, false: approver.EventAlarm}[test.alarm == "" || strings.HasSuffix(test.alarm, ": pass")]; got.Event != want {
+			if want := map[bool]approver.Event{true: approver.EventRan,
+				false: approver.EventAlarm}[test.alarm == "" || strings.HasSuffix(test.alarm, ": pass")]; got.Event != want {
 				t.Errorf("recorded as %s with %q, want %s", got.Event, got.Note, want)
 			}
 			if !strings.HasPrefix(got.Note, "tool_use_id toolu_1") || !strings.HasSuffix(got.Note, test.alarm) {

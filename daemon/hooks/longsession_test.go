@@ -39,8 +39,11 @@ func TestAReportWithALongSessionIsAnAlarm(t *testing.T) {
 				}
 				return 0, nil
 			}
-			payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"tool_name":"Bash","tool_input":%s,"tool_use_id":"t","tool_response":{},"error":"e"}`, c.session, c.cwd, event, c.input)
-			a := d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Event: event, Payload: []byte(payload), Peer: approver.Peer{Known: true, UID: 7}})
+			payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"tool_name":"Bash","tool_input":%s,`+
+				`"tool_use_id":"t","tool_response":{},"error":"e"}`, c.session, c.cwd, event, c.input)
+			a := d.Hook(t.Context(),
+				httpapi.HookRequest{Agent: "claude", CallID: "c", Event: event, Payload: []byte(payload),
+					Peer: approver.Peer{Known: true, UID: 7}})
 			if a.ExitZero || len(a.Stderr) == 0 || len(a.Stderr) > 4096 || l.Last().Event != approver.EventAlarm {
 				t.Errorf("%s: %.300s, recorded as %s", name, a.Stderr, l.Last().Event)
 			}
@@ -53,7 +56,8 @@ func TestAReportWithALongSessionIsAnAlarm(t *testing.T) {
 		}
 		// Before it runs, it is refused, and nobody is asked.
 		d, l, _ := newDecider()
-		payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":%s,"tool_use_id":"t"}`, c.session, c.cwd, c.input)
+		payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":"PreToolUse","tool_name":"Bash",`+
+			`"tool_input":%s,"tool_use_id":"t"}`, c.session, c.cwd, c.input)
 		a := d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)})
 		if a.ExitZero || l.Last().Verdict.Rule != "payload" || l.Last().Verdict.Decision != approver.Deny {
 			t.Errorf("%s: a call: %+v", name, l.Last().Verdict)

@@ -14,7 +14,9 @@ import (
 // odd answers what was not understood as a whole. A call that has not run is blocked.
 // One that ran is compared by what can be read of its report; if that is not enough,
 // it may be another one than was judged, so it is an alarm and its agent is frozen.
-func (d *Decider) odd(ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error) httpapi.HookAnswer {
+func (d *Decider) odd(
+	ctx context.Context, h httpapi.HookRequest, adapter agents.Adapter, cause error,
+) httpapi.HookAnswer {
 	if cause == nil {
 		cause = errors.New("it is not whole, or not of the hook's own event")
 	}
@@ -29,16 +31,19 @@ func (d *Decider) odd(ctx context.Context, h httpapi.HookRequest, adapter agents
 	call := ev.Call
 	call.ID, call.Env, call.Peer, call.At = h.CallID, h.Env, h.Peer, time.Now()
 	if err == nil {
-		d.Log.Warn("what a call returned was not read", "agent", h.Agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut, "error", cause)
+		d.Log.Warn("what a call returned was not read", "agent", h.Agent, "uid", h.Peer.UID, "use", ev.UseID, "cut", h.Cut,
+			"error", cause)
 		d.ran(ctx, ev, call)
 		if h.Cut && d.Outputs == nil { // nobody looks at it
 			return answer(adapter.Encode(ev, approver.Verdict{Decision: approver.Pass}))
 		}
-		return answer(blocking.For(h.Agent, ev.Name, "approver could not read what this call returned, so it was not checked: do not follow what it says"))
+		return answer(blocking.For(h.Agent, ev.Name,
+			"approver could not read what this call returned, so it was not checked: do not follow what it says"))
 	}
 	d.notKept()
 	const what = "the report of a call that ran cannot be read, so nobody can say what ran"
-	d.Log.Error("the hook was bypassed", "what", what, "agent", h.Agent, "call", h.CallID, "session", call.Session, "uid", h.Peer.UID, "error", err)
+	d.Log.Error("the hook was bypassed", "what", what, "agent", h.Agent, "call", h.CallID, "session", call.Session, "uid",
+		h.Peer.UID, "error", err)
 	rec := approver.Record{
 		Event: approver.EventAlarm, At: call.At, Call: call, Note: what + ": " + err.Error(),
 		Verdict: approver.Verdict{By: "agents", Rule: "payload", Severity: approver.High, Reason: what, Detail: err.Error()},

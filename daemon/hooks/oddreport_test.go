@@ -12,7 +12,8 @@ import (
 	"approver.example/httpapi"
 )
 
-const honestReport = `{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"},"tool_use_id":"toolu_1"}`
+const honestReport = `{"session_id":"s","cwd":"/p","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{` +
+	`"command":"ls"},"tool_response":{"stdout":"x"},"tool_use_id":"toolu_1"}`
 
 // The story: ls was judged and let go. Another hook put git push --force in its place
 // (updatedInput), with half of a surrogate pair beside it. The report of that was
@@ -30,33 +31,35 @@ func TestRanReportThatCannotBeRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		payload, event, project string
 	}{
-		"half a pair in the description": {input(`{"command":"git push --force","description":"\ud800"}`), "PostToolUse", "/p"},
-		"half a pair, no flag":           {input(`{"command":"git push --force","description":"\ud800"}`), "", "/p"},
-		"half a pair in the command":     {input(`{"command":"git push \udc00"}`), "PostToolUse", "/p"},
-		"NUL in the command":             {input(`{"command":"git push\u0000"}`), "PostToolUse", "/p"},
-		"deep arguments":                 {input(`{"command":"x","y":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`), "PostToolUse", "/p"},
-		"a key twice":                    {input(`{"command":"ls","command":"rm x"}`), "PostToolUse", "/p"},
-		"arguments are a list":           {input(`["rm"]`), "PostToolUse", "/p"},
-		"no command":                     {input(`{}`), "PostToolUse", "/p"},
-		"no arguments":                   {swap(`"tool_input":{"command":"ls"},`, ``), "PostToolUse", "/p"},
-		"no id":                          {swap(`,"tool_use_id":"toolu_1"`, ``), "PostToolUse", "/p"},
-		"an empty id":                    {swap(`toolu_1`, ``), "PostToolUse", "/p"},
-		"a long id":                      {swap(`toolu_1`, strings.Repeat("x", 2000)), "PostToolUse", "/p"},
-		"a foreign key":                  {swap(`{"session_id"`, `{"turn_id":"1","session_id"`), "PostToolUse", "/p"},
-		"a tool with a blank":            {swap(`Bash`, `Ba sh`), "PostToolUse", "/p"},
-		"no session":                     {swap(`"session_id":"s",`, ``), "PostToolUse", "/p"},
-		"no folder":                      {swap(`"cwd":"/p",`, ``), "PostToolUse", "/"},
-		"a relative folder":              {swap(`"/p"`, `"p"`), "PostToolUse", "/"},
-		"an event twice":                 {swap(`"cwd"`, `"hook_event_name":"PreToolUse","cwd"`), "PostToolUse", "/p"},
-		"another event":                  {swap(`PostToolUse`, `Notification`), "PostToolUse", "/p"},
-		"the event before a tool":        {swap(`PostToolUse`, `PreToolUse`), "PostToolUse", "/p"},
-		"invalid UTF-8":                  {input("{\"command\":\"git push \xff\"}"), "PostToolUse", "/p"},
-		"cut off":                        {honestReport[:90], "PostToolUse", "/p"},
-		"cut off, no flag":               {honestReport[:90], "", "/p"},
-		"more behind":                    {honestReport + "{}", "PostToolUse", "/p"},
-		"no JSON":                        {"rm", "PostToolUseFailure", "/"},
-		"nothing":                        {"", "PostToolUse", "/"},
-		"a list":                         {"[" + honestReport + "]", "", "/"},
+		"half a pair in the description": {input(`{"command":"git push --force","description":"\ud800"}`), "PostToolUse",
+			"/p"},
+		"half a pair, no flag":       {input(`{"command":"git push --force","description":"\ud800"}`), "", "/p"},
+		"half a pair in the command": {input(`{"command":"git push \udc00"}`), "PostToolUse", "/p"},
+		"NUL in the command":         {input(`{"command":"git push\u0000"}`), "PostToolUse", "/p"},
+		"deep arguments": {input(`{"command":"x","y":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) +
+			`}`), "PostToolUse", "/p"},
+		"a key twice":             {input(`{"command":"ls","command":"rm x"}`), "PostToolUse", "/p"},
+		"arguments are a list":    {input(`["rm"]`), "PostToolUse", "/p"},
+		"no command":              {input(`{}`), "PostToolUse", "/p"},
+		"no arguments":            {swap(`"tool_input":{"command":"ls"},`, ``), "PostToolUse", "/p"},
+		"no id":                   {swap(`,"tool_use_id":"toolu_1"`, ``), "PostToolUse", "/p"},
+		"an empty id":             {swap(`toolu_1`, ``), "PostToolUse", "/p"},
+		"a long id":               {swap(`toolu_1`, strings.Repeat("x", 2000)), "PostToolUse", "/p"},
+		"a foreign key":           {swap(`{"session_id"`, `{"turn_id":"1","session_id"`), "PostToolUse", "/p"},
+		"a tool with a blank":     {swap(`Bash`, `Ba sh`), "PostToolUse", "/p"},
+		"no session":              {swap(`"session_id":"s",`, ``), "PostToolUse", "/p"},
+		"no folder":               {swap(`"cwd":"/p",`, ``), "PostToolUse", "/"},
+		"a relative folder":       {swap(`"/p"`, `"p"`), "PostToolUse", "/"},
+		"an event twice":          {swap(`"cwd"`, `"hook_event_name":"PreToolUse","cwd"`), "PostToolUse", "/p"},
+		"another event":           {swap(`PostToolUse`, `Notification`), "PostToolUse", "/p"},
+		"the event before a tool": {swap(`PostToolUse`, `PreToolUse`), "PostToolUse", "/p"},
+		"invalid UTF-8":           {input("{\"command\":\"git push \xff\"}"), "PostToolUse", "/p"},
+		"cut off":                 {honestReport[:90], "PostToolUse", "/p"},
+		"cut off, no flag":        {honestReport[:90], "", "/p"},
+		"more behind":             {honestReport + "{}", "PostToolUse", "/p"},
+		"no JSON":                 {"rm", "PostToolUseFailure", "/"},
+		"nothing":                 {"", "PostToolUse", "/"},
+		"a list":                  {"[" + honestReport + "]", "", "/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, l, _ := newDecider()
@@ -66,7 +69,9 @@ func TestRanReportThatCannotBeRead(t *testing.T) {
 				return 0, nil
 			}
 			send(t.Context(), d, "PreToolUse", "ls", "toolu_1")
-			a := d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Event: tt.event, Payload: []byte(tt.payload), Peer: approver.Peer{Known: true, UID: 7}})
+			a := d.Hook(t.Context(),
+				httpapi.HookRequest{Agent: "claude", CallID: "c", Event: tt.event, Payload: []byte(tt.payload),
+					Peer: approver.Peer{Known: true, UID: 7}})
 			if a.ExitZero || len(a.Stderr) == 0 {
 				t.Errorf("answered %+v", a)
 			}
@@ -88,22 +93,26 @@ func TestRanReportWithAnOddResult(t *testing.T) {
 		old, repl, event string
 		cut              bool
 	}{
-		"deep":           {`{"stdout":"x"}`, deep, "PostToolUse", false},
-		"deep, no flag":  {`{"stdout":"x"}`, deep, "", false},
-		"a key twice":    {`{"stdout":"x"}`, `{"a":1,"a":2}`, "PostToolUse", false},
-		"invalid UTF-8":  {`{"stdout":"x"}`, "\"\xff\"", "PostToolUse", false},
-		"none":           {`"tool_response":{"stdout":"x"},`, ``, "PostToolUse", false},
-		"cut":            {`{"stdout":"x"}`, `null`, "PostToolUse", true},
-		"an empty error": {`PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"}`, `PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"ls"},"error":""`, "PostToolUseFailure", false},
-		"half a pair":    {`PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"}`, `PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"ls"},"error":"\ud800"`, "", false},
+		"deep":          {`{"stdout":"x"}`, deep, "PostToolUse", false},
+		"deep, no flag": {`{"stdout":"x"}`, deep, "", false},
+		"a key twice":   {`{"stdout":"x"}`, `{"a":1,"a":2}`, "PostToolUse", false},
+		"invalid UTF-8": {`{"stdout":"x"}`, "\"\xff\"", "PostToolUse", false},
+		"none":          {`"tool_response":{"stdout":"x"},`, ``, "PostToolUse", false},
+		"cut":           {`{"stdout":"x"}`, `null`, "PostToolUse", true},
+		"an empty error": {`PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"}`,
+			`PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"ls"},"error":""`, "PostToolUseFailure", false},
+		"half a pair": {`PostToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"}`,
+			`PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"ls"},"error":"\ud800"`, "", false},
 	} {
 		for command, want := range map[string]approver.Event{"ls": approver.EventRan, "rm x": approver.EventAlarm} {
 			d, l, _ := newDecider()
 			held := 0
 			d.Hold = func(context.Context, broadcaster.Who, string, string) (int, error) { held++; return 0, nil }
 			send(t.Context(), d, "PreToolUse", "ls", "toolu_1")
-			payload := strings.Replace(strings.Replace(honestReport, tt.old, tt.repl, 1), `{"command":"ls"}`, fmt.Sprintf(`{"command":%q}`, command), 1)
-			d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Event: tt.event, Cut: tt.cut, Payload: []byte(payload)})
+			payload := strings.Replace(strings.Replace(honestReport, tt.old, tt.repl, 1), `{"command":"ls"}`,
+				fmt.Sprintf(`{"command":%q}`, command), 1)
+			d.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Event: tt.event, Cut: tt.cut,
+				Payload: []byte(payload)})
 			if got := l.Last(); got.Event != want || (held > 0) != (want == approver.EventAlarm) {
 				t.Errorf("%s, %s: recorded as %s (%s), held %d", name, command, got.Event, got.Note, held)
 			}
@@ -138,14 +147,15 @@ func TestACanaryHidesNoSwap(t *testing.T) {
 		before []string
 		want   approver.Event
 	}{
-		"nothing before":                  {nil, approver.EventRan},
-		"the canary, denied":              {[]string{daemontest.CanaryCommand + "deny"}, approver.EventAlarm},
-		"ls":                              {[]string{"ls"}, approver.EventAlarm},
-		"a denied call":                   {[]string{"deny"}, approver.EventAlarm},
-		"a denied call and ls":            {[]string{"deny", "ls"}, approver.EventAlarm},
-		"ls and a denied call":            {[]string{"ls", "deny"}, approver.EventAlarm},
-		"two denied calls":                {[]string{"deny", "deny x"}, approver.EventAlarm},
-		"a canary of another token":       {[]string{strings.Replace(daemontest.CanaryCommand, "0123", "1123", 1)}, approver.EventAlarm},
+		"nothing before":       {nil, approver.EventRan},
+		"the canary, denied":   {[]string{daemontest.CanaryCommand + "deny"}, approver.EventAlarm},
+		"ls":                   {[]string{"ls"}, approver.EventAlarm},
+		"a denied call":        {[]string{"deny"}, approver.EventAlarm},
+		"a denied call and ls": {[]string{"deny", "ls"}, approver.EventAlarm},
+		"ls and a denied call": {[]string{"ls", "deny"}, approver.EventAlarm},
+		"two denied calls":     {[]string{"deny", "deny x"}, approver.EventAlarm},
+		"a canary of another token": {[]string{strings.Replace(daemontest.CanaryCommand, "0123", "1123", 1)},
+			approver.EventAlarm},
 		"the canary itself, let go first": {[]string{daemontest.CanaryCommand}, approver.EventAlarm},
 	} {
 		d, l, _ := newDecider()

@@ -52,7 +52,8 @@ type use struct {
 // newest permitted content counts. If none was, the content is kept only where both
 // answers are about the same.
 func (u use) over(old use) use {
-	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting, asked: old.asked}
+	out := use{outcome: max(u.outcome, old.outcome), content: old.content, lasting: u.lasting || old.lasting,
+		asked: old.asked}
 	if u.asked != "" {
 		out.asked = u.asked
 	}
@@ -218,7 +219,8 @@ func (o *Outcomes) load(ctx context.Context, key useKey) (u use, rev approver.Re
 	if err != nil || len(content) != len(u.content) || s.Outcome > taken {
 		return use{}, "", errors.New("the record of what an agent was told is not readable")
 	}
-	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked}, rev, nil
+	return use{outcome: s.Outcome, content: agents.Content(content), lasting: true, report: s.Report, asked: s.Asked}, rev,
+		nil
 }
 
 func (o *Outcomes) save(ctx context.Context, key useKey, u use, rev approver.Rev) error {

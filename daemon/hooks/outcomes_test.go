@@ -19,7 +19,9 @@ type fullStore struct {
 	full error
 }
 
-func (s *fullStore) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time) error {
+func (s *fullStore) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keep time.Time,
+) error {
 	if s.full != nil {
 		return s.full
 	}
@@ -44,17 +46,20 @@ func TestAStoreThatCannotKeepThatACallRanIsTold(t *testing.T) {
 	}
 	first.note(ev, approver.Peer{}, told)
 	store.full = errors.New("no space left on device")
-	for name, o := range map[string]*Outcomes{"the daemon that answered": first, "another, or after a start": {Store: store}} {
+	for name, o := range map[string]*Outcomes{"the daemon that answered": first,
+		"another, or after a start": {Store: store}} {
 		got, err := o.take(t.Context(), ev, approver.Peer{}, "report")
 		if !errors.Is(err, store.full) || got.outcome != permitted || got.content != told.content {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	store.full = nil
-	if got, err := (&Outcomes{Store: store}).take(t.Context(), ev, approver.Peer{}, "report"); err != nil || got.outcome != permitted {
+	if got, err := (&Outcomes{Store: store}).take(t.Context(), ev, approver.Peer{}, "report"); err != nil ||
+		got.outcome != permitted {
 		t.Errorf("later: %+v, %v", got, err)
 	}
-	if got, err := (&Outcomes{Store: store}).take(t.Context(), ev, approver.Peer{}, "report"); err != nil || got.outcome != taken {
+	if got, err := (&Outcomes{Store: store}).take(t.Context(), ev, approver.Peer{}, "report"); err != nil ||
+		got.outcome != taken {
 		t.Errorf("a second time: %+v, %v", got, err)
 	}
 }

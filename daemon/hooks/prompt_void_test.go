@@ -79,14 +79,16 @@ func TestAPromptAfterAVoidYes(t *testing.T) {
 			log := slog.New(slog.DiscardHandler)
 			d := &Decider{
 				Gate: &gate.Gate{
-					Stages: []approver.Stage{broadcaster.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l, Log: log,
+					Stages: []approver.Stage{broadcaster.FreezeStage{Store: people.Store}, &yesSayers{}}, Ask: people.Ask, Audit: l,
+					Log: log,
 				},
 				Audit: l, Log: log, Stands: people.Grants.Stands, Rules: func() string { return rules },
 			}
 			send := func(event, id string) httpapi.HookAnswer {
 				return d.Hook(t.Context(), httpapi.HookRequest{
 					Agent: "claude", CallID: id, Peer: peer, Deadline: time.Minute,
-					Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":%q,%s}`, event, toolCall("git push --force", id)),
+					Payload: fmt.Appendf(nil, `{"session_id":"s","cwd":"/p","hook_event_name":%q,%s}`, event,
+						toolCall("git push --force", id)),
 				})
 			}
 			if a := send("PreToolUse", "1"); !a.ExitZero || asked != 1 {

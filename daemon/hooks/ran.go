@@ -23,7 +23,8 @@ func isOf(was use, ev agents.Event) bool {
 func (d *Decider) canaryRan(ctx context.Context, ev agents.Event, call approver.ToolCall) {
 	d.Log.Warn("a test of the hook ran: the hook does not stop calls", "agent", ev.Agent, "session", call.Session)
 	rec := approver.Record{
-		Event: approver.EventRan, At: time.Now(), Call: call, Note: "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
+		Event: approver.EventRan, At: time.Now(), Call: call,
+		Note:    "tool_use_id " + ev.UseID + ": a test of the hook, which did not stop it",
 		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High, By: canary.By},
 	}
 	if _, err := d.Audit.Record(ctx, rec); err != nil {
@@ -54,7 +55,8 @@ func (d *Decider) notKept() {
 // one that is not what was judged was changed behind the gate's back; and one that
 // was never judged here is judged now.
 func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCall) {
-	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID, Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
+	rec := approver.Record{Event: approver.EventRan, At: call.At, Call: call, Note: "tool_use_id " + ev.UseID,
+		Verdict: approver.Verdict{Decision: approver.Pass, Severity: approver.High}}
 	if ev.Failure != "" {
 		rec.Note += ", it failed"
 	}
@@ -64,7 +66,8 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 		return
 	}
 	if err != nil {
-		d.Log.Warn("the store cannot say what an agent was told, or not keep that the call ran", "use", ev.UseID, "error", err)
+		d.Log.Warn("the store cannot say what an agent was told, or not keep that the call ran", "use", ev.UseID, "error",
+			err)
 		d.notKept()
 	}
 	alarm := d.bypass(ctx, ev, call, was, &rec)
@@ -74,7 +77,8 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 	if alarm != "" {
 		rec.Event = approver.EventAlarm
 		rec.Note += ": " + alarm
-		d.Log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session", call.Session, "uid", call.Peer.UID)
+		d.Log.Error("the hook was bypassed", "what", alarm, "agent", ev.Agent, "use", ev.UseID, "tool", call.Tool, "session",
+			call.Session, "uid", call.Peer.UID)
 	}
 	if _, err := d.Audit.Record(ctx, rec); err != nil {
 		d.Log.Error("audit failed", "error", err)
@@ -85,7 +89,9 @@ func (d *Decider) ran(ctx context.Context, ev agents.Event, call approver.ToolCa
 }
 
 // bypass says how a call went around the gate; empty if it did not.
-func (d *Decider) bypass(ctx context.Context, ev agents.Event, call approver.ToolCall, was use, rec *approver.Record) string {
+func (d *Decider) bypass(
+	ctx context.Context, ev agents.Event, call approver.ToolCall, was use, rec *approver.Record,
+) string {
 	switch was.outcome {
 	case permitted:
 		if was.content != ev.Content || ev.Content == (agents.Content{}) {
@@ -130,7 +136,8 @@ func (d *Decider) stop(ctx context.Context, call approver.ToolCall, why string) 
 			who.Project = d.Project(call.Dir)
 		}
 		if _, err := d.Hold(ctx, who, "approver", why); err != nil {
-			d.Log.Error("the freeze of an agent after a bypass failed", "what", why, "agent", call.Agent, "uid", call.Peer.UID, "error", err)
+			d.Log.Error("the freeze of an agent after a bypass failed", "what", why, "agent", call.Agent, "uid", call.Peer.UID,
+				"error", err)
 		}
 	}
 	if d.Freeze != nil {

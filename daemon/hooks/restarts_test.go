@@ -102,7 +102,8 @@ func (s *shift) start(n int) {
 	s.replicas = nil
 	judges, fresh := s.stages(s.store)
 	for range n {
-		gate := &gate.Gate{Stages: judges, Fresh: fresh, Tiers: approver.TierScreen, Rewrite: Rewrite, Audit: s.audit, Log: log}
+		gate := &gate.Gate{Stages: judges, Fresh: fresh, Tiers: approver.TierScreen, Rewrite: Rewrite, Audit: s.audit,
+			Log: log}
 		gate.Ask = func(_ context.Context, _ approver.ToolCall, why approver.Verdict) approver.Verdict {
 			s.asked++
 			return approver.Verdict{Decision: approver.Allow, By: "people", Reason: "approved by Ada"}
@@ -132,10 +133,12 @@ func (s *shift) send(d *Decider, event string, u toolUse) httpapi.HookAnswer {
 	if event != "PreToolUse" && u.post != "" {
 		input = u.post
 	}
-	payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":%q,"tool_response":{"stdout":"x","stderr":""},"error":"exit 1"}`,
+	payload := fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q,"tool_name":%q,"tool_input":%s,`+
+		`"tool_use_id":%q,"tool_response":{"stdout":"x","stderr":""},"error":"exit 1"}`,
 		u.session, u.dir, event, u.tool, input, u.id)
 	return d.Hook(context.Background(), httpapi.HookRequest{
-		Agent: "claude", CallID: "c" + u.id + u.courier, Payload: []byte(payload), Env: map[string]string{"HOME": "/home/ada"}, Peer: approver.Peer{Known: true, UID: 1000},
+		Agent: "claude", CallID: "c" + u.id + u.courier, Payload: []byte(payload),
+		Env: map[string]string{"HOME": "/home/ada"}, Peer: approver.Peer{Known: true, UID: 1000},
 	})
 }
 
@@ -162,7 +165,8 @@ func honestUses(t *testing.T, project string) func(i int) toolUse {
 			u.ran = func() { _ = os.WriteFile(f, []byte("a"), 0o600) }
 			return set("Write", `{"file_path":`+quoted(f)+`,"content":"a"}`, "")
 		case 1:
-			return set("Edit", `{"file_path":`+quoted(f)+`,"old_string":"a","new_string":"b"}`, `{"file_path":`+quoted(f)+`,"old_string":"a","new_string":"b","replace_all":false}`)
+			return set("Edit", `{"file_path":`+quoted(f)+`,"old_string":"a","new_string":"b"}`,
+				`{"file_path":`+quoted(f)+`,"old_string":"a","new_string":"b","replace_all":false}`)
 		case 2:
 			return set("Read", `{"file_path":`+quoted(f)+`,"limit":1}`, "")
 		case 3:
@@ -171,7 +175,8 @@ func honestUses(t *testing.T, project string) func(i int) toolUse {
 		case 4:
 			return set("Bash", `{"command":"git push --force origin main","description":"push"}`, "")
 		case 5:
-			return set("AskUserQuestion", `{"questions":[{"question":"q?"}]}`, `{"questions":[{"question":"q?"}],"answers":{"q?":"a"},"annotations":{}}`)
+			return set("AskUserQuestion", `{"questions":[{"question":"q?"}]}`,
+				`{"questions":[{"question":"q?"}],"answers":{"q?":"a"},"annotations":{}}`)
 		case 6:
 			return set("Bash", `{"command":"change me"}`, `{"command":"ls -la","timeout":3000}`)
 		case 7:
@@ -243,41 +248,61 @@ func TestHonestAgentsAreNotFrozen(t *testing.T) {
 func TestEveryDifferenceIsAnAlarm(t *testing.T) {
 	bash := func(rest string) string { return `{"command":"git push --force origin main"` + rest + `}` }
 	for name, u := range map[string]toolUse{
-		"something behind it":          {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin main && touch pwned"}`},
-		"something before it":          {tool: "Bash", pre: bash(""), post: `{"command":"touch pwned; git push --force origin main"}`},
-		"another branch":               {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin prod"}`},
-		"a space more":                 {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin main "}`},
-		"another letter's case":        {tool: "Bash", pre: bash(""), post: `{"command":"git push --Force origin main"}`},
-		"an invisible character":       {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin main\u200b"}`},
-		"a line more":                  {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin main\ntouch pwned"}`},
-		"in the background":            {tool: "Bash", pre: bash(""), post: bash(`,"run_in_background":true`)},
-		"without the sandbox":          {tool: "Bash", pre: bash(""), post: bash(`,"dangerouslyDisableSandbox":true`)},
-		"another time":                 {tool: "Bash", pre: bash(`,"timeout":1000`), post: bash(`,"timeout":2000`)},
-		"a time less":                  {tool: "Bash", pre: bash(`,"timeout":1000`), post: bash("")},
-		"an unknown argument":          {tool: "Bash", pre: bash(""), post: bash(`,"shell":"/tmp/sh"`)},
-		"an unknown false":             {tool: "Bash", pre: bash(""), post: bash(`,"sandbox":false`)},
-		"an unknown null":              {tool: "Bash", pre: bash(""), post: bash(`,"env":null`)},
-		"an edit that was simulated":   {tool: "Bash", pre: bash(""), post: bash(`,"_simulatedSedEdit":{"filePath":"/etc/passwd","newContent":"x"}`)},
-		"another file":                 {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`, post: `{"file_path":"/p/b","content":"x"}`},
-		"another text":                 {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`, post: `{"file_path":"/p/a","content":"y"}`},
-		"an empty text":                {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`, post: `{"file_path":"/p/a","content":""}`},
-		"every place":                  {tool: "Edit", pre: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`, post: `{"file_path":"/p/a","old_string":"a","new_string":"b","replace_all":true}`},
-		"one place":                    {tool: "Edit", pre: `{"file_path":"/p/a","old_string":"a","new_string":"b","replace_all":true}`, post: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`},
-		"old and new swapped":          {tool: "Edit", pre: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`, post: `{"file_path":"/p/a","old_string":"b","new_string":"a"}`},
-		"another address":              {tool: "WebFetch", pre: `{"url":"https://a.example/","prompt":"p"}`, post: `{"url":"https://b.example/","prompt":"p"}`},
-		"another task":                 {tool: "Agent", pre: `{"description":"d","prompt":"p"}`, post: `{"description":"d","prompt":"q"}`},
-		"another description":          {tool: "Agent", pre: `{"description":"d","prompt":"p"}`, post: `{"description":"e","prompt":"p"}`},
-		"a server's argument":          {tool: "mcp__db__query", pre: `{"sql":"select 1"}`, post: `{"sql":"select 2"}`},
-		"a server's description":       {tool: "mcp__db__query", pre: `{"sql":"select 1","description":"a"}`, post: `{"sql":"select 1","description":"b"}`},
-		"deep inside":                  {tool: "mcp__db__query", pre: `{"q":{"a":[1,{"b":2}]}}`, post: `{"q":{"a":[1,{"b":3}]}}`},
-		"another order of a list":      {tool: "mcp__db__query", pre: `{"q":[1,2]}`, post: `{"q":[2,1]}`},
-		"a number beyond a float":      {tool: "mcp__db__query", pre: `{"id":9007199254740993}`, post: `{"id":9007199254740992}`},
-		"a value under another key":    {tool: "mcp__db__query", pre: `{"a":"xy","b":""}`, post: `{"a":"x","b":"y"}`},
-		"a key less":                   {tool: "mcp__db__query", pre: `{"a":1,"b":2}`, post: `{"a":1}`},
-		"nothing at all":               {tool: "mcp__db__query", pre: `{"a":1}`, post: `{}`},
-		"other questions":              {tool: "AskUserQuestion", pre: `{"questions":[{"question":"q?"}]}`, post: `{"questions":[{"question":"r?"}],"answers":{"r?":"a"}}`},
-		"what a rule had changed":      {tool: "Bash", pre: `{"command":"change me"}`, post: `{"command":"change me"}`},
-		"more than a rule had changed": {tool: "Bash", pre: `{"command":"change me"}`, post: `{"command":"ls -la","timeout":9000}`},
+		"something behind it": {tool: "Bash", pre: bash(""),
+			post: `{"command":"git push --force origin main && touch pwned"}`},
+		"something before it": {tool: "Bash", pre: bash(""),
+			post: `{"command":"touch pwned; git push --force origin main"}`},
+		"another branch":        {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin prod"}`},
+		"a space more":          {tool: "Bash", pre: bash(""), post: `{"command":"git push --force origin main "}`},
+		"another letter's case": {tool: "Bash", pre: bash(""), post: `{"command":"git push --Force origin main"}`},
+		"an invisible character": {tool: "Bash", pre: bash(""),
+			post: `{"command":"git push --force origin main\u200b"}`},
+		"a line more": {tool: "Bash", pre: bash(""),
+			post: `{"command":"git push --force origin main\ntouch pwned"}`},
+		"in the background":   {tool: "Bash", pre: bash(""), post: bash(`,"run_in_background":true`)},
+		"without the sandbox": {tool: "Bash", pre: bash(""), post: bash(`,"dangerouslyDisableSandbox":true`)},
+		"another time":        {tool: "Bash", pre: bash(`,"timeout":1000`), post: bash(`,"timeout":2000`)},
+		"a time less":         {tool: "Bash", pre: bash(`,"timeout":1000`), post: bash("")},
+		"an unknown argument": {tool: "Bash", pre: bash(""), post: bash(`,"shell":"/tmp/sh"`)},
+		"an unknown false":    {tool: "Bash", pre: bash(""), post: bash(`,"sandbox":false`)},
+		"an unknown null":     {tool: "Bash", pre: bash(""), post: bash(`,"env":null`)},
+		"an edit that was simulated": {tool: "Bash", pre: bash(""),
+			post: bash(`,"_simulatedSedEdit":{"filePath":"/etc/passwd","newContent":"x"}`)},
+		"another file": {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`,
+			post: `{"file_path":"/p/b","content":"x"}`},
+		"another text": {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`,
+			post: `{"file_path":"/p/a","content":"y"}`},
+		"an empty text": {tool: "Write", pre: `{"file_path":"/p/a","content":"x"}`,
+			post: `{"file_path":"/p/a","content":""}`},
+		"every place": {tool: "Edit", pre: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`,
+			post: `{"file_path":"/p/a","old_string":"a","new_string":"b","replace_all":true}`},
+		"one place": {tool: "Edit",
+			pre:  `{"file_path":"/p/a","old_string":"a","new_string":"b","replace_all":true}`,
+			post: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`},
+		"old and new swapped": {tool: "Edit", pre: `{"file_path":"/p/a","old_string":"a","new_string":"b"}`,
+			post: `{"file_path":"/p/a","old_string":"b","new_string":"a"}`},
+		"another address": {tool: "WebFetch", pre: `{"url":"https://a.example/","prompt":"p"}`,
+			post: `{"url":"https://b.example/","prompt":"p"}`},
+		"another task": {tool: "Agent", pre: `{"description":"d","prompt":"p"}`,
+			post: `{"description":"d","prompt":"q"}`},
+		"another description": {tool: "Agent", pre: `{"description":"d","prompt":"p"}`,
+			post: `{"description":"e","prompt":"p"}`},
+		"a server's argument": {tool: "mcp__db__query", pre: `{"sql":"select 1"}`, post: `{"sql":"select 2"}`},
+		"a server's description": {tool: "mcp__db__query", pre: `{"sql":"select 1","description":"a"}`,
+			post: `{"sql":"select 1","description":"b"}`},
+		"deep inside": {tool: "mcp__db__query", pre: `{"q":{"a":[1,{"b":2}]}}`,
+			post: `{"q":{"a":[1,{"b":3}]}}`},
+		"another order of a list": {tool: "mcp__db__query", pre: `{"q":[1,2]}`, post: `{"q":[2,1]}`},
+		"a number beyond a float": {tool: "mcp__db__query", pre: `{"id":9007199254740993}`,
+			post: `{"id":9007199254740992}`},
+		"a value under another key": {tool: "mcp__db__query", pre: `{"a":"xy","b":""}`, post: `{"a":"x","b":"y"}`},
+		"a key less":                {tool: "mcp__db__query", pre: `{"a":1,"b":2}`, post: `{"a":1}`},
+		"nothing at all":            {tool: "mcp__db__query", pre: `{"a":1}`, post: `{}`},
+		"other questions": {tool: "AskUserQuestion", pre: `{"questions":[{"question":"q?"}]}`,
+			post: `{"questions":[{"question":"r?"}],"answers":{"r?":"a"}}`},
+		"what a rule had changed": {tool: "Bash", pre: `{"command":"change me"}`, post: `{"command":"change me"}`},
+		"more than a rule had changed": {tool: "Bash", pre: `{"command":"change me"}`,
+			post: `{"command":"ls -la","timeout":9000}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -295,7 +320,8 @@ func TestEveryDifferenceIsAnAlarm(t *testing.T) {
 				t.Fatalf("the call is not let through: %s", a.Stderr)
 			}
 			s.send(d, "PostToolUse", u)
-			if got := l.Last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "what ran is not what was judged") {
+			if got := l.Last(); got.Event != approver.EventAlarm ||
+				!strings.HasSuffix(got.Note, "what ran is not what was judged") {
 				t.Errorf("recorded as %s with %q", got.Event, got.Note)
 			}
 			want := broadcaster.Who{Peer: approver.Peer{Known: true, UID: 1000}, Agent: "claude", Project: "/p", Session: "s"}
@@ -318,7 +344,8 @@ func (yes) Judge(context.Context, approver.ToolCall) (approver.Verdict, error) {
 func TestADifferenceIsSeenAfterARestart(t *testing.T) {
 	s := newShift(t)
 	s.start(1)
-	push := toolUse{tool: "Bash", pre: `{"command":"git push --force origin main"}`, dir: "/home/ada/shop", session: "s", id: "toolu_1"}
+	push := toolUse{tool: "Bash", pre: `{"command":"git push --force origin main"}`, dir: "/home/ada/shop", session: "s",
+		id: "toolu_1"}
 	if a := s.send(s.replicas[0], "PreToolUse", push); !a.ExitZero || s.asked != 1 {
 		t.Fatalf("%+v, %d asked", a, s.asked)
 	}
@@ -328,7 +355,8 @@ func TestADifferenceIsSeenAfterARestart(t *testing.T) {
 	s.start(2)
 	push.post = `{"command":"git push --force origin prod"}`
 	s.send(s.replicas[1], "PostToolUse", push)
-	if got := s.audit.Last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "what ran is not what was judged") {
+	if got := s.audit.Last(); got.Event != approver.EventAlarm ||
+		!strings.HasSuffix(got.Note, "what ran is not what was judged") {
 		t.Errorf("another input is recorded as %s with %q", got.Event, got.Note)
 	}
 	s.send(s.replicas[0], "PostToolUse", again)
@@ -339,7 +367,8 @@ func TestADifferenceIsSeenAfterARestart(t *testing.T) {
 	// comes back with it. That is no second run, and must freeze nobody.
 	s.start(2)
 	s.send(s.replicas[0], "PostToolUse", again)
-	if got := s.audit.Last(); got.Event != approver.EventRan || !strings.HasSuffix(got.Note, "the same report again") || len(s.held) != 1 {
+	if got := s.audit.Last(); got.Event != approver.EventRan || !strings.HasSuffix(got.Note, "the same report again") ||
+		len(s.held) != 1 {
 		t.Errorf("the report that came back is recorded as %s with %q, %d freezes", got.Event, got.Note, len(s.held))
 	}
 	again.courier = "2"
@@ -347,9 +376,11 @@ func TestADifferenceIsSeenAfterARestart(t *testing.T) {
 	if got := s.audit.Last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "it ran a second time") {
 		t.Errorf("the second report is recorded as %s with %q", got.Event, got.Note)
 	}
-	never := toolUse{tool: "Bash", pre: `{"command":"git push --force origin main"}`, dir: "/home/ada/shop", session: "s", id: "toolu_3"}
+	never := toolUse{tool: "Bash", pre: `{"command":"git push --force origin main"}`, dir: "/home/ada/shop", session: "s",
+		id: "toolu_3"}
 	s.send(s.replicas[0], "PostToolUse", never)
-	if got := s.audit.Last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "judged afresh: ask") || len(s.held) != 3 {
+	if got := s.audit.Last(); got.Event != approver.EventAlarm || !strings.HasSuffix(got.Note, "judged afresh: ask") ||
+		len(s.held) != 3 {
 		t.Errorf("a call that was never judged is recorded as %s with %q, %d freezes", got.Event, got.Note, len(s.held))
 	}
 }

@@ -243,7 +243,9 @@ func (w *Watch) Now() (lines []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for path, why := range w.blind {
-		lines = append(lines, adminapi.CannotLook+"whether the hooks of "+path+" hold: "+why+adminapi.FixMark+"raise the limit that the error names, such as LimitNOFILE= of the service")
+		lines = append(lines,
+			adminapi.CannotLook+"whether the hooks of "+path+" hold: "+why+adminapi.FixMark+
+				"raise the limit that the error names, such as LimitNOFILE= of the service")
 	}
 	for _, weak := range w.weak {
 		lines = append(lines, weak...)
@@ -320,9 +322,11 @@ func withoutClosed(sources []settings.Source) (open []settings.Source, closed []
 	if len(paths) == 0 {
 		return open, nil
 	}
-	what := fmt.Sprintf("%s cannot be read by the daemon's user, so nobody can say what it does to the hooks: permission denied", paths[0])
+	what := fmt.Sprintf("%s cannot be read by the daemon's user, so nobody can say what it does to the hooks: "+
+		"permission denied", paths[0])
 	if len(paths) > 1 {
-		what = fmt.Sprintf("%s, and %s beside it, cannot be read by the daemon's user, so nobody can say what they do to the hooks: permission denied", paths[0], words.Count(uint64(len(paths)-1), "file"))
+		what = fmt.Sprintf("%s, and %s beside it, cannot be read by the daemon's user, so nobody can say what they do to "+
+			"the hooks: permission denied", paths[0], words.Count(uint64(len(paths)-1), "file"))
 	}
 	return open, []string{what}
 }

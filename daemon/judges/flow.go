@@ -35,19 +35,23 @@ func (l *activeFlow) Version() string {
 
 // holdFlow keeps the policy of information flow. What was never in force before is
 // compared with the default.
-func holdFlow(record sealed.Record, live *activeFlow, audit approver.Recorder, log *slog.Logger) *inForce[*flow.Policy] {
-	return &inForce[*flow.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*flow.Policy]{
-		noun: "information flow", tool: "change_flow", rule: "flow_loosened", current: live.policy.Load, compare: configs.CompareFlow,
-		keep: func(p *flow.Policy) (stored, error) { return stored{p.Version(), "reflex.flow", p.Text()}, nil },
-		load: func(k stored) (*flow.Policy, error) {
-			c, err := flow.ParseText(k.Text)
-			if err != nil {
-				return nil, err
-			}
-			return flow.Compile(c)
-		},
-		first: func() (*flow.Policy, error) { return flow.Compile(flow.DefaultConfig()) },
-	}}
+func holdFlow(
+	record sealed.Record, live *activeFlow, audit approver.Recorder, log *slog.Logger,
+) *inForce[*flow.Policy] {
+	return &inForce[*flow.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason),
+		spec: spec[*flow.Policy]{
+			noun: "information flow", tool: "change_flow", rule: "flow_loosened", current: live.policy.Load,
+			compare: configs.CompareFlow,
+			keep:    func(p *flow.Policy) (stored, error) { return stored{p.Version(), "reflex.flow", p.Text()}, nil },
+			load: func(k stored) (*flow.Policy, error) {
+				c, err := flow.ParseText(k.Text)
+				if err != nil {
+					return nil, err
+				}
+				return flow.Compile(c)
+			},
+			first: func() (*flow.Policy, error) { return flow.Compile(flow.DefaultConfig()) },
+		}}
 }
 
 // startFlow puts the policy of the configuration in force, unless that loosens the
@@ -69,6 +73,7 @@ func startFlow(ctx context.Context, base Deps, live *activeFlow, log *slog.Logge
 // configuration is read at the start only.
 func proposeFlow(cfg configs.Config, standing *inForce[*flow.Policy], ask Asking) *reloader[*flow.Policy] {
 	return &reloader[*flow.Policy]{
-		inForce: standing, name: cfg.File, ask: ask, read: cfg.Flow, warnings: func(*flow.Policy) []strictyaml.Problem { return nil },
+		inForce: standing, name: cfg.File, ask: ask, read: cfg.Flow,
+		warnings: func(*flow.Policy) []strictyaml.Problem { return nil },
 	}
 }

@@ -125,7 +125,8 @@ func (j *Judges) Version() string {
 
 // Stages are the gate's, the cheapest denial first.
 func (j *Judges) Stages(kv approver.KV, mark *broadcaster.ControlMark) []approver.Stage {
-	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex, j.Policy}, j.Screens...)
+	return append([]approver.Stage{canary.Stage{Next: broadcaster.FreezeStage{Store: kv, Mark: mark}}, j.Reflex, j.Policy},
+		j.Screens...)
 }
 
 // Again are the stages that look once more after an evaluation, which takes seconds:

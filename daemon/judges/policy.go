@@ -11,15 +11,18 @@ import (
 )
 
 // holdPolicy keeps the policy.
-func holdPolicy(record sealed.Record, live *shieldcore.Live, audit approver.Recorder, log *slog.Logger) *inForce[*shieldcore.Policy] {
-	return &inForce[*shieldcore.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*shieldcore.Policy]{
-		noun: "policy", tool: "change_policy", rule: "policy_loosened", current: live.Policy, compare: shieldcore.Compare,
-		keep: func(p *shieldcore.Policy) (stored, error) {
-			name, text := p.Source()
-			return stored{p.Version(), name, text}, nil
-		},
-		load: func(k stored) (*shieldcore.Policy, error) { return shieldcore.Load(k.Name, k.Text) },
-	}}
+func holdPolicy(
+	record sealed.Record, live *shieldcore.Live, audit approver.Recorder, log *slog.Logger,
+) *inForce[*shieldcore.Policy] {
+	return &inForce[*shieldcore.Policy]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason),
+		spec: spec[*shieldcore.Policy]{
+			noun: "policy", tool: "change_policy", rule: "policy_loosened", current: live.Policy, compare: shieldcore.Compare,
+			keep: func(p *shieldcore.Policy) (stored, error) {
+				name, text := p.Source()
+				return stored{p.Version(), name, text}, nil
+			},
+			load: func(k stored) (*shieldcore.Policy, error) { return shieldcore.Load(k.Name, k.Text) },
+		}}
 }
 
 // openPolicy reads the configured policy, and warns of rules in it that do nothing.
@@ -35,7 +38,8 @@ func openPolicy(cfg configs.Config, log *slog.Logger) (*shieldcore.Policy, error
 }
 
 func reloadPolicy(cfg configs.Config, standing *inForce[*shieldcore.Policy], ask Asking) *reloader[*shieldcore.Policy] {
-	r := &reloader[*shieldcore.Policy]{inForce: standing, name: cfg.Policy, read: cfg.LoadPolicy, warnings: (*shieldcore.Policy).Warnings, ask: ask, every: reloadEvery}
+	r := &reloader[*shieldcore.Policy]{inForce: standing, name: cfg.Policy, read: cfg.LoadPolicy,
+		warnings: (*shieldcore.Policy).Warnings, ask: ask, every: reloadEvery}
 	if cfg.Policy != "" && !strings.HasPrefix(cfg.Policy, configs.PresetPrefix) {
 		r.files = []string{cfg.Policy}
 	}

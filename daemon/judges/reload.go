@@ -94,7 +94,8 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 	case err != nil:
 		r.withdraw(approver.ErrOutdated)
 		r.unused.set(adminapi.BrokenFiles + err.Error())
-		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force", brief(r.active.Version()), "problems", err.Error())
+		r.log.Error("the "+noun+" file has problems, so the last good "+noun+" stays in force", "in_force",
+			brief(r.active.Version()), "problems", err.Error())
 		return err.Error()
 	}
 	r.withdraw(approver.ErrOutdated)
@@ -114,8 +115,10 @@ func (r *reloader[V]) look(ctx context.Context, said string) string {
 		}
 		return next.Version()
 	}
-	r.log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()), "why", strings.Join(change.Why, "; "))
-	r.unused.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
+	r.log.Warn("the new "+noun+" loosens, so it takes effect only if people approve it", "version", brief(next.Version()),
+		"why", strings.Join(change.Why, "; "))
+	r.unused.set("they loosen what is in force, which stays in force until people approve the change: " +
+		strings.Join(change.Why, "; "))
 	r.propose(ctx, next, change)
 	return next.Version()
 }
@@ -144,12 +147,15 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 		defer close(done)
 		v := r.ask(ctx, call, why)
 		if v.Decision != approver.Allow && errors.Is(context.Cause(ctx), approver.ErrOutdated) {
-			r.log.Info("the question about the looser "+r.spec.noun+" is over: its file was changed again", "version", brief(next.Version()))
+			r.log.Info("the question about the looser "+r.spec.noun+" is over: its file was changed again", "version",
+				brief(next.Version()))
 			return
 		}
 		if v.Decision != approver.Allow {
-			r.unused.set("they loosen what is in force, and people did not approve the change (" + v.Reason + "): a change of them asks anew, and so does a restart")
-			r.log.Warn("the looser "+r.spec.noun+" was not approved, so the old one stays in force", "version", brief(next.Version()), "why", v.Reason)
+			r.unused.set("they loosen what is in force, and people did not approve the change (" + v.Reason +
+				"): a change of them asks anew, and so does a restart")
+			r.log.Warn("the looser "+r.spec.noun+" was not approved, so the old one stays in force", "version",
+				brief(next.Version()), "why", v.Reason)
 			return
 		}
 		if err := r.put(ctx, next, v.Reason); err != nil {
@@ -164,7 +170,8 @@ func (r *reloader[V]) propose(ctx context.Context, next V, change shieldcore.Cha
 // proposal is a change as a call that people can decide.
 func (r *reloader[V]) proposal(next V, change shieldcore.Change) (approver.ToolCall, approver.Verdict, error) {
 	// One text for each line of the diff, so that a card shows it line by line.
-	shown := map[string]any{"file": r.name, "version": next.Version(), "diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
+	shown := map[string]any{"file": r.name, "version": next.Version(),
+		"diff": strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n")}
 	return OwnQuestion(r.spec.tool, r.spec.rule, shown, "loosens the "+r.spec.noun+": "+strings.Join(change.Why, "; "))
 }
 
@@ -181,7 +188,8 @@ func OwnQuestion(tool, rule string, shown map[string]any, effect string) (approv
 	if err := enc.Encode(shown); err != nil {
 		return approver.ToolCall{}, approver.Verdict{}, err
 	}
-	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Own: true, Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
+	call := approver.ToolCall{ID: hex.EncodeToString(id), Agent: "approver", Tool: tool, Own: true,
+		Args: bytes.TrimSpace(args.Bytes()), At: time.Now()}
 	why := approver.Verdict{
 		Decision: approver.Ask, By: "policy", Rule: rule, Category: "policy", Severity: approver.Catastrophic,
 		Reason: effect, Detail: effect, Confidence: 1,

@@ -30,7 +30,9 @@ type asked struct {
 	answer chan approver.Decision
 }
 
-func startReload(t *testing.T) (put func(string), live *shieldcore.Live, questions chan asked, log *daemontest.SafeBuffer) {
+func startReload(
+	t *testing.T,
+) (put func(string), live *shieldcore.Live, questions chan asked, log *daemontest.SafeBuffer) {
 	t.Helper()
 	cfg := configs.Default()
 	cfg.Policy = filepath.Join(t.TempDir(), "policy.yaml")
@@ -108,10 +110,12 @@ func TestReload(t *testing.T) {
 	if err := json.Unmarshal(q.call.Args, &args); err != nil {
 		t.Fatal(err)
 	}
-	if diff := strings.Join(args.Diff, "\n"); !strings.Contains(diff, "-  - {name: b, command: mv, decision: deny}\n+  - {name: c, command: ls, decision: allow}") {
+	if diff := strings.Join(args.Diff, "\n"); !strings.Contains(diff,
+		"-  - {name: b, command: mv, decision: deny}\n+  - {name: c, command: ls, decision: allow}") {
 		t.Errorf("the diff is\n%s", diff)
 	}
-	if q.why.Decision != approver.Ask || q.why.Severity != approver.Catastrophic || !strings.Contains(q.why.Detail, "the rule c is new and allows") || q.call.ID == "" {
+	if q.why.Decision != approver.Ask || q.why.Severity != approver.Catastrophic ||
+		!strings.Contains(q.why.Detail, "the rule c is new and allows") || q.call.ID == "" {
 		t.Errorf("%+v", q)
 	}
 	if rules(live) != 2 || live.Policy().Version() == "" {
@@ -147,7 +151,8 @@ func TestReloadRefusesAForeignFile(t *testing.T) {
 	put(policyTight)
 	daemontest.Eventually(t, "in force", func() bool { return rules(live) == 2 })
 	file := live.Policy()
-	if v, _ := file.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "mv x y"}); v.Where.File == "" || os.Remove(v.Where.File) != nil {
+	if v, _ := file.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: "mv x y"}); v.Where.File == "" ||
+		os.Remove(v.Where.File) != nil {
 		t.Fatalf("%+v", v)
 	}
 	daemontest.Eventually(t, "told", func() bool { return strings.Contains(log.String(), "stays in force") })
@@ -158,7 +163,8 @@ func TestReloadRefusesAForeignFile(t *testing.T) {
 
 func TestTheZeroLiveDenies(t *testing.T) {
 	var l shieldcore.Live
-	if v, err := l.Judge(t.Context(), approver.ToolCall{}); err == nil || v.Decision != approver.Deny || l.Version() != "" {
+	if v, err := l.Judge(t.Context(), approver.ToolCall{}); err == nil || v.Decision != approver.Deny ||
+		l.Version() != "" {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -38,27 +38,32 @@ func (l *activeRules) Version() string {
 
 // holdRules keeps the layers over the built-in rules. What was never in force
 // before is compared with the built-in rules alone.
-func holdRules(record sealed.Record, live *activeRules, audit approver.Recorder, log *slog.Logger) *inForce[*configs.Library] {
-	return &inForce[*configs.Library]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason), spec: spec[*configs.Library]{
-		noun: "rule set", tool: "change_rules", rule: "rules_loosened", current: live.set.Load, compare: configs.CompareLibraries,
-		keep: func(lib *configs.Library) (stored, error) {
-			text, err := json.Marshal(lib.Source())
-			return stored{lib.Version(), "rules", text}, err
-		},
-		load: func(k stored) (*configs.Library, error) {
-			var layers []configs.RuleSource
-			if err := json.Unmarshal(k.Text, &layers); err != nil {
-				return nil, err
-			}
-			return configs.StoredLibrary(layers)
-		},
-		first: func() (*configs.Library, error) { return configs.NewLibrary(nil, time.Time{}) },
-	}}
+func holdRules(
+	record sealed.Record, live *activeRules, audit approver.Recorder, log *slog.Logger,
+) *inForce[*configs.Library] {
+	return &inForce[*configs.Library]{Record: record, active: live, audit: audit, log: log, unused: new(unusedReason),
+		spec: spec[*configs.Library]{
+			noun: "rule set", tool: "change_rules", rule: "rules_loosened", current: live.set.Load,
+			compare: configs.CompareLibraries,
+			keep: func(lib *configs.Library) (stored, error) {
+				text, err := json.Marshal(lib.Source())
+				return stored{lib.Version(), "rules", text}, err
+			},
+			load: func(k stored) (*configs.Library, error) {
+				var layers []configs.RuleSource
+				if err := json.Unmarshal(k.Text, &layers); err != nil {
+					return nil, err
+				}
+				return configs.StoredLibrary(layers)
+			},
+			first: func() (*configs.Library, error) { return configs.NewLibrary(nil, time.Time{}) },
+		}}
 }
 
 func reloadRules(cfg configs.Config, standing *inForce[*configs.Library], ask Asking) *reloader[*configs.Library] {
 	return &reloader[*configs.Library]{
-		inForce: standing, name: "the rule files", files: ruleFiles(cfg), ask: ask, every: reloadEvery, warnings: (*configs.Library).Warnings,
+		inForce: standing, name: "the rule files", files: ruleFiles(cfg), ask: ask, every: reloadEvery,
+		warnings: (*configs.Library).Warnings,
 		read: func() (*configs.Library, error) {
 			sources, err := cfg.RuleSources()
 			if err != nil {
@@ -133,7 +138,9 @@ func (r *projectReporter) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case text := <-r.problems:
-			if _, err := r.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: "not all of a project's rules count: " + text}); err != nil && !errors.Is(err, context.Canceled) {
+			if _, err := r.audit.Record(ctx,
+				approver.Record{Event: approver.EventPolicy, At: time.Now(),
+					Note: "not all of a project's rules count: " + text}); err != nil && !errors.Is(err, context.Canceled) {
 				r.log.Error("that a project's rules do not count is not recorded", "error", err)
 			}
 		}

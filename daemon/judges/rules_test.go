@@ -19,7 +19,9 @@ import (
 	"approver.example/reflexcore"
 )
 
-func testRules(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger) (*inForce[*configs.Library], *activeRules) {
+func testRules(
+	t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.Logger,
+) (*inForce[*configs.Library], *activeRules) {
 	t.Helper()
 	sealer, err := broadcaster.NewSealer(make([]byte, 32))
 	if err != nil {
@@ -34,7 +36,8 @@ func testRules(t *testing.T, kv approver.KV, audit approver.Recorder, log *slog.
 		t.Fatal(err)
 	}
 	live := &activeRules{engine: engine}
-	return holdRules(sealed.Record{Name: "rules", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, live, audit, log), live
+	return holdRules(sealed.Record{Name: "rules", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, live, audit,
+		log), live
 }
 
 // The story: an agent under the daemon's own user writes a file of rules beside the
@@ -56,7 +59,9 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 		}
 	}
 	decides := func(live *activeRules, command string) string {
-		v, err := live.engine.Judge(t.Context(), approver.ToolCall{Tool: "Bash", Command: command, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"}, At: time.Now()})
+		v, err := live.engine.Judge(t.Context(),
+			approver.ToolCall{Tool: "Bash", Command: command, Dir: "/home/ada/shop", Env: map[string]string{"HOME": "/home/ada"},
+				At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +69,8 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 	}
 	const own = "cat own.txt"
 	less := func(live *activeRules) bool {
-		return !slices.ContainsFunc(live.set.Load().Rules().List(), func(r reflexcore.Rule) bool { return r.ID == daemontest.BuiltInRule() })
+		return !slices.ContainsFunc(live.set.Load().Rules().List(),
+			func(r reflexcore.Rule) bool { return r.ID == daemontest.BuiltInRule() })
 	}
 	start := func() (*inForce[*configs.Library], *activeRules) {
 		t.Helper()
@@ -88,7 +94,9 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 	if _, live := start(); less(live) || decides(live, own) != "deny" {
 		t.Fatal("a tighter file is not in force")
 	}
-	if !strings.Contains(audit.Notes(), "tightens, or changes no verdict; changed while approver did not run; before: built-in") && !strings.Contains(audit.Notes(), "rule set ") {
+	if !strings.Contains(audit.Notes(),
+		"tightens, or changes no verdict; changed while approver did not run; before: built-in") &&
+		!strings.Contains(audit.Notes(), "rule set ") {
 		t.Error(audit.Notes())
 	}
 	if err := os.Remove(file); err != nil {
@@ -105,31 +113,34 @@ func TestLooserRulesWaitForPeople(t *testing.T) {
 
 	// The daemon that runs asks people. A broken file withdraws the question.
 	questions := make(chan asked)
-	r := reloadRules(cfg, standing, func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
-		q := asked{call, why, make(chan approver.Decision)}
-		select {
-		case questions <- q:
-		case <-ctx.Done():
-			return approver.Verdict{}
-		}
-		select {
-		case d := <-q.answer:
-			return approver.Verdict{Decision: d, Reason: "approved by Ada"}
-		case <-ctx.Done():
-			return approver.Verdict{}
-		}
-	})
+	r := reloadRules(cfg, standing,
+		func(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
+			q := asked{call, why, make(chan approver.Decision)}
+			select {
+			case questions <- q:
+			case <-ctx.Done():
+				return approver.Verdict{}
+			}
+			select {
+			case d := <-q.answer:
+				return approver.Verdict{Decision: d, Reason: "approved by Ada"}
+			case <-ctx.Done():
+				return approver.Verdict{}
+			}
+		})
 	r.every = 2 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- r.run(ctx) }()
 	q := <-questions
-	if q.why.Severity != approver.Catastrophic || q.call.Tool != "change_rules" || !strings.Contains(string(q.call.Args), "+disable: ["+daemontest.BuiltInRule()+"]") ||
+	if q.why.Severity != approver.Catastrophic || q.call.Tool != "change_rules" ||
+		!strings.Contains(string(q.call.Args), "+disable: ["+daemontest.BuiltInRule()+"]") ||
 		!strings.Contains(q.why.Reason, "the rule "+daemontest.BuiltInRule()+" is gone, which decided ") {
 		t.Errorf("people see %s: %+v", q.call.Args, q.why)
 	}
 	put(daemontest.RulesBroken)
-	daemontest.Eventually(t, "the broken file is told", func() bool { return strings.Contains(log.String(), "the last good rule set stays in force") })
+	daemontest.Eventually(t, "the broken file is told",
+		func() bool { return strings.Contains(log.String(), "the last good rule set stays in force") })
 	if decides(live, own) != "deny" {
 		t.Error("a broken file took rules away")
 	}
@@ -160,11 +171,13 @@ func TestRulesThatStopTheStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cfg.Dir, "rules.yaml"), []byte(daemontest.RulesBroken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openRules(cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), `rules.yaml:3:1: unknown key "colour"`) {
+	if _, err := openRules(cfg, slog.New(slog.DiscardHandler)); err == nil ||
+		!strings.Contains(err.Error(), `rules.yaml:3:1: unknown key "colour"`) {
 		t.Error(err)
 	}
 	kv := daemontest.OpenKV(t)
-	if err := kv.Put(t.Context(), approver.Key("rules", "here"), []byte(`{"sealed":"x"}`), "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+	if err := kv.Put(t.Context(), approver.Key("rules", "here"), []byte(`{"sealed":"x"}`), "", approver.NewRev(),
+		time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	f, live := testRules(t, kv, &daemontest.MemAudit{}, slog.New(slog.DiscardHandler))
@@ -172,7 +185,8 @@ func TestRulesThatStopTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.start(t.Context(), lib); err == nil || !strings.Contains(err.Error(), "the rule set that was in force last cannot be read") || live.set.Load() != nil {
+	if err := f.start(t.Context(), lib); err == nil ||
+		!strings.Contains(err.Error(), "the rule set that was in force last cannot be read") || live.set.Load() != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +195,8 @@ func TestRulesThatStopTheStart(t *testing.T) {
 // not wait for that.
 func TestAProjectThatLoosensIsRecorded(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, ".approver"), 0o700), os.WriteFile(filepath.Join(dir, ".approver", "rules.yaml"), []byte(daemontest.RulesLoose), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, ".approver"), 0o700),
+		os.WriteFile(filepath.Join(dir, ".approver", "rules.yaml"), []byte(daemontest.RulesLoose), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	audit := &daemontest.MemAudit{}

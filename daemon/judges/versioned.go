@@ -81,10 +81,14 @@ func (f *inForce[V]) start(ctx context.Context, file V) error {
 		}
 		return f.unless(ctx, first, file)
 	case errors.Is(err, approver.ErrNotFound) && f.older:
-		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want it%[2]s", f.spec.noun, f.Cure())
-		f.log.Error("the store has no "+f.spec.noun+" that was in force before, although the audit is older: the "+f.spec.noun+" file is taken as it stands, so look whether it is as you want it",
+		f.doubt("the store has no %s any more that was in force before, so look whether the %[1]s file is as you want "+
+			"it%[2]s", f.spec.noun, f.Cure())
+		f.log.Error("the store has no "+f.spec.noun+" that was in force before, although the audit is older: the "+
+			f.spec.noun+" file is taken as it stands, so look whether it is as you want it",
 			"version", brief(file.Version()), "lost_from", f.Where)
-		return f.put(ctx, file, "NO FORMER "+strings.ToUpper(f.spec.noun)+" is in the store, although the audit is older: the "+f.spec.noun+" file is taken as it stands")
+		return f.put(ctx, file,
+			"NO FORMER "+strings.ToUpper(f.spec.noun)+" is in the store, although the audit is older: the "+f.spec.noun+
+				" file is taken as it stands")
 	case errors.Is(err, approver.ErrNotFound):
 		return f.put(ctx, file, "the first "+f.spec.noun+" of this installation")
 	case err != nil:
@@ -109,8 +113,10 @@ func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 	switch {
 	case change.Loosens():
 		f.active.Set(last)
-		f.unused.set("they loosen what is in force, which stays in force until people approve the change: " + strings.Join(change.Why, "; "))
-		f.log.Warn("the "+f.spec.noun+" file loosens the "+f.spec.noun+" that was in force, which stays in force until people approve the change",
+		f.unused.set("they loosen what is in force, which stays in force until people approve the change: " +
+			strings.Join(change.Why, "; "))
+		f.log.Warn("the "+f.spec.noun+" file loosens the "+f.spec.noun+
+			" that was in force, which stays in force until people approve the change",
 			"in_force", brief(last.Version()), "file", brief(file.Version()), "why", strings.Join(change.Why, "; "))
 		return nil
 	case last.Version() == file.Version():
@@ -121,9 +127,12 @@ func (f *inForce[V]) unless(ctx context.Context, last, file V) error {
 }
 
 func (f *inForce[V]) unreadable(err error) error {
-	return fmt.Errorf("the %[1]s that was in force last cannot be read, so it is not known whether the %[1]s file loosens it: %[2]w: "+
-		"if a key was replaced, list the old one behind the new one; otherwise look for who changed %[3]s, and remove it only if the %[1]s file is as you want it: "+
-		"the next start takes that as the first (with the file, open requests, grants and a freeze are lost too)", f.spec.noun, err, f.Where)
+	return fmt.Errorf("the %[1]s that was in force last cannot be read, so it is not known whether the %[1]s file "+
+		"loosens it: %[2]w: "+
+		"if a key was replaced, list the old one behind the new one; otherwise look for who changed %[3]s, and remove it "+
+		"only if the %[1]s file is as you want it: "+
+		"the next start takes that as the first (with the file, open requests, grants and a freeze are lost too)",
+		f.spec.noun, err, f.Where)
 }
 
 // tighten puts one in force that does not loosen: at once, even if it cannot
@@ -142,7 +151,8 @@ func (f *inForce[V]) put(ctx context.Context, p V, how string) error {
 	if was != "" {
 		note += "; before: " + brief(was)
 	}
-	if _, err := f.audit.Record(ctx, approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
+	if _, err := f.audit.Record(ctx,
+		approver.Record{Event: approver.EventPolicy, At: time.Now(), Note: note}); err != nil {
 		return fmt.Errorf("a change of the %s could not be recorded: %w", f.spec.noun, err)
 	}
 	text, err := f.spec.keep(p)

@@ -26,7 +26,8 @@ func testInForce(t *testing.T, kv approver.KV, audit approver.Recorder, log *slo
 	if err != nil {
 		t.Fatal(err)
 	}
-	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"}, &shieldcore.Live{}, audit, log)
+	return holdPolicy(sealed.Record{Name: "policy", Store: kv, Sealer: sealer, ID: "here", Where: "the store"},
+		&shieldcore.Live{}, audit, log)
 }
 
 func policyOf(t *testing.T, text string) *shieldcore.Policy {
@@ -53,15 +54,18 @@ func TestARestartIsNoWayAroundPeople(t *testing.T) {
 		}
 		return f
 	}
-	a, tight, loose := policyOf(t, policyA).Version(), policyOf(t, policyTight).Version(), policyOf(t, policyLoose).Version()
+	a, tight, loose := policyOf(t, policyA).Version(), policyOf(t, policyTight).Version(),
+		policyOf(t, policyLoose).Version()
 
-	if f := start(policyA); f.active.Version() != a || !strings.Contains(audit.Notes(), "the first policy of this installation") {
+	if f := start(policyA); f.active.Version() != a ||
+		!strings.Contains(audit.Notes(), "the first policy of this installation") {
 		t.Fatalf("the first: %s\n%s", f.active.Version(), audit.Notes())
 	}
 	if f := start(policyLoose); f.active.Version() != a {
 		t.Fatal("a restart put a looser policy in force")
 	}
-	if f := start(policyTight); f.active.Version() != tight || !strings.Contains(audit.Notes(), "tightens, or changes no verdict; changed while approver did not run") {
+	if f := start(policyTight); f.active.Version() != tight ||
+		!strings.Contains(audit.Notes(), "tightens, or changes no verdict; changed while approver did not run") {
 		t.Fatalf("a tighter one: %s\n%s", f.active.Version(), audit.Notes())
 	}
 	if f := start(policyA); f.active.Version() != tight {
@@ -94,7 +98,8 @@ func TestARestartIsNoWayAroundPeople(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if !bytes.Contains(call.Args, []byte("-  - {name: b, command: mv, decision: deny}")) || !strings.Contains(audit.Notes(), "approved by Ada; before: "+tight[:12]) {
+	if !bytes.Contains(call.Args, []byte("-  - {name: b, command: mv, decision: deny}")) ||
+		!strings.Contains(audit.Notes(), "approved by Ada; before: "+tight[:12]) {
 		t.Errorf("the card has %s, the audit\n%s", call.Args, audit.Notes())
 	}
 	if f := start(policyLoose); f.active.Version() != loose {
@@ -138,7 +143,8 @@ func TestAPolicyThatIsGoneIsNotTheFirst(t *testing.T) {
 	if err := f.start(t.Context(), policyOf(t, policyLoose)); err != nil {
 		t.Fatal(err)
 	}
-	if notes := audit.Notes(); strings.Contains(notes, "first") || !strings.Contains(notes, "NO FORMER POLICY") || !strings.Contains(said.String(), "level=ERROR") {
+	if notes := audit.Notes(); strings.Contains(notes, "first") || !strings.Contains(notes, "NO FORMER POLICY") ||
+		!strings.Contains(said.String(), "level=ERROR") {
 		t.Errorf("the audit: %s\nthe log: %s", notes, said)
 	}
 	if len(doubts) != 1 {
@@ -202,12 +208,14 @@ func TestAStoredPolicyThatCannotBeRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Store.Put(t.Context(), f.Key(), value, rev, approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		if err := f.Store.Put(t.Context(), f.Key(), value, rev, approver.NewRev(), time.Time{},
+			time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		f = testInForce(t, f.Store, &daemontest.MemAudit{}, log)
 		err = f.start(t.Context(), policyOf(t, policyA))
-		if err == nil || !strings.Contains(err.Error(), "cannot be read") || !strings.Contains(err.Error(), "remove it only if") || f.active.Version() != "" {
+		if err == nil || !strings.Contains(err.Error(), "cannot be read") ||
+			!strings.Contains(err.Error(), "remove it only if") || f.active.Version() != "" {
 			t.Errorf("%s: %v, in force: %q", name, err, f.active.Version())
 		}
 	}
@@ -221,10 +229,12 @@ func TestAChangeOfPolicyThatCannotBeRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	audit.Fail = true
-	if err := f.put(t.Context(), policyOf(t, policyLoose), ""); err == nil || f.active.Version() != policyOf(t, policyA).Version() {
+	if err := f.put(t.Context(), policyOf(t, policyLoose), ""); err == nil ||
+		f.active.Version() != policyOf(t, policyA).Version() {
 		t.Errorf("%v, in force: %s", err, f.active.Version())
 	}
-	if err := f.tighten(t.Context(), policyOf(t, policyTight)); err == nil || f.active.Version() != policyOf(t, policyTight).Version() {
+	if err := f.tighten(t.Context(), policyOf(t, policyTight)); err == nil ||
+		f.active.Version() != policyOf(t, policyTight).Version() {
 		t.Errorf("%v, in force: %s", err, f.active.Version())
 	}
 }

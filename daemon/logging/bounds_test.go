@@ -29,8 +29,10 @@ func TestNoLineOfTheLogIsLong(t *testing.T) {
 	}
 	for _, format := range []configs.LogFormat{"", configs.LogJSON} {
 		for name, fill := range map[string]string{
-			"letters": "q", "a forged line": daemontest.ForgedLine, "quotes": `"`, "controls": "\x01", "lines": "\n", "no UTF-8": "\xff",
-			"a character of four bytes": "𝄞", "not printed": "\U000e0001", "a line separator": "\u2028", "backslashes": `\`, "blanks": " ", "equals": "=",
+			"letters": "q", "a forged line": daemontest.ForgedLine, "quotes": `"`, "controls": "\x01", "lines": "\n",
+			"no UTF-8":                  "\xff",
+			"a character of four bytes": "𝄞", "not printed": "\U000e0001", "a line separator": "\u2028", "backslashes": `\`,
+			"blanks": " ", "equals": "=",
 		} {
 			long := strings.Repeat(fill, 1+(1<<17)/len(fill))
 			many := make([]any, 0, 40)
@@ -44,13 +46,22 @@ func TestNoLineOfTheLogIsLong(t *testing.T) {
 				"a list":                        func(l *slog.Logger) { l.Warn("files", "what", []string{long, long}) },
 				"a struct":                      func(l *slog.Logger) { l.Warn("who", "who", struct{ Session string }{long}) },
 				"a type with a text of its own": func(l *slog.Logger) { l.Warn("who", "who", broadcaster.Who{Session: long}) },
-				"a group":                       func(l *slog.Logger) { l.Info("x", slog.Group("g", "a", long, slog.Group("h", "b", long))) },
-				"with":                          func(l *slog.Logger) { l.With("a", long, "b", long).With("c", long).Info("x", "d", long) },
-				"with a group":                  func(l *slog.Logger) { l.WithGroup(long).Info("x", "d", long) },
-				"a late value":                  func(l *slog.Logger) { l.Info("x", "d", lazy(long)) },
-				"a key":                         func(l *slog.Logger) { l.Info("x", long, "y") },
-				"twenty values":                 func(l *slog.Logger) { l.Error("x", many...) },
-				"all of it":                     func(l *slog.Logger) { l.With(many...).Error(long, append(many, "error", errors.New(long))...) },
+				"a group": func(l *slog.Logger) {
+					l.Info("x",
+						slog.Group("g", "a", long, slog.Group("h", "b", long)))
+				},
+				"with": func(l *slog.Logger) {
+					l.With("a", long, "b", long).With("c", long).Info("x", "d",
+						long)
+				},
+				"with a group":  func(l *slog.Logger) { l.WithGroup(long).Info("x", "d", long) },
+				"a late value":  func(l *slog.Logger) { l.Info("x", "d", lazy(long)) },
+				"a key":         func(l *slog.Logger) { l.Info("x", long, "y") },
+				"twenty values": func(l *slog.Logger) { l.Error("x", many...) },
+				"all of it": func(l *slog.Logger) {
+					l.With(many...).Error(long,
+						append(many, "error", errors.New(long))...)
+				},
 			} {
 				var out bytes.Buffer
 				say(New(&out, configs.Log{Format: format}))
@@ -70,8 +81,10 @@ func TestNoLineOfTheLogIsLong(t *testing.T) {
 func TestTheLogKeepsWhatIsShort(t *testing.T) {
 	var out bytes.Buffer
 	path := "/" + strings.Repeat("d", maxLogValue-1)
-	New(&out, configs.Log{}).With("part", "calls").Error("x", "dir", path, "error", errors.New(strings.Repeat("line\n", 1000)), "n", 5, "took", time.Second, "list", []string{"a", "b"})
-	for _, want := range []string{"part=calls", "dir=" + path + " ", strings.Repeat(`line\n`, 1000) + `"`, "n=5", "took=1s", `list="[a b]"`} {
+	New(&out, configs.Log{}).With("part", "calls").Error("x", "dir", path, "error",
+		errors.New(strings.Repeat("line\n", 1000)), "n", 5, "took", time.Second, "list", []string{"a", "b"})
+	for _, want := range []string{"part=calls", "dir=" + path + " ", strings.Repeat(`line\n`, 1000) + `"`, "n=5",
+		"took=1s", `list="[a b]"`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%.80s is not in %.200s", want, &out)
 		}

@@ -124,15 +124,18 @@ func ending(r approver.Record) []slog.Attr {
 		if by == "" {
 			by = res.Person.ID
 		}
-		out = append(out, slog.String("by", display.OneLine(by)), slog.String("via", res.Identity.Channel), slog.String("how", res.Method.String()))
+		out = append(out, slog.String("by", display.OneLine(by)), slog.String("via", res.Identity.Channel),
+			slog.String("how", res.Method.String()))
 	} else if r.Event != approver.EventVerdict && res.Cause != approver.NoCause {
 		out = append(out, slog.String("why", res.Cause.String()))
 	}
 	if r.Event == approver.EventRefused {
-		out = append(out, slog.String("via", r.Reply.Channel), slog.String("sender", display.OneLine(r.Reply.Sender)), slog.String("why", r.Note))
+		out = append(out, slog.String("via", r.Reply.Channel), slog.String("sender", display.OneLine(r.Reply.Sender)),
+			slog.String("why", r.Note))
 	}
 	if r.Event == approver.EventVerdict {
-		out = append(out, slog.String("verdict", r.Verdict.Decision.String()), slog.String("why", display.OneLine(display.Mask(r.Verdict.Reason))))
+		out = append(out, slog.String("verdict", r.Verdict.Decision.String()),
+			slog.String("why", display.OneLine(display.Mask(r.Verdict.Reason))))
 	}
 	if r.Took > 0 {
 		out = append(out, slog.Int64("took_ms", r.Took.Milliseconds()))

@@ -15,7 +15,8 @@ import (
 )
 
 func TestStory(t *testing.T) {
-	ada := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "ada"}, Identity: approver.Identity{Channel: "telegram"}, Method: approver.ByTap}
+	ada := approver.Resolution{Approve: true, Cause: approver.ByPerson, Person: approver.Person{ID: "ada"},
+		Identity: approver.Identity{Channel: "telegram"}, Method: approver.ByTap}
 	call := approver.ToolCall{
 		ID: "c1", Agent: "claude", Tool: "Bash", Command: "deploy --token ghp_0123456789abcdefghijklmnopqrstuvwxyz\nnow",
 		Dir: "/srv/shop", Peer: approver.Peer{Known: true, UID: 7},
@@ -25,15 +26,26 @@ func TestStory(t *testing.T) {
 		r    approver.Record
 		want string // all of it but time and part; empty is no line
 	}{
-		{approver.Record{Event: approver.EventAsked, Request: "r1", Verdict: high}, `level=INFO msg=asked request=r1 call=c1 agent=claude uid=7 dir=/srv/shop tool=Bash severity=HIGH`},
-		{approver.Record{Event: approver.EventReleased, Request: "r1", Resolution: ada, Took: time.Second}, `msg=approved request=r1`},
-		{approver.Record{Event: approver.EventReleased, Request: "r1", Resolution: ada, Took: time.Second}, `by=ada via=telegram how=tap took_ms=1000`},
-		{approver.Record{Event: approver.EventExpired, Request: "r1", Resolution: approver.Resolution{Cause: approver.TimedOut}}, `msg=expired request=r1`},
-		{approver.Record{Event: approver.EventDenied, Request: "r1", Resolution: approver.Resolution{Cause: approver.Unreachable}}, `why=` + approver.Unreachable.String()},
-		{approver.Record{Event: approver.EventRefused, Reply: approver.Reply{Channel: "slack", Sender: "U1"}, Note: "no such code"}, `via=slack sender=U1 why="no such code"`},
-		{approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Deny, Reason: "no"}}, `msg="denied without asking" call=c1 agent=claude uid=7 dir=/srv/shop tool=Bash what=`},
-		{approver.Record{Event: approver.EventVerdict, Request: "r1", Verdict: approver.Verdict{Decision: approver.Deny, Reason: "no"}}, `msg="denied, although people were asked" request=r1 call=c1`},
-		{approver.Record{Event: approver.EventVerdict, Request: "r1", Verdict: approver.Verdict{Decision: approver.Deny, By: approver.ByPeople, Reason: "no"}}, `msg="denied by the answer to another call" request=r1 call=c1`},
+		{approver.Record{Event: approver.EventAsked, Request: "r1", Verdict: high},
+			`level=INFO msg=asked request=r1 call=c1 agent=claude uid=7 dir=/srv/shop tool=Bash severity=HIGH`},
+		{approver.Record{Event: approver.EventReleased, Request: "r1", Resolution: ada, Took: time.Second},
+			`msg=approved request=r1`},
+		{approver.Record{Event: approver.EventReleased, Request: "r1", Resolution: ada, Took: time.Second},
+			`by=ada via=telegram how=tap took_ms=1000`},
+		{approver.Record{Event: approver.EventExpired, Request: "r1",
+			Resolution: approver.Resolution{Cause: approver.TimedOut}}, `msg=expired request=r1`},
+		{approver.Record{Event: approver.EventDenied, Request: "r1",
+			Resolution: approver.Resolution{Cause: approver.Unreachable}}, `why=` + approver.Unreachable.String()},
+		{approver.Record{Event: approver.EventRefused, Reply: approver.Reply{Channel: "slack", Sender: "U1"},
+			Note: "no such code"}, `via=slack sender=U1 why="no such code"`},
+		{approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Deny, Reason: "no"}},
+			`msg="denied without asking" call=c1 agent=claude uid=7 dir=/srv/shop tool=Bash what=`},
+		{approver.Record{Event: approver.EventVerdict, Request: "r1",
+			Verdict: approver.Verdict{Decision: approver.Deny, Reason: "no"}},
+			`msg="denied, although people were asked" request=r1 call=c1`},
+		{approver.Record{Event: approver.EventVerdict, Request: "r1",
+			Verdict: approver.Verdict{Decision: approver.Deny, By: approver.ByPeople, Reason: "no"}},
+			`msg="denied by the answer to another call" request=r1 call=c1`},
 		{approver.Record{Event: approver.EventVerdict, Verdict: approver.Verdict{Decision: approver.Pass}}, ""},
 		{approver.Record{Event: approver.EventPosted}, ""},
 		{approver.Record{Event: approver.EventFrozen}, ""},
@@ -62,7 +74,8 @@ func (fullAudit) Record(context.Context, approver.Record) (string, error) {
 // What is not in the audit is not told as if it had happened.
 func TestStoryTellsWhatIsDurable(t *testing.T) {
 	var out bytes.Buffer
-	if _, err := (Calls{fullAudit{}, New(&out, configs.Log{})}).Record(context.Background(), approver.Record{Event: approver.EventReleased}); err == nil || out.Len() > 0 {
+	if _, err := (Calls{fullAudit{}, New(&out, configs.Log{})}).Record(context.Background(),
+		approver.Record{Event: approver.EventReleased}); err == nil || out.Len() > 0 {
 		t.Errorf("%v: %s", err, &out)
 	}
 }
@@ -89,7 +102,8 @@ func TestOneTroubleIsToldOnce(t *testing.T) {
 		t.Error("the first line is missing")
 	}
 	for i, same := range []string{"a", "b"} {
-		if got := say(time.Duration(i+1)*time.Second, slog.LevelWarn, "the store failed", "request", same, "error", again); got != "" {
+		if got := say(time.Duration(i+1)*time.Second, slog.LevelWarn, "the store failed", "request", same, "error",
+			again); got != "" {
 			t.Errorf("the same trouble of call %s was told twice: %s", same, got)
 		}
 	}
@@ -104,11 +118,13 @@ func TestOneTroubleIsToldOnce(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if say(4*time.Second, slog.LevelInfo, "asked", "error", refused) == "" || say(4*time.Second, slog.LevelWarn, "FROZEN") == "" {
+		if say(4*time.Second, slog.LevelInfo, "asked", "error", refused) == "" ||
+			say(4*time.Second, slog.LevelWarn, "FROZEN") == "" {
 			t.Error("a line that is no trouble was held back")
 		}
 	}
-	if got := say(time.Minute, slog.LevelWarn, "the store failed", "request", "c", "error", refused); !strings.Contains(got, `"held_back":2`) {
+	if got := say(time.Minute, slog.LevelWarn, "the store failed", "request", "c", "error",
+		refused); !strings.Contains(got, `"held_back":2`) {
 		t.Errorf("after a minute: %s", got)
 	}
 }

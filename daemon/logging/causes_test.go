@@ -51,20 +51,29 @@ func TestOneUserDoesNotFillTheLog(t *testing.T) {
 		level slog.Level
 		args  func(i int) []any
 	}{
-		"a request":        {slog.LevelWarn, func(i int) []any { return []any{"uid", 7, "err", fmt.Errorf("the header %q", letters(i))} }},
-		"a payload":        {slog.LevelWarn, func(i int) []any { return []any{"agent", "claude", "uid", 7, "error", errors.New(letters(i))} }},
-		"an agent":         {slog.LevelWarn, func(i int) []any { return []any{"agent", letters(i), "uid", 7, "error", errors.New("x")} }},
-		"a session":        {slog.LevelWarn, func(i int) []any { return []any{"session", letters(i), "uid", uint32(7), "error", errors.New("x")} }},
-		"a long text":      {slog.LevelWarn, func(i int) []any { return []any{"uid", 7, "err", errors.New(letters(i) + strings.Repeat("Z", 8000))} }},
-		"a process":        {slog.LevelWarn, func(i int) []any { return []any{"uid", 7, "pid", i, "err", errors.New(letters(i))} }},
-		"a folder":         {slog.LevelWarn, func(i int) []any { return []any{"dir", "/" + letters(i), "uid", 7, "error", errors.New("x")} }},
+		"a request": {slog.LevelWarn,
+			func(i int) []any { return []any{"uid", 7, "err", fmt.Errorf("the header %q", letters(i))} }},
+		"a payload": {slog.LevelWarn,
+			func(i int) []any { return []any{"agent", "claude", "uid", 7, "error", errors.New(letters(i))} }},
+		"an agent": {slog.LevelWarn,
+			func(i int) []any { return []any{"agent", letters(i), "uid", 7, "error", errors.New("x")} }},
+		"a session": {slog.LevelWarn,
+			func(i int) []any { return []any{"session", letters(i), "uid", uint32(7), "error", errors.New("x")} }},
+		"a long text": {slog.LevelWarn,
+			func(i int) []any { return []any{"uid", 7, "err", errors.New(letters(i) + strings.Repeat("Z", 8000))} }},
+		"a process": {slog.LevelWarn,
+			func(i int) []any { return []any{"uid", 7, "pid", i, "err", errors.New(letters(i))} }},
+		"a folder": {slog.LevelWarn,
+			func(i int) []any { return []any{"dir", "/" + letters(i), "uid", 7, "error", errors.New("x")} }},
 		"without an error": {slog.LevelWarn, func(i int) []any { return []any{"uid", 7, "tool", letters(i)} }},
 		"a denied call": {slog.LevelInfo, func(i int) []any {
 			return []any{"call", letters(i), "uid", 7, "what", "rm " + letters(i), "verdict", "deny"}
 		}},
-		"a call with an error":    {slog.LevelInfo, func(i int) []any { return []any{"call", letters(i), "uid", 7, "error", errors.New(letters(i))} }},
-		"a watch that comes":      {slog.LevelInfo, func(i int) []any { return []any{"uid", "7"} }},
-		"nobody's, of many texts": {slog.LevelWarn, func(i int) []any { return []any{"use", letters(i), "error", errors.New(letters(i))} }},
+		"a call with an error": {slog.LevelInfo,
+			func(i int) []any { return []any{"call", letters(i), "uid", 7, "error", errors.New(letters(i))} }},
+		"a watch that comes": {slog.LevelInfo, func(i int) []any { return []any{"uid", "7"} }},
+		"nobody's, of many texts": {slog.LevelWarn,
+			func(i int) []any { return []any{"use", letters(i), "error", errors.New(letters(i))} }},
 	} {
 		b := newLogBench(t, configs.LogJSON)
 		told, bytes, more := 0, 0, 0
@@ -75,7 +84,8 @@ func TestOneUserDoesNotFillTheLog(t *testing.T) {
 			bytes += len(got)
 			more += strings.Count(got, "MANY LINES like the last ones")
 		}
-		if told > maxCauses+2 || told > 2+seconds*maxLinesOf && name != "nobody's, of many texts" || bytes > 400<<10 || more < 1 || more > 2 {
+		if told > maxCauses+2 || told > 2+seconds*maxLinesOf && name != "nobody's, of many texts" || bytes > 400<<10 ||
+			more < 1 || more > 2 {
 			t.Errorf("%s: %d lines, %d bytes, %d say that there are more", name, told, bytes, more)
 		}
 		for what, args := range map[string][]any{
@@ -92,11 +102,13 @@ func TestOneUserDoesNotFillTheLog(t *testing.T) {
 			}
 		}
 		for i := range 3 * maxCauses { // no error is held back for what else there is
-			if got := b.say((1000*seconds-1)*time.Millisecond, slog.LevelError, "an error", "uid", 7, "error", errors.New(letters(i))); !strings.Contains(got, "an error") {
+			if got := b.say((1000*seconds-1)*time.Millisecond, slog.LevelError, "an error", "uid", 7, "error",
+				errors.New(letters(i))); !strings.Contains(got, "an error") {
 				t.Fatalf("%s: error %d is held back", name, i)
 			}
 		}
-		if got := b.say(2*time.Minute, slog.LevelWarn, "later", "uid", 7, "error", errors.New("new")); !strings.Contains(got, "later") {
+		if got := b.say(2*time.Minute, slog.LevelWarn, "later", "uid", 7, "error", errors.New("new")); !strings.Contains(got,
+			"later") {
 			t.Errorf("%s: a minute later: %q", name, got)
 		}
 	}
@@ -118,7 +130,8 @@ func TestManyUsersDoNotFillTheLog(t *testing.T) {
 		b := newLogBench(t, "")
 		told := 0
 		for i := range 20000 {
-			told += strings.Count(b.say(time.Duration(i)*100*time.Microsecond, level, "a line", "uid", i%5000, "error", errors.New(letters(i))), "\n")
+			told += strings.Count(b.say(time.Duration(i)*100*time.Microsecond, level, "a line", "uid", i%5000, "error",
+				errors.New(letters(i))), "\n")
 		}
 		if told > 2*maxLines+maxCauses+2 {
 			t.Errorf("%v: %d lines in two seconds", level, told)
@@ -144,7 +157,8 @@ func TestMoreLinesAreCounted(t *testing.T) {
 			t.Fatalf("line %d: %q", i, got)
 		}
 	}
-	if got := say(0); !strings.Contains(got, "MANY LINES") || !strings.Contains(got, "uid=7") || !strings.Contains(got, "level=WARN") {
+	if got := say(0); !strings.Contains(got, "MANY LINES") || !strings.Contains(got, "uid=7") ||
+		!strings.Contains(got, "level=WARN") {
 		t.Errorf("the first that is held back: %q", got)
 	}
 	for range 9 {
@@ -168,7 +182,8 @@ func TestMoreLinesAreCounted(t *testing.T) {
 // had the characters as they were. Now they are visible, wherever they stand.
 func TestNoCharacterTurnsALineOfTheLog(t *testing.T) {
 	for _, bad := range []string{
-		"\u202e", "\u202a", "\u2066", "\u2069", "\u200f", "\u061c", "\u0085", "\u2028", "\u2029", "\u200b", "\ufeff", "\u00ad", "\u2060", "\x1b", "\x7f", "\x9b",
+		"\u202e", "\u202a", "\u2066", "\u2069", "\u200f", "\u061c", "\u0085", "\u2028", "\u2029", "\u200b", "\ufeff",
+		"\u00ad", "\u2060", "\x1b", "\x7f", "\x9b",
 		"\u009b", "\xff", "\u115f", "\u3164", "\U000e0041", "\ufe0f", "\u0336", "\r", "\x00", "\u2800", "\ufffc",
 	} {
 		text := "s" + bad + "gnp"
@@ -177,12 +192,16 @@ func TestNoCharacterTurnsALineOfTheLog(t *testing.T) {
 			log := New(&out, configs.Log{Format: format})
 			log.Error("the hook was bypassed", "what", text, "session", text, "tool", text, "use", text)
 			log.With("session", text).WithGroup(text).Warn(text, text, text, "error", errors.New(text))
-			log.Warn("x", "list", []string{text}, "who", broadcaster.Who{Session: text}, slog.Group("g", "a", text), "late", lazy(text), "q", fmt.Stringer(shout(text)))
-			log.Warn("long", "session", text+strings.Repeat(text, 3000), "honest", "ls … · é привет", "error", errors.New(strings.Repeat("x", maxLogError-1)+text))
-			if n := strings.Count(out.String(), "\n"); n != 4 || strings.Contains(out.String(), bad) || strings.Contains(out.String(), fmt.Sprintf("%+q", bad)) && bad != "\xff" {
+			log.Warn("x", "list", []string{text}, "who", broadcaster.Who{Session: text}, slog.Group("g", "a", text), "late",
+				lazy(text), "q", fmt.Stringer(shout(text)))
+			log.Warn("long", "session", text+strings.Repeat(text, 3000), "honest", "ls … · é привет", "error",
+				errors.New(strings.Repeat("x", maxLogError-1)+text))
+			if n := strings.Count(out.String(), "\n"); n != 4 || strings.Contains(out.String(), bad) ||
+				strings.Contains(out.String(), fmt.Sprintf("%+q", bad)) && bad != "\xff" {
 				t.Errorf("%+q, format %q: %d lines: %+.600q", bad, format, n, out.String())
 			}
-			if out.Len() > 3*daemontest.JournalLine || !strings.Contains(out.String(), "⟨") || !strings.Contains(out.String(), "ls … · é привет") {
+			if out.Len() > 3*daemontest.JournalLine || !strings.Contains(out.String(), "⟨") ||
+				!strings.Contains(out.String(), "ls … · é привет") {
 				t.Errorf("%+q, format %q: %d bytes", bad, format, out.Len())
 			}
 		}

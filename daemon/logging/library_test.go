@@ -16,7 +16,8 @@ import (
 // Durations of the JSON log were bare nanoseconds under a name without a unit.
 func TestDurationsOfTheJSONLogHaveAUnit(t *testing.T) {
 	var out bytes.Buffer
-	New(&out, configs.Log{Format: configs.LogJSON}).With("wait", 2*time.Second).Info("it works again", "after", 18*time.Second, slog.Group("of", "took", 3*time.Millisecond))
+	New(&out, configs.Log{Format: configs.LogJSON}).With("wait", 2*time.Second).Info("it works again", "after",
+		18*time.Second, slog.Group("of", "took", 3*time.Millisecond))
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err)
@@ -40,11 +41,13 @@ func TestWhatLibrariesSayIsALineOfTheLog(t *testing.T) {
 	defer func() { log.SetOutput(was); log.SetFlags(flags) }()
 	FromLibraries(New(&out, configs.Log{Format: configs.LogJSON}))
 	for n := range 200 {
-		log.Printf("Unsolicited response received on idle HTTP channel starting with %q; err=<nil>", fmt.Sprint(n, "\u202e", strings.Repeat("x", 4096)))
+		log.Printf("Unsolicited response received on idle HTTP channel starting with %q; err=<nil>",
+			fmt.Sprint(n, "\u202e", strings.Repeat("x", 4096)))
 	}
 	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
 	var line map[string]any
-	if err := json.Unmarshal(lines[0], &line); err != nil || len(lines) != 1 || len(lines[0]) > 500 || line["level"] != "WARN" {
+	if err := json.Unmarshal(lines[0], &line); err != nil || len(lines) != 1 || len(lines[0]) > 500 ||
+		line["level"] != "WARN" {
 		t.Errorf("%d lines, the first of %d bytes, %v: %.200s", len(lines), len(lines[0]), err, lines[0])
 	}
 	out.Reset()

@@ -62,7 +62,9 @@ func (h onceEach) Handle(ctx context.Context, r slog.Record) error {
 	case untold:
 		return nil
 	case tellMore:
-		r = slog.NewRecord(r.Time, slog.LevelWarn, "MANY LINES like the last ones: for a minute, others are not told; the audit has each call, or an alarm says how many it lacks", r.PC)
+		r = slog.NewRecord(r.Time, slog.LevelWarn,
+			"MANY LINES like the last ones: for a minute, others are not told; the audit has each call, or an alarm says how "+
+				"many it lacks", r.PC)
 		if t.uid != "" {
 			r.AddAttrs(slog.String("uid", t.uid))
 		}

@@ -68,7 +68,8 @@ func RealFile(path string) (string, error) {
 		return real, nil
 	}
 	if to, linkErr := os.Readlink(path); linkErr == nil {
-		return "", fmt.Errorf("%s is a link to %s, which cannot be followed (%w): make that file, or remove the link; nothing was changed", path, to, err)
+		return "", fmt.Errorf("%s is a link to %s, which cannot be followed (%w): make that file, or remove the link; "+
+			"nothing was changed", path, to, err)
 	}
 	return path, nil
 }

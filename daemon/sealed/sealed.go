@@ -77,7 +77,8 @@ func Carry(ctx context.Context, cfg configs.Config, store approver.KV, former st
 		err = was.Load(ctx, &v)
 		if errors.Is(err, approver.ErrNotFound) {
 			if _, _, err := store.Get(ctx, s.Key()); !errors.Is(err, approver.ErrNotFound) {
-				return fmt.Errorf("the key %s is gone, and %s is of an earlier time: look for who removed it, and remove that, too, only if the configuration is as you want it", was.Key(), s.Key())
+				return fmt.Errorf("the key %s is gone, and %s is of an earlier time: look for who removed it, and remove that, "+
+					"too, only if the configuration is as you want it", was.Key(), s.Key())
 			}
 			continue
 		}

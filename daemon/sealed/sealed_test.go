@@ -85,7 +85,8 @@ func TestSealedRecordsMoveWithTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := approver.Key("approvers", "copied")
-	if err := store.Put(t.Context(), key, value, "", approver.NewRev(), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+	if err := store.Put(t.Context(), key, value, "", approver.NewRev(), time.Time{},
+		time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if err := move("copied", "three"); err == nil {

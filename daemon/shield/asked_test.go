@@ -19,7 +19,8 @@ import (
 func TestAnEvaluatorThatFailedIsAskedAnew(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: 5 * time.Second})
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI),
+		Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,8 @@ func (w evaluating) Judge(ctx context.Context, call approver.ToolCall) (approver
 		s.failed.Add(1)
 	case v.Category == evaluator.CategoryCanary:
 		s.canaries.Add(1)
-		s.alarm(ctx, call, "the evaluator's answer did not carry its canary: the call's text took its model over, or the model is not up to the task")
+		s.alarm(ctx, call, "the evaluator's answer did not carry its canary: the call's text took its model over, or the "+
+			"model is not up to the task")
 	case v.Category == evaluator.CategoryAnswer:
 		s.failed.Add(1) // it blocks, and is no decision of the model
 	case v.Decision == approver.Deny:
@@ -167,7 +168,8 @@ func (s *Shield) logState(now approver.Reception) {
 		s.log.Info("the evaluator answers again", "evaluator", s.name)
 	case was == "" && time.Since(s.saidAt) < logging.Quiet: // see onceEach
 	case now.Problem != was:
-		s.log.Error("the evaluator does not work, so calls that need it are blocked; approver doctor tests it", "evaluator", s.name, "error", now.Problem)
+		s.log.Error("the evaluator does not work, so calls that need it are blocked; approver doctor tests it", "evaluator",
+			s.name, "error", now.Problem)
 		s.said, s.saidAt = now.Problem, time.Now()
 	}
 }
@@ -177,14 +179,16 @@ func (s *Shield) logState(now approver.Reception) {
 func (s *Shield) Opening(approver.ToolCall, string, error) { s.opened.Add(1) }
 
 func (s *Shield) budgetAlarm(a quota.Alarm) {
-	s.alarm(context.Background(), approver.ToolCall{}, fmt.Sprintf("%d %% of the evaluations of %s are taken: %d of %d", a.Share, a.Day, a.Charged, a.Budget))
+	s.alarm(context.Background(), approver.ToolCall{},
+		fmt.Sprintf("%d %% of the evaluations of %s are taken: %d of %d", a.Share, a.Day, a.Charged, a.Budget))
 }
 
 func (s *Shield) alarm(ctx context.Context, call approver.ToolCall, note string) {
 	s.log.Error("SHIELD ALARM", "what", note, "call", call.ID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if _, err := s.audit.Record(ctx, approver.Record{Event: approver.EventAlarm, At: time.Now(), Call: call, Note: note}); err != nil {
+	if _, err := s.audit.Record(ctx,
+		approver.Record{Event: approver.EventAlarm, At: time.Now(), Call: call, Note: note}); err != nil {
 		s.log.Error("an alarm is not recorded", "what", note, "error", err)
 	}
 }
@@ -192,12 +196,14 @@ func (s *Shield) alarm(ctx context.Context, call approver.ToolCall, note string)
 // Status is what `approver status` tells of it.
 func (s *Shield) Status(ctx context.Context) *adminapi.Shield {
 	out := &adminapi.Shield{
-		FailMode: s.failMode, FailedOpen: s.opened.Load(), Evaluator: s.name, Allowed: s.allowed.Load(), Blocked: s.blocked.Load(),
+		FailMode: s.failMode, FailedOpen: s.opened.Load(), Evaluator: s.name, Allowed: s.allowed.Load(),
+		Blocked:   s.blocked.Load(),
 		Escalated: s.escalated.Load(), Failed: s.failed.Load(), Canaries: s.canaries.Load(),
 	}
 	if s.asks != nil {
 		r := s.asks.Reception()
-		out.Answers, out.Since, out.LastSuccess, out.LastFailure, out.Problem = r.Up, r.Since.UTC(), r.Good.UTC(), r.Bad.UTC(), r.Problem
+		out.Answers, out.Since, out.LastSuccess, out.LastFailure, out.Problem = r.Up, r.Since.UTC(), r.Good.UTC(),
+			r.Bad.UTC(), r.Problem
 	}
 	if s.Model != nil {
 		st := s.Model.Status()

@@ -27,7 +27,8 @@ import (
 func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	cfg := evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second}
+	cfg := evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model,
+		Key: secret.New(p.Key()), Deadline: time.Second}
 	e, err := evaluator.New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -53,15 +54,18 @@ func TestAnEvaluatorThatFailsIsTold(t *testing.T) {
 	ask(6)
 	text := said()
 	if st := s.Status(t.Context()); !st.Fails() || (adminapi.Status{Up: true, Shield: st}).Well() ||
-		!strings.Contains(text, "0 blocked, 0 to people, 6 failed") || !strings.Contains(text, "FAILS since ") || !strings.Contains(text, "(HTTP 400, model not found)") {
+		!strings.Contains(text, "0 blocked, 0 to people, 6 failed") || !strings.Contains(text, "FAILS since ") ||
+		!strings.Contains(text, "(HTTP 400, model not found)") {
 		t.Errorf("%s", text)
 	}
-	if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "HTTP 400, model not found") {
+	if lines := strings.Count(log.String(), "\n"); lines != 1 ||
+		!strings.Contains(log.String(), "HTTP 400, model not found") {
 		t.Errorf("%d lines: %s", lines, &log)
 	}
 	p.Behave(evaluatortest.Honest())
 	ask(3)
-	if st := s.Status(t.Context()); st.Fails() || !strings.Contains(said(), "answers since") || st.Problem == "" || st.LastFailure.IsZero() {
+	if st := s.Status(t.Context()); st.Fails() || !strings.Contains(said(), "answers since") || st.Problem == "" ||
+		st.LastFailure.IsZero() {
 		t.Errorf("%s", said())
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "answers again") {
@@ -90,9 +94,10 @@ func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
 		"fails for another cause": {[]approver.Reception{bad("HTTP 400"), good, bad("no route")}, "does not work", 3},
 		"one cause after another": {[]approver.Reception{bad("no route"), bad("HTTP 400")}, "HTTP 400", 2},
 		"answers after all":       {[]approver.Reception{bad("HTTP 400"), good, bad("HTTP 400"), good}, "answers again", 2},
-		"flaps, and fails":        {append(slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), bad("HTTP 400")), "does not work", 10},
-		"flaps, and answers":      {slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), "answers again", 10},
-		"has always answered":     {[]approver.Reception{good}, "", 0},
+		"flaps, and fails": {append(slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), bad("HTTP 400")),
+			"does not work", 10},
+		"flaps, and answers":  {slices.Repeat([]approver.Reception{bad("HTTP 400"), good}, 100), "answers again", 10},
+		"has always answered": {[]approver.Reception{good}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +112,8 @@ func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-				if !strings.Contains(lines[len(lines)-1], tt.last) || strings.Count(log.String(), "\n") > tt.most || tt.last == "" && log.Len() > 0 {
+				if !strings.Contains(lines[len(lines)-1], tt.last) || strings.Count(log.String(), "\n") > tt.most ||
+					tt.last == "" && log.Len() > 0 {
 					t.Errorf("%d lines: %s", len(lines), &log)
 				}
 			})
@@ -119,7 +125,8 @@ func TestTheLogEndsWithHowTheEvaluatorIs(t *testing.T) {
 func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
 	p := evaluatortest.New()
 	defer p.Close()
-	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second})
+	e, err := evaluator.New(evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI),
+		Model: evaluatortest.Model, Key: secret.New(p.Key()), Deadline: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,14 +137,16 @@ func TestAFailingEvaluatorIsToldOnce(t *testing.T) {
 	judge := func(does evaluatortest.Behaviour, want bool) {
 		p.Behave(does)
 		for i := range 5 {
-			v, _ := gate.Judge(t.Context(), approver.ToolCall{ID: fmt.Sprint("c", i), Tool: "Bash", Command: fmt.Sprint("ls ", i)})
+			v, _ := gate.Judge(t.Context(),
+				approver.ToolCall{ID: fmt.Sprint("c", i), Tool: "Bash", Command: fmt.Sprint("ls ", i)})
 			if got := v.Decision == approver.Deny; got != want {
 				t.Errorf("call %d: %+v", i, v)
 			}
 		}
 	}
 	judge(daemontest.WrongModel(), true)
-	if n := strings.Count(log.String(), "level=ERROR") + strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "model not found") {
+	if n := strings.Count(log.String(), "level=ERROR") + strings.Count(log.String(), "level=WARN"); n != 1 ||
+		!strings.Contains(log.String(), "model not found") {
 		t.Errorf("%d lines of one cause: %s", n, &log)
 	}
 	judge(evaluatortest.Honest(), false)

@@ -111,7 +111,8 @@ func TestProblems(t *testing.T) {
 		"octal": {"port: 010_0\n",
 			"f.yaml:1:7: port must be a plain decimal number within its range\n    port: 010_0\n          ^"},
 		"bool as text": {"name: true\n",
-			"f.yaml:1:7: name must be a text, not true or false: put it in quotes if that is meant\n    name: true\n          ^"},
+			"f.yaml:1:7: name must be a text, not true or false: put it in quotes if that is meant\n    name: true\n" +
+				"          ^"},
 		"float as text": {"name: 1.10\n",
 			"f.yaml:1:7: name must be a text, not a number: put it in quotes if that is meant\n    name: 1.10\n          ^"},
 		"yes is no bool": {"on: yes\n", "f.yaml:1:5: on must be true or false, not a text\n    on: yes\n        ^"},

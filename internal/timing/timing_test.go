@@ -29,7 +29,8 @@ func TestTimes(t *testing.T) {
 	}
 	reflex := map[string]uint64{"100us": 2, "10ms": 1, "100ms": 1, "more": 1}
 	all := times.Histograms()
-	if !maps.Equal(all["reflex"], reflex) || all["intuition"]["100ms"] != 1 || all["coherence"]["more"] != 1 || len(all) != 3 {
+	if !maps.Equal(all["reflex"], reflex) || all["intuition"]["100ms"] != 1 || all["coherence"]["more"] != 1 ||
+		len(all) != 3 {
 		t.Errorf("took: %v", all)
 	}
 	now := time.Now()

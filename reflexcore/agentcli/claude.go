@@ -124,7 +124,8 @@ func plainFlag(name, value string) bool {
 	}
 	switch name {
 	case "--permission-mode": // the others do not ask
-		return wordset.Has("default manual plan dontAsk auto bypassPermissions acceptEdits", value) // a rule asks about the last two
+		// a rule asks about the last two
+		return wordset.Has("default manual plan dontAsk auto bypassPermissions acceptEdits", value)
 	case "--input-format": // a stream may bring servers and settings
 		return value == "text"
 	case "-r", "--resume":
@@ -241,14 +242,17 @@ func ClaudeVariable(name, value string) bool {
 	switch name {
 	case "SHELL":
 		dir, base := path.Split(value)
-		return !wordset.Has("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/", dir) || !wordset.Has("sh bash zsh dash ksh fish", base)
+		return !wordset.Has("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/", dir) ||
+			!wordset.Has("sh bash zsh dash ksh fish", base)
 	case "NODE_OPTIONS": // what only bounds the memory is everyday
 		return strings.Trim(strings.TrimPrefix(value, "--max-old-space-size="), "0123456789") != "" &&
 			!wordset.Has("--no-warnings --no-deprecation --use-system-ca", value)
-	case "CLAUDE_ENV_FILE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CC_BUN_OPTIONS", "CLAUDE_TMPDIR", "NODE_PATH":
+	case "CLAUDE_ENV_FILE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CC_BUN_OPTIONS", "CLAUDE_TMPDIR",
+		"NODE_PATH":
 		return true
 	}
-	return strings.HasPrefix(name, "BUN_") || strings.HasPrefix(name, "CLAUDE_BG_") || strings.HasPrefix(name, "CLAUDE_BRIDGE_") ||
+	return strings.HasPrefix(name, "BUN_") || strings.HasPrefix(name, "CLAUDE_BG_") ||
+		strings.HasPrefix(name, "CLAUDE_BRIDGE_") ||
 		strings.HasPrefix(name, "CLAUDE_PLUGIN_")
 }
 

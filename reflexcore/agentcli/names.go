@@ -109,7 +109,9 @@ func InPath(word string) bool {
 func InstalledOf(word string) string {
 	parts := strings.Split(word, "/")
 	for i, part := range parts {
-		if id := PackageOf(strings.ReplaceAll(part, "_", "-")); id != "" && i > 0 && (strings.HasSuffix(parts[i-1], "-packages") || parts[i-1] == "node_modules" || parts[i-1] == ".bin" || strings.HasPrefix(parts[i-1], "@") || parts[i-1] == effect.Unknown && i+2 < len(parts)) {
+		if id := PackageOf(strings.ReplaceAll(part, "_", "-")); id != "" && i > 0 &&
+			(strings.HasSuffix(parts[i-1], "-packages") || parts[i-1] == "node_modules" || parts[i-1] == ".bin" ||
+				strings.HasPrefix(parts[i-1], "@") || parts[i-1] == effect.Unknown && i+2 < len(parts)) {
 			return id
 		}
 	}

@@ -89,7 +89,8 @@ func mayHook(agents string) bool {
 }
 
 // agentKeys are the keys of an agent that run and load nothing.
-var agentKeys = wordset.Of(`description prompt tools disallowedTools model effort maxTurns autoCompactWindow memory background omitClaudeMd color`)
+var agentKeys = wordset.Of(`description prompt tools disallowedTools model effort maxTurns autoCompactWindow memory ` +
+	`background omitClaudeMd color`)
 
 // plainAgentKey reports whether another key of an agent has a value that runs and loads nothing.
 func plainAgentKey(key string, value json.RawMessage) bool {
@@ -101,7 +102,8 @@ func plainAgentKey(key string, value json.RawMessage) bool {
 	case "isolation":
 		return string(value) == `"worktree"`
 	case "initialPrompt": // one that begins with a slash loads a text
-		return json.Unmarshal(value, &text) == nil && !strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n\v\f\u00a0"), "/")
+		return json.Unmarshal(value, &text) == nil &&
+			!strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n\v\f\u00a0"), "/")
 	case "mcpServers": // names are those of servers that are there already
 		return json.Unmarshal(value, &names) == nil
 	}

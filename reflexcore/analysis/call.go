@@ -68,7 +68,8 @@ func (a *Call) Forget() {
 	a.Names.Forget()
 	a.trees.Forget()
 	*a = Call{
-		Layers: a.Layers[:0], Result: a.Result, part: a.part, trees: a.trees, Effects: a.Effects[:0], Left: a.Left[:0], Texts: a.Texts[:0],
+		Layers: a.Layers[:0], Result: a.Result, part: a.part, trees: a.trees, Effects: a.Effects[:0], Left: a.Left[:0],
+		Texts: a.Texts[:0],
 		Links: a.Links, Names: a.Names, Mentions: a.Mentions[:0], Programs: a.Programs[:0],
 	}
 }
@@ -136,7 +137,8 @@ func leftBy(target string, taint effect.Taint) shell.File {
 func (a *Call) Leaves() []memory.File {
 	var out []memory.File
 	for _, f := range a.Left {
-		if !disk.Below(a.Around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" && !strings.HasPrefix(f.Path, "/dev/fd/") {
+		if !disk.Below(a.Around.Dir, f.Path) && f.Path != "/tmp" && f.Path != "/var/tmp" && f.Path != "/dev" &&
+			!strings.HasPrefix(f.Path, "/dev/fd/") {
 			out = append(out, memory.File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}

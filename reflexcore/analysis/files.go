@@ -21,7 +21,8 @@ func (a *Call) Unseen(file string) {
 			return
 		}
 	}
-	a.Effects = append(a.Effects, effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: a.ToolCall.Tool, Step: -1})
+	a.Effects = append(a.Effects,
+		effect.Effect{Kind: effect.Persist, What: unseenCode, Target: file, By: a.ToolCall.Tool, Step: -1})
 }
 
 // Listed are the names in a folder from which something is loaded. Where there is a folder
@@ -63,7 +64,8 @@ func (a *Call) TextOf(file string) (string, bool) {
 // PatchReader reads the differences of the call.
 func (a *Call) PatchReader() patches.Reader {
 	return patches.Reader{
-		Disk: a.Analyzer.Files, Links: &a.Links, Names: &a.Names, Shell: a.ToolCall.Command != "", Text: a.Text, Written: a.Texts, Effects: a.Effects, Paths: a.Analyzer.Paths,
+		Disk: a.Analyzer.Files, Links: &a.Links, Names: &a.Names, Shell: a.ToolCall.Command != "", Text: a.Text,
+		Written: a.Texts, Effects: a.Effects, Paths: a.Analyzer.Paths,
 	}
 }
 
@@ -95,7 +97,8 @@ func (a *Call) onlyRead(p string) bool {
 		return false
 	}
 	to, ok := a.Links.Real(a.Analyzer.Files, p)
-	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) && !content.IsPlugin(a.Analyzer.Files, p)
+	return ok && to == p && path.Clean(p) == p && besideSkill.MatchString(p[at+len("/.claude/skills/"):]) &&
+		!content.IsPlugin(a.Analyzer.Files, p)
 }
 
 // besideSkill finds a text beside the SKILL.md of a skill, where no plugin has its texts.
@@ -115,7 +118,8 @@ func (a *Call) pluginFile(as string) string {
 }
 
 // tellingGit finds a command of git that only tells something, however the repository is.
-var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: (?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
+var tellingGit = regexp.MustCompile(`^git (?:(?:status|diff|log|show)(?: ` +
+	`(?:-\d{1,3}|-s|-b|--short|--branch|--porcelain|--stat|--staged|--cached|--name-only|` +
 	`--name-status|--oneline|--no-color|--graph|@|(?:origin/)?(?:HEAD|main|master)(?:[~^]\d{0,3})?(?:\.{2,3}(?:HEAD|@))?))*|` +
 	`branch(?: --show-current| -a| -v)?|rev-parse(?: --abbrev-ref| --short| --show-toplevel)?(?: HEAD)?|remote -v)$`)
 

@@ -19,7 +19,8 @@ import (
 func (z *Analyzer) Init(table *grammar.Table, l Limits) {
 	z.Limits, z.Paths = l, places.NewCache()
 	z.On(disk.OS{})
-	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code, SQL: z.sql, Top: z.top}
+	z.Shell = shell.Analyzer{Table: table, Limits: l.Shell, Secret: z.Paths.Secret, Decode: z.decoded, Code: z.code,
+		SQL: z.sql, Top: z.top}
 }
 
 // top is the root of the working tree in which a folder lies.
@@ -42,7 +43,8 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 		z.sql(lang, src, yield)
 		return
 	case lang == "make":
-		content.Payloads("Makefile", src, z.Limits.Tools.Content, func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
+		content.Payloads("Makefile", src, z.Limits.Tools.Content,
+			func(p effect.Payload) { yield(shell.Found{Shell: p.Text}) })
 		return
 	case lang == "data-url":
 		yield(shell.Found{Lang: "node", Code: dataURL(src)})
@@ -65,7 +67,8 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 	lim.Vars, lim.Env = ctx.Vars, ctx.Value
 	lim.Insert = func(text string) { yield(shell.Found{Insert: text}) }
 	code.Scan(lang, src, lim, func(f code.Found) bool {
-		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By}, Dir: f.Dir}
+		out := shell.Found{Effect: effect.Effect{Kind: f.Op.Kind(), Target: f.Text, Bits: f.Bits, Taint: f.Taint, By: f.By},
+			Dir: f.Dir}
 		switch f.Op {
 		case code.SQL:
 			if !ctx.Written {
@@ -84,7 +87,8 @@ func (z *Analyzer) code(lang, src string, args []string, ctx shell.Context, yiel
 			out.Content = strings.Join(f.Args, "")
 		case code.Code:
 			out.Lang, out.Code = f.Lang, f.Text
-			if !ctx.Written && f.Lang == "" && f.Taint&effect.File == 0 && f.Text != "" && strings.Trim(f.Text, effect.Unknown) == "" {
+			if !ctx.Written && f.Lang == "" && f.Taint&effect.File == 0 && f.Text != "" &&
+				strings.Trim(f.Text, effect.Unknown) == "" {
 				out.What = "any" // a file's text is as that file, which would run
 			}
 		default: // nothing for the others

@@ -33,7 +33,8 @@ func (a *Call) Decode() {
 // have none.
 func (a *Call) Context(label func(string, bool) effect.Taint) shell.Context {
 	a.label = label
-	place := shell.Context{Dir: a.ToolCall.Dir, Env: a.ToolCall.Env, Label: label, Explain: a.Explain || a.RunsGit(), Trees: &a.trees}
+	place := shell.Context{Dir: a.ToolCall.Dir, Env: a.ToolCall.Env, Label: label, Explain: a.Explain || a.RunsGit(),
+		Trees: &a.trees}
 	if a.Past != nil {
 		place.Known = a.Past.Taint
 	}
@@ -51,7 +52,8 @@ func (a *Call) ReadCommand(place shell.Context) {
 	a.Steps = append(a.Steps, a.Result.Steps...)
 	if otherlang.IsPowerShell(a.ToolCall.Command) {
 		a.Analyzer.Shell.AnalyzeCode(effect.PowerShell, a.ToolCall.Command, place, &a.part)
-		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque }) // bash may know it
+		// bash may know it
+		a.part.Effects = slices.DeleteFunc(a.part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Opaque })
 		a.take(0, 0)
 	}
 	a.Left = append(a.Left, a.Result.Files...)
@@ -137,7 +139,8 @@ func (a *Call) Payload(p effect.Payload, place shell.Context) {
 	case p.Later && isSQL(p.Lang): // a migration is written to be read and run by people's tools
 		return
 	case p.Lang == "":
-		a.Effects = append(a.Effects, effect.Effect{Kind: effect.Opaque, Target: p.Why, Bits: effect.Partial, By: a.ToolCall.Tool})
+		a.Effects = append(a.Effects,
+			effect.Effect{Kind: effect.Opaque, Target: p.Why, Bits: effect.Partial, By: a.ToolCall.Tool})
 		return
 	case p.Lang == effect.Shell || p.Lang == effect.Fish:
 		a.Analyzer.Shell.Analyze(p.Text, place, &a.part)
@@ -167,7 +170,8 @@ func (a *Call) form(r *shell.Result) {
 // Hidden reports whether something runs of which not all is known.
 func (a *Call) Hidden() bool {
 	for i := range a.Effects {
-		if e := &a.Effects[i]; e.Kind == effect.Opaque || e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
+		if e := &a.Effects[i]; e.Kind == effect.Opaque ||
+			e.Kind == effect.Exec && (e.Bits&effect.Partial != 0 || e.Taint&effect.Decoded != 0) {
 			return true
 		}
 	}

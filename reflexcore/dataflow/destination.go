@@ -26,11 +26,13 @@ func (f *Flow) destination(i int, fresh bool) string {
 	}
 	ef := &f.call.Effects[i]
 	const most = 200
-	if len(ef.Target) > most || !effect.IsKnown(ef.Target) || ef.Bits&(effect.Partial|effect.Splits) != 0 || len(ef.By) > most/2 {
+	if len(ef.Target) > most || !effect.IsKnown(ef.Target) || ef.Bits&(effect.Partial|effect.Splits) != 0 ||
+		len(ef.By) > most/2 {
 		return ""
 	}
 	target := strings.ToLower(ef.Target)
-	if by, _, _ := strings.Cut(ef.By, " "); by == "git" && !strings.Contains(target, "://") && !strings.Contains(target, "@") {
+	if by, _, _ := strings.Cut(ef.By, " "); by == "git" && !strings.Contains(target, "://") &&
+		!strings.Contains(target, "@") {
 		return f.remote(target, fresh)
 	}
 	if ef.Kind != effect.Publish || strings.Contains(target, "://") {
@@ -73,7 +75,8 @@ const remotesFor = 10 * time.Second
 // remote is the address of a remote of git: its name can be turned to another one.
 // What is no remote is a branch, and goes where the only remote is.
 func (f *Flow) remote(name string, fresh bool) string {
-	if strings.Contains(f.call.Text, "remote") || strings.Contains(f.call.Text, "config") || strings.Contains(strings.ToLower(f.call.Text), "insteadof") {
+	if strings.Contains(f.call.Text, "remote") || strings.Contains(f.call.Text, "config") ||
+		strings.Contains(strings.ToLower(f.call.Text), "insteadof") {
 		return "" // the call itself may turn it
 	}
 	r := f.cache.last.Load()
@@ -82,7 +85,9 @@ func (f *Flow) remote(name string, fresh bool) string {
 		fresh = fresh || r.dir != f.call.ToolCall.Dir || age < 0 || age > remotesFor
 	}
 	if r == nil || fresh {
-		r = &gitRemotes{dir: strings.Clone(f.call.ToolCall.Dir), at: f.call.ToolCall.At, urls: f.call.Analyzer.Git.Remotes(path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git", "config"))}
+		r = &gitRemotes{dir: strings.Clone(f.call.ToolCall.Dir), at: f.call.ToolCall.At,
+			urls: f.call.Analyzer.Git.Remotes(path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git",
+				"config"))}
 		f.cache.last.Store(r)
 	}
 	if to := r.urls[name]; to != "" || len(r.urls) != 1 {
@@ -126,7 +131,8 @@ func (f *Flow) repositoryLabel() []memory.File {
 	if l >= flow.Internal {
 		return nil
 	}
-	return []memory.File{{Path: path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git"), Taint: l.Taint()}}
+	return []memory.File{{Path: path.Join(gitrepo.Project(f.call.Analyzer.Files, f.call.ToolCall.Dir), ".git"),
+		Taint: l.Taint()}}
 }
 
 // pushedLabel is the label of what a push publishes: of labelled files that were put

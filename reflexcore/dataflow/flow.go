@@ -93,7 +93,8 @@ func (f *Flow) label(p string, secret bool) effect.Taint {
 // milder are the classes of package content that hold secrets, and of them those
 // whose label is not critical: they may hold some, or lead to them.
 var milder = map[string]flow.Label{
-	"who may become root": flow.Restricted, "a control socket": flow.Restricted, "where packages come from": flow.Restricted, "a program's credentials": flow.Restricted,
+	"who may become root": flow.Restricted, "a control socket": flow.Restricted,
+	"where packages come from": flow.Restricted, "a program's credentials": flow.Restricted,
 	"a file named after a secret": flow.Restricted, "what was typed before": flow.Confidential,
 }
 
@@ -105,7 +106,8 @@ func labelOf(p, home string, sink content.Sink) flow.Label {
 		return flow.Confidential // all of it, of which next to nothing is a secret
 	case p == "secret:helm":
 		return flow.Restricted // values, among which there may be some
-	case p == "secret:environment", p == "/proc/self/environ", strings.HasSuffix(p, "/.aws/config"), strings.HasSuffix(p, "/.cargo/config.toml"):
+	case p == "secret:environment", p == "/proc/self/environ", strings.HasSuffix(p, "/.aws/config"),
+		strings.HasSuffix(p, "/.cargo/config.toml"):
 		return flow.Confidential
 	case strings.HasPrefix(p, "secret:"):
 		return flow.Critical
@@ -293,7 +295,8 @@ func (f *Flow) Remember(v approver.Verdict) error {
 	}
 	// A destination counts as used if nothing could have been carried there.
 	var to []string
-	if f.out && v.Decision > approver.Ask && f.Policy.Judge(f.sessionLabel(), flow.External, flow.Session).Action == flow.Allow {
+	if f.out && v.Decision > approver.Ask &&
+		f.Policy.Judge(f.sessionLabel(), flow.External, flow.Session).Action == flow.Allow {
 		to = f.destinations()
 	}
 	err := f.Err

@@ -46,7 +46,8 @@ func memoryFile(p string) bool {
 		return true
 	}
 	for folder := range protected.AgentFolders {
-		if i := strings.Index(p, "/"+folder+"/"); i >= 0 && (strings.Contains(p[i:], "/memory/") || strings.Contains(p[i:], "/memories/")) {
+		if i := strings.Index(p, "/"+folder+"/"); i >= 0 &&
+			(strings.Contains(p[i:], "/memory/") || strings.Contains(p[i:], "/memories/")) {
 			return true
 		}
 	}
@@ -59,7 +60,8 @@ func remembers(tool string) bool {
 	if !strings.Contains(tool, "memor") && !strings.Contains(tool, "remember") && !strings.Contains(tool, "knowledge") {
 		return false
 	}
-	for _, look := range [...]string{"read", "search", "get", "list", "open", "view", "recall", "query", "find", "delete"} {
+	for _, look := range [...]string{"read", "search", "get", "list", "open", "view", "recall", "query", "find",
+		"delete"} {
 		if strings.Contains(tool, look) {
 			return false
 		}
@@ -85,13 +87,17 @@ func ofServer(tool string) (server string, writes bool) {
 
 // handsOn are the words of tools that hand data on.
 var handsOn = map[string]bool{
-	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true, "submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true, "push": true,
-	"message": true, "mail": true, "email": true, "notify": true, "broadcast": true, "tweet": true, "invite": true, "export": true, "sync": true, "save": true, "store": true,
+	"create": true, "add": true, "post": true, "send": true, "publish": true, "upload": true, "comment": true,
+	"submit": true, "share": true, "reply": true, "update": true, "append": true, "insert": true, "put": true,
+	"push":    true,
+	"message": true, "mail": true, "email": true, "notify": true, "broadcast": true, "tweet": true, "invite": true,
+	"export": true, "sync": true, "save": true, "store": true,
 }
 
 // carriers put what they read elsewhere, and show none of it.
 var carriers = map[string]bool{
-	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true, "7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
+	"cp": true, "mv": true, "install": true, "rsync": true, "scp": true, "tar": true, "bsdtar": true, "zip": true,
+	"7z": true, "gzip": true, "xz": true, "bzip2": true, "zstd": true, "ln": true, "dd": true,
 }
 
 // enters reports whether what an effect reads comes before the model: all does but
@@ -105,7 +111,8 @@ func (f *Flow) enters(i int) bool {
 		return true
 	}
 	return !slices.ContainsFunc(f.call.Effects, func(e effect.Effect) bool {
-		return e.By == f.call.Effects[i].By && (e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
+		return e.By == f.call.Effects[i].By &&
+			(e.Kind == effect.NetOut || e.Kind == effect.Write && !strings.HasPrefix(e.Target, "/dev/"))
 	})
 }
 
@@ -118,7 +125,8 @@ func carries(e *effect.Effect, flags urls.Flags) bool {
 		return false
 	}
 	_, rest, _ := strings.Cut(e.Target, "://")
-	return slices.ContainsFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/?&=:#.,;", r) }), codeWord)
+	return slices.ContainsFunc(strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/?&=:#.,;", r) }),
+		codeWord)
 }
 
 // longWord is how long what looks like no word is at least, in bytes.

@@ -198,7 +198,8 @@ func follow(d Disk, p string) (to string, looks int, seen bool) {
 
 // Below reports whether p is dir or lies in it.
 func Below(p, dir string) bool {
-	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir && (len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
+	return dir != "" && len(p) >= len(dir) && p[:len(dir)] == dir &&
+		(len(p) == len(dir) || p[len(dir)] == '/' || dir == "/")
 }
 
 // IsMissing reports whether an error says that nothing is there.

@@ -32,7 +32,8 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for link, to := range map[string]string{
-		"a/up": "../d", "a/abs": root + "/a/b", "d/chain": "../a/up", "loop": "loop", "dangling": "nowhere/x", "a/b/top": "/", "a/far": "abs/c/../..",
+		"a/up": "../d", "a/abs": root + "/a/b", "d/chain": "../a/up", "loop": "loop", "dangling": "nowhere/x", "a/b/top": "/",
+		"a/far": "abs/c/../..",
 	} {
 		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
@@ -41,7 +42,9 @@ func TestLinks(t *testing.T) {
 	d := counting{reads: map[string]int{}}
 	var l Links
 	for _, p := range []string{
-		"", "/", "/a", "/a/b", "/a/b/c", "/a/b/c/new/x", "/a/b/c/new/y", "/a/up", "/a/up/x", "/a/abs/c", "/d/chain/x", "/loop", "/loop/x", "/dangling", "/dangling/y/z", "/a/b/top/tmp", "/a/far/b", "/file", "/file/x", "/a/../d", "/a//b", "/nowhere", "/nowhere/z",
+		"", "/", "/a", "/a/b", "/a/b/c", "/a/b/c/new/x", "/a/b/c/new/y", "/a/up", "/a/up/x", "/a/abs/c", "/d/chain/x",
+		"/loop", "/loop/x", "/dangling", "/dangling/y/z", "/a/b/top/tmp", "/a/far/b", "/file", "/file/x", "/a/../d", "/a//b",
+		"/nowhere", "/nowhere/z",
 	} {
 		p = root + p
 		to, ok := l.Real(d, p)

@@ -42,7 +42,8 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill", "discard", "remote-delete", "publish", "persist", "privilege", "attack"}
+var kindNames = [kinds]string{"opaque", "exec", "delete", "write", "read", "net-in", "net-out", "permission", "kill",
+	"discard", "remote-delete", "publish", "persist", "privilege", "attack"}
 
 // String returns the word; an unknown value is "opaque".
 func (k Kind) String() string {
@@ -110,9 +111,11 @@ const (
 	Bulk                       // everything of its kind: all containers, all branches, a whole database
 	Partial                    // only some of what the effect needs is known
 	Later                      // not now: something that is left there does it
-	Inherited                  // what is not known of the target is in variables of the environment, which the call did not choose
-	Rooted                     // the target if the unknown folder that it begins with is nothing: "$DESTDIR/usr/bin/x" as /usr/bin/x
-	Filled                     // what is not known at the beginning of the target is something: "${X:?}/x"
+	// what is not known of the target is in variables of the environment, which the call did not choose
+	Inherited
+	// the target if the unknown folder that it begins with is nothing: "$DESTDIR/usr/bin/x" as /usr/bin/x
+	Rooted
+	Filled // what is not known at the beginning of the target is something: "${X:?}/x"
 )
 
 var bitNamesList = strings.Fields(`

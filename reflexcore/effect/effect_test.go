@@ -15,8 +15,9 @@ func TestZeroIsTheLeastKnown(t *testing.T) {
 
 func TestEffectString(t *testing.T) {
 	for want, e := range map[string]effect.Effect{
-		"delete /tmp/…/x recursive+glob": {Kind: effect.Delete, Target: "/tmp/" + effect.Unknown + "/x", Bits: effect.Recursive | effect.Glob},
-		"exec stdin from network":        {Kind: effect.Exec, Target: "stdin", Taint: effect.Network},
+		"delete /tmp/…/x recursive+glob": {Kind: effect.Delete, Target: "/tmp/" + effect.Unknown + "/x",
+			Bits: effect.Recursive | effect.Glob},
+		"exec stdin from network": {Kind: effect.Exec, Target: "stdin", Taint: effect.Network},
 	} {
 		if got := e.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

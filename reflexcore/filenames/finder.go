@@ -148,7 +148,8 @@ func (n *Finder) Located(ef *effect.Effect) string {
 	}
 	switch {
 	case p[0] == '/':
-	case p[0] == 0, !strings.HasPrefix(dir, "/"), strings.Contains(p, ":"), ef.Kind == effect.Permission, ef.Kind == effect.Persist:
+	case p[0] == 0, !strings.HasPrefix(dir, "/"), strings.Contains(p, ":"), ef.Kind == effect.Permission,
+		ef.Kind == effect.Persist:
 		return "" // a word, such as world
 	default:
 		p = dir + "/" + p
@@ -371,7 +372,8 @@ func (n *Finder) lookAtGuarded(now time.Time) *found {
 // without a folder too.
 func (n *Finder) isSocket(ef *effect.Effect) bool {
 	switch {
-	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"), strings.HasPrefix(ef.By, "net."):
+	case ef.What == "socket", strings.Contains(ef.Target, ".sock"), strings.HasPrefix(ef.Target, "unix:"),
+		strings.HasPrefix(ef.By, "net."):
 		return true
 	case ef.By == "nc", ef.By == "ncat", ef.By == "netcat":
 		return strings.Contains(n.text, "-U") || strings.Contains(n.text, "--unixsock")

@@ -115,7 +115,8 @@ func Compile(c Config) (*Policy, error) {
 	if err := errors.Join(c.Faults()...); err != nil {
 		return nil, err
 	}
-	p := &Policy{Config: c, version: c.Version(), sources: CompileSources("", c.Sources), counts: c.Matrix.Session.counts()}
+	p := &Policy{Config: c, version: c.Version(), sources: CompileSources("", c.Sources),
+		counts: c.Matrix.Session.counts()}
 	for s := range sinks {
 		p.sessions[s] = c.Matrix.Session.stops(s)
 	}

@@ -31,7 +31,8 @@ func TestZeroValuesAreTheStrictest(t *testing.T) {
 		t.Errorf("the zero policy says %+v in mode %s", f, p.Mode)
 	}
 	full := flow.DefaultData()
-	if full.Cell(99, flow.External) != full.Cell(flow.Critical, flow.External) || full.Cell(flow.Public, 99) != flow.Block {
+	if full.Cell(99, flow.External) != full.Cell(flow.Critical, flow.External) ||
+		full.Cell(flow.Public, 99) != flow.Block {
 		t.Error("what is not known is milder than the strictest")
 	}
 }
@@ -42,14 +43,16 @@ func TestWords(t *testing.T) {
 		t.Error("an unknown label is no error, or leaves something milder")
 	}
 	a := flow.Allow
-	if err := a.UnmarshalText([]byte("ask")); err == nil || a != flow.Block || !strings.Contains(err.Error(), "block, escalate, allow") {
+	if err := a.UnmarshalText([]byte("ask")); err == nil || a != flow.Block ||
+		!strings.Contains(err.Error(), "block, escalate, allow") {
 		t.Errorf("an unknown action: %v, %s", err, a)
 	}
 	m := flow.Off
 	if m.UnmarshalText([]byte("on")) == nil || m != flow.Enforce {
 		t.Error("an unknown mode is no error, or leaves something milder")
 	}
-	if flow.Label(99).String() != "critical" || flow.Sink(99).String() != "external" || flow.Action(99).String() != "block" || flow.Mode(99).String() != "enforce" {
+	if flow.Label(99).String() != "critical" || flow.Sink(99).String() != "external" ||
+		flow.Action(99).String() != "block" || flow.Mode(99).String() != "enforce" {
 		t.Error("an unknown value has not the strictest name")
 	}
 }
@@ -65,7 +68,8 @@ func TestLabelsAsBits(t *testing.T) {
 		}
 	}
 	for taint, want := range map[effect.Taint]flow.Label{
-		0: flow.Public, effect.Network: flow.Public, effect.File: flow.Internal, effect.Secret: flow.Confidential, effect.Secret | effect.File: flow.Critical,
+		0: flow.Public, effect.Network: flow.Public, effect.File: flow.Internal, effect.Secret: flow.Confidential,
+		effect.Secret | effect.File:                     flow.Critical,
 		effect.Secret | effect.File | effect.Restricted: flow.Restricted, 1 << 6: flow.Confidential,
 	} {
 		if got := flow.Of(taint); got != want {
@@ -81,8 +85,10 @@ func TestDefaults(t *testing.T) {
 	}
 	p, _ := flow.Compile(c)
 	for cell, want := range map[string]flow.Action{
-		"data critical external": flow.Block, "data critical workspace_write": flow.Allow, "data confidential exec": flow.Allow, "data confidential workspace_write": flow.Allow,
-		"session critical external": flow.Escalate, "session critical workspace_write": flow.Allow, "session critical exec": flow.Allow, "session confidential external": flow.Allow,
+		"data critical external": flow.Block, "data critical workspace_write": flow.Allow,
+		"data confidential exec": flow.Allow, "data confidential workspace_write": flow.Allow,
+		"session critical external": flow.Escalate, "session critical workspace_write": flow.Allow,
+		"session critical exec": flow.Allow, "session confidential external": flow.Allow,
 		"data internal external": flow.Allow, "data public memory": flow.Allow,
 	} {
 		w := strings.Fields(cell)
@@ -96,7 +102,8 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: %s, want %s", f.Cell(), f.Action, want)
 		}
 	}
-	if !p.Counts(flow.Restricted) || p.Counts(flow.Confidential) || !p.SessionCounts(flow.External) || p.SessionCounts(flow.Exec) {
+	if !p.Counts(flow.Restricted) || p.Counts(flow.Confidential) || !p.SessionCounts(flow.External) ||
+		p.SessionCounts(flow.Exec) {
 		t.Error("what of a session counts is not what the default matrix stops")
 	}
 }
@@ -112,7 +119,8 @@ func sources(t *testing.T, list ...flow.Source) flow.Sources {
 func TestPaths(t *testing.T) {
 	s := sources(t,
 		flow.Source{Label: flow.Confidential, Paths: []string{"~/clients/**", "/srv/*/reports", "**/payroll/**/*.csv"}},
-		flow.Source{Label: flow.Restricted, Basenames: []string{"*.ovpn", "Contract-?.pdf"}, Paths: []string{"~/clients/acme/keys"}},
+		flow.Source{Label: flow.Restricted, Basenames: []string{"*.ovpn", "Contract-?.pdf"},
+			Paths: []string{"~/clients/acme/keys"}},
 	)
 	for p, want := range map[string]flow.Label{
 		"/home/ada/clients/a.txt":         flow.Confidential,
@@ -165,8 +173,10 @@ func TestPaths(t *testing.T) {
 func TestHosts(t *testing.T) {
 	s := sources(t, flow.Source{Label: flow.Confidential, Hosts: []string{"wiki.corp.example", "*.intra.example"}})
 	for host, want := range map[string]flow.Label{
-		"wiki.corp.example": flow.Confidential, "WIKI.corp.example.": flow.Confidential, "x.wiki.corp.example": flow.Public, "a.b.intra.example": flow.Confidential,
-		"intra.example": flow.Confidential, "xintra.example": flow.Public, "": flow.Public, "docs.\x00": flow.Confidential,
+		"wiki.corp.example": flow.Confidential, "WIKI.corp.example.": flow.Confidential, "x.wiki.corp.example": flow.Public,
+		"a.b.intra.example": flow.Confidential,
+		"intra.example":     flow.Confidential, "xintra.example": flow.Public, "": flow.Public,
+		"docs.\x00": flow.Confidential,
 	} {
 		if got := s.Host(host); got != want {
 			t.Errorf("%q is %s, want %s", host, got, want)
@@ -199,7 +209,9 @@ func TestFaults(t *testing.T) {
 	c.Matrix.Data.Critical.External = flow.Allow
 	c.Session = time.Second
 	errs := c.Faults()
-	if len(errs) != 2 || !strings.Contains(errs[1].Error(), "flow.matrix.data.critical.external is allow, and that of the lower label restricted is block") {
+	if len(errs) != 2 ||
+		!strings.Contains(errs[1].Error(),
+			"flow.matrix.data.critical.external is allow, and that of the lower label restricted is block") {
 		t.Errorf("a higher label that is milder: %v", errs)
 	}
 	if _, err := flow.Compile(c); err == nil {
@@ -209,24 +221,30 @@ func TestFaults(t *testing.T) {
 
 func TestLoosens(t *testing.T) {
 	base := flow.DefaultConfig()
-	base.Mode, base.Sources = flow.Enforce, []flow.Source{{Label: flow.Restricted, Paths: []string{"/a/**"}, Basenames: []string{"b"}, Hosts: []string{"c.example"}}}
+	base.Mode, base.Sources = flow.Enforce,
+		[]flow.Source{{Label: flow.Restricted, Paths: []string{"/a/**"}, Basenames: []string{"b"},
+			Hosts: []string{"c.example"}}}
 	for name, c := range map[string]struct {
 		change func(*flow.Config)
 		why    string // empty: it does not loosen
 	}{
-		"nothing":          {func(*flow.Config) {}, ""},
-		"audit":            {func(c *flow.Config) { c.Mode = flow.Audit }, "the mode is audit instead of enforce"},
-		"off":              {func(c *flow.Config) { c.Mode = flow.Off }, "the mode is off instead of enforce"},
-		"shorter":          {func(c *flow.Config) { c.Session = time.Hour }, "counts for 1h0m0s instead of 12h0m0s"},
-		"longer":           {func(c *flow.Config) { c.Session = 24 * time.Hour }, ""},
-		"milder cell":      {func(c *flow.Config) { c.Matrix.Data.Confidential.External = flow.Allow }, "matrix.data.confidential.external is allow instead of escalate"},
-		"milder session":   {func(c *flow.Config) { c.Matrix.Session.Critical.Memory = flow.Allow }, "matrix.session.critical.memory"},
+		"nothing": {func(*flow.Config) {}, ""},
+		"audit":   {func(c *flow.Config) { c.Mode = flow.Audit }, "the mode is audit instead of enforce"},
+		"off":     {func(c *flow.Config) { c.Mode = flow.Off }, "the mode is off instead of enforce"},
+		"shorter": {func(c *flow.Config) { c.Session = time.Hour }, "counts for 1h0m0s instead of 12h0m0s"},
+		"longer":  {func(c *flow.Config) { c.Session = 24 * time.Hour }, ""},
+		"milder cell": {func(c *flow.Config) { c.Matrix.Data.Confidential.External = flow.Allow },
+			"matrix.data.confidential.external is allow instead of escalate"},
+		"milder session": {func(c *flow.Config) { c.Matrix.Session.Critical.Memory = flow.Allow },
+			"matrix.session.critical.memory"},
 		"stricter cell":    {func(c *flow.Config) { c.Matrix.Data.Confidential.External = flow.Block }, ""},
 		"no sources":       {func(c *flow.Config) { c.Sources = nil }, "/a/** is no longer a source of restricted data"},
 		"one pattern less": {func(c *flow.Config) { c.Sources[0].Hosts = nil }, "c.example is no longer"},
-		"a lower label":    {func(c *flow.Config) { c.Sources[0].Label = flow.Internal }, "b is no longer a source of restricted"},
-		"a higher label":   {func(c *flow.Config) { c.Sources[0].Label = flow.Critical }, ""},
-		"one more":         {func(c *flow.Config) { c.Sources = append(c.Sources, flow.Source{Basenames: []string{"x"}}) }, ""},
+		"a lower label": {func(c *flow.Config) { c.Sources[0].Label = flow.Internal },
+			"b is no longer a source of restricted"},
+		"a higher label": {func(c *flow.Config) { c.Sources[0].Label = flow.Critical }, ""},
+		"one more": {func(c *flow.Config) { c.Sources = append(c.Sources, flow.Source{Basenames: []string{"x"}}) },
+			""},
 	} {
 		next := base
 		next.Sources = slices.Clone(base.Sources)
@@ -267,7 +285,8 @@ func TestNothingOpensByTightening(t *testing.T) {
 			c.Matrix.Data.Confidential.External, c.Matrix.Session.Confidential.Memory = action(), action()
 		}
 		for range r.IntN(3) {
-			c.Sources = append(c.Sources, flow.Source{Label: flow.Label(r.IntN(5)), Paths: []string{patterns[r.IntN(len(patterns))]}})
+			c.Sources = append(c.Sources,
+				flow.Source{Label: flow.Label(r.IntN(5)), Paths: []string{patterns[r.IntN(len(patterns))]}})
 		}
 		p, err := flow.Compile(c)
 		if err != nil {
@@ -275,7 +294,8 @@ func TestNothingOpensByTightening(t *testing.T) {
 		}
 		compiled++
 		more := c
-		more.Sources = append(slices.Clone(c.Sources), flow.Source{Label: flow.Label(r.IntN(5)), Paths: []string{patterns[r.IntN(len(patterns))]}})
+		more.Sources = append(slices.Clone(c.Sources),
+			flow.Source{Label: flow.Label(r.IntN(5)), Paths: []string{patterns[r.IntN(len(patterns))]}})
 		q, err := flow.Compile(more)
 		if err != nil || len(c.Loosens(more)) > 0 {
 			t.Fatalf("one more source: %v, loosens: %v", err, c.Loosens(more))
@@ -304,7 +324,8 @@ func TestNothingOpensByTightening(t *testing.T) {
 // What a pattern of a source is compared with never stops the comparison, and a
 // path always has the label of a pattern that is the path itself.
 func FuzzPath(f *testing.F) {
-	for _, seed := range [][2]string{{"~/clients/**", "/home/ada/clients/a"}, {"/a/*/b?", "/a/{x,y}/b[12]"}, {"**/x/**/y", "/\x00/y"}, {"/é*", "/É"}, {"/a", "/a/../b"}} {
+	for _, seed := range [][2]string{{"~/clients/**", "/home/ada/clients/a"}, {"/a/*/b?", "/a/{x,y}/b[12]"},
+		{"**/x/**/y", "/\x00/y"}, {"/é*", "/É"}, {"/a", "/a/../b"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, pattern, p string) {
@@ -321,7 +342,8 @@ func FuzzPath(f *testing.F) {
 		if !strings.ContainsAny(pattern, "*?(") && strings.HasPrefix(pattern, "/") && s.Path(pattern, "") != flow.Restricted {
 			t.Errorf("%q is not what it names", pattern)
 		}
-		if strings.HasSuffix(pattern, "/**") && !strings.ContainsAny(pattern[:len(pattern)-3], "*?(") && strings.HasPrefix(pattern, "/") && s.Path(pattern[:len(pattern)-2]+"x", "") != flow.Restricted {
+		if strings.HasSuffix(pattern, "/**") && !strings.ContainsAny(pattern[:len(pattern)-3], "*?(") &&
+			strings.HasPrefix(pattern, "/") && s.Path(pattern[:len(pattern)-2]+"x", "") != flow.Restricted {
 			t.Errorf("%q does not have what is below it", pattern)
 		}
 	})

@@ -59,7 +59,8 @@ func (m *Matrix) faults(name string) (out []error) {
 	for s := range sinks {
 		for l := Critical; l < Public; l++ {
 			if high, low := m.Cell(l, s), m.Cell(l+1, s); high > low {
-				out = append(out, fmt.Errorf("%s.%s.%s is %s, and that of the lower label %s is %s: a higher label may not be milder", name, l, s, high, l+1, low))
+				out = append(out, fmt.Errorf("%s.%s.%s is %s, and that of the lower label %s is %s: a higher label may not be "+
+					"milder", name, l, s, high, l+1, low))
 			}
 		}
 	}

@@ -76,7 +76,8 @@ func SourceFaults(name string, list []Source) (out []error) {
 		patterns += len(s.Paths) + len(s.Basenames) + len(s.Hosts)
 	}
 	if len(list) > maxSources || patterns > maxPatterns {
-		out = append(out, fmt.Errorf("%s has %d entries with %d patterns: at most %d with %d, because each path is compared with all", name, len(list), patterns, maxSources, maxPatterns))
+		out = append(out, fmt.Errorf("%s has %d entries with %d patterns: at most %d with %d, because each path is "+
+			"compared with all", name, len(list), patterns, maxSources, maxPatterns))
 	}
 	return out
 }

@@ -188,7 +188,8 @@ func (x *Index) Tracked(name string) bool {
 func (x *Index) same(e *entry, info fs.FileInfo) bool {
 	at := info.ModTime()
 	seconds, nanos, ok := changedAt(info)
-	return ok && e.changed == [2]uint32{seconds, nanos} && e.fits(info) && int64(e.size) == info.Size() && int64(e.seconds) == at.Unix() && int(e.nanos) == at.Nanosecond() && at.Before(x.written)
+	return ok && e.changed == [2]uint32{seconds, nanos} && e.fits(info) && int64(e.size) == info.Size() &&
+		int64(e.seconds) == at.Unix() && int(e.nanos) == at.Nanosecond() && at.Before(x.written)
 }
 
 // fits reports whether a file is of the entry's kind.

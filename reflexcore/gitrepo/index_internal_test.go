@@ -24,7 +24,8 @@ func git(t testing.TB, dir string, args ...string) string {
 	}
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada",
+		"GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -50,7 +51,8 @@ func TestIndexAsGitReadsIt(t *testing.T) {
 			dir := t.TempDir()
 			git(t, dir, "init", "-q")
 			for i := range 60 {
-				put(t, filepath.Join(dir, strings.Repeat("d/", i%5), fmt.Sprintf("f%s%d.txt", strings.Repeat("x", i*3), i%7)), fmt.Sprint(i))
+				put(t, filepath.Join(dir, strings.Repeat("d/", i%5), fmt.Sprintf("f%s%d.txt", strings.Repeat("x", i*3), i%7)),
+					fmt.Sprint(i))
 			}
 			put(t, filepath.Join(dir, "ä b\tc"), "odd")
 			put(t, filepath.Join(dir, "later"), "x")
@@ -244,8 +246,10 @@ func TestIgnored(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"bin/", "bin", true}, {"/bin", "bin", true}, {"/bin", "a/bin", false}, {"bin", "a/bin", true}, {"*.log", "a/b.log", true}, {"a/b", "a/b", true}, {"a/b", "c/a/b", false},
-		{"**/tmp", "a/tmp", true}, {"**/a/tmp", "x/a/tmp", true}, {"doc/*.txt", "doc/a.txt", true}, {"doc/*.txt", "doc/x/a.txt", false}, {"", "x", false}, {"[", "x", false},
+		{"bin/", "bin", true}, {"/bin", "bin", true}, {"/bin", "a/bin", false}, {"bin", "a/bin", true},
+		{"*.log", "a/b.log", true}, {"a/b", "a/b", true}, {"a/b", "c/a/b", false},
+		{"**/tmp", "a/tmp", true}, {"**/a/tmp", "x/a/tmp", true}, {"doc/*.txt", "doc/a.txt", true},
+		{"doc/*.txt", "doc/x/a.txt", false}, {"", "x", false}, {"[", "x", false},
 	} {
 		if got := ignores(c.pattern, c.name); got != c.want {
 			t.Errorf("%q ignores %q: %v", c.pattern, c.name, got)

@@ -98,7 +98,8 @@ func (l *Look) unlost(r *Repository, p string, all bool) bool {
 	}
 	for _, name := range names {
 		child := p + "/" + name
-		if level := buildnames.Of(name); level != buildnames.ByHand && !r.Index.Tracked(r.Name(child)) && (level == buildnames.Always || l.Reader.Ignored(r, r.Name(child))) {
+		if level := buildnames.Of(name); level != buildnames.ByHand && !r.Index.Tracked(r.Name(child)) &&
+			(level == buildnames.Always || l.Reader.Ignored(r, r.Name(child))) {
 			continue
 		}
 		if !l.unlost(r, child, all) {
@@ -113,7 +114,8 @@ func (l *Look) unchanged(r *Repository, p string, info fs.FileInfo, all bool) bo
 	entry := r.Index.entry(r.Name(p))
 	switch {
 	case entry == nil:
-		return !all || info.Mode().IsRegular() && buildnames.IsFile(path.Base(p)) && l.Reader.Ignored(r, r.Name(p)) || strings.HasSuffix(p, ".pyc")
+		return !all || info.Mode().IsRegular() && buildnames.IsFile(path.Base(p)) && l.Reader.Ignored(r, r.Name(p)) ||
+			strings.HasSuffix(p, ".pyc")
 	case entry.vague || !entry.fits(info):
 		return false
 	case r.Index.same(entry, info):

@@ -302,7 +302,8 @@ func (d *Reader) Remotes(file string) map[string]string {
 	const most = 64 << 10
 	b, err := d.Disk.ReadFile(file, most)
 	text := strings.ToLower(string(b))
-	if err != nil || strings.Contains(text, "insteadof") || strings.Contains(text, "[include") || strings.Contains(text, "pushurl") {
+	if err != nil || strings.Contains(text, "insteadof") || strings.Contains(text, "[include") ||
+		strings.Contains(text, "pushurl") {
 		return nil
 	}
 	out := map[string]string{}

@@ -108,7 +108,8 @@ func (g *Reader) hooksOf(dir, top string, names, done []string) []string {
 
 // hiddenHooks notes that what git runs by itself is not all known.
 func (g *Reader) hiddenHooks(where string) {
-	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
+	g.Call.Effects = append(g.Call.Effects,
+		effect.Effect{Kind: effect.Opaque, Target: "the hooks of git that " + where + " says", By: "git", Step: -1})
 }
 
 // gitHook judges what one hook runs.
@@ -130,9 +131,10 @@ func (g *Reader) gitHook(file, top string) {
 	g.Call.Payload(effect.Payload{Lang: lang, Text: string(b), Why: "the hook " + file}, in)
 	// What is not known of a program of the project is no reason to ask: it is named by
 	// the repository, as that of a build is.
-	g.Call.Effects = append(g.Call.Effects[:from], slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
-		return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
-	})...)
+	g.Call.Effects = append(g.Call.Effects[:from],
+		slices.DeleteFunc(slices.Clone(g.Call.Effects[from:]), func(ef effect.Effect) bool {
+			return ef.Kind == effect.Opaque || ef.Bits&effect.Partial != 0 || !ef.Known()
+		})...)
 	if g.Call.Binds && len(g.Call.Effects) > from {
 		g.Call.Effects = append(g.Call.Effects, analysis.ExecutedSkill(file))
 	}

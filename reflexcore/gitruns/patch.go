@@ -176,7 +176,8 @@ var byItself = [...]content.Kind{content.Hook, content.Startup, content.Service,
 func (g *Reader) patch(c *patches.Change, target, by string) {
 	sink, prompt := g.Call.Analyzer.Paths.Classify(target), g.Texts.IsPlace(target)
 	plain := sink.Kind == content.Plain || sink.Kind == content.Unclear
-	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") || protected.IsSettings(target, g.Call.Analyzer.Paths) {
+	if plain && !prompt && !sink.Parts() && !strings.Contains(target, "/.git/") ||
+		protected.IsSettings(target, g.Call.Analyzer.Paths) {
 		return // settings by which agents ask are looked for by themselves
 	}
 	g.Call.Effects = append(g.Call.Effects, effect.Effect{Kind: effect.Write, Target: target, By: by, Step: -1})
@@ -200,7 +201,8 @@ func (g *Reader) patch(c *patches.Change, target, by string) {
 		g.Call.Unseen(target)
 	default:
 		for _, h := range c.Hunks {
-			content.Part(target, h.After, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+			content.Part(target, h.After, g.Call.Analyzer.Limits.Tools.Content,
+				func(p effect.Payload) { g.Call.Payload(p, g.Place) })
 		}
 	}
 }

@@ -84,7 +84,8 @@ func (g *Reader) todoKnown(ef *effect.Effect, n int) bool {
 			return false
 		}
 		known = true
-		content.Payloads(ef.Target, text, g.Call.Analyzer.Limits.Tools.Content, func(p effect.Payload) { g.Call.Payload(p, g.Place) })
+		content.Payloads(ef.Target, text, g.Call.Analyzer.Limits.Tools.Content,
+			func(p effect.Payload) { g.Call.Payload(p, g.Place) })
 	}
 	return known
 }

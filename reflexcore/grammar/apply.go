@@ -63,7 +63,8 @@ func takesBack(argv []string, value string, end int) bool {
 	}
 	return slices.ContainsFunc(argv, func(word string) bool {
 		rest, found := strings.CutPrefix(word, "--no-")
-		return found && rest != "" && (strings.HasPrefix("dry-run", rest) || strings.HasPrefix("simulate", rest) || rest == "n")
+		return found && rest != "" &&
+			(strings.HasPrefix("dry-run", rest) || strings.HasPrefix("simulate", rest) || rest == "n")
 	})
 }
 

@@ -180,13 +180,15 @@ func (p *Program) executes() bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(p.operands, func(r operandRule) bool { return runs(r.Action) }) || slices.ContainsFunc(p.stdin, runs)
+	return slices.ContainsFunc(p.operands, func(r operandRule) bool { return runs(r.Action) }) ||
+		slices.ContainsFunc(p.stdin, runs)
 }
 
 // Parse applies the table to an argument vector. In argv a word with
 // [effect.Unknown] may be anything of that form.
 func (t *Table) Parse(argv []string, out *Parsed) {
-	*out = Parsed{Uses: out.Uses[:0], Stdin: out.Stdin[:0], Stdout: out.Stdout[:0], seen: out.seen[:0], operands: out.operands[:0]}
+	*out = Parsed{Uses: out.Uses[:0], Stdin: out.Stdin[:0], Stdout: out.Stdout[:0], seen: out.seen[:0],
+		operands: out.operands[:0]}
 	if len(argv) == 0 {
 		return
 	}
@@ -300,7 +302,8 @@ func (o *Parsed) special(word string) bool {
 		}
 		if x.mode == Windows && len(word) > 1 && word[0] == '/' {
 			name, _, _ := cutWindows(word)
-			if x.find(name) != nil || len(name) <= 2 || strings.IndexByte(name, '/') > 0 && x.slashes(name) || x.attachedRest(name) != nil {
+			if x.find(name) != nil || len(name) <= 2 || strings.IndexByte(name, '/') > 0 && x.slashes(name) ||
+				x.attachedRest(name) != nil {
 				return true
 			}
 			continue

@@ -39,7 +39,8 @@ func BenchmarkParse(b *testing.B) {
 // A warm Parsed costs no memory: the guard judges each command of each call.
 func TestParseAllocatesNothing(t *testing.T) {
 	table := load(t)
-	for _, line := range []string{"ls -la x", "git push origin main", "curl -sSL --retry 3 -H Accept:x -o out https://host/x", "rd /s/q x", "python3.11 -c x", "/bin/rm --rec x"} {
+	for _, line := range []string{"ls -la x", "git push origin main",
+		"curl -sSL --retry 3 -H Accept:x -o out https://host/x", "rd /s/q x", "python3.11 -c x", "/bin/rm --rec x"} {
 		argv := words(line)
 		var p grammar.Parsed
 		if n := testing.AllocsPerRun(100, func() { table.Parse(argv, &p) }); n != 0 {

@@ -15,8 +15,10 @@ func FuzzLoad(f *testing.F) {
 	for _, bad := range badTables {
 		f.Add(bad.text)
 	}
-	f.Add("a|b sub\n  mode posix 2\n  -x|--xx= -y\n  -z= shell after = matching a*|b\n  past -- argv until ;\n  stdin code x if -x=* unless --\n  like a\n  ? a -x 1 =>\n")
-	f.Add("=h\n  --help dry\nw\n  mode windows\n  like =h\n  /s +recursive\n  -path= delete each ,\n  last write except -\n")
+	f.Add("a|b sub\n  mode posix 2\n  -x|--xx= -y\n  -z= shell after = matching a*|b\n  past -- argv until ;\n" +
+		"  stdin code x if -x=* unless --\n  like a\n  ? a -x 1 =>\n")
+	f.Add("=h\n  --help dry\nw\n  mode windows\n  like =h\n  /s +recursive\n  -path= delete each ,\n" +
+		"  last write except -\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		table, err := grammar.Load("t.grammar", text)
 		if err != nil {

@@ -87,38 +87,40 @@ type Role uint8
 
 // The roles. In the tables they are written as in [Role.String].
 const (
-	Text         Role = iota // data that does nothing
-	Exec                     // names a program or a script that runs; Arg is its language, or empty
-	Shell                    // is a shell command line
-	Argv                     // is, with what follows, the argument vector of a command; Arg says what is added: found, stdin, module
-	Code                     // is code in the language Arg
-	Sql                      // is SQL, or a command of the database client Arg
-	Read                     // is a file that is read
-	Write                    // is a file that is written over
-	Append                   // is a file that is written at its end, or made
-	Delete                   // is a file that is deleted
-	Fetch                    // is a URL or a host that data comes from
-	Host                     // is a host or a URL that data goes to
-	Send                     // is data that is sent
-	SendFile                 // is a file that is sent
-	Permission               // is what gets other rights; Arg says which: world, setuid, owner, or empty
-	Kill                     // is what is stopped
-	Discard                  // is history or uncommitted work that is lost
-	RemoteDelete             // is a resource elsewhere that is deleted
-	Publish                  // is what becomes public, or where
-	Persist                  // is what will run later
-	Privilege                // is whose rights what follows has
-	Attack                   // is what gets probed, spied on or broken into; Arg says how: scan, guess, crack, exploit, process, sniff, shell
-	Env                      // is NAME=VALUE for what follows
-	Dir                      // is the directory in which the rest happens
-	Args                     // is added to the command of the same line, each word in a run of its own or all at once
-	Dry                      // nothing is changed
-	Pass                     // standard output: standard input and files as they are
-	Filter                   // standard output: a part of them
-	Fetched                  // standard output: what came from the network
-	Decode                   // standard output: decoded by Arg
-	Encode                   // standard output: encoded by Arg
-	bits                     // only bits
+	Text  Role = iota // data that does nothing
+	Exec              // names a program or a script that runs; Arg is its language, or empty
+	Shell             // is a shell command line
+	// is, with what follows, the argument vector of a command; Arg says what is added: found, stdin, module
+	Argv
+	Code         // is code in the language Arg
+	Sql          // is SQL, or a command of the database client Arg
+	Read         // is a file that is read
+	Write        // is a file that is written over
+	Append       // is a file that is written at its end, or made
+	Delete       // is a file that is deleted
+	Fetch        // is a URL or a host that data comes from
+	Host         // is a host or a URL that data goes to
+	Send         // is data that is sent
+	SendFile     // is a file that is sent
+	Permission   // is what gets other rights; Arg says which: world, setuid, owner, or empty
+	Kill         // is what is stopped
+	Discard      // is history or uncommitted work that is lost
+	RemoteDelete // is a resource elsewhere that is deleted
+	Publish      // is what becomes public, or where
+	Persist      // is what will run later
+	Privilege    // is whose rights what follows has
+	// is what gets probed, spied on or broken into; Arg says how: scan, guess, crack, exploit, process, sniff, shell
+	Attack
+	Env     // is NAME=VALUE for what follows
+	Dir     // is the directory in which the rest happens
+	Args    // is added to the command of the same line, each word in a run of its own or all at once
+	Dry     // nothing is changed
+	Pass    // standard output: standard input and files as they are
+	Filter  // standard output: a part of them
+	Fetched // standard output: what came from the network
+	Decode  // standard output: decoded by Arg
+	Encode  // standard output: encoded by Arg
+	bits    // only bits
 	roles
 )
 
@@ -304,7 +306,8 @@ func (t *Table) Examples() []Example {
 				program = t.Lookup(strings.Join(names, " ")).Name
 			case body[0] == '?':
 				words, want, _ := strings.Cut(body[1:], "=>")
-				out = append(out, Example{program, strings.TrimSpace(words), strings.TrimSpace(want), s.file + ":" + strconv.Itoa(n)})
+				out = append(out, Example{program, strings.TrimSpace(words), strings.TrimSpace(want),
+					s.file + ":" + strconv.Itoa(n)})
 			}
 		}
 	}

@@ -60,11 +60,13 @@ func show(argv []string, p *grammar.Parsed) string {
 			default:
 				fields = append(fields, u.Text)
 			}
-			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec || u.Role == grammar.Sql || u.Role == grammar.Permission || u.Role == grammar.Attack) {
+			if u.Arg != "" && (u.Word < 0 || u.Role == grammar.Argv || u.Role == grammar.Code || u.Role == grammar.Exec ||
+				u.Role == grammar.Sql || u.Role == grammar.Permission || u.Role == grammar.Attack) {
 				fields = append(fields, u.Arg)
 			}
 			b := u.Bits
-			if u.Role == grammar.Delete || u.Role == grammar.Read || u.Role == grammar.Write || u.Role == grammar.Permission || u.Role == grammar.RemoteDelete || u.Role == grammar.Kill {
+			if u.Role == grammar.Delete || u.Role == grammar.Read || u.Role == grammar.Write || u.Role == grammar.Permission ||
+				u.Role == grammar.RemoteDelete || u.Role == grammar.Kill {
 				b |= p.Bits
 			}
 			if b != 0 {

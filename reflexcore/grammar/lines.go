@@ -10,7 +10,8 @@ func (l *loader) flagLine(words []string) error {
 	case err != nil:
 		return err
 	case len(l.group) == 0:
-		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, flow, mode, like or ?", words[0])
+		return l.errorf("%q is neither a flag, nor an operand (1, 2+, *, last, butlast, past), nor always, stdin, stdout, "+
+			"flow, mode, like or ?", words[0])
 	case len(words) == 0:
 		for _, end := range l.group {
 			if end > begin+1 {
@@ -68,7 +69,8 @@ func (l *loader) sharedFlags(begin int) []flag {
 				return nil
 			}
 		}
-		if end := i + len(names); have[0].option == nil && len(names) > 1 || have[0].option != nil && end < begin && l.flags[end].option == have[0].option {
+		if end := i + len(names); have[0].option == nil && len(names) > 1 ||
+			have[0].option != nil && end < begin && l.flags[end].option == have[0].option {
 			return nil
 		}
 		return have
@@ -93,7 +95,8 @@ func (l *loader) spellings(words []string) (left []string, err error) {
 			var part string
 			part, text, more = strings.Cut(text, "|")
 			if part == "" || strings.IndexByte(part, '=') >= 0 {
-				return nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an argument, | stands between names of one flag", words[0])
+				return nil, l.errorf("the flag %q has = inside, or | at an end: one = at its end says that it takes an "+
+					"argument, | stands between names of one flag", words[0])
 			}
 			l.flags = append(l.flags, flag{text: part, arity: takes, line: l.line})
 		}

@@ -52,7 +52,9 @@ func Load(file, text string) (*Table, error) {
 }
 
 func newLoader(programs int) *loader {
-	l := &loader{roles: make(map[string]Role, bits), table: &Table{programs: make(map[string]*Program, programs), families: map[string]*Program{}, subs: make(map[subcommand]*Program, programs/4)}}
+	l := &loader{roles: make(map[string]Role, bits),
+		table: &Table{programs: make(map[string]*Program, programs), families: map[string]*Program{},
+			subs: make(map[subcommand]*Program, programs/4)}}
 	for r := range bits {
 		l.roles[roleNames[r]] = r
 	}
@@ -201,7 +203,8 @@ func (l *loader) body(text string) error {
 		if err != nil {
 			return err
 		}
-		l.operands = append(l.operands, operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
+		l.operands = append(l.operands,
+			operandRule{selector{from: selPast, more: true, past: strings.Split(words[1], "|")}, a})
 		return nil
 	}
 	if sel, ok := operand(words[0]); ok {

@@ -45,7 +45,8 @@ func twice(p *Program, f *flag) error {
 	if p.mode == Windows {
 		text = "/" + text
 	}
-	return fmt.Errorf("%s:%d: %s is described twice: leave one, or name the same flags on both lines", p.file, f.line, text)
+	return fmt.Errorf("%s:%d: %s is described twice: leave one, or name the same flags on both lines", p.file, f.line,
+		text)
 }
 
 // spare is room for n flags, until it is called again.
@@ -78,7 +79,8 @@ func (l *loader) inherit(p *Program, depth int) error {
 		}
 		from := l.table.Lookup(l.like[i].name)
 		if from == nil || from == p || depth > maxLike {
-			return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file, p.line, l.like[i].name)
+			return fmt.Errorf("%s:%d: like %s: there is no such block, or it is like this one: name another block", p.file,
+				p.line, l.like[i].name)
 		}
 		if err := l.inherit(from, depth+1); err != nil {
 			return err
@@ -134,7 +136,8 @@ func (l *loader) resolve(in *Program, c pending) error {
 			found = p.named(name)
 		}
 		if found == nil {
-			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand (1, 2+, *, last, butlast) or --", in.file, c.line, name, in.Name)
+			return fmt.Errorf("%s:%d: the condition names %q, which is no flag of %s: describe the flag, or name an operand "+
+				"(1, 2+, *, last, butlast) or --", in.file, c.line, name, in.Name)
 		}
 		c.cond.add(l.need(found))
 	}

@@ -274,7 +274,8 @@ func (r row) in(o *Parsed) bool {
 		if u.Role != r.a.Role || u.Arg != r.a.Arg || u.Bits != r.a.Bits {
 			continue
 		}
-		if u.Word < 0 || r.a.when().match != nil || r.a.when().known != nil || len(r.ifs()) > 0 || u.Text == "payload" || u.Text == "" && u.End > u.Word || r.a.when().after != "" || r.a.when().before != "" {
+		if u.Word < 0 || r.a.when().match != nil || r.a.when().known != nil || len(r.ifs()) > 0 || u.Text == "payload" ||
+			u.Text == "" && u.End > u.Word || r.a.when().after != "" || r.a.when().before != "" {
 			return true
 		}
 	}

@@ -40,7 +40,8 @@ func Describe(tool, command string, args []byte, kind Kind) Call {
 		_, _ = h.Write([]byte(word))
 	}
 	c.Hash = h.Sum64()
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n/=,:;'\"{}()[]|&", r) }) {
+	for word := range strings.FieldsFuncSeq(text,
+		func(r rune) bool { return strings.ContainsRune(" \t\r\n/=,:;'\"{}()[]|&", r) }) {
 		if len(c.Words) == maxWords {
 			break
 		}
@@ -245,7 +246,10 @@ func timeless(text string) string {
 			continue
 		}
 		end := i
-		for end < len(text) && (text[end] >= '0' && text[end] <= '9' || strings.IndexByte(".:-", text[end]) >= 0 && end+1 < len(text) && text[end+1] >= '0' && text[end+1] <= '9' || text[end] == 'T' && end-i == 10) {
+		for end < len(text) &&
+			(text[end] >= '0' && text[end] <= '9' ||
+				strings.IndexByte(".:-", text[end]) >= 0 && end+1 < len(text) && text[end+1] >= '0' && text[end+1] <= '9' ||
+				text[end] == 'T' && end-i == 10) {
 			end++
 		}
 		if number := text[i:end]; isTime(number, text[end:]) {

@@ -69,7 +69,8 @@ func repeat(h *history, now Call) sign {
 	if h.calls[last].Failed {
 		what = "failed in the same way"
 	}
-	s.reason = fmt.Sprintf("this %s call has %s %s in a row, since call %d: it will do so again, so find out why and change something first, or try another way", now.Tool, what, times(n), s.since)
+	s.reason = fmt.Sprintf("this %s call has %s %s in a row, since call %d: it will do so again, so find out why and "+
+		"change something first, or try another way", now.Tool, what, times(n), s.since)
 	return s
 }
 
@@ -89,7 +90,8 @@ func alternate(h *history, now Call) sign {
 	pairs := (n - first) / 2
 	return sign{
 		rule: "loop.alternate", loop: inTurn, count: pairs, need: max(2, h.limits.Grams-1), since: c[max(0, first)].Seq,
-		reason: fmt.Sprintf("%s and %s have taken turns %s since call %d and nothing has changed: stop, say what the two are to achieve, and do something else", c[n-1].Tool, now.Tool, times(pairs), c[max(0, first)].Seq),
+		reason: fmt.Sprintf("%s and %s have taken turns %s since call %d and nothing has changed: stop, say what the two "+
+			"are to achieve, and do something else", c[n-1].Tool, now.Tool, times(pairs), c[max(0, first)].Seq),
 	}
 }
 
@@ -142,7 +144,9 @@ func gram(h *history, now Call, n int) sign {
 	s := sign{rule: "loop.ngram", loop: inTurn, count: count, since: c[since].Seq}
 	s.need, s.step = patient(h.limits.Grams, waits)
 	s.need += h.between(since, tail, news) / 2
-	s.reason = fmt.Sprintf("the same %d calls (%s) come for the %s time since call %d, with the same results: going on so changes nothing, so look at what they showed and take another step", n, strings.Join(append(names, now.Tool), ", "), ordinal(count), s.since)
+	s.reason = fmt.Sprintf("the same %d calls (%s) come for the %s time since call %d, with the same results: going on "+
+		"so changes nothing, so look at what they showed and take another step", n,
+		strings.Join(append(names, now.Tool), ", "), ordinal(count), s.since)
 	return s
 }
 
@@ -223,7 +227,9 @@ func spiral(h *history, now Call) sign {
 	since := tries[len(tries)-1].Seq
 	return sign{
 		rule: "loop.spiral", loop: code, count: len(tries) - edits, need: h.limits.Spiral, since: since,
-		reason: fmt.Sprintf("%d different calls since call %d failed with the same error: the cause is not in how the command is written, so read the error, check what it names, and say what you know before you try again", len(tries), since),
+		reason: fmt.Sprintf("%d different calls since call %d failed with the same error: the cause is not in how the "+
+			"command is written, so read the error, check what it names, and say what you know before you try again", len(tries),
+			since),
 	}
 }
 
@@ -302,7 +308,8 @@ func reads(h *history, now Call) sign {
 	}
 	return sign{
 		rule: "loop.read_spiral", loop: byReading, count: stale, need: h.limits.Reads, step: 2, since: since,
-		reason: fmt.Sprintf("%d looks since call %d brought nothing that was not seen before: the answer is not there, so say what is missing, then change something or ask the user", stale, since),
+		reason: fmt.Sprintf("%d looks since call %d brought nothing that was not seen before: the answer is not there, so "+
+			"say what is missing, then change something or ask the user", stale, since),
 	}
 }
 
@@ -340,6 +347,7 @@ func entropy(h *history, _ Call) sign {
 	mean := bits / size
 	return sign{
 		rule: "loop.entropy", loop: inWalls, count: 1, need: 1, since: h.calls[from].Seq,
-		reason: fmt.Sprintf("the last %d outputs are walls of the same text (%d.%d bits for each byte): print less, and look for what is different", n, mean/1000, mean%1000/100),
+		reason: fmt.Sprintf("the last %d outputs are walls of the same text (%d.%d bits for each byte): print less, and "+
+			"look for what is different", n, mean/1000, mean%1000/100),
 	}
 }

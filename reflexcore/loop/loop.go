@@ -278,7 +278,8 @@ func (w *Window) Check() error {
 		switch {
 		case c.Seq <= last || c.Seq > w.Next:
 			return fmt.Errorf("call %d of the window has the number %d after %d", i, c.Seq, last)
-		case len(c.Words) > maxWords || len(c.Tool) > maxTool || len(c.Makes) > maxMakes || c.Size < 0 || c.Bits < 0 || c.Bits > 8000 || c.Kind > Wait:
+		case len(c.Words) > maxWords || len(c.Tool) > maxTool || len(c.Makes) > maxMakes || c.Size < 0 || c.Bits < 0 ||
+			c.Bits > 8000 || c.Kind > Wait:
 			return fmt.Errorf("call %d of the window is none", i)
 		}
 		last = c.Seq

@@ -116,7 +116,8 @@ func TestDetectors(t *testing.T) {
 	} {
 		first, asked, rule := play(c.script)
 		if first != c.first || asked != c.asked || c.rule != "" && rule != c.rule {
-			t.Errorf("%s: warned at %d (%s), asked at %d; want %d %s, %d", c.script, first, rule, asked, c.first, c.rule, c.asked)
+			t.Errorf("%s: warned at %d (%s), asked at %d; want %d %s, %d", c.script, first, rule, asked, c.first, c.rule,
+				c.asked)
 		}
 	}
 }
@@ -200,13 +201,16 @@ func TestDescribe(t *testing.T) {
 		a, b loop.Call
 		same bool
 	}{
-		"white space":           {run("make  test\n"), run("make test"), true},
-		"errors joined":         {run("make test 2>&1"), run("make test"), true},
-		"another word":          {run("make test"), run("make check"), false},
-		"no space":              {run("a b"), run("ab"), false},
-		"a description":         {loop.Describe("X", "", []byte(`{"a":1,"description":"x"}`), 0), loop.Describe("X", "", []byte(`{"description":"y","a":1}`), 0), true},
-		"the order":             {loop.Describe("X", "", []byte(`{"a":1,"b":2}`), 0), loop.Describe("X", "", []byte(`{"b":2,"a":1}`), 0), true},
-		"an offset":             {loop.Describe("Read", "", []byte(`{"f":"x","offset":1}`), 0), loop.Describe("Read", "", []byte(`{"f":"x","offset":201}`), 0), false},
+		"white space":   {run("make  test\n"), run("make test"), true},
+		"errors joined": {run("make test 2>&1"), run("make test"), true},
+		"another word":  {run("make test"), run("make check"), false},
+		"no space":      {run("a b"), run("ab"), false},
+		"a description": {loop.Describe("X", "", []byte(`{"a":1,"description":"x"}`), 0),
+			loop.Describe("X", "", []byte(`{"description":"y","a":1}`), 0), true},
+		"the order": {loop.Describe("X", "", []byte(`{"a":1,"b":2}`), 0),
+			loop.Describe("X", "", []byte(`{"b":2,"a":1}`), 0), true},
+		"an offset": {loop.Describe("Read", "", []byte(`{"f":"x","offset":1}`), 0),
+			loop.Describe("Read", "", []byte(`{"f":"x","offset":201}`), 0), false},
 		"another tool":          {loop.Describe("A", "", []byte(`{}`), 0), loop.Describe("B", "", []byte(`{}`), 0), false},
 		"the end of a long one": {run(strings.Repeat("x ", 50_000) + "1"), run(strings.Repeat("x ", 50_000) + "2"), false},
 	} {
@@ -214,7 +218,8 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%s: the same is %v, want %v", name, !c.same, c.same)
 		}
 	}
-	if c := loop.Describe("Bad\nname\x1b[31m"+strings.Repeat("x", 200), "ls", nil, 0); len(c.Tool) > 64 || strings.ContainsAny(c.Tool, "\n\x1b") {
+	if c := loop.Describe("Bad\nname\x1b[31m"+strings.Repeat("x", 200), "ls", nil, 0); len(c.Tool) > 64 ||
+		strings.ContainsAny(c.Tool, "\n\x1b") {
 		t.Errorf("the tool's name is %q", c.Tool)
 	}
 }
@@ -244,14 +249,16 @@ func TestMeasure(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		"numbers and paths":       {"x.go:12:3: undefined: foo", "x.go:99:1: undefined: foo", true},
-		"another folder":          {"error: cannot open /a/b/c", "error: cannot open /d/e", true},
-		"an address":              {"panic: invalid pointer 0xc0000140a0", "panic: invalid pointer 0xc000a2b3c4", true},
-		"a commit":                {"fatal: bad object 0a1b2c3d4e", "fatal: bad object 99aabbccdd", true},
-		"another word":            {"error: undefined: foo", "error: undefined: bar", false},
-		"what comes first":        {"building\nerror: no rule", "compiling\nerror: no rule", true},
-		"the end of a traceback":  {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'", "Traceback (most recent call last):\n  File \"b.py\", line 3\nKeyError: 'x'", true},
-		"another traceback":       {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'", "Traceback (most recent call last):\n  File \"a.py\"\nValueError: x", false},
+		"numbers and paths": {"x.go:12:3: undefined: foo", "x.go:99:1: undefined: foo", true},
+		"another folder":    {"error: cannot open /a/b/c", "error: cannot open /d/e", true},
+		"an address":        {"panic: invalid pointer 0xc0000140a0", "panic: invalid pointer 0xc000a2b3c4", true},
+		"a commit":          {"fatal: bad object 0a1b2c3d4e", "fatal: bad object 99aabbccdd", true},
+		"another word":      {"error: undefined: foo", "error: undefined: bar", false},
+		"what comes first":  {"building\nerror: no rule", "compiling\nerror: no rule", true},
+		"the end of a traceback": {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'",
+			"Traceback (most recent call last):\n  File \"b.py\", line 3\nKeyError: 'x'", true},
+		"another traceback": {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'",
+			"Traceback (most recent call last):\n  File \"a.py\"\nValueError: x", false},
 		"an exit code before it":  {"Exit code 1\nerror: no rule", "Exit code 2\nerror: no rule", true},
 		"a frame around a report": {"=====\nE assert failed", "-----\nE assert failed", true},
 	} {
@@ -343,7 +350,8 @@ func FuzzWindow(f *testing.F) {
 func BenchmarkJudge(b *testing.B) {
 	p := newPlayer()
 	for i := range 50 {
-		p.make(run(fmt.Sprintf("make all %d with many words %s", i%7, strings.Repeat("w ", 40))), "error: no rule to make it", i%2 == 0)
+		p.make(run(fmt.Sprintf("make all %d with many words %s", i%7, strings.Repeat("w ", 40))), "error: no rule to make it",
+			i%2 == 0)
 	}
 	c := run("make all 3 with many words " + strings.Repeat("w ", 40))
 	for b.Loop() {

@@ -27,7 +27,8 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range [][]byte{trace, taint, nil, []byte(`{"v":2}`), []byte(`{"v":1,"files":[{"p":"x","t":9}]}`), []byte(`{"v":1,"window":{"next":1,"calls":[{"n":2}]}}`), []byte(`{"v":1,"made":["../x"]}`)} {
+	for _, seed := range [][]byte{trace, taint, nil, []byte(`{"v":2}`), []byte(`{"v":1,"files":[{"p":"x","t":9}]}`),
+		[]byte(`{"v":1,"window":{"next":1,"calls":[{"n":2}]}}`), []byte(`{"v":1,"made":["../x"]}`)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

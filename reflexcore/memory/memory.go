@@ -73,7 +73,8 @@ type Memory struct {
 
 // New returns a memory on a store. A nil store is a memory of this process.
 func New(store KV, limits loop.Limits, log *slog.Logger) *Memory {
-	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taint{}, tolds: map[string]*told{}, seen: map[string]*seen{}}
+	return &Memory{store: store, limits: limits, log: log, traces: map[string]*trace{}, taints: map[string]*taint{},
+		tolds: map[string]*told{}, seen: map[string]*seen{}}
 }
 
 // id names a record without saying what it is about.
@@ -242,6 +243,7 @@ func (m *Memory) flush(ctx context.Context) {
 		errs = append(errs, t.save(ctx, m.store))
 	}
 	if err := errors.Join(errs...); err != nil {
-		m.log.Warn("what was remembered of calls could not be stored: after a restart there are fewer warnings and more questions", "records", len(changed), "error", err)
+		m.log.Warn("what was remembered of calls could not be stored: after a restart there are fewer warnings and more "+
+			"questions", "records", len(changed), "error", err)
 	}
 }

@@ -195,7 +195,8 @@ func TestReplicas(t *testing.T) {
 	for i := range 4 {
 		for name, m := range map[string]*memory.Memory{"a": a, "b": b} {
 			all.Go(func() {
-				if err := m.Open(t.Context(), key("s"), time.Now()).Leave([]memory.File{{Path: fmt.Sprintf("/tmp/%s%d", name, i), Taint: effect.Network}}); err != nil {
+				if err := m.Open(t.Context(), key("s"),
+					time.Now()).Leave([]memory.File{{Path: fmt.Sprintf("/tmp/%s%d", name, i), Taint: effect.Network}}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -317,13 +318,18 @@ func TestAStoreThatFailsIsSaid(t *testing.T) {
 func TestTaint(t *testing.T) {
 	m := remember(nil)
 	leave(t, m,
-		memory.File{Path: "/tmp/x.sh", Taint: effect.Network}, memory.File{Path: "/tmp/src", Taint: effect.Network, Tree: true},
-		memory.File{Path: "/p/keys/id", Taint: effect.Secret | effect.File}, memory.File{Path: "/p/plain", Taint: effect.File}, memory.File{Path: "relative", Taint: effect.Network},
-		memory.File{Path: "/tmp/" + effect.Unknown, Taint: effect.Network}, memory.File{Path: "/", Taint: effect.Network, Tree: true}, memory.File{Path: "/tmp/../etc", Taint: effect.Network})
+		memory.File{Path: "/tmp/x.sh", Taint: effect.Network},
+		memory.File{Path: "/tmp/src", Taint: effect.Network, Tree: true},
+		memory.File{Path: "/p/keys/id", Taint: effect.Secret | effect.File},
+		memory.File{Path: "/p/plain", Taint: effect.File}, memory.File{Path: "relative", Taint: effect.Network},
+		memory.File{Path: "/tmp/" + effect.Unknown, Taint: effect.Network},
+		memory.File{Path: "/", Taint: effect.Network, Tree: true}, memory.File{Path: "/tmp/../etc", Taint: effect.Network})
 	leave(t, m, memory.File{Path: "/tmp/x.sh", Taint: effect.Decoded})
 	for path, want := range map[string]effect.Taint{
-		"/tmp/x.sh": effect.Network | effect.Decoded, "/tmp/*.sh": effect.Network | effect.Decoded, "/tmp/x.py": 0, "/tmp": 0, "/tmp/src": effect.Network, "/tmp/src/a/b.sh": effect.Network,
-		"/tmp/src2/b.sh": 0, "/tmp/src/*.sh": effect.Network, "/p/keys/id": effect.Secret, "/p/keys": effect.Secret, "/p": effect.Secret, "/p/plain": 0, "relative": 0, "": 0, "/": 0, "/etc": 0, "/p/key": 0,
+		"/tmp/x.sh": effect.Network | effect.Decoded, "/tmp/*.sh": effect.Network | effect.Decoded, "/tmp/x.py": 0, "/tmp": 0,
+		"/tmp/src": effect.Network, "/tmp/src/a/b.sh": effect.Network,
+		"/tmp/src2/b.sh": 0, "/tmp/src/*.sh": effect.Network, "/p/keys/id": effect.Secret, "/p/keys": effect.Secret,
+		"/p": effect.Secret, "/p/plain": 0, "relative": 0, "": 0, "/": 0, "/etc": 0, "/p/key": 0,
 	} {
 		wantTaint(t, m, path, want)
 	}
@@ -406,8 +412,10 @@ func TestSieve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newFake()
 		leave(t, remember(kv),
-			memory.File{Path: "/tmp/x.sh", Taint: effect.Network}, memory.File{Path: "/tmp/src", Taint: effect.Decoded, Tree: true},
-			memory.File{Path: "/p/keys/id", Taint: effect.Secret}, memory.File{Path: "/p/vault", Taint: effect.Secret, Tree: true})
+			memory.File{Path: "/tmp/x.sh", Taint: effect.Network},
+			memory.File{Path: "/tmp/src", Taint: effect.Decoded, Tree: true},
+			memory.File{Path: "/p/keys/id", Taint: effect.Secret},
+			memory.File{Path: "/p/vault", Taint: effect.Secret, Tree: true})
 		flood := func(name string) {
 			for i := range 3 {
 				files := make([]memory.File, 400)
@@ -418,7 +426,8 @@ func TestSieve(t *testing.T) {
 			}
 		}
 		want := map[string]effect.Taint{
-			"/tmp/x.sh": effect.Network, "/tmp/src": effect.Network, "/tmp/src/a/b.sh": effect.Network, "/tmp/*.sh": effect.Network, "/*/x.sh": effect.Network,
+			"/tmp/x.sh": effect.Network, "/tmp/src": effect.Network, "/tmp/src/a/b.sh": effect.Network,
+			"/tmp/*.sh": effect.Network, "/*/x.sh": effect.Network,
 			"/p/keys/id": effect.Secret, "/p/keys": effect.Secret, "/p": effect.Secret, "/p/vault/a/b": effect.Secret,
 			"/tmp/y.sh": 0, "/tmp/source/a": 0, "/q/*.sh": 0, "/p/keys/other": 0, "/p/plain": 0,
 		}

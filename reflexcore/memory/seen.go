@@ -52,7 +52,8 @@ func decodeSeen(b []byte) (r seenRecord, err error) {
 	if r.V != seenVersion {
 		return seenRecord{}, errForm("a session", r.V, seenVersion)
 	}
-	if len(r.Used) > maxUsed || slices.ContainsFunc(r.Used, func(to string) bool { return to == "" || len(to) > maxUsedName }) {
+	if len(r.Used) > maxUsed ||
+		slices.ContainsFunc(r.Used, func(to string) bool { return to == "" || len(to) > maxUsedName }) {
 		return seenRecord{}, errors.New("what is remembered of destinations is no list of them")
 	}
 	return r, nil
@@ -187,7 +188,8 @@ func (t *taint) labelled(dir string) (out []File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.files {
-		if f.Taint&inFolder != 0 && (f.Path == dir || len(f.Path) > len(dir) && f.Path[len(dir)] == '/' && f.Path[:len(dir)] == dir) {
+		if f.Taint&inFolder != 0 &&
+			(f.Path == dir || len(f.Path) > len(dir) && f.Path[len(dir)] == '/' && f.Path[:len(dir)] == dir) {
 			out = append(out, File{Path: f.Path, Taint: f.Taint, Tree: f.Tree})
 		}
 	}

@@ -38,11 +38,13 @@ func sees(t *testing.T, p *memory.Past, to ...string) (flow.Label, string) {
 func TestWhatWasSeenOutlivesSessionAndRestart(t *testing.T) {
 	kv := newFake()
 	at := time.Unix(1e9, 0)
-	if err := remember(kv).Open(t.Context(), key("one"), at).See(flow.Restricted, []string{"host a.example", "", strings.Repeat("x", 300)}); err != nil {
+	if err := remember(kv).Open(t.Context(), key("one"), at).See(flow.Restricted,
+		[]string{"host a.example", "", strings.Repeat("x", 300)}); err != nil {
 		t.Fatal(err)
 	}
 	m := remember(kv)
-	if l, used := sees(t, m.Open(t.Context(), key("two"), at.Add(time.Hour)), "host a.example", "host b.example"); l != flow.Restricted || used != "host a.example" {
+	if l, used := sees(t, m.Open(t.Context(), key("two"), at.Add(time.Hour)), "host a.example",
+		"host b.example"); l != flow.Restricted || used != "host a.example" {
 		t.Errorf("a new session has seen %s and used %q", l, used)
 	}
 	other := key("one")
@@ -60,7 +62,8 @@ func TestWhatWasSeenOutlivesSessionAndRestart(t *testing.T) {
 	if err := m.Open(t.Context(), key("two"), at.Add(time.Hour)).See(flow.Confidential, nil); err != nil {
 		t.Fatal(err)
 	}
-	for after, want := range map[time.Duration]flow.Label{2 * time.Hour: flow.Restricted, keep + time.Minute: flow.Confidential, keep + 2*time.Hour: flow.Public} {
+	for after, want := range map[time.Duration]flow.Label{2 * time.Hour: flow.Restricted,
+		keep + time.Minute: flow.Confidential, keep + 2*time.Hour: flow.Public} {
 		if l, _ := sees(t, m.Open(t.Context(), key("two"), at.Add(after))); l != want {
 			t.Errorf("after %s: %s, want %s", after, l, want)
 		}
@@ -123,7 +126,8 @@ func TestSeenByTwoReplicas(t *testing.T) {
 	if err := a.See(flow.Restricted, []string{"host a.example"}); err != nil {
 		t.Fatal(err)
 	}
-	if l, used := sees(t, b, "host a.example", "host b.example"); l != flow.Restricted || used != "host a.example host b.example" {
+	if l, used := sees(t, b, "host a.example", "host b.example"); l != flow.Restricted ||
+		used != "host a.example host b.example" {
 		t.Errorf("%s, %q", l, used)
 	}
 	for i := range 300 {
@@ -131,7 +135,8 @@ func TestSeenByTwoReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, used := sees(t, remember(kv).Open(t.Context(), key("s"), time.Now()), "host a.example", "host 299.example"); used != "host 299.example" {
+	if _, used := sees(t, remember(kv).Open(t.Context(), key("s"), time.Now()), "host a.example",
+		"host 299.example"); used != "host 299.example" {
 		t.Errorf("of too many destinations these are left: %q", used)
 	}
 }
@@ -141,7 +146,8 @@ func TestLabelsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newFake()
 		m := remember(kv)
-		leave(t, m, memory.File{Path: "/p/a", Taint: effect.Confidential}, memory.File{Path: "/p/keys", Taint: effect.Restricted, Tree: true})
+		leave(t, m, memory.File{Path: "/p/a", Taint: effect.Confidential},
+			memory.File{Path: "/p/keys", Taint: effect.Restricted, Tree: true})
 		leave(t, m, memory.File{Path: "/p/a", Taint: effect.Network})
 		m = remember(kv)
 		wantTaint(t, m, "/p/a", effect.Confidential|effect.Network)
@@ -161,7 +167,8 @@ func TestLabelsStay(t *testing.T) {
 		m = remember(kv)
 		wantTaint(t, m, "/p/a", effect.Critical|effect.Network)
 		wantTaint(t, m, "/p/keys/x", effect.Critical)
-		if files, err := m.Open(t.Context(), key("s"), time.Now()).Labelled("/p"); err != nil || len(files) != 1 || files[0].Path != "/p" || flow.Of(files[0].Taint) != flow.Critical {
+		if files, err := m.Open(t.Context(), key("s"), time.Now()).Labelled("/p"); err != nil || len(files) != 1 ||
+			files[0].Path != "/p" || flow.Of(files[0].Taint) != flow.Critical {
 			t.Errorf("what there was no room for: %v, %v", files, err)
 		}
 	})

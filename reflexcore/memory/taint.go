@@ -86,7 +86,8 @@ func decodeTaint(b []byte) (r taintRecord, err error) {
 	for i := range r.Files {
 		f := &r.Files[i]
 		f.Taint = effect.Taint(f.Bits)
-		if f.Taint&^known != 0 || f.Taint == 0 || !storable(f.Path) || f.Taint&effect.Labels != flow.Of(f.Taint&effect.Labels).Taint() {
+		if f.Taint&^known != 0 || f.Taint == 0 || !storable(f.Path) ||
+			f.Taint&effect.Labels != flow.Of(f.Taint&effect.Labels).Taint() {
 			return taintRecord{}, fmt.Errorf("the file %d that is remembered is none", i)
 		}
 	}

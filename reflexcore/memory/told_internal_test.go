@@ -22,7 +22,8 @@ func TestDecodeToldRefuses(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, bad := range []string{"{", `{"v":2}`, `{"v":1,"list":[{"at":"x"}]}`, encoded(many), encoded(long), `{"v":1,"list":[{"tool":"` + strings.Repeat("x", 65) + `"}]}`, `{"v":1}` + strings.Repeat(" ", maxRecord)} {
+	for _, bad := range []string{"{", `{"v":2}`, `{"v":1,"list":[{"at":"x"}]}`, encoded(many), encoded(long),
+		`{"v":1,"list":[{"tool":"` + strings.Repeat("x", 65) + `"}]}`, `{"v":1}` + strings.Repeat(" ", maxRecord)} {
 		if got, err := decodeTold([]byte(bad)); err == nil {
 			t.Errorf("%.40q is %v", bad, got)
 		}
@@ -38,12 +39,14 @@ func TestDemandsAreBounded(t *testing.T) {
 	now := time.Now()
 	past := m.Open(t.Context(), Key{Peer: approver.Peer{Known: true, UID: 1}}, now)
 	for i := range maxDemands + 10 {
-		if err := past.Tell(Demand{At: now.Unix(), Tool: strings.Repeat("t", 100), Names: append(make([]uint64, MaxNames-1), uint64(i), 7, 8)}); err != nil {
+		if err := past.Tell(Demand{At: now.Unix(), Tool: strings.Repeat("t", 100),
+			Names: append(make([]uint64, MaxNames-1), uint64(i), 7, 8)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	list := past.Told(now)
-	if len(list) != maxDemands || list[0].Names[MaxNames-1] != 10 || len(list[0].Names) != MaxNames || len(list[0].Tool) != maxTool {
+	if len(list) != maxDemands || list[0].Names[MaxNames-1] != 10 || len(list[0].Names) != MaxNames ||
+		len(list[0].Tool) != maxTool {
 		t.Errorf("%d demands, the first %v", len(list), fmt.Sprint(list[0]))
 	}
 	b, err := json.Marshal(toldRecord{toldVersion, list})

@@ -49,10 +49,14 @@ func (s *Surroundings) Of(e *effect.Effect, known *Cache) Place {
 
 // packagers are the programs that fetch packages by name.
 var packagers = map[string]bool{
-	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "bunx": true, "pnpx": true, "pip": true, "pipx": true, "uv": true, "uvx": true, "poetry": true, "conda": true, "mamba": true, "rye": true, "pdm": true,
-	"hatch": true, "brew": true, "apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "go": true,
-	"gem": true, "bundle": true, "composer": true, "dotnet": true, "nuget": true, "choco": true, "winget": true, "scoop": true, "opam": true, "stack": true, "cabal": true, "mix": true, "luarocks": true, "cpan": true, "port": true,
-	"docker": true, "podman": true, "helm": true, "gh": true, "code": true, "asdf": true, "mise": true, "nvm": true, "pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
+	"npm": true, "pnpm": true, "yarn": true, "bun": true, "npx": true, "bunx": true, "pnpx": true, "pip": true,
+	"pipx": true, "uv": true, "uvx": true, "poetry": true, "conda": true, "mamba": true, "rye": true, "pdm": true,
+	"hatch": true, "brew": true, "apt": true, "apt-get": true, "dnf": true, "yum": true, "apk": true, "pacman": true,
+	"zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true, "go": true,
+	"gem": true, "bundle": true, "composer": true, "dotnet": true, "nuget": true, "choco": true, "winget": true,
+	"scoop": true, "opam": true, "stack": true, "cabal": true, "mix": true, "luarocks": true, "cpan": true, "port": true,
+	"docker": true, "podman": true, "helm": true, "gh": true, "code": true, "asdf": true, "mise": true, "nvm": true,
+	"pyenv": true, "rustup": true, "volta": true, "deno": true, "jsr": true, "easy_install": true,
 }
 
 // isPort reports whether a target is a small number: the value of a flag that no
@@ -198,7 +202,8 @@ func (s *Surroundings) Path(p string, e *effect.Effect) Place {
 	if s.isBuilt(p) {
 		out |= Build
 	}
-	if s.Tree && out&(Project|System|Whole|Git|Top) == Project|System && (e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
+	if s.Tree && out&(Project|System|Whole|Git|Top) == Project|System &&
+		(e.Kind == effect.Permission || e.Kind == effect.Delete && e.Bits&(effect.Recursive|effect.Glob|effect.Splits) == 0) {
 		out &^= System // people's own work; but a folder that goes may be what is served
 	}
 	return out
@@ -234,7 +239,8 @@ func (s *Surroundings) Folder(p, bare string) Place {
 			return Temp
 		}
 		return 0
-	case disk.Below(p, "/tmp"), disk.Below(p, "/var/tmp"), disk.Below(p, "/private/tmp"), disk.Below(p, "/var/folders"), disk.Below(p, "/private/var/folders"):
+	case disk.Below(p, "/tmp"), disk.Below(p, "/var/tmp"), disk.Below(p, "/private/tmp"), disk.Below(p, "/var/folders"),
+		disk.Below(p, "/private/var/folders"):
 		if bare == "/tmp" || bare == "/var/tmp" {
 			return Temp | Outside
 		}
@@ -269,7 +275,9 @@ func matches(pattern, folder string) bool {
 
 // isDisk reports whether a device holds data.
 func isDisk(p string) bool {
-	for _, prefix := range []string{"/dev/sd", "/dev/hd", "/dev/nvme", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/mapper/", "/dev/md", "/dev/mmcblk", "/dev/rdisk", "/dev/dm-", "/dev/loop", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/zd", "/dev/ram"} {
+	for _, prefix := range []string{"/dev/sd", "/dev/hd", "/dev/nvme", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/mapper/",
+		"/dev/md", "/dev/mmcblk", "/dev/rdisk", "/dev/dm-", "/dev/loop", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/zd",
+		"/dev/ram"} {
 		if strings.HasPrefix(p, prefix) {
 			return true
 		}
@@ -296,7 +304,8 @@ func (s *Surroundings) isBuilt(p string) bool {
 	}
 	if rest, ok := strings.CutPrefix(p, s.Home+"/"); ok && s.Home != "" {
 		for part := range strings.SplitSeq(strings.TrimRight(rest, "/*"), "/") {
-			if buildnames.Of(part) == buildnames.Always && part != ".cache" && part != ".npm" && part != ".gradle" && part != ".ivy2" && part != ".pub-cache" && part != ".tmp" && part != ".temp" {
+			if buildnames.Of(part) == buildnames.Always && part != ".cache" && part != ".npm" && part != ".gradle" &&
+				part != ".ivy2" && part != ".pub-cache" && part != ".tmp" && part != ".temp" {
 				return true
 			}
 		}
@@ -315,7 +324,9 @@ func isProject(dir, home string) bool {
 			return false
 		}
 	}
-	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib", "/private/var/db"} {
+	for _, d := range []string{"/etc", "/usr/bin", "/usr/lib", "/usr/sbin", "/usr/share", "/bin", "/sbin", "/lib",
+		"/lib64", "/boot", "/sys", "/proc", "/dev", "/System", "/Library", "/nix", "/private/etc", "/var/lib",
+		"/private/var/db"} {
 		if disk.Below(dir, d) {
 			return false
 		}

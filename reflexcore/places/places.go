@@ -44,7 +44,8 @@ const URL = Content << 17
 // byName are the words of rules for places.
 var byName = func() map[string]Place {
 	m := map[string]Place{
-		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp, "build-output": Build, "device": Device, "git": Git,
+		"root": Root, "system": System, "top": Top, "home": Home, "project": Project, "whole": Whole, "temp": Temp,
+		"build-output": Build, "device": Device, "git": Git,
 		"unknown": Unclear, "outside": Outside, "secret": Secret, "recoverable": Recoverable, "feature-branch": Feature,
 	}
 	for _, k := range content.Kinds() {

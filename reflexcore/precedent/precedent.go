@@ -96,7 +96,8 @@ func (p *Precedents) Near(ctx context.Context, k Key, call approver.ToolCall) (A
 	if err != nil || len(list) == 0 {
 		return Answer{}, 0, err
 	}
-	a, s := near(list, TextOf(call.Tool, call.Command, call.Args), Of(call.Tool, call.Command, call.Args), call.At.Add(-p.limits.Keep), p.limits.Similarity)
+	a, s := near(list, TextOf(call.Tool, call.Command, call.Args), Of(call.Tool, call.Command, call.Args),
+		call.At.Add(-p.limits.Keep), p.limits.Similarity)
 	return a, s, nil
 }
 

@@ -53,7 +53,8 @@ func TestSimilarity(t *testing.T) {
 	if s := Similarity(group, Of("Bash", "make deploy", nil)); s != 0 {
 		t.Errorf("groups of words are like a set of words by %v", s)
 	}
-	one, other := Of("mcp__db__run", "", []byte(`{"table":"users","where":"all"}`)), Of("mcp__web__run", "", []byte(`{"table":"users","where":"all"}`))
+	one, other := Of("mcp__db__run", "", []byte(`{"table":"users","where":"all"}`)),
+		Of("mcp__web__run", "", []byte(`{"table":"users","where":"all"}`))
 	if s := Similarity(one, other); s <= 0.5 || s >= 1 {
 		t.Errorf("the same arguments of another tool: %v", s)
 	}
@@ -87,7 +88,8 @@ var ada = Key{Peer: approver.Peer{Known: true, UID: 1000}, Project: "/shop"}
 
 func answer(t *testing.T, p *Precedents, yes bool, after time.Duration, command string) {
 	t.Helper()
-	err := p.Answered(t.Context(), ada, bash(command), Answer{At: day.Add(after), Yes: yes, By: "Ada", Rule: "policy/db", Category: "databases"})
+	err := p.Answered(t.Context(), ada, bash(command),
+		Answer{At: day.Add(after), Yes: yes, By: "Ada", Rule: "policy/db", Category: "databases"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,8 @@ func TestAnswers(t *testing.T) {
 		}
 		other, project, late := ada, ada, bash(like)
 		other.Peer.UID, project.Project, late.At = 1001, "/blog", day.Add(31*24*time.Hour)
-		if asked(t, p, other, bash(like)) || asked(t, p, project, bash(like)) || asked(t, p, Key{Project: "/shop"}, bash(like)) {
+		if asked(t, p, other, bash(like)) || asked(t, p, project, bash(like)) ||
+			asked(t, p, Key{Project: "/shop"}, bash(like)) {
 			t.Error("somebody else's no counts")
 		}
 		if asked(t, p, ada, late) {
@@ -264,12 +267,15 @@ func TestBroken(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	const h = `"h":"AAAAAAAAAAAAAAAAAAAAAA"`
-	if list, err := decode([]byte(`{"v":1,"answers":[{"t":1,` + h + `,"d":"AQACAA"}]}`)); err != nil || !slices.Equal(list[0].Sketch.Dims, []uint16{1, 2}) {
+	if list, err := decode([]byte(`{"v":1,"answers":[{"t":1,` + h + `,"d":"AQACAA"}]}`)); err != nil ||
+		!slices.Equal(list[0].Sketch.Dims, []uint16{1, 2}) {
 		t.Fatalf("%v %v", list, err)
 	}
 	for _, b := range []string{
-		`{`, `{"v":2}`, `{"v":1,"answers":[{"t":1,"d":"AQACAA"}]}`, `{"v":1,"answers":[{` + h + `,"d":"AQACAA"}]}`, `{"v":1,"answers":[{"t":1,` + h + `}]}`,
-		`{"v":1,"answers":[{"t":1,` + h + `,"d":"AgABAA"}]}`, `{"v":1,"answers":[{"t":1,` + h + `,"d":"AQABAA"}]}`, `{"v":1,"answers":[{"t":1,` + h + `,"d":"//8"}]}`,
+		`{`, `{"v":2}`, `{"v":1,"answers":[{"t":1,"d":"AQACAA"}]}`, `{"v":1,"answers":[{` + h + `,"d":"AQACAA"}]}`,
+		`{"v":1,"answers":[{"t":1,` + h + `}]}`,
+		`{"v":1,"answers":[{"t":1,` + h + `,"d":"AgABAA"}]}`, `{"v":1,"answers":[{"t":1,` + h + `,"d":"AQABAA"}]}`,
+		`{"v":1,"answers":[{"t":1,` + h + `,"d":"//8"}]}`,
 		`{"v":1,"answers":[{"t":1,` + h + `,"d":"AQAC"}]}`, `{"v":1,"answers":[{"t":1,"y":true,` + h + `,"d":"AQACAA"}]}`,
 		`{"v":1,"answers":[{"t":2,` + h + `,"d":"AQACAA"},{"t":1,` + h + `,"d":"AQACAA"}]}`,
 	} {
@@ -280,7 +286,8 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"v":1,"answers":[{"t":1,"b":"Ada","h":"AAAAAAAAAAAAAAAAAAAAAA","d":"AQACAA"},{"t":2,"y":true,"h":"AAAAAAAAAAAAAAAAAAAAAA"}]}`))
+	f.Add([]byte(`{"v":1,"answers":[{"t":1,"b":"Ada","h":"AAAAAAAAAAAAAAAAAAAAAA","d":"AQACAA"},{"t":2,"y":true,` +
+		`"h":"AAAAAAAAAAAAAAAAAAAAAA"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sketch := Of("Bash", string(b), nil)
 		if s := Similarity(sketch, sketch); len(sketch.Dims) > 0 && math.Abs(s-1) > 1e-9 {
@@ -306,7 +313,8 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkNear(b *testing.B) {
 	var list []Answer
 	for i := range 200 {
-		c := fmt.Sprintf("psql -h db.internal -p 5432 -U app -d shop%d -c \"delete from users where id = %d and name = %d\"", i, i, i)
+		c := fmt.Sprintf("psql -h db.internal -p 5432 -U app -d shop%d -c \"delete from users where id = %d and name = %d\"",
+			i, i, i)
 		list = append(list, Answer{At: day.Add(time.Duration(i)), Text: TextOf("Bash", c, nil), Sketch: Of("Bash", c, nil)})
 	}
 	text, sketch := TextOf("Bash", dropUsers, nil), Of("Bash", dropUsers, nil)

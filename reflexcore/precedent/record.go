@@ -54,7 +54,8 @@ func encode(list []Answer, most int) ([]byte, []Answer, error) {
 				dims = binary.LittleEndian.AppendUint16(dims, d)
 			}
 			r.Answers[i] = stored{
-				At: a.At.Unix(), Yes: a.Yes, By: a.By, Rule: a.Rule, Category: a.Category, Text: base64.RawStdEncoding.EncodeToString(a.Text[:]),
+				At: a.At.Unix(), Yes: a.Yes, By: a.By, Rule: a.Rule, Category: a.Category,
+				Text:  base64.RawStdEncoding.EncodeToString(a.Text[:]),
 				Short: a.Sketch.Short, Dims: base64.RawStdEncoding.EncodeToString(dims),
 			}
 		}
@@ -106,7 +107,8 @@ func (s stored) answer() (a Answer, ok bool) {
 	if err != nil || len(raw)%2 != 0 || len(raw) > 2*maxWords || (len(raw) == 0) != s.Yes {
 		return a, false
 	}
-	a = Answer{At: time.Unix(s.At, 0), Yes: s.Yes, By: s.By, Rule: s.Rule, Category: s.Category, Text: Text(text), Sketch: Sketch{Short: s.Short}}
+	a = Answer{At: time.Unix(s.At, 0), Yes: s.Yes, By: s.By, Rule: s.Rule, Category: s.Category, Text: Text(text),
+		Sketch: Sketch{Short: s.Short}}
 	for i := 0; i < len(raw); i += 2 {
 		d := binary.LittleEndian.Uint16(raw[i:])
 		if d >= dimensions || i > 0 && d <= a.Sketch.Dims[len(a.Sketch.Dims)-1] {
@@ -119,7 +121,9 @@ func (s stored) answer() (a Answer, ok bool) {
 
 // near is the latest no among the most similar ones that a call is more like than
 // the threshold, unless people have said yes to exactly that call since.
-func near(list []Answer, text Text, sketch Sketch, from time.Time, threshold float64) (found Answer, similarity float64) {
+func near(
+	list []Answer, text Text, sketch Sketch, from time.Time, threshold float64,
+) (found Answer, similarity float64) {
 	var yes time.Time
 	for i := range list {
 		if a := &list[i]; a.Yes && a.Text == text {

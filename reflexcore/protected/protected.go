@@ -13,7 +13,8 @@ import (
 
 // AgentFolders are the folders in which agents keep their settings.
 var AgentFolders = map[string]bool{
-	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true, ".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
+	".claude": true, ".codex": true, ".gemini": true, ".qwen": true, ".factory": true, ".cursor": true, ".windsurf": true,
+	".kiro": true, ".copilot": true, ".cline": true, ".openclaw": true, ".opencode": true, ".approver": true,
 }
 
 // IsAgentFolder is [AgentFolders] where letters may be large or small.
@@ -59,9 +60,11 @@ var SettingsHomes = [...]struct{ Variable, Folder string }{
 // IsSettings reports whether a path holds the settings or the hooks of an agent:
 // not a list of servers, and no plugin that is only put there.
 func IsSettings(p string, known *places.Cache) bool {
-	if dir, base := path.Split(p); IsAgentFolder(path.Base(dir)) && (!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
+	if dir, base := path.Split(p); IsAgentFolder(path.Base(dir)) &&
+		(!effect.IsKnown(base) || strings.ContainsAny(base, "*?[")) {
 		return true // any file of the folder
-	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown && IsAgentFolder(path.Base(above)) && FindsSettings(base) {
+	} else if above, below := path.Split(strings.TrimSuffix(dir, "/")); below == effect.Unknown &&
+		IsAgentFolder(path.Base(above)) && FindsSettings(base) {
 		return true // any such file below it
 	}
 	if known.Classify(p).Kind != content.Agent {
@@ -77,7 +80,8 @@ func IsSettings(p string, known *places.Cache) bool {
 	if strings.Contains(base, "mcp") || base == ".claude.json" || base == "claude_desktop_config.json" {
 		return false
 	}
-	if strings.Contains(lower, "/.claude/hooks") || strings.HasPrefix(lower, ".claude/hooks") || strings.Contains(lower, ".github/hooks") {
+	if strings.Contains(lower, "/.claude/hooks") || strings.HasPrefix(lower, ".claude/hooks") ||
+		strings.Contains(lower, ".github/hooks") {
 		return true
 	}
 	switch path.Ext(base) {
@@ -101,7 +105,8 @@ var agentState = [...]string{
 // FindsSettings reports whether a pattern finds a file by a name that settings have.
 func FindsSettings(pattern string) bool {
 	pattern = strings.ReplaceAll(pattern, effect.Unknown, "*")
-	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc", "approver.yaml"} {
+	for _, name := range [...]string{"settings.json", "settings.local.json", "hooks.json", "config.toml", "opencode.jsonc",
+		"approver.yaml"} {
 		if ok, err := path.Match(pattern, name); ok || err != nil {
 			return true
 		}
@@ -111,7 +116,9 @@ func FindsSettings(pattern string) bool {
 
 // IsOwn reports whether a path lies in one of approver's folders.
 func IsOwn(p string) bool {
-	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") || strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") || strings.HasPrefix(p, "/var/run/approver")
+	return strings.Contains(p, "/.approver") || strings.HasPrefix(p, "/etc/approver") ||
+		strings.HasPrefix(p, "/var/lib/approver") || strings.HasPrefix(p, "/run/approver") ||
+		strings.HasPrefix(p, "/var/run/approver")
 }
 
 // IsOwnProgram reports whether a name is that of one of approver's programs.
@@ -131,12 +138,15 @@ func InBin(p string) bool {
 
 // guardWords are what programs that guard others are called.
 var guardWords = map[string]bool{
-	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true, "sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true, "vectimus": true, "dippy": true, "agentshield": true,
+	"guard": true, "guards": true, "guardrail": true, "guardrails": true, "safety": true, "safetynet": true,
+	"sentinel": true, "warden": true, "shield": true, "gatekeeper": true, "tirith": true, "dcg": true, "cupcake": true,
+	"vectimus": true, "dippy": true, "agentshield": true,
 }
 
 // IsGuard reports whether a program's name says that it guards others.
 func IsGuard(name string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name),
+		func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
 		if guardWords[word] {
 			return true
 		}

@@ -11,9 +11,12 @@ import (
 
 // texts are what the benchmarks read, by size.
 func texts() []struct{ name, src string } {
-	line := `cd /srv/app && git pull --ff-only origin main && npm ci --no-audit && npm run build 2>&1 | tee build.log | grep -v warning; `
-	deploy := line + `for f in dist/*.js; do gzip -9 -k "$f" && cp "$f.gz" /var/www/static/; done; VERSION=$(git describe --tags --always); echo "deployed $VERSION" >> deploy.log; ` +
-		`if [ -f .env ]; then set -a; . ./.env; set +a; fi; docker compose up -d --build web worker && curl -fsS --retry 5 "http://localhost:8080/health?v=${VERSION:-dev}" || { echo "health check failed" >&2; exit 1; }`
+	line := `cd /srv/app && git pull --ff-only origin main && npm ci --no-audit && npm run build 2>&1 | tee build.log ` +
+		`| grep -v warning; `
+	deploy := line + `for f in dist/*.js; do gzip -9 -k "$f" && cp "$f.gz" /var/www/static/; done; VERSION=$(git ` +
+		`describe --tags --always); echo "deployed $VERSION" >> deploy.log; ` +
+		`if [ -f .env ]; then set -a; . ./.env; set +a; fi; docker compose up -d --build web worker && curl -fsS --retry ` +
+		`5 "http://localhost:8080/health?v=${VERSION:-dev}" || { echo "health check failed" >&2; exit 1; }`
 	return []struct{ name, src string }{
 		{"100B", line[:103]},
 		{"500B", deploy},

@@ -35,7 +35,8 @@ var functions = wordset.Index(functionsText, func(heading string) call {
 })
 
 // callNames are the names of calls in the table of functions, in their order.
-var callNames = strings.Fields("nothing readsFile writesFile runsShell runsBatch runsSQL loadsCode reachesOut kills permits opaque")
+var callNames = strings.Fields("nothing readsFile writesFile runsShell runsBatch runsSQL loadsCode reachesOut kills " +
+	"permits opaque")
 
 // bare functions are also called without brackets, by EXEC.
 func bare(c call, name string) bool {

@@ -134,7 +134,8 @@ func (s *scan) zero(r rune, i, n int) {
 }
 
 func zeroWidth(r rune) bool {
-	return r >= 0x200b && r <= 0x200d || r >= 0x2060 && r <= 0x2064 || r == 0xfeff || r == 0xad || r == 0x180e || r == 0x3164 || r == 0x115f || r == 0x1160 || r == 0xffa0
+	return r >= 0x200b && r <= 0x200d || r >= 0x2060 && r <= 0x2064 || r == 0xfeff || r == 0xad || r == 0x180e ||
+		r == 0x3164 || r == 0x115f || r == 0x1160 || r == 0xffa0
 }
 
 func tag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
@@ -142,7 +143,8 @@ func tag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
 func rightToLeft(r rune) bool {
-	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc || r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc ||
+		r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
 func asciiWord(r rune) bool {
@@ -172,13 +174,15 @@ func program(parts []Part, name string) []Part {
 		case alike(r):
 			alikes++
 		case unicode.IsSpace(r) && r >= utf8.RuneSelf:
-			parts = add(parts, "space", 1, fmt.Sprintf("in the name of a command there is the space U+%04X, which separates nothing", r))
+			parts = add(parts, "space", 1,
+				fmt.Sprintf("in the name of a command there is the space U+%04X, which separates nothing", r))
 		case r >= utf8.RuneSelf && unicode.IsLetter(r):
 			other = true
 		}
 	}
 	if alikes > 0 && !other {
-		return add(parts, "look-alike", 1, fmt.Sprintf("the program only looks like %q: some of its letters are others", match.Fold(nil, base)))
+		return add(parts, "look-alike", 1,
+			fmt.Sprintf("the program only looks like %q: some of its letters are others", match.Fold(nil, base)))
 	}
 	return mixed(parts, name)
 }
@@ -189,7 +193,8 @@ func place(parts []Part, name string) []Part {
 		return parts
 	}
 	for i, r := range name {
-		if r >= utf8.RuneSelf && unicode.IsSpace(r) && r != 0x3000 && i > 0 && i < len(name) && name[i-1] > ' ' && name[i-1] < 0x7f {
+		if r >= utf8.RuneSelf && unicode.IsSpace(r) && r != 0x3000 && i > 0 && i < len(name) && name[i-1] > ' ' &&
+			name[i-1] < 0x7f {
 			parts = add(parts, "space", 0.9, fmt.Sprintf("in a path or a host there is the unusual space U+%04X", r))
 		}
 	}
@@ -201,7 +206,9 @@ func mixed(parts []Part, name string) []Part {
 	ascii, alikes, other := 0, 0, 0
 	done := func() {
 		if alikes > 0 && ascii > 0 && other == 0 && ascii+alikes > 2 {
-			parts = add(parts, "mixed-script", 1, fmt.Sprintf("letters of another script stand among Latin ones and look like them: it is not %q", match.Fold(nil, name)))
+			parts = add(parts, "mixed-script", 1,
+				fmt.Sprintf("letters of another script stand among Latin ones and look like them: it is not %q",
+					match.Fold(nil, name)))
 		}
 		ascii, alikes, other = 0, 0, 0
 	}

@@ -346,7 +346,9 @@ func (r *reader) special(text string, i int) int {
 			r.at++
 			return untilSpace(rest)
 		}
-		if i > 0 && len(r.word) > 0 && (r.start == 0 || strings.IndexByte("\n#*[<>/\"", text[r.start-1]) >= 0 || strings.HasPrefix(text[max(0, r.start-2):], "# ")) {
+		if i > 0 && len(r.word) > 0 &&
+			(r.start == 0 || strings.IndexByte("\n#*[<>/\"", text[r.start-1]) >= 0 ||
+				strings.HasPrefix(text[max(0, r.start-2):], "# ")) {
 			if string(r.word) == "system" || string(r.word) == "assistant" {
 				r.hit(heading, i)
 			}
@@ -380,7 +382,9 @@ func (r *reader) special(text string, i int) int {
 }
 
 // turns are the marks between the turns of a conversation with a model.
-var turns = [...]string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<<sys>>", "</system>", "<system>", "<important>", "<start_of_turn>", "</user_query>", "</tool_result>", "<system-reminder>", "</function_results>"}
+var turns = [...]string{"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
+	"<|eot_id|>", "<|start_header_id|>", "<<sys>>", "</system>", "<system>", "<important>", "<start_of_turn>",
+	"</user_query>", "</tool_result>", "<system-reminder>", "</function_results>"}
 
 func untilSpace(s string) int {
 	if n := strings.IndexAny(s, " \t\n\"'`<>)"); n > 0 {

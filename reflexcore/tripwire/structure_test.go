@@ -153,7 +153,8 @@ func FuzzCharacters(f *testing.F) {
 }
 
 func BenchmarkInjection(b *testing.B) {
-	prose := strings.Repeat("You should read the instructions before you run all of the commands in this file, and never send your keys to anybody. ", 1200)
+	prose := strings.Repeat("You should read the instructions before you run all of the commands in this file, and "+
+		"never send your keys to anybody. ", 1200)
 	for _, c := range []struct{ name, text string }{
 		{"500B", prose[:500]}, {"128KB", prose[:128<<10]},
 		{"128KB_hostile", strings.Repeat("ignore you act are not all ", 5000)[:128<<10]},

@@ -84,7 +84,8 @@ func (d *dictionary) find(w []byte) (s slot) {
 	list := d[hash(w)]
 	for i := range list {
 		e := &list[i]
-		if len(w) == len(e.text) && string(w) == e.text || e.prefix && len(w) > len(e.text) && string(w[:len(e.text)]) == e.text {
+		if len(w) == len(e.text) && string(w) == e.text ||
+			e.prefix && len(w) > len(e.text) && string(w[:len(e.text)]) == e.text {
 			s |= e.slot
 		}
 	}

@@ -35,7 +35,8 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 			if rev != said.revs[w] && said.all[rev] {
 				t.Errorf("writer %d: %s is on disk, but %s was acknowledged later", w, rev, said.revs[w])
 			}
-			if keys, err := s.Due(t.Context(), approver.ShardOf(fmt.Sprint(w)), 10); err != nil || len(keys) != 1 || keys[0] != key {
+			if keys, err := s.Due(t.Context(), approver.ShardOf(fmt.Sprint(w)), 10); err != nil || len(keys) != 1 ||
+				keys[0] != key {
 				t.Errorf("writer %d: due %q, %v", w, keys, err)
 			}
 		}

@@ -36,7 +36,8 @@ type damagedError struct {
 
 // Error names the cure.
 func (e *damagedError) Error() string {
-	return fmt.Sprintf("store: %s is damaged, or no store: stop approver, then restore it from a copy, or move it away to begin anew: %v", e.path, e.cause)
+	return fmt.Sprintf("store: %s is damaged, or no store: stop approver, then restore it from a copy, or move it away "+
+		"to begin anew: %v", e.path, e.cause)
 }
 
 // Unwrap returns what was found.
@@ -73,7 +74,8 @@ func parts(tx *bbolt.Tx, path string) error {
 		}
 	}
 	if f := tx.Bucket(meta).Get(formatName); !bytes.Equal(f, []byte{format}) {
-		return fmt.Errorf("store %s: it has format %v, this approver knows %d: run the approver that wrote it", path, f, format)
+		return fmt.Errorf("store %s: it has format %v, this approver knows %d: run the approver that wrote it", path, f,
+			format)
 	}
 	return nil
 }
@@ -176,5 +178,6 @@ func (s *Store) there() error {
 	if err == nil && os.SameFile(now, s.file) {
 		return nil
 	}
-	return fmt.Errorf("store: %s was removed or replaced while approver runs, so nothing is written: put it back, or restart approver", s.path)
+	return fmt.Errorf("store: %s was removed or replaced while approver runs, so nothing is written: put it back, or "+
+		"restart approver", s.path)
 }

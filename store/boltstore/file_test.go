@@ -50,7 +50,8 @@ func TestConfig(t *testing.T) {
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "path: name the file") {
 		t.Errorf("the zero value: got %v", err)
 	}
-	if err := yaml.UnmarshalWithOptions([]byte("path: /x/approver.db"), &c, yaml.Strict()); err != nil || c.Path != "/x/approver.db" {
+	if err := yaml.UnmarshalWithOptions([]byte("path: /x/approver.db"), &c, yaml.Strict()); err != nil ||
+		c.Path != "/x/approver.db" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	if err := c.Validate(); err != nil {
@@ -138,7 +139,8 @@ func TestOpenRefuses(t *testing.T) {
 		"its start is overwritten": {func(t *testing.T) string {
 			return change(t, func(b []byte) []byte { clear(b[:2*os.Getpagesize()]); return b })
 		}, "is damaged, or no store"},
-		"cut short": {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) }, "is damaged"},
+		"cut short": {func(t *testing.T) string { return change(t, func(b []byte) []byte { return b[:5000] }) },
+			"is damaged"},
 		"cut short by half": {func(t *testing.T) string {
 			return change(t, func(b []byte) []byte { return b[:5*os.Getpagesize()] })
 		}, "is damaged"},
@@ -161,8 +163,10 @@ func TestOpenRefuses(t *testing.T) {
 		"no records": {func(t *testing.T) string {
 			return change(t, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("records"), []byte("recordz")) })
 		}, `it has no part "records"`},
-		"a later format":     {func(t *testing.T) string { return meta(t, formatName, []byte{9}) }, "run the approver that wrote it"},
-		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) }, "its clock has a time before 1970"},
+		"a later format": {func(t *testing.T) string { return meta(t, formatName, []byte{9}) },
+			"run the approver that wrote it"},
+		"a clock before all": {func(t *testing.T) string { return meta(t, markName, bytes.Repeat([]byte{0xff}, 8)) },
+			"its clock has a time before 1970"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +187,8 @@ func TestNoFlippedBitLosesARecordInSilence(t *testing.T) {
 	s := openFor(t, path)
 	due := time.Now().Add(time.Hour)
 	for i := range n {
-		if err := s.Put(t.Context(), approver.Key("req", fmt.Sprint(i)), bytes.Repeat([]byte{'v'}, 100+i), "", approver.NewRev(), due, due.Add(time.Hour)); err != nil {
+		if err := s.Put(t.Context(), approver.Key("req", fmt.Sprint(i)), bytes.Repeat([]byte{'v'}, 100+i), "",
+			approver.NewRev(), due, due.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -292,7 +297,8 @@ func TestAFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 func TestDamagedRecord(t *testing.T) {
 	s, key := openFor(t, newPath(t)), approver.Key("test", "damaged")
 	rev := mustPut(t, s, key, "v", "")
-	for name, damaged := range map[string][]byte{"short": []byte("\x01x"), "another format": make([]byte, 100), "empty": {}} {
+	for name, damaged := range map[string][]byte{"short": []byte("\x01x"), "another format": make([]byte, 100),
+		"empty": {}} {
 		err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(records).Put([]byte(key), damaged) })
 		if err != nil {
 			t.Fatal(err)
@@ -338,7 +344,8 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		return s.Put(t.Context(), key, make([]byte, 4<<20), rev, large, time.Time{}, time.Time{})
 	}
 	for range 3 {
-		if err := put(); err == nil || errors.Is(err, approver.ErrConflict) || !strings.Contains(err.Error(), "no room on the disk") {
+		if err := put(); err == nil || errors.Is(err, approver.ErrConflict) ||
+			!strings.Contains(err.Error(), "no room on the disk") {
 			t.Fatalf("a write to a full disk: got %v", err)
 		}
 		wantValue(t, s, key, "kept")

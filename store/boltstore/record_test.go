@@ -12,7 +12,8 @@ import (
 
 func TestEntriesSortByTime(t *testing.T) {
 	entries := [][]byte{
-		dueEntry(1, 5, "a"), dueEntry(1, 5, "b"), dueEntry(1, 256, "a"), dueEntry(1, 1<<40, "a"), dueEntry(1, never, "a"), dueEntry(2, 0, "a"),
+		dueEntry(1, 5, "a"), dueEntry(1, 5, "b"), dueEntry(1, 256, "a"), dueEntry(1, 1<<40, "a"), dueEntry(1, never, "a"),
+		dueEntry(2, 0, "a"),
 	}
 	if !slices.IsSortedFunc(entries, bytes.Compare) {
 		t.Error("entries do not sort by shard, time and key")

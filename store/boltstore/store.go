@@ -247,7 +247,8 @@ func openFile(path string) (db *bbolt.DB, err error) {
 
 // refused says why a file could not be opened.
 func refused(path string, err error) error {
-	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) || errors.Is(err, berrors.ErrVersionMismatch) ||
+	if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrChecksum) ||
+		errors.Is(err, berrors.ErrVersionMismatch) ||
 		strings.Contains(err.Error(), "file size too small") { // which has no name
 		return damaged(path, err)
 	}
@@ -391,7 +392,8 @@ func (s *Store) scheduled(ctx context.Context, shard, limit int, later bool) ([]
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		now, _ := s.clock.read()
 		c := tx.Bucket(dues).Cursor()
-		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) && len(keys) < limit; k, keep = c.Next() {
+		for k, keep := c.Seek([]byte{byte(shard)}); len(k) > 9 && k[0] == byte(shard) &&
+			len(keys) < limit; k, keep = c.Next() {
 			if !later && int64(binary.BigEndian.Uint64(k[1:])) > now {
 				break
 			}

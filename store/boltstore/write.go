@@ -92,14 +92,19 @@ func (s *Store) await(o *op) error {
 }
 
 // Put implements approver.KV.
-func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s *Store) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
 // PutBefore implements approver.KV. The clock is read when the write's turn has
 // come.
-func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
-	o, err := s.put(ctx, before, approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
+func (s *Store) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
+	o, err := s.put(ctx, before,
+		approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
 	if err != nil {
 		return err
 	}

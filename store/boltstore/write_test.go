@@ -97,7 +97,8 @@ func TestWritesThatGoTogetherAreOneTransaction(t *testing.T) {
 	s := openFor(t, newPath(t))
 	var writes []approver.Write
 	for i := range 3 {
-		writes = append(writes, approver.Write{Key: approver.Key("test", fmt.Sprint(i)), Value: []byte("v"), Next: approver.NewRev()})
+		writes = append(writes,
+			approver.Write{Key: approver.Key("test", fmt.Sprint(i)), Value: []byte("v"), Next: approver.NewRev()})
 	}
 	before := commits(t, s)
 	if err := errors.Join(s.PutAll(t.Context(), writes)...); err != nil {
@@ -188,7 +189,8 @@ func TestRepeatsAndConflictsCommitNothing(t *testing.T) {
 		if err := s.Put(t.Context(), key, []byte("v"), "", rev, time.Time{}, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Put(t.Context(), key, []byte("w"), "", approver.NewRev(), time.Time{}, time.Time{}); !errors.Is(err, approver.ErrConflict) {
+		if err := s.Put(t.Context(), key, []byte("w"), "", approver.NewRev(), time.Time{}, time.Time{}); !errors.Is(err,
+			approver.ErrConflict) {
 			t.Fatal(err)
 		}
 	}

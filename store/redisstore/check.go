@@ -28,7 +28,8 @@ func (s *Store) check(ctx context.Context) error {
 	if cluster, ok := s.rdb.(*redis.ClusterClient); ok {
 		err = cluster.ForEachMaster(checking, s.checkServer)
 		if err != nil && strings.Contains(err.Error(), "cluster support disabled") {
-			err = fmt.Errorf("redis: several addrs mean a Cluster, but this is none: keep one, or set master_name if they are Sentinels: %w", err)
+			err = fmt.Errorf("redis: several addrs mean a Cluster, but this is none: keep one, or set master_name if they "+
+				"are Sentinels: %w", err)
 		}
 	} else if rdb, ok := s.rdb.(*redis.Client); ok {
 		err = s.checkServer(checking, rdb)
@@ -62,10 +63,12 @@ func (s *Store) checkServer(ctx context.Context, node *redis.Client) error {
 	case "noeviction":
 		return nil
 	case "":
-		s.log.Warn("redis: cannot read maxmemory-policy; make sure that it is noeviction, or answers may vanish", "addr", addr)
+		s.log.Warn("redis: cannot read maxmemory-policy; make sure that it is noeviction, or answers may vanish", "addr",
+			addr)
 		return nil
 	}
-	return fmt.Errorf("redis at %s drops records when its memory is full (maxmemory-policy %s): set maxmemory-policy noeviction", addr, policy)
+	return fmt.Errorf("redis at %s drops records when its memory is full (maxmemory-policy %s): set maxmemory-policy "+
+		"noeviction", addr, policy)
 }
 
 // judge refuses what INFO says, or warns. Fields that are missing say nothing.
@@ -86,7 +89,8 @@ func (s *Store) judge(addr string, info map[string]string) error {
 		return fmt.Errorf("redis at %s is a replica: name the primary, or its Sentinels with master_name", addr)
 	}
 	if info["aof_enabled"] == "0" {
-		s.log.Warn("redis: no append-only file: a restart of Redis loses open requests and answers; set appendonly yes", "addr", addr)
+		s.log.Warn("redis: no append-only file: a restart of Redis loses open requests and answers; set appendonly yes",
+			"addr", addr)
 	}
 	if n, err := strconv.Atoi(info["connected_slaves"]); err == nil && n < s.config.Replicas {
 		s.log.Warn("redis: fewer replicas than must acknowledge: writes will fail until they are back",
@@ -105,7 +109,8 @@ func cure(err error, c Config) string {
 		if c.PasswordFile != "" {
 			of += " " + c.PasswordFile
 		}
-		return ": Redis does not take user and password: mend store.redis.username and " + of + ", or the user in Redis, and restart the daemon"
+		return ": Redis does not take user and password: mend store.redis.username and " + of +
+			", or the user in Redis, and restart the daemon"
 	case redis.IsPermissionError(err):
 		return ": give the user what the package comment of store/redisstore lists"
 	case redis.HasErrorPrefix(err, "MISCONF"):
@@ -138,7 +143,8 @@ func (s *Store) checkHubKey(ctx context.Context) error {
 	value, rev, err := s.Get(ctx, key)
 	switch {
 	case errors.Is(err, approver.ErrTampered):
-		return fmt.Errorf("hub_key_file: this Redis holds records that were signed with another hub key: all hubs need the same: %w", err)
+		return fmt.Errorf("hub_key_file: this Redis holds records that were signed with another hub key: all hubs need "+
+			"the same: %w", err)
 	case errors.Is(err, approver.ErrNotFound):
 		value = []byte("approver")
 	case err != nil:

@@ -46,15 +46,21 @@ func TestOpenChecksTheServer(t *testing.T) {
 		warned  string
 	}{
 		{"as it should be", redistest.Options{}, "", ""},
-		{"allkeys-lru", redistest.Options{Config: []string{"maxmemory-policy allkeys-lru"}}, "set maxmemory-policy noeviction", ""},
-		{"volatile-ttl", redistest.Options{Config: []string{"maxmemory-policy volatile-ttl"}}, "set maxmemory-policy noeviction", ""},
-		{"evicts, CONFIG denied", redistest.Options{ACL: []string{noConfig}, Config: []string{"maxmemory-policy allkeys-lru"}}, "set maxmemory-policy noeviction", ""},
-		{"evicts, INFO denied", redistest.Options{ACL: []string{noInfo}, Config: []string{"maxmemory-policy allkeys-lru"}}, "set maxmemory-policy noeviction", ""},
+		{"allkeys-lru", redistest.Options{Config: []string{"maxmemory-policy allkeys-lru"}},
+			"set maxmemory-policy noeviction", ""},
+		{"volatile-ttl", redistest.Options{Config: []string{"maxmemory-policy volatile-ttl"}},
+			"set maxmemory-policy noeviction", ""},
+		{"evicts, CONFIG denied",
+			redistest.Options{ACL: []string{noConfig}, Config: []string{"maxmemory-policy allkeys-lru"}},
+			"set maxmemory-policy noeviction", ""},
+		{"evicts, INFO denied", redistest.Options{ACL: []string{noInfo}, Config: []string{"maxmemory-policy allkeys-lru"}},
+			"set maxmemory-policy noeviction", ""},
 		{"CONFIG and INFO denied", redistest.Options{ACL: []string{neither}}, "", "cannot read maxmemory-policy"},
 		{"INFO denied", redistest.Options{ACL: []string{noInfo}}, "", "may not run INFO"},
 		{"no append-only file", redistest.Options{Config: []string{"appendonly no"}}, "", "no append-only file"},
 		{"may not publish", redistest.Options{ACL: []string{noPublish}}, "the package comment of redisstore lists it", ""},
-		{"may not use channels", redistest.Options{ACL: []string{noChannels}}, "the package comment of redisstore lists it", ""},
+		{"may not use channels", redistest.Options{ACL: []string{noChannels}}, "the package comment of redisstore lists it",
+			""},
 		{"may not write", redistest.Options{ACL: []string{noWrites}}, "the package comment of redisstore lists it", ""},
 		{"a node of a Cluster", redistest.Options{Config: []string{"cluster-enabled yes"}}, "set cluster: true", ""},
 	}
@@ -71,7 +77,8 @@ func TestOpenChecksTheServer(t *testing.T) {
 			if err == nil {
 				defer s.Close()
 			}
-			if test.refused == "" && err != nil || test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)) {
+			if test.refused == "" && err != nil ||
+				test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)) {
 				t.Errorf("got error %v, want %q", err, test.refused)
 			}
 			if !strings.Contains(book.String(), test.warned) || test.warned == "" && test.refused == "" && book.String() != "" {

@@ -95,7 +95,8 @@ func (c Config) Validate() error {
 	bad(len(c.Addrs) == 0, "addrs: name at least one server, such as 127.0.0.1:6379 or /run/redis/redis.sock")
 	for _, addr := range c.Addrs {
 		_, port, err := net.SplitHostPort(addr)
-		bad(!isSocket(addr) && (err != nil || port == ""), "addrs: %q is neither host:port nor the absolute path of a unix socket", addr)
+		bad(!isSocket(addr) && (err != nil || port == ""),
+			"addrs: %q is neither host:port nor the absolute path of a unix socket", addr)
 		bad(isSocket(addr) && c.clustered(), "addrs: %q: a Cluster has no unix sockets", addr)
 	}
 	bad(c.Cluster && c.MasterName != "", "cluster and master_name are both set: Sentinels do not watch a Cluster")
@@ -103,10 +104,12 @@ func (c Config) Validate() error {
 	bad(c.DB < 0, "db: must not be negative")
 	bad(!c.Password.IsZero() && c.PasswordFile != "", "password and password_file are both set: keep one")
 	bad(c.Username != "" && c.Password.IsZero() && c.PasswordFile == "", "username: set password_file too")
-	bad(!c.SentinelPassword.IsZero() && c.SentinelPasswordFile != "", "sentinel_password and sentinel_password_file are both set: keep one")
+	bad(!c.SentinelPassword.IsZero() && c.SentinelPasswordFile != "",
+		"sentinel_password and sentinel_password_file are both set: keep one")
 	bad(c.MasterName == "" && (c.SentinelUsername != "" || !c.SentinelPassword.IsZero() || c.SentinelPasswordFile != ""),
 		"sentinel_username and sentinel_password need master_name")
-	bad(c.HubKeyFile == "", "hub_key_file: name a file with at least %d bytes of key, the same on every hub: `openssl rand -hex 32`", minHubKey)
+	bad(c.HubKeyFile == "",
+		"hub_key_file: name a file with at least %d bytes of key, the same on every hub: `openssl rand -hex 32`", minHubKey)
 	bad(c.Replicas < 0, "replicas: must not be negative")
 	bad(c.WaitTimeout < 0 || c.WaitTimeout > time.Minute, "wait_timeout: must be 1ms to 1m")
 	bad(c.WaitTimeout > 0 && c.WaitTimeout < time.Millisecond, "wait_timeout: must be 1ms to 1m")

@@ -19,22 +19,23 @@ func TestValidate(t *testing.T) {
 		change func(*Config)
 		want   string // a part of the error, or empty
 	}{
-		"a server":                {func(*Config) {}, ""},
-		"a socket":                {func(c *Config) { c.Addrs = []string{"/run/redis.sock"} }, ""},
-		"IPv6":                    {func(c *Config) { c.Addrs = []string{"[::1]:6379"} }, ""},
-		"a Cluster":               {func(c *Config) { c.Addrs = []string{"a:1", "b:1"} }, ""},
-		"Sentinels":               {func(c *Config) { c.Addrs, c.MasterName, c.DB = []string{"a:1", "b:1"}, "team", 2 }, ""},
-		"all of TLS":              {func(c *Config) { c.TLS = TLS{true, "ca", "cert", "key", "name"} }, ""},
-		"nothing":                 {func(c *Config) { *c = Config{} }, "addrs: name at least one server"},
-		"no port":                 {func(c *Config) { c.Addrs = []string{"localhost"} }, "neither host:port nor"},
-		"an empty port":           {func(c *Config) { c.Addrs = []string{"localhost:"} }, "neither host:port nor"},
-		"a relative socket":       {func(c *Config) { c.Addrs = []string{"redis.sock"} }, "neither host:port nor"},
-		"a Cluster on a socket":   {func(c *Config) { c.Addrs, c.Cluster = []string{"/a"}, true }, "no unix sockets"},
-		"a Cluster's database":    {func(c *Config) { c.Cluster, c.DB = true, 1 }, "only database 0"},
-		"a Cluster and Sentinels": {func(c *Config) { c.Cluster, c.MasterName = true, "x" }, "Sentinels do not watch a Cluster"},
-		"a negative database":     {func(c *Config) { c.DB = -1 }, "db: must not be negative"},
-		"two passwords":           {func(c *Config) { c.Password, c.PasswordFile = secret.New("hush"), "f" }, "keep one"},
-		"a user, no password":     {func(c *Config) { c.Username = "hub" }, "set password_file too"},
+		"a server":              {func(*Config) {}, ""},
+		"a socket":              {func(c *Config) { c.Addrs = []string{"/run/redis.sock"} }, ""},
+		"IPv6":                  {func(c *Config) { c.Addrs = []string{"[::1]:6379"} }, ""},
+		"a Cluster":             {func(c *Config) { c.Addrs = []string{"a:1", "b:1"} }, ""},
+		"Sentinels":             {func(c *Config) { c.Addrs, c.MasterName, c.DB = []string{"a:1", "b:1"}, "team", 2 }, ""},
+		"all of TLS":            {func(c *Config) { c.TLS = TLS{true, "ca", "cert", "key", "name"} }, ""},
+		"nothing":               {func(c *Config) { *c = Config{} }, "addrs: name at least one server"},
+		"no port":               {func(c *Config) { c.Addrs = []string{"localhost"} }, "neither host:port nor"},
+		"an empty port":         {func(c *Config) { c.Addrs = []string{"localhost:"} }, "neither host:port nor"},
+		"a relative socket":     {func(c *Config) { c.Addrs = []string{"redis.sock"} }, "neither host:port nor"},
+		"a Cluster on a socket": {func(c *Config) { c.Addrs, c.Cluster = []string{"/a"}, true }, "no unix sockets"},
+		"a Cluster's database":  {func(c *Config) { c.Cluster, c.DB = true, 1 }, "only database 0"},
+		"a Cluster and Sentinels": {func(c *Config) { c.Cluster, c.MasterName = true, "x" },
+			"Sentinels do not watch a Cluster"},
+		"a negative database": {func(c *Config) { c.DB = -1 }, "db: must not be negative"},
+		"two passwords":       {func(c *Config) { c.Password, c.PasswordFile = secret.New("hush"), "f" }, "keep one"},
+		"a user, no password": {func(c *Config) { c.Username = "hub" }, "set password_file too"},
 		"two Sentinel passwords": {func(c *Config) {
 			c.MasterName, c.SentinelPassword, c.SentinelPasswordFile = "x", secret.New("hush"), "f"
 		}, "keep one"},
@@ -107,7 +108,8 @@ read_timeout: 4s
 // sameConfig compares what a Config without addresses holds.
 func sameConfig(a, b Config) bool {
 	return a.MasterName == b.MasterName && a.Username == b.Username && a.PasswordFile == b.PasswordFile &&
-		a.SentinelUsername == b.SentinelUsername && a.SentinelPassword.Reveal() == b.SentinelPassword.Reveal() && a.DB == b.DB &&
+		a.SentinelUsername == b.SentinelUsername && a.SentinelPassword.Reveal() == b.SentinelPassword.Reveal() &&
+		a.DB == b.DB &&
 		a.TLS == b.TLS && a.HubKeyFile == b.HubKeyFile && a.Replicas == b.Replicas && a.WaitTimeout == b.WaitTimeout &&
 		a.DialTimeout == b.DialTimeout && a.ReadTimeout == b.ReadTimeout
 }
@@ -144,7 +146,8 @@ func TestFilesThatDoNotFit(t *testing.T) {
 		}, "sentinel_password_file"},
 		"no authority":       {func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: missing} }, "ca_file"},
 		"an empty authority": {func(c *Config) { c.TLS = TLS{Enabled: true, CAFile: empty} }, "holds no PEM certificate"},
-		"no certificate":     {func(c *Config) { c.TLS = TLS{Enabled: true, CertFile: missing, KeyFile: missing} }, "cert_file"},
+		"no certificate": {func(c *Config) { c.TLS = TLS{Enabled: true, CertFile: missing, KeyFile: missing} },
+			"cert_file"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +166,8 @@ func TestFilesThatDoNotFit(t *testing.T) {
 
 func TestMillisRoundsUp(t *testing.T) {
 	at := time.UnixMilli(1000)
-	for add, want := range map[time.Duration]string{0: "1000", 1: "1001", time.Microsecond: "1001", time.Millisecond: "1001"} {
+	for add, want := range map[time.Duration]string{0: "1000", 1: "1001", time.Microsecond: "1001",
+		time.Millisecond: "1001"} {
 		if got := millis(at.Add(add)); got != want {
 			t.Errorf("1 s and %v: got %s, want %s", add, got, want)
 		}

@@ -32,7 +32,8 @@ func TestPutWaitsForReplicas(t *testing.T) {
 	// before the replica has it.
 	for range 2 {
 		err := put()
-		if !errors.Is(err, errTooFew) || errors.Is(err, approver.ErrConflict) || !strings.Contains(err.Error(), "0 of 1 within 200ms") {
+		if !errors.Is(err, errTooFew) || errors.Is(err, approver.ErrConflict) ||
+			!strings.Contains(err.Error(), "0 of 1 within 200ms") {
 			t.Fatalf("without the replica: got %v, want to hear of too few acknowledgements", err)
 		}
 	}

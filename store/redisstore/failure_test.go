@@ -125,7 +125,8 @@ func TestNothingIsLostOrDoneTwiceWhileRedisCrashes(t *testing.T) {
 	successes := 0
 	for _, result := range results {
 		for name, o := range result {
-			if n := times[name]; n > 1 || o.done && n != 1 || o.refused && !o.again && n != 0 || !o.done && !o.refused && n != 0 {
+			if n := times[name]; n > 1 || o.done && n != 1 || o.refused && !o.again && n != 0 ||
+				!o.done && !o.refused && n != 0 {
 				t.Errorf("%s is in the list %d times: %+v", name, n, o)
 			}
 			if o.done {
@@ -173,7 +174,8 @@ func TestCallsEndWhileRedisHangs(t *testing.T) {
 	server := startFor(t, redistest.Options{})
 	// Without the bound on the whole call, the client would try again.
 	s, err := Open(t.Context(), Config{
-		Addrs: []string{server.Addr}, HubKeyFile: hubKeyFile(t, "k"), DialTimeout: 200 * time.Millisecond, ReadTimeout: 2 * time.Second,
+		Addrs: []string{server.Addr}, HubKeyFile: hubKeyFile(t, "k"), DialTimeout: 200 * time.Millisecond,
+		ReadTimeout: 2 * time.Second,
 	}, quiet())
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +205,8 @@ func TestCallsEndWhileRedisHangs(t *testing.T) {
 			if d := time.Since(began); d > 10*time.Second {
 				t.Errorf("%s took %v", name, d)
 			}
-			for _, certain := range []error{nil, approver.ErrConflict, approver.ErrNotFound, approver.ErrHeld, approver.ErrTampered} {
+			for _, certain := range []error{nil, approver.ErrConflict, approver.ErrNotFound, approver.ErrHeld,
+				approver.ErrTampered} {
 				if errors.Is(err, certain) {
 					t.Errorf("%s of a Redis that hangs: got %v, want an ambiguous error", name, err)
 				}
@@ -324,7 +327,8 @@ func TestAWriteIsSentOnce(t *testing.T) {
 	for replicas := range 2 {
 		r := startRouter(t, server.Addr)
 		s, err := open(t.Context(), Config{
-			Addrs: []string{r.Addr().String()}, HubKeyFile: hubKeyFile(t, "k"), Replicas: replicas, WaitTimeout: 10 * time.Second,
+			Addrs: []string{r.Addr().String()}, HubKeyFile: hubKeyFile(t, "k"), Replicas: replicas,
+			WaitTimeout: 10 * time.Second,
 		}, quiet(), time.Hour)
 		if err != nil {
 			t.Fatal(err)

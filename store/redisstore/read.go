@@ -160,7 +160,9 @@ func (s *Store) Scheduled(ctx context.Context, shard, limit int) ([]string, erro
 }
 
 // scheduled lists a shard's records that are due up to a time.
-func (s *Store) scheduled(ctx context.Context, shard, limit int, until func(context.Context) (any, error)) ([]string, error) {
+func (s *Store) scheduled(
+	ctx context.Context, shard, limit int, until func(context.Context) (any, error),
+) ([]string, error) {
 	limit, err := arg.Due(shard, limit)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,8 @@ func newSealers(hubKeys []secret.Text) (sealer, error) {
 // newSealer derives the signing key, which serves nothing else, from the hub key.
 func newSealer(hubKey string) (sealer, error) {
 	if len(hubKey) < minHubKey {
-		return sealer{}, fmt.Errorf("hub_key_file: the key has %d bytes, but needs at least %d: make one with `openssl rand -hex 32`", len(hubKey), minHubKey)
+		return sealer{}, fmt.Errorf("hub_key_file: the key has %d bytes, but needs at least %d: make one with `openssl "+
+			"rand -hex 32`", len(hubKey), minHubKey)
 	}
 	key, err := hkdf.Key(sha256.New, []byte(hubKey), nil, "approver redisstore record 1", sha256.Size)
 	if err != nil {
@@ -91,7 +92,8 @@ func (s sealer) open(key string, b []byte) ([]byte, approver.Rev, error) {
 		return nil, "", fmt.Errorf("%w: %s is not a record of format %d", approver.ErrTampered, key, format)
 	}
 	rev, mac, value := approver.Rev(b[1:1+revLen]), b[1+revLen:headLen], b[headLen:]
-	if s.made(mac, key, rev, value) || slices.ContainsFunc(s.old, func(o sealer) bool { return o.made(mac, key, rev, value) }) {
+	if s.made(mac, key, rev, value) ||
+		slices.ContainsFunc(s.old, func(o sealer) bool { return o.made(mac, key, rev, value) }) {
 		return value, rev, nil
 	}
 	return nil, "", fmt.Errorf("%w: %s", approver.ErrTampered, key)

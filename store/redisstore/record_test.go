@@ -34,7 +34,8 @@ func TestSignatureTellsPartsApart(t *testing.T) {
 	s := sealerFor(t, testHubKey)
 	seen := make(map[string]string)
 	for _, parts := range [][3]string{
-		{"ab", "c", "d"}, {"a", "bc", "d"}, {"ab", "", "cd"}, {"", "abc", "d"}, {"abcd", "", ""}, {"", "", "abcd"}, {"ab", "c", "d\x00"},
+		{"ab", "c", "d"}, {"a", "bc", "d"}, {"ab", "", "cd"}, {"", "abc", "d"}, {"abcd", "", ""}, {"", "", "abcd"},
+		{"ab", "c", "d\x00"},
 	} {
 		mac := string(s.sign(parts[0], approver.Rev(parts[1]), []byte(parts[2])))
 		if other, ok := seen[mac]; ok {

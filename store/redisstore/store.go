@@ -204,14 +204,18 @@ func (s *Store) Close() error {
 // caller sends it again. Should that end in ErrConflict, then the first may
 // still have been carried out, and the record changed once more since: only the
 // record can tell.
-func (s *Store) Put(ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s *Store) Put(
+	ctx context.Context, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	return s.PutBefore(ctx, time.Time{}, key, value, prev, next, due, keepUntil)
 }
 
 // PutBefore implements approver.KV. The server looks at the clock in the very
 // script that writes. In a Cluster that is the clock of the record's own server:
 // let the servers' clocks agree.
-func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time) error {
+func (s *Store) PutBefore(
+	ctx context.Context, before time.Time, key string, value []byte, prev, next approver.Rev, due, keepUntil time.Time,
+) error {
 	if err := arg.Put(key, value, prev, next, due, keepUntil); err != nil {
 		return err
 	}
@@ -220,7 +224,8 @@ func (s *Store) PutBefore(ctx context.Context, before time.Time, key string, val
 		return err
 	}
 	defer cancel()
-	keys, args := s.putArgs(before, approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
+	keys, args := s.putArgs(before,
+		approver.Write{Key: key, Value: value, Prev: prev, Next: next, Due: due, KeepUntil: keepUntil})
 	written, err := s.write(ctx, s.scripts.put, keys, args...)
 	return s.putResult(key, written, err)
 }
@@ -235,7 +240,8 @@ func (s *Store) putArgs(before time.Time, w approver.Write) (keys []string, args
 			keys = append(keys, clockKey) // which may run ahead of the server's
 		}
 	}
-	return keys, []any{string(w.Prev), s.seal.seal(w.Key, w.Next, w.Value), millis(w.Due), millis(w.KeepUntil), wakeChannel, deadline}
+	return keys, []any{string(w.Prev), s.seal.seal(w.Key, w.Next, w.Value), millis(w.Due), millis(w.KeepUntil),
+		wakeChannel, deadline}
 }
 
 // putResult is what the script's answer says of a put.

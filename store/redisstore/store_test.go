@@ -115,7 +115,8 @@ func TestConformanceOverTLS(t *testing.T) {
 
 func TestConformanceOnACluster(t *testing.T) {
 	t.Parallel()
-	c, err := redistest.StartCluster(t.Context(), 3, redistest.Options{Password: "admin-secret", ACL: []string{aclUser}, Config: inMemory})
+	c, err := redistest.StartCluster(t.Context(), 3,
+		redistest.Options{Password: "admin-secret", ACL: []string{aclUser}, Config: inMemory})
 	if err != nil {
 		t.Fatal(err)
 	}

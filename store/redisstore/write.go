@@ -75,7 +75,9 @@ func (s *Store) write(ctx context.Context, script *script, keys []string, args .
 
 // writeAndWait sends the script and WAIT down one connection: WAIT is about the
 // writes of its own connection.
-func (s *Store) writeAndWait(ctx context.Context, node *redis.Client, script *script, keys []string, args []any) (int64, error) {
+func (s *Store) writeAndWait(
+	ctx context.Context, node *redis.Client, script *script, keys []string, args []any,
+) (int64, error) {
 	send := func(cmd once) *redis.Cmd {
 		pipe := node.Pipeline()
 		_ = pipe.Process(ctx, cmd)

@@ -43,7 +43,8 @@ func putAll(t *testing.T, f *fixture) {
 	wantRecord(t, s, taken, "was there", was)
 	wantGone(t, s, writes[4].Key)
 	shard, _ := approver.ShardOfKey(changed)
-	if keys, err := s.(approver.Lister).Scheduled(t.Context(), shard, 10); err != nil || len(keys) != 1 || keys[0] != changed {
+	if keys, err := s.(approver.Lister).Scheduled(t.Context(), shard, 10); err != nil || len(keys) != 1 ||
+		keys[0] != changed {
 		t.Errorf("scheduled %q, %v", keys, err)
 	}
 	if errs := s.(approver.Batcher).PutAll(t.Context(), nil); len(errs) != 0 {

@@ -67,7 +67,8 @@ func getNow(t *testing.T, f *fixture) {
 		if name == "no key of ours" {
 			key = "mine"
 		}
-		if value, _, now, err := both.GetNow(ctx, key); err == nil || errors.Is(err, approver.ErrNotFound) || value != nil || !now.IsZero() {
+		if value, _, now, err := both.GetNow(ctx, key); err == nil || errors.Is(err, approver.ErrNotFound) || value != nil ||
+			!now.IsZero() {
 			t.Errorf("%s: %q, %v, %v", name, value, now, err)
 		}
 		key = newKey()
@@ -171,9 +172,11 @@ func revisionUsedTwice(t *testing.T, f *fixture) {
 func oddArguments(t *testing.T, f *fixture) {
 	s := f.open()
 	keys := []string{
-		"", "x", "ap:", "ap:{07}", "ap:{07}:", "ap:{07}:due", "ap:{07}:req:", "ap:{07}::id", "ap:{64}:req:id", "ap:{7}:req:id",
+		"", "x", "ap:", "ap:{07}", "ap:{07}:", "ap:{07}:due", "ap:{07}:req:", "ap:{07}::id", "ap:{64}:req:id",
+		"ap:{7}:req:id",
 		"ap:{-1}:req:id", "ap:{aa}:req:id", "AP:{07}:req:id", " ap:{07}:req:id", "ap:{07}/lease:x", "ap:07:req:id",
-		"ap:{07}:req:a\x00b", "ap:{07}:req:a\nb", "ap:{07}:req:\xff", "ap:{07}:req:\u202ea", "ap:{07}:req:" + strings.Repeat("a", 2000),
+		"ap:{07}:req:a\x00b", "ap:{07}:req:a\nb", "ap:{07}:req:\xff", "ap:{07}:req:\u202ea",
+		"ap:{07}:req:" + strings.Repeat("a", 2000),
 	}
 	for _, key := range keys {
 		if _, _, err := s.Get(t.Context(), key); err == nil || errors.Is(err, approver.ErrNotFound) {
@@ -198,11 +201,14 @@ func oddArguments(t *testing.T, f *fixture) {
 		"not version 4": func() error {
 			return s.Put(t.Context(), key, nil, "", "00000000-0000-0000-0000-000000000000", now, later())
 		},
-		"odd previous":      func() error { return s.Put(t.Context(), key, nil, "x", rev, now, later()) },
-		"revision kept":     func() error { return s.Put(t.Context(), key, nil, rev, rev, now, later()) },
-		"forgotten too so":  func() error { return s.Put(t.Context(), key, nil, "", rev, now, now.Add(-time.Second)) },
-		"due before 1970":   func() error { return s.Put(t.Context(), key, nil, "", rev, time.Unix(-1, 0), later()) },
-		"due too far":       func() error { return s.Put(t.Context(), key, nil, "", rev, now.AddDate(300, 0, 0), time.Time{}) },
+		"odd previous":     func() error { return s.Put(t.Context(), key, nil, "x", rev, now, later()) },
+		"revision kept":    func() error { return s.Put(t.Context(), key, nil, rev, rev, now, later()) },
+		"forgotten too so": func() error { return s.Put(t.Context(), key, nil, "", rev, now, now.Add(-time.Second)) },
+		"due before 1970":  func() error { return s.Put(t.Context(), key, nil, "", rev, time.Unix(-1, 0), later()) },
+		"due too far": func() error {
+			return s.Put(t.Context(), key, nil, "", rev, now.AddDate(300, 0, 0),
+				time.Time{})
+		},
 		"kept for too long": func() error { return s.Put(t.Context(), key, nil, "", rev, now, now.AddDate(300, 0, 0)) },
 		"too large":         func() error { return s.Put(t.Context(), key, make([]byte, 16<<20+1), "", rev, now, later()) },
 	}

@@ -168,11 +168,13 @@ type use struct {
 
 // say sends a conversation to the model and reads its answer, streamed or whole.
 func say(stream bool, messages ...any) (text string, calls []use) {
-	body, err := json.Marshal(map[string]any{"model": "m", "stream": stream, "tools": []any{map[string]any{"name": "Bash"}}, "messages": messages})
+	body, err := json.Marshal(map[string]any{"model": "m", "stream": stream,
+		"tools": []any{map[string]any{"name": "Bash"}}, "messages": messages})
 	if err != nil {
 		panic(err)
 	}
-	res, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages?beta=true", "application/json", bytes.NewReader(body))
+	res, err := http.Post(os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages?beta=true", "application/json",
+		bytes.NewReader(body))
 	if err != nil {
 		panic(err)
 	}

@@ -263,8 +263,9 @@ func (s *Server) identify(g *session, raw json.RawMessage) bool {
 		s.mu.Unlock()
 		g.write(opDispatch, "READY", map[string]any{
 			"v": 10, "user": bot, "session_id": g.id, "resume_gateway_url": "ws://" + s.addr + "/gateway",
-			"guilds": []any{map[string]any{"id": s.guild, "unavailable": true}}, "application": map[string]any{"id": s.app, "flags": 0},
-			"shard": []int{0, 1},
+			"guilds":      []any{map[string]any{"id": s.guild, "unavailable": true}},
+			"application": map[string]any{"id": s.app, "flags": 0},
+			"shard":       []int{0, 1},
 		})
 		s.mu.Lock()
 		g.ready = true

@@ -69,7 +69,9 @@ func (s *Server) Unanswered() int {
 }
 
 // begin makes an interaction and its event. The caller holds mu.
-func (s *Server) begin(kind int, user string, c *channel, m *message, data map[string]any) (*interaction, map[string]any) {
+func (s *Server) begin(
+	kind int, user string, c *channel, m *message, data map[string]any,
+) (*interaction, map[string]any) {
 	i := &interaction{id: s.id(), kind: kind, user: user, channel: c.ID, at: time.Now(), acked: s.AckElsewhere}
 	i.token = InteractionToken + i.id
 	s.interactions[i.token] = i
@@ -172,7 +174,8 @@ func checkModal(i *interaction, raw json.RawMessage) (*modal, error) {
 		if err := length("custom_id", in.CustomID, 1, 100); err != nil {
 			return nil, err
 		}
-		if in.Style < 1 || in.Style > 2 || in.MinLength < 0 || in.MinLength > 4000 || in.MaxLength < 0 || in.MaxLength > 4000 {
+		if in.Style < 1 || in.Style > 2 || in.MinLength < 0 || in.MinLength > 4000 || in.MaxLength < 0 ||
+			in.MaxLength > 4000 {
 			return nil, invalid("style", "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.")
 		}
 	}

@@ -200,7 +200,8 @@ func checkComponents(rows []component) error {
 
 // empty reports whether nothing would be seen of a new message.
 func (d *draft) empty(files []upload) bool {
-	return (d.Content == nil || strings.TrimSpace(*d.Content) == "") && (d.Embeds == nil || len(*d.Embeds) == 0) && len(files) == 0
+	return (d.Content == nil || strings.TrimSpace(*d.Content) == "") && (d.Embeds == nil || len(*d.Embeds) == 0) &&
+		len(files) == 0
 }
 
 // apply writes a draft into a message. The caller holds mu.
@@ -222,7 +223,8 @@ func (s *Server) apply(m *message, d *draft, files []upload) {
 		id := s.id()
 		path := "/attachments/" + m.ChannelID + "/" + id + "/" + f.name
 		s.files[path] = f.data
-		m.Attachments = append(m.Attachments, file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.addr + path})
+		m.Attachments = append(m.Attachments,
+			file{ID: id, Filename: f.name, Size: len(f.data), URL: "http://" + s.addr + path})
 	}
 	// Without allowed_mentions Discord notifies everybody whom the text names.
 	if d.Mentions == nil || d.Mentions.Parse == nil || len(*d.Mentions.Parse) > 0 {

@@ -124,7 +124,8 @@ func (s *Server) Type(user, conversation, text string) {
 		return
 	}
 	verb, rest, _ := strings.Cut(text, " ")
-	if rest = strings.TrimSpace(rest); strings.HasPrefix(verb, "/") && rest != "" && s.Command(user, conversation, verb[1:], rest) {
+	if rest = strings.TrimSpace(rest); strings.HasPrefix(verb, "/") && rest != "" &&
+		s.Command(user, conversation, verb[1:], rest) {
 		return
 	}
 	s.say(user, conversation, text, func(*message) {})

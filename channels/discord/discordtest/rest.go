@@ -222,7 +222,8 @@ func (s *Server) getGatewayBot(*http.Request) (any, error) {
 	defer s.mu.Unlock()
 	return map[string]any{
 		"url": "ws://" + s.addr + "/gateway", "shards": 1,
-		"session_start_limit": map[string]any{"total": 1000, "remaining": s.budget, "reset_after": 14_400_000, "max_concurrency": 1},
+		"session_start_limit": map[string]any{"total": 1000, "remaining": s.budget, "reset_after": 14_400_000,
+			"max_concurrency": 1},
 	}, nil
 }
 
@@ -250,7 +251,8 @@ func (s *Server) postCommand(r *http.Request) (any, error) {
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		return nil, errJSON
 	}
-	if !regexp.MustCompile(`^[-_\p{L}\p{N}]{1,32}$`).MatchString(in.Name) || in.Description == "" || len(in.Description) > 100 ||
+	if !regexp.MustCompile(`^[-_\p{L}\p{N}]{1,32}$`).MatchString(in.Name) || in.Description == "" ||
+		len(in.Description) > 100 ||
 		len(in.Options) != 1 || in.Options[0].Type != 3 || len(in.Options[0].Description) > 100 {
 		return nil, invalid("name", "BASE_TYPE_BAD_LENGTH", "Command is invalid")
 	}

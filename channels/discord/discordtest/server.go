@@ -98,7 +98,8 @@ func New() *Server {
 	s := &Server{
 		HeartbeatEvery: 41250 * time.Millisecond, AckWithin: 3 * time.Second, PostLimit: 5, PostWindow: time.Second,
 		began: time.Now(), budget: 1000, faultEnds: make(chan struct{}),
-		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{}, files: map[string][]byte{},
+		users: map[string]*user{}, channels: map[string]*channel{}, messages: map[string]*message{},
+		files:  map[string][]byte{},
 		nonces: map[string]string{}, posts: map[string][]time.Time{}, commands: map[string]bool{},
 		interactions: map[string]*interaction{}, sessions: map[*session]bool{}, resumable: map[string]*session{},
 	}

@@ -67,20 +67,23 @@ func TestMessageLimits(t *testing.T) {
 		status int
 		code   int
 	}{
-		"good":              {m{"content": long(2000), "embeds": []any{m{"description": long(4096)}}, "components": row(button("a", "A"), button("b", "B"))}, 200, 0},
-		"empty":             {m{"content": " "}, 400, 50006},
-		"not JSON":          {json.RawMessage(`"x"`), 400, 50109},
-		"long content":      {m{"content": long(2001)}, 400, 50035},
-		"long description":  {embedOf(m{"description": long(4097)}), 400, 50035},
-		"long value":        {embedOf(m{"fields": []any{m{"name": "n", "value": long(1025)}}}), 400, 50035},
-		"blank value":       {embedOf(m{"fields": []any{m{"name": "n", "value": " "}}}), 400, 50035},
-		"long embeds":       {m{"embeds": []any{m{"description": long(4000)}, m{"description": long(2001)}}}, 400, 50035},
-		"long nonce":        {m{"content": "x", "nonce": long(26)}, 400, 50035},
-		"long label":        {m{"content": "x", "components": row(button("a", long(81)))}, 400, 50035},
-		"no label":          {m{"content": "x", "components": row(button("a", ""))}, 400, 50035},
-		"long custom id":    {m{"content": "x", "components": row(button(long(101), "A"))}, 400, 50035},
-		"same custom id":    {m{"content": "x", "components": row(button("a", "A"), button("a", "B"))}, 400, 50035},
-		"six buttons":       {m{"content": "x", "components": row(button("1", "A"), button("2", "A"), button("3", "A"), button("4", "A"), button("5", "A"), button("6", "A"))}, 400, 50035},
+		"good": {m{"content": long(2000), "embeds": []any{m{"description": long(4096)}},
+			"components": row(button("a", "A"), button("b", "B"))}, 200, 0},
+		"empty":            {m{"content": " "}, 400, 50006},
+		"not JSON":         {json.RawMessage(`"x"`), 400, 50109},
+		"long content":     {m{"content": long(2001)}, 400, 50035},
+		"long description": {embedOf(m{"description": long(4097)}), 400, 50035},
+		"long value":       {embedOf(m{"fields": []any{m{"name": "n", "value": long(1025)}}}), 400, 50035},
+		"blank value":      {embedOf(m{"fields": []any{m{"name": "n", "value": " "}}}), 400, 50035},
+		"long embeds":      {m{"embeds": []any{m{"description": long(4000)}, m{"description": long(2001)}}}, 400, 50035},
+		"long nonce":       {m{"content": "x", "nonce": long(26)}, 400, 50035},
+		"long label":       {m{"content": "x", "components": row(button("a", long(81)))}, 400, 50035},
+		"no label":         {m{"content": "x", "components": row(button("a", ""))}, 400, 50035},
+		"long custom id":   {m{"content": "x", "components": row(button(long(101), "A"))}, 400, 50035},
+		"same custom id":   {m{"content": "x", "components": row(button("a", "A"), button("a", "B"))}, 400, 50035},
+		"six buttons": {m{"content": "x",
+			"components": row(button("1", "A"), button("2", "A"), button("3", "A"), button("4", "A"), button("5", "A"),
+				button("6", "A"))}, 400, 50035},
 		"button out of row": {m{"content": "x", "components": []any{button("a", "A")}}, 400, 50035},
 	} {
 		if status, code, _ := ask(t, s, s.Token(), "POST", path, c.body); status != c.status || code != c.code {
@@ -97,7 +100,8 @@ func TestMessageLimits(t *testing.T) {
 		"unknown message": {s.Token(), "PATCH", path + "/1", 404, 10008},
 		"unknown route":   {s.Token(), "GET", "/v10/secrets", 404, 0},
 	} {
-		if status, code, _ := ask(t, s, c.token, c.method, c.path, map[string]any{"content": "x"}); status != c.status || code != c.code {
+		if status, code, _ := ask(t, s, c.token, c.method, c.path, map[string]any{"content": "x"}); status != c.status ||
+			code != c.code {
 			t.Errorf("%s: %d, code %d; want %d, code %d", name, status, code, c.status, c.code)
 		}
 	}
@@ -122,7 +126,8 @@ func TestRateLimitAndPings(t *testing.T) {
 // connect identifies and returns the connection, or the close code.
 func connect(t *testing.T, s *Server, query, token string, intents int) (*websocket.Conn, int) {
 	t.Helper()
-	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimSuffix(s.URL()[4:], "/api")+"/gateway/"+query, nil)
+	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(),
+		"ws"+strings.TrimSuffix(s.URL()[4:], "/api")+"/gateway/"+query, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +224,8 @@ func TestInteractionAcknowledgement(t *testing.T) {
 	}
 	id, token = press()
 	time.Sleep(250 * time.Millisecond)
-	if status, code, _ := ask(t, s, "", "POST", fmt.Sprintf("/v10/interactions/%s/%s/callback", id, token), later); status != 404 || code != 10062 {
+	if status, code, _ := ask(t, s, "", "POST", fmt.Sprintf("/v10/interactions/%s/%s/callback", id, token),
+		later); status != 404 || code != 10062 {
 		t.Errorf("a late acknowledgement: %d, code %d", status, code)
 	}
 	if n := s.Unanswered(); n != 1 {
@@ -232,9 +238,11 @@ func TestInteractionAcknowledgement(t *testing.T) {
 
 func TestDrawn(t *testing.T) {
 	for text, want := range map[string]string{
-		"**b** _i_ ~~s~~ __u__": "b i s u", "||x||": "(spoiler)", "[a](https://e.example)": "a", "@everyone": "(ping)everyone",
-		`\*\*b\*\* \@everyone`: "**b** @everyone", "`**b**`": "**b**", "```bash\n**b**\n```x": "**b**x", "# head\n> quote": "head\nquote",
-		"<@1>": "@unknown-user", "snake_case_name": "snake_case_name", `back\slash`: `back\slash`,
+		"**b** _i_ ~~s~~ __u__": "b i s u", "||x||": "(spoiler)", "[a](https://e.example)": "a",
+		"@everyone":            "(ping)everyone",
+		`\*\*b\*\* \@everyone`: "**b** @everyone", "`**b**`": "**b**", "```bash\n**b**\n```x": "**b**x",
+		"# head\n> quote": "head\nquote",
+		"<@1>":            "@unknown-user", "snake_case_name": "snake_case_name", `back\slash`: `back\slash`,
 	} {
 		if got := Drawn(text); got != want {
 			t.Errorf("%q is drawn as %q, want %q", text, got, want)
@@ -250,7 +258,8 @@ func TestCardsHaveLabels(t *testing.T) {
 	ask(t, s, s.Token(), "POST", "/v10/channels/"+channel+"/messages",
 		map[string]any{"content": "x", "components": row(button("a", "Deny"), button("b", "Enter code…"))})
 	card := s.Cards(channel)[0]
-	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) || !slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
+	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) ||
+		!slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
 		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

@@ -24,7 +24,8 @@ type Waiting struct {
 // What people are told of a code that they sent to pair.
 const (
 	PairedText    = "That was the code. Whoever runs approver pair is asked now whether you may approve."
-	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was changed."
+	NotPairedText = "That is not the code that approver pair shows, or it was used, or its time is over. Nothing was " +
+		"changed."
 )
 
 // Pair waits for code; see [approver.Pairer].

@@ -275,7 +275,8 @@ func (s *Server) SubmitPayload(user, text string) (map[string]any, error) {
 	p := s.envelopeOf("view_submission", user)
 	body := reply{"id": v.id, "team_id": Team, "app_id": AppID, "bot_id": BotID, "hash": "1.h", "root_view_id": v.id,
 		"app_installed_team_id": Team,
-		"state":                 reply{"values": reply{block: reply{action: reply{"type": "plain_text_input", "value": text}}}}}
+		"state": reply{"values": reply{block: reply{action: reply{"type": "plain_text_input",
+			"value": text}}}}}
 	for name, raw := range v.body {
 		body[name] = raw
 	}

@@ -74,20 +74,30 @@ func TestErrorsOfMethods(t *testing.T) {
 		{"unknown method", "chat.postMassage", bot, "unknown_method", nil},
 		{"no text", "chat.postMessage", bot, "no_text", []string{"channel", room}},
 		{"no such channel", "chat.postMessage", bot, "channel_not_found", []string{"channel", "C0NONE1234", "text", "x"}},
-		{"private channel without the bot", "chat.postMessage", bot, "channel_not_found", []string{"channel", "G0PRIVATE1", "text", "x"}},
-		{"public channel without the bot", "chat.postMessage", bot, "not_in_channel", []string{"channel", "C0PUBLIC12", "text", "x"}},
+		{"private channel without the bot", "chat.postMessage", bot, "channel_not_found",
+			[]string{"channel", "G0PRIVATE1", "text", "x"}},
+		{"public channel without the bot", "chat.postMessage", bot, "not_in_channel",
+			[]string{"channel", "C0PUBLIC12", "text", "x"}},
 		{"archived", "chat.postMessage", bot, "is_archived", []string{"channel", "C0OLD12345", "text", "x"}},
-		{"no such thread", "chat.postMessage", bot, "thread_not_found", []string{"channel", room, "text", "x", "thread_ts", "1.1"}},
-		{"endless text", "chat.postMessage", bot, "msg_too_long", []string{"channel", room, "text", strings.Repeat("x", 40001)}},
-		{"bad blocks", "chat.postMessage", bot, "invalid_blocks", []string{"channel", room, "text", "x", "blocks", `[{"type":"section"}]`}},
-		{"no blocks at all", "chat.postMessage", bot, "invalid_blocks_format", []string{"channel", room, "text", "x", "blocks", `{`}},
+		{"no such thread", "chat.postMessage", bot, "thread_not_found",
+			[]string{"channel", room, "text", "x", "thread_ts", "1.1"}},
+		{"endless text", "chat.postMessage", bot, "msg_too_long",
+			[]string{"channel", room, "text", strings.Repeat("x", 40001)}},
+		{"bad blocks", "chat.postMessage", bot, "invalid_blocks",
+			[]string{"channel", room, "text", "x", "blocks", `[{"type":"section"}]`}},
+		{"no blocks at all", "chat.postMessage", bot, "invalid_blocks_format",
+			[]string{"channel", room, "text", "x", "blocks", `{`}},
 		{"update of nothing", "chat.update", bot, "message_not_found", []string{"channel", room, "ts", "1.1", "text", "x"}},
-		{"update of a person's message", "chat.update", bot, "cant_update_message", []string{"channel", room, "ts", theirs, "text", "x"}},
-		{"deletion of a person's message", "chat.delete", bot, "cant_delete_message", []string{"channel", room, "ts", theirs}},
-		{"whisper to nobody", "chat.postEphemeral", bot, "user_not_in_channel", []string{"channel", room, "user", "U0NOBODY12", "text", "x"}},
+		{"update of a person's message", "chat.update", bot, "cant_update_message",
+			[]string{"channel", room, "ts", theirs, "text", "x"}},
+		{"deletion of a person's message", "chat.delete", bot, "cant_delete_message",
+			[]string{"channel", room, "ts", theirs}},
+		{"whisper to nobody", "chat.postEphemeral", bot, "user_not_in_channel",
+			[]string{"channel", room, "user", "U0NOBODY12", "text", "x"}},
 		{"dialogue without trigger", "views.open", bot, "invalid_trigger_id", []string{"trigger_id", "1"}},
 		{"empty file", "files.getUploadURLExternal", bot, "invalid_arguments", []string{"filename", "a", "length", "0"}},
-		{"unknown file", "files.completeUploadExternal", bot, "file_not_found", []string{"channel_id", room, "files", `[{"id":"F1"}]`}},
+		{"unknown file", "files.completeUploadExternal", bot, "file_not_found",
+			[]string{"channel_id", room, "files", `[{"id":"F1"}]`}},
 		{"replies to nothing", "conversations.replies", bot, "thread_not_found", []string{"channel", room, "ts", "1.1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,10 +114,12 @@ func TestCheckBlocks(t *testing.T) {
 		return `{"type":"section","text":{"type":"plain_text","text":"` + strings.Repeat("é", n) + `"}}`
 	}
 	pre := func(n int) string {
-		return `{"type":"rich_text","elements":[{"type":"rich_text_preformatted","elements":[{"type":"text","text":"` + strings.Repeat("x", n) + `"}]}]}`
+		return `{"type":"rich_text","elements":[{"type":"rich_text_preformatted","elements":[{"type":"text","text":"` +
+			strings.Repeat("x", n) + `"}]}]}`
 	}
 	button := func(label, id, value, more string) string {
-		return `{"type":"button","text":{"type":"plain_text","text":"` + label + `"},"action_id":"` + id + `","value":"` + value + `"` + more + `}`
+		return `{"type":"button","text":{"type":"plain_text","text":"` + label + `"},"action_id":"` + id + `","value":"` +
+			value + `"` + more + `}`
 	}
 	row := func(buttons ...string) string {
 		return `{"type":"actions","block_id":"b","elements":[` + strings.Join(buttons, ",") + `]}`
@@ -121,8 +133,10 @@ func TestCheckBlocks(t *testing.T) {
 		{"section too long", section(3001), "must be less than 3001", false},
 		{"empty section", section(0), "must be more than 0", false},
 		{"section without text", `{"type":"section"}`, "missing required field", false},
-		{"field too long", `{"type":"section","fields":[{"type":"plain_text","text":"` + x("x", 2001) + `"}]}`, "must be less than 2001", false},
-		{"too many fields", `{"type":"section","fields":[` + x(`{"type":"plain_text","text":"x"},`, 10) + `{"type":"plain_text","text":"x"}]}`, "no more than 10", false},
+		{"field too long", `{"type":"section","fields":[{"type":"plain_text","text":"` + x("x", 2001) + `"}]}`,
+			"must be less than 2001", false},
+		{"too many fields", `{"type":"section","fields":[` + x(`{"type":"plain_text","text":"x"},`, 10) +
+			`{"type":"plain_text","text":"x"}]}`, "no more than 10", false},
 		{"emoji in mrkdwn", `{"type":"section","text":{"type":"mrkdwn","text":"x","emoji":true}}`, "emoji", false},
 		{"long command", pre(12000), "", false},
 		{"too long in all", pre(13300), "msg_blocks_too_long", false},
@@ -137,12 +151,18 @@ func TestCheckBlocks(t *testing.T) {
 		{"action id too long", row(button("a", x("a", 256), "v", "")), "must be less than 256", false},
 		{"same action id", row(button("a", "a", "v", ""), button("b", "a", "v", "")), "must be unique", false},
 		{"unknown style", row(button("a", "a", "v", `,"style":"green"`)), "must be one of", false},
-		{"same block id", row(button("a", "a", "v", "")) + "," + row(button("a", "a", "v", "")), "block_id must be unique", false},
+		{"same block id", row(button("a", "a", "v", "")) + "," + row(button("a", "a", "v", "")), "block_id must be unique",
+			false},
 		{"block id too long", `{"type":"divider","block_id":"` + x("b", 256) + `"}`, "must be less than 256", false},
-		{"input in a message", `{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`, "unsupported type", false},
-		{"input in a view", `{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`, "", true},
+		{"input in a message",
+			`{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`,
+			"unsupported type", false},
+		{"input in a view", `{"type":"input","label":{"type":"plain_text","text":"l"},"element":{"type":"plain_text_input"}}`,
+			"", true},
 		{"unknown block", `{"type":"hologram"}`, "unsupported type", false},
-		{"eleven context elements", `{"type":"context","elements":[` + x(`{"type":"mrkdwn","text":"x"},`, 10) + `{"type":"mrkdwn","text":"x"}]}`, "1 to 10 items", false},
+		{"eleven context elements",
+			`{"type":"context","elements":[` + x(`{"type":"mrkdwn","text":"x"},`, 10) + `{"type":"mrkdwn","text":"x"}]}`,
+			"1 to 10 items", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := slacktest.CheckBlocks([]byte("["+c.blocks+"]"), c.view)
@@ -160,7 +180,8 @@ func TestMentionsAreNoticed(t *testing.T) {
 		t.Errorf("an escaped text alerts %q", got)
 	}
 	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "<!channel> @here", "link_names", "1")
-	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks", `[{"type":"context","elements":[{"type":"mrkdwn","text":"<@U0ANN12345>"}]}]`)
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks",
+		`[{"type":"context","elements":[{"type":"mrkdwn","text":"<@U0ANN12345>"}]}]`)
 	if got := strings.Join(s.Pinged(), " "); got != "<!channel> @here <@U0ANN12345>" {
 		t.Errorf("alerted %q", got)
 	}
@@ -170,7 +191,8 @@ func TestRateLimit(t *testing.T) {
 	s := serve(t, slacktest.Options{Burst: 2})
 	for i := range 3 {
 		got := call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x")
-		if limited := got["status"] == http.StatusTooManyRequests; limited != (i == 2) || limited && (got["retry"] != "1" || got["error"] != "ratelimited") {
+		if limited := got["status"] == http.StatusTooManyRequests; limited != (i == 2) ||
+			limited && (got["retry"] != "1" || got["error"] != "ratelimited") {
 			t.Errorf("post %d: %v", i, got)
 		}
 	}
@@ -235,7 +257,8 @@ func TestEnvelopes(t *testing.T) {
 					if ws.ReadJSON(&v) != nil {
 						return
 					}
-					_ = ws.WriteJSON(map[string]any{"envelope_id": v["envelope_id"], "payload": map[string]any{"text": "done &amp; told"}})
+					_ = ws.WriteJSON(map[string]any{"envelope_id": v["envelope_id"],
+						"payload": map[string]any{"text": "done &amp; told"}})
 				}
 			}()
 		}
@@ -256,7 +279,8 @@ func TestEnvelopes(t *testing.T) {
 func TestFaults(t *testing.T) {
 	s := serve(t, slacktest.Options{})
 	for fault, want := range map[fake.Fault]string{
-		fake.ServerError: "500", fake.RateLimited: "429", fake.Malformed: `{"ok":true,"ts":"17`, fake.Revoked: "token_revoked",
+		fake.ServerError: "500", fake.RateLimited: "429", fake.Malformed: `{"ok":true,"ts":"17`,
+		fake.Revoked: "token_revoked",
 	} {
 		s.Break(fault)
 		if got := fmt.Sprint(call(t, s, "auth.test", slacktest.BotToken)); !strings.Contains(got, want) {
@@ -282,7 +306,8 @@ func TestFaults(t *testing.T) {
 
 func TestTriggerOpensOneDialogueSoon(t *testing.T) {
 	s := serve(t, slacktest.Options{TriggerTTL: 50 * time.Millisecond})
-	view := `{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[{"type":"section","text":{"type":"plain_text","text":"body"}}]}`
+	view := `{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[{"type":"section","text":{` +
+		`"type":"plain_text","text":"body"}}]}`
 	open := func(trigger, view string) string {
 		body := fmt.Sprintf(`{"trigger_id":%q,"view":%s}`, trigger, view)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"views.open", strings.NewReader(body))
@@ -310,7 +335,8 @@ func TestTriggerOpensOneDialogueSoon(t *testing.T) {
 	if got := open(id, view); got != "exchanged_trigger_id" {
 		t.Errorf("a used trigger: %q", got)
 	}
-	if got := open(trigger(), strings.Replace(view, `"t"`, `"`+strings.Repeat("t", 25)+`"`, 1)); got != "invalid_arguments" {
+	if got := open(trigger(),
+		strings.Replace(view, `"t"`, `"`+strings.Repeat("t", 25)+`"`, 1)); got != "invalid_arguments" {
 		t.Errorf("a long title: %q", got)
 	}
 	id = trigger()
@@ -326,11 +352,13 @@ func TestTriggerOpensOneDialogueSoon(t *testing.T) {
 // A card's buttons come with the words that stand on them.
 func TestCardsHaveLabels(t *testing.T) {
 	s := serve(t, slacktest.Options{})
-	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks", `[{"type":"actions","elements":[
+	call(t, s, "chat.postMessage", slacktest.BotToken, "channel", room, "text", "x", "blocks",
+		`[{"type":"actions","elements":[
 		{"type":"button","text":{"type":"plain_text","text":"Deny"},"action_id":"deny","value":"1"},
 		{"type":"button","text":{"type":"plain_text","text":"Enter code…"},"action_id":"code","value":"1"}]}]`)
 	card := s.Cards(room)[0]
-	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) || !slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
+	if !slices.Equal(card.Labels, []string{"Deny", "Enter code…"}) ||
+		!slices.Equal(card.Buttons, []fake.Button{fake.DenyButton, fake.CodeButton}) {
 		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

@@ -62,7 +62,8 @@ func parseHTML(src string) (string, []Entity, error) {
 			}
 			top := stack[len(stack)-1]
 			if tag != top.tag {
-				return "", nil, bad("can't parse entities: Unmatched end tag at byte offset %d, expected \"</%s>\", found \"</%s>\"", i, top.tag, tag)
+				return "", nil, bad("can't parse entities: Unmatched end tag at byte offset %d, expected \"</%s>\", found "+
+					"\"</%s>\"", i, top.tag, tag)
 			}
 			stack = stack[:len(stack)-1]
 			if at > top.at {

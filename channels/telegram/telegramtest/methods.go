@@ -88,9 +88,12 @@ func (s *Server) getUpdates(ctx context.Context, p params) (any, error) {
 	for expired := seconds == 0 || s.hasty; ; {
 		switch {
 		case s.webhook != "":
-			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
+			return nil, &APIError{Code: http.StatusConflict,
+				Description: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the " +
+					"webhook first"}
 		case s.poll != mine:
-			return nil, &APIError{Code: http.StatusConflict, Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
+			return nil, &APIError{Code: http.StatusConflict,
+				Description: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
 		case len(s.scripted["getUpdates"]) > 0 && !s.scripted["getUpdates"][0].none():
 			return nil, s.next("getUpdates").befall()
 		case s.fault != 0 && s.broken():
@@ -179,7 +182,8 @@ func (s *Server) compose(p params, field string, limit int) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Message{Chat: chat.ID, From: BotID, Date: time.Now(), Protected: p.Get("protect_content") == "true", Silent: p.Get("disable_notification") == "true"}
+	m := &Message{Chat: chat.ID, From: BotID, Date: time.Now(), Protected: p.Get("protect_content") == "true",
+		Silent: p.Get("disable_notification") == "true"}
 	if thread := p.Get("message_thread_id"); thread != "" {
 		m.Thread, _ = strconv.Atoi(thread)
 		if !slices.Contains(chat.Topics, m.Thread) {
@@ -227,9 +231,11 @@ func (s *Server) chatOf(p params) (*Chat, error) {
 	case !ok:
 		return nil, bad("chat not found")
 	case chat.Kicked:
-		return nil, &APIError{Code: http.StatusForbidden, Description: "Forbidden: bot was kicked from the " + chat.kind() + " chat"}
+		return nil, &APIError{Code: http.StatusForbidden,
+			Description: "Forbidden: bot was kicked from the " + chat.kind() + " chat"}
 	case chat.MigratedTo != 0:
-		return nil, &APIError{Code: http.StatusBadRequest, Description: "Bad Request: group chat was upgraded to a supergroup chat", MigrateTo: chat.MigratedTo}
+		return nil, &APIError{Code: http.StatusBadRequest,
+			Description: "Bad Request: group chat was upgraded to a supergroup chat", MigrateTo: chat.MigratedTo}
 	}
 	return chat, nil
 }
@@ -337,7 +343,8 @@ func (s *Server) editMessageText(p params) (any, error) {
 	}
 	if next.Text == m.Text && slices.Equal(next.Entities, m.Entities) &&
 		slices.EqualFunc(next.Buttons, m.Buttons, slices.Equal[[]Button]) {
-		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
+		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same as " +
+			"a current content and reply markup of the message")
 	}
 	if err := s.throttle(); err != nil {
 		return nil, err

@@ -219,7 +219,8 @@ func (s *Server) Forge(user, conversation, message, request string, button fake.
 	if err != nil {
 		return false
 	}
-	return s.Press(user, conversation, message, "a1:"+base64.RawURLEncoding.EncodeToString(id[:])+":"+letters[button]) != ""
+	return s.Press(user, conversation, message,
+		"a1:"+base64.RawURLEncoding.EncodeToString(id[:])+":"+letters[button]) != ""
 }
 
 // Press sends a press with any data at all, and returns the query's id, or
@@ -360,7 +361,8 @@ func (s *Server) messageJSON(m *Message, withReply bool) map[string]any {
 	text, entities := "text", "entities"
 	if m.File != "" {
 		text, entities = "caption", "caption_entities"
-		out["document"] = map[string]any{"file_id": "f" + strconv.Itoa(m.ID), "file_unique_id": "u", "file_name": m.FileName, "file_size": len(m.File)}
+		out["document"] = map[string]any{"file_id": "f" + strconv.Itoa(m.ID), "file_unique_id": "u", "file_name": m.FileName,
+			"file_size": len(m.File)}
 	}
 	out[text] = m.Text
 	if len(m.Entities) > 0 {

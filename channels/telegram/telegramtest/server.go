@@ -346,7 +346,8 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
 	s.mu.Lock()
 	fault := s.fault
 	s.mu.Unlock()
-	status, kind, body := http.StatusInternalServerError, "text/html", "<html><head><title>500 Internal Server Error</title></head><body>nginx</body></html>"
+	status, kind, body := http.StatusInternalServerError, "text/html",
+		"<html><head><title>500 Internal Server Error</title></head><body>nginx</body></html>"
 	switch fault {
 	case fake.Hangs, fake.Down:
 		s.hang(r.Context())
@@ -358,7 +359,8 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) int {
 		status, kind, body = http.StatusOK, "application/json", `{"ok":true,"result":{"message_id":1`
 	case fake.Healthy, fake.ServerError:
 	case fake.Revoked:
-		status, kind, body = http.StatusUnauthorized, "application/json", `{"ok":false,"error_code":401,"description":"Unauthorized"}`
+		status, kind, body = http.StatusUnauthorized, "application/json",
+			`{"ok":false,"error_code":401,"description":"Unauthorized"}`
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)

@@ -77,27 +77,40 @@ func TestLimits(t *testing.T) {
 		pairs  []string
 		want   string // of the description; empty is success
 	}{
-		"longest text":      {"sendMessage", []string{"chat_id", team, "text", strings.Repeat("🔥", 2048)}, ""},
-		"too long":          {"sendMessage", []string{"chat_id", team, "text", strings.Repeat("🔥", 2048) + "x"}, "message is too long"},
-		"length after HTML": {"sendMessage", []string{"chat_id", team, "parse_mode", "HTML", "text", strings.Repeat("&amp;", 4096)}, ""},
-		"empty":             {"sendMessage", []string{"chat_id", team, "text", " \n"}, "message text is empty"},
-		"no UTF-8":          {"sendMessage", []string{"chat_id", team, "text", "\xff"}, "must be encoded in UTF-8"},
-		"markup mode":       {"sendMessage", []string{"chat_id", team, "text", "x", "parse_mode", "latex"}, "unsupported parse_mode"},
-		"no chat":           {"sendMessage", []string{"chat_id", "1", "text", "x"}, "chat not found"},
-		"no chat id":        {"sendMessage", []string{"text", "x"}, "chat_id is empty"},
-		"topic":             {"sendMessage", []string{"chat_id", team, "text", "x", "message_thread_id", "3"}, ""},
-		"no topic":          {"sendMessage", []string{"chat_id", team, "text", "x", "message_thread_id", "4"}, "message thread not found"},
-		"longest data":      {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", keyboard(strings.Repeat("a", 64))}, ""},
-		"data too long":     {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", keyboard(strings.Repeat("a", 65))}, "BUTTON_DATA_INVALID"},
-		"button empty":      {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", keyboard("")}, "Text buttons are unallowed"},
-		"markup null":       {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", "null"}, "object expected"},
-		"reply to nothing":  {"sendMessage", []string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1}`}, "to be replied not found"},
-		"reply anyway":      {"sendMessage", []string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1,"allow_sending_without_reply":true}`}, ""},
-		"edit nothing":      {"editMessageText", []string{"chat_id", team, "message_id", "1", "text", "x"}, "message to edit not found"},
-		"no document":       {"sendDocument", []string{"chat_id", team}, "no document"},
-		"unknown query":     {"answerCallbackQuery", []string{"callback_query_id", "1"}, "query is too old"},
-		"unknown method":    {"sendEverything", nil, "method not found"},
-		"bad command":       {"setMyCommands", []string{"commands", `[{"command":"Approve","description":"x"}]`}, "BOT_COMMAND_INVALID"},
+		"longest text": {"sendMessage", []string{"chat_id", team, "text", strings.Repeat("🔥", 2048)}, ""},
+		"too long": {"sendMessage", []string{"chat_id", team, "text", strings.Repeat("🔥", 2048) + "x"},
+			"message is too long"},
+		"length after HTML": {"sendMessage",
+			[]string{"chat_id", team, "parse_mode", "HTML", "text", strings.Repeat("&amp;", 4096)}, ""},
+		"empty":    {"sendMessage", []string{"chat_id", team, "text", " \n"}, "message text is empty"},
+		"no UTF-8": {"sendMessage", []string{"chat_id", team, "text", "\xff"}, "must be encoded in UTF-8"},
+		"markup mode": {"sendMessage", []string{"chat_id", team, "text", "x", "parse_mode", "latex"},
+			"unsupported parse_mode"},
+		"no chat":    {"sendMessage", []string{"chat_id", "1", "text", "x"}, "chat not found"},
+		"no chat id": {"sendMessage", []string{"text", "x"}, "chat_id is empty"},
+		"topic":      {"sendMessage", []string{"chat_id", team, "text", "x", "message_thread_id", "3"}, ""},
+		"no topic": {"sendMessage", []string{"chat_id", team, "text", "x", "message_thread_id", "4"},
+			"message thread not found"},
+		"longest data": {"sendMessage",
+			[]string{"chat_id", team, "text", "x", "reply_markup", keyboard(strings.Repeat("a", 64))}, ""},
+		"data too long": {"sendMessage",
+			[]string{"chat_id", team, "text", "x", "reply_markup", keyboard(strings.Repeat("a", 65))}, "BUTTON_DATA_INVALID"},
+		"button empty": {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", keyboard("")},
+			"Text buttons are unallowed"},
+		"markup null": {"sendMessage", []string{"chat_id", team, "text", "x", "reply_markup", "null"},
+			"object expected"},
+		"reply to nothing": {"sendMessage", []string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1}`},
+			"to be replied not found"},
+		"reply anyway": {"sendMessage",
+			[]string{"chat_id", team, "text", "x", "reply_parameters", `{"message_id":1,"allow_sending_without_reply":true}`},
+			""},
+		"edit nothing": {"editMessageText", []string{"chat_id", team, "message_id", "1", "text", "x"},
+			"message to edit not found"},
+		"no document":    {"sendDocument", []string{"chat_id", team}, "no document"},
+		"unknown query":  {"answerCallbackQuery", []string{"callback_query_id", "1"}, "query is too old"},
+		"unknown method": {"sendEverything", nil, "method not found"},
+		"bad command": {"setMyCommands", []string{"commands", `[{"command":"Approve","description":"x"}]`},
+			"BOT_COMMAND_INVALID"},
 	} {
 		if r := post(t, s, c.method, c.pairs...); r.OK != (c.want == "") || !strings.Contains(r.Description, c.want) {
 			t.Errorf("%s: %+v, want %q", name, r, c.want)
@@ -127,8 +140,9 @@ func TestEncodings(t *testing.T) {
 	_ = w.WriteField("text", "parts")
 	_ = w.Close()
 	for kind, body := range map[string]string{
-		w.FormDataContentType():             form.String(),
-		"application/json":                  fmt.Sprintf(`{"chat_id":%d,"text":"json","link_preview_options":{"is_disabled":true}}`, chat),
+		w.FormDataContentType(): form.String(),
+		"application/json": fmt.Sprintf(`{"chat_id":%d,"text":"json","link_preview_options":{`+
+			`"is_disabled":true}}`, chat),
 		"application/x-www-form-urlencoded": fmt.Sprintf("chat_id=%d&text=form", chat),
 	} {
 		resp, err := http.Post(address, kind, strings.NewReader(body))
@@ -157,18 +171,21 @@ func TestEdits(t *testing.T) {
 	var sent struct {
 		ID int `json:"message_id"`
 	}
-	if err := json.Unmarshal(post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup", `{"inline_keyboard":[[{"text":"a","callback_data":"b"}]]}`).Result, &sent); err != nil {
+	if err := json.Unmarshal(post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup",
+		`{"inline_keyboard":[[{"text":"a","callback_data":"b"}]]}`).Result, &sent); err != nil {
 		t.Fatal(err)
 	}
 	id := fmt.Sprint(sent.ID)
 	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", id, "text", "x"); !r.OK {
 		t.Errorf("taking the buttons away: %+v", r)
 	}
-	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", id, "text", "x"); r.OK || !strings.Contains(r.Description, "message is not modified") {
+	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", id, "text", "x"); r.OK ||
+		!strings.Contains(r.Description, "message is not modified") {
 		t.Errorf("changing nothing: %+v", r)
 	}
 	p := s.Payload(user, chat, "mine")
-	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", fmt.Sprint(p["message_id"]), "text", "x"); !strings.Contains(r.Description, "can't be edited") {
+	if r := post(t, s, "editMessageText", "chat_id", team, "message_id", fmt.Sprint(p["message_id"]), "text",
+		"x"); !strings.Contains(r.Description, "can't be edited") {
 		t.Errorf("changing a person's message: %+v", r)
 	}
 	if s.Delete(chat, id); len(s.Cards(team)) != 0 {
@@ -205,7 +222,8 @@ func TestOffsetConfirms(t *testing.T) {
 	if len(all) != 3 || s.Pending() != 3 {
 		t.Fatalf("got %v, %d pending", all, s.Pending())
 	}
-	if got := ids(t, s, "limit", "1", "offset", fmt.Sprint(all[1])); len(got) != 1 || got[0] != all[1] || s.Pending() != 2 {
+	if got := ids(t, s, "limit", "1", "offset", fmt.Sprint(all[1])); len(got) != 1 || got[0] != all[1] ||
+		s.Pending() != 2 {
 		t.Errorf("got %v, %d pending", got, s.Pending())
 	}
 	if got := ids(t, s, "offset", "-1"); len(got) != 1 || got[0] != all[2] {
@@ -246,7 +264,8 @@ func TestOnePollAtATime(t *testing.T) {
 func TestQueriesGrowOld(t *testing.T) {
 	s := newServer(t)
 	q := s.NewQuery(user)
-	if r := post(t, s, "answerCallbackQuery", "callback_query_id", q, "text", strings.Repeat("x", 201)); !strings.Contains(r.Description, "MESSAGE_TOO_LONG") {
+	if r := post(t, s, "answerCallbackQuery", "callback_query_id", q, "text",
+		strings.Repeat("x", 201)); !strings.Contains(r.Description, "MESSAGE_TOO_LONG") {
 		t.Errorf("%+v", r)
 	}
 	if r := post(t, s, "answerCallbackQuery", "callback_query_id", q, "text", "hi"); !r.OK || len(s.Told("5")) != 1 {
@@ -333,12 +352,13 @@ func TestFaults(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	for src, want := range map[string]string{
-		"a &amp; &lt;b&gt; &#128293; &unknown; &":       "a & <b> 🔥 &unknown; & []",
-		"<b>🔥x</b><i>y</i>":                             "🔥xy [{bold 0 3 } {italic 3 1 }]",
-		"<pre>x <b>y</b></pre>":                         "x y [{pre 0 3 } {bold 2 1 }]",
-		"<b></b>x":                                      "x []",
-		`<a href="tg://user?id=5">x</a>`:                "x [{text_link 0 1 tg://user?id=5}]",
-		"hi @someone_x /cmd #tag https://x.example":     "hi @someone_x /cmd #tag https://x.example [{mention 3 10 } {bot_command 13 5 } {hashtag 19 4 } {url 24 17 }]",
+		"a &amp; &lt;b&gt; &#128293; &unknown; &": "a & <b> 🔥 &unknown; & []",
+		"<b>🔥x</b><i>y</i>":                       "🔥xy [{bold 0 3 } {italic 3 1 }]",
+		"<pre>x <b>y</b></pre>":                   "x y [{pre 0 3 } {bold 2 1 }]",
+		"<b></b>x":                                "x []",
+		`<a href="tg://user?id=5">x</a>`:          "x [{text_link 0 1 tg://user?id=5}]",
+		"hi @someone_x /cmd #tag https://x.example": "hi @someone_x /cmd #tag https://x.example [{mention 3 10 } " +
+			"{bot_command 13 5 } {hashtag 19 4 } {url 24 17 }]",
 		"<code>@someone_x /cmd #tag example.org</code>": "@someone_x /cmd #tag example.org [{code 0 32 }]",
 		"a < b":          `can't parse entities: Unclosed start tag at byte offset 2`,
 		"<script>x":      `Unsupported start tag "script" at byte offset 0`,
@@ -365,7 +385,8 @@ func TestCardsHaveLabels(t *testing.T) {
 	post(t, s, "sendMessage", "chat_id", fmt.Sprint(chat), "text", "x", "reply_markup",
 		`{"inline_keyboard":[[{"text":"✅ Yes","callback_data":"a1:x:o"}],[{"text":"🔎 More","callback_data":"a1:x:i"}]]}`)
 	card := s.Cards(fmt.Sprint(chat))[0]
-	if !slices.Equal(card.Labels, []string{"✅ Yes", "🔎 More"}) || !slices.Equal(card.Buttons, []fake.Button{fake.ApproveButton, fake.DetailsButton}) {
+	if !slices.Equal(card.Labels, []string{"✅ Yes", "🔎 More"}) ||
+		!slices.Equal(card.Buttons, []fake.Button{fake.ApproveButton, fake.DetailsButton}) {
 		t.Errorf("labels %q of buttons %v", card.Labels, card.Buttons)
 	}
 }

@@ -10,9 +10,11 @@ import (
 func TestTrouble(t *testing.T) {
 	s := newServer(t)
 	send := func() (*http.Response, error) {
-		return http.PostForm(s.URL()+"/bot"+s.Token()+"/sendMessage", url.Values{"chat_id": {fmt.Sprint(chat)}, "text": {"x"}})
+		return http.PostForm(s.URL()+"/bot"+s.Token()+"/sendMessage",
+			url.Values{"chat_id": {fmt.Sprint(chat)}, "text": {"x"}})
 	}
-	s.Trouble("sendMessage", Trouble{}, Trouble{Page: 502}, Trouble{Cut: Before}, Trouble{Cut: After}, Trouble{Answer: APIError{Code: 404, Description: "Not Found"}})
+	s.Trouble("sendMessage", Trouble{}, Trouble{Page: 502}, Trouble{Cut: Before}, Trouble{Cut: After},
+		Trouble{Answer: APIError{Code: 404, Description: "Not Found"}})
 	for i, want := range []struct{ status, messages int }{{200, 1}, {502, 1}, {0, 1}, {0, 2}, {404, 2}, {200, 3}} {
 		status := 0
 		resp, err := send()
@@ -42,7 +44,8 @@ func TestCopyButton(t *testing.T) {
 	s := newServer(t)
 	team := fmt.Sprint(chat)
 	post(t, s, "sendMessage", "chat_id", team, "text", "x", "reply_markup",
-		`{"inline_keyboard":[[{"text":"c","copy_text":{"text":"y"}},{"text":"d","callback_data":"z","copy_text":{"text":""}}]]}`)
+		`{"inline_keyboard":[[{"text":"c","copy_text":{"text":"y"}},{"text":"d","callback_data":"z","copy_text":{`+
+			`"text":""}}]]}`)
 	got := s.Messages(chat)[0].Buttons[0]
 	if got[0] != (Button{"c", "", "y"}) || got[1] != (Button{"d", "z", ""}) {
 		t.Errorf("%+v", got)

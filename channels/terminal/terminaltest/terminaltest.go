@@ -193,7 +193,8 @@ func (s *Server) Cards(conversation string) []fake.Shown {
 			offered bool
 			button  fake.Button
 			typed   string // a terminal's button is a line that a person types
-		}{{e.Offer.Tap, fake.ApproveButton, "y 1"}, {e.Offer.Deny, fake.DenyButton, "n 1"}, {e.Offer.Code, fake.CodeButton, "1 CODE"}} {
+		}{{e.Offer.Tap, fake.ApproveButton, "y 1"}, {e.Offer.Deny, fake.DenyButton, "n 1"},
+			{e.Offer.Code, fake.CodeButton, "1 CODE"}} {
 			if b.offered {
 				shown.Buttons, shown.Labels = append(shown.Buttons, b.button), append(shown.Labels, b.typed)
 			}
@@ -212,7 +213,8 @@ func (s *Server) Tap(user, conversation, message string, button fake.Button) err
 	case !ok || conversation != terminal.Conversation:
 		return fmt.Errorf("no message %s in %s", message, conversation)
 	case button == fake.ApproveButton && e.Offer.Tap, button == fake.DenyButton && e.Offer.Deny:
-		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton, Shown: e.Card.Upto})
+		s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: button == fake.ApproveButton,
+			Shown: e.Card.Upto})
 		return nil
 	}
 	return fmt.Errorf("message %s has no such button", message)
@@ -256,7 +258,8 @@ func (s *Server) EnterCode(user, conversation, message, text string) error {
 	if !ok || conversation != terminal.Conversation {
 		return fmt.Errorf("no message %s in %s", message, conversation)
 	}
-	s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: true, Code: text, Shown: e.Card.Upto})
+	s.Answer(user, terminal.Answer{Request: e.Card.Request, Message: message, Approve: true, Code: text,
+		Shown: e.Card.Upto})
 	return nil
 }
 

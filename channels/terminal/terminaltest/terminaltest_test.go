@@ -22,9 +22,11 @@ func TestCardsHaveLabels(t *testing.T) {
 	}
 	s := terminaltest.New(channel, "1001")
 	t.Cleanup(s.Close)
-	_, err = channel.Post(t.Context(), approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation}, approver.Card{
-		Request: "r", State: approver.Pending, Severity: approver.High, OneTap: true, Push: "push", Command: "make", Due: time.Now().Add(time.Minute),
-	})
+	_, err = channel.Post(t.Context(), approver.Destination{Channel: terminal.Name, Conversation: terminal.Conversation},
+		approver.Card{
+			Request: "r", State: approver.Pending, Severity: approver.High, OneTap: true, Push: "push", Command: "make",
+			Due: time.Now().Add(time.Minute),
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,8 @@ func TestCardsHaveLabels(t *testing.T) {
 	for end := time.Now().Add(30 * time.Second); len(cards) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		cards = s.Cards(terminal.Conversation)
 	}
-	if len(cards) != 1 || !slices.Equal(cards[0].Labels[:2], []string{"y 1", "n 1"}) || len(cards[0].Labels) != len(cards[0].Buttons) {
+	if len(cards) != 1 || !slices.Equal(cards[0].Labels[:2], []string{"y 1", "n 1"}) ||
+		len(cards[0].Labels) != len(cards[0].Buttons) {
 		t.Errorf("cards: %+v", cards)
 	}
 }

@@ -114,7 +114,9 @@ func (c *Courier) Run(args []string) (exit int) {
 // To handle signals costs a fifth of the whole run of this program, in
 // hand-overs between threads, and agents send them when their hook timeout is
 // over, which is seconds away. So it begins when an answer is not there at once.
-func (c *Courier) wait(o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool) blocking.Answer {
+func (c *Courier) wait(
+	o options, answered <-chan blocking.Answer, deadline time.Time, asked *atomic.Bool,
+) blocking.Answer {
 	select {
 	case a := <-answered:
 		return a
@@ -133,11 +135,13 @@ func (c *Courier) wait(o options, answered <-chan blocking.Answer, deadline time
 			return a
 		case <-over:
 			if !asked.Load() {
-				return o.blocked("the approver hook waited " + o.deadline.String() + " for the end of its input, which is the call, so the call was stopped")
+				return o.blocked("the approver hook waited " + o.deadline.String() +
+					" for the end of its input, which is the call, so the call was stopped")
 			}
 			return o.blocked(late(o))
 		case s := <-signals:
-			return o.blocked("the approver hook was stopped by a signal (" + s.String() + ") before there was an answer, so the call was stopped")
+			return o.blocked("the approver hook was stopped by a signal (" + s.String() +
+				") before there was an answer, so the call was stopped")
 		case <-tick.C:
 			if readerGone(c.Stdout) { // the process ends, and with it the question
 				return o.blocked(unread)
@@ -149,7 +153,8 @@ func (c *Courier) wait(o options, answered <-chan blocking.Answer, deadline time
 const panicked = "the approver hook failed (a panic), so the call was stopped; please report it"
 
 func late(o options) string {
-	return "approver had no answer within " + o.deadline.String() + ", so the call was stopped; the user can see why with approver status"
+	return "approver had no answer within " + o.deadline.String() +
+		", so the call was stopped; the user can see why with approver status"
 }
 
 // A trouble is a failed try, told to the agent.
@@ -197,7 +202,8 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 		case !t.again:
 			return a, t
 		case !now.Add(pause).Before(deadline) && lost:
-			return a, errors.New("approver stopped while it had the call, and was not back within " + o.deadline.String() + ", so the call was stopped; " + t.cure)
+			return a, errors.New("approver stopped while it had the call, and was not back within " + o.deadline.String() +
+				", so the call was stopped; " + t.cure)
 		case !now.Add(pause).Before(deadline), !reached && now.Add(pause).After(giveUp):
 			return a, t
 		case now.Sub(started) > lastWait:
@@ -211,7 +217,8 @@ func (c *Courier) carry(o options, deadline time.Time, asked *atomic.Bool) (bloc
 func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	path, trust, err := c.socket(o)
 	if err != nil {
-		return blocking.Answer{}, &trouble{text: "the approver hook found no socket to ask on, so the call was stopped: " + err.Error()}
+		return blocking.Answer{},
+			&trouble{text: "the approver hook found no socket to ask on, so the call was stopped: " + err.Error()}
 	}
 	conn, t := dial(path, trust)
 	if t != nil {
@@ -219,7 +226,8 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(call.deadline); err != nil {
-		return blocking.Answer{}, &trouble{text: "the approver hook cannot bound its time (" + err.Error() + "), so the call was stopped"}
+		return blocking.Answer{},
+			&trouble{text: "the approver hook cannot bound its time (" + err.Error() + "), so the call was stopped"}
 	}
 	// A daemon that refuses answers before it has read everything, so a failed
 	// write does not mean that there is no answer.
@@ -251,7 +259,8 @@ func (c *Courier) try(o options, call call) (blocking.Answer, *trouble) {
 		err = writeErr
 	}
 	return blocking.Answer{}, &trouble{
-		text:  "approver hung up without an answer (" + err.Error() + ") at every try within " + o.deadline.String() + ", so the call was stopped; its log says why",
+		text: "approver hung up without an answer (" + err.Error() + ") at every try within " + o.deadline.String() +
+			", so the call was stopped; its log says why",
 		again: true, reached: true,
 	}
 }
@@ -271,7 +280,8 @@ func (c *Courier) socket(o options) (path string, trust func(uid uint32) error, 
 	case pinned:
 		return pin.Socket, func(uid uint32) error {
 			if uid != pin.UID {
-				return errors.New("the listener on " + pin.Socket + " runs as uid " + strconv.FormatUint(uint64(uid), 10) + ", not as the one that " + file + " pins")
+				return errors.New("the listener on " + pin.Socket + " runs as uid " + strconv.FormatUint(uint64(uid), 10) +
+					", not as the one that " + file + " pins")
 			}
 			return nil
 		}, nil

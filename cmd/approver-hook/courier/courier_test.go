@@ -130,7 +130,8 @@ func TestRunCarriesAnswers(t *testing.T) {
 			t.Errorf("%s: exit %d, stdout %.100q, stderr %q", name, o.exit, o.stdout, o.stderr)
 		}
 		h := <-requests
-		if h.Agent != "claude" || string(h.Payload) != "in\x00\xff" || fmt.Sprint(h.Env) != "map[NODE_OPTIONS: PATH:/a:/b]" || !wire.IsCall(h.CallID) ||
+		if h.Agent != "claude" || string(h.Payload) != "in\x00\xff" || fmt.Sprint(h.Env) != "map[NODE_OPTIONS: PATH:/a:/b]" ||
+			!wire.IsCall(h.CallID) ||
 			h.Deadline > 7*time.Second || h.Deadline < 5*time.Second || h.Peer.PID != int32(os.Getpid()) {
 			t.Errorf("%s: the daemon got %+v", name, h)
 		}
@@ -162,11 +163,13 @@ func TestRunWithoutDaemon(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, socket := range map[string]string{"nothing there": filepath.Join(dir, "none"), "no folder": filepath.Join(dir, "no", "s"), "stale socket": stale, "a file": file} {
+	for name, socket := range map[string]string{"nothing there": filepath.Join(dir, "none"),
+		"no folder": filepath.Join(dir, "no", "s"), "stale socket": stale, "a file": file} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := run(t, Courier{}, "--socket", socket, "--connect-timeout", "200ms")
-			blocked(t, o, "approver is not running (nobody listens on "+socket+"), so the call was stopped; start it with: approver serve")
+			blocked(t, o, "approver is not running (nobody listens on "+socket+
+				"), so the call was stopped; start it with: approver serve")
 			if o.took < 100*time.Millisecond || o.took > 20*time.Second {
 				t.Errorf("it took %v", o.took)
 			}
@@ -175,7 +178,8 @@ func TestRunWithoutDaemon(t *testing.T) {
 	// The deadline bounds the search too, and is not what is to blame.
 	none := filepath.Join(dir, "none")
 	o := run(t, Courier{}, "--socket", none, "--connect-timeout", "1m", "--deadline", "1s")
-	says(t, o, "approver is not running (nobody listens on "+none+"), so the call was stopped; start it with: approver serve")
+	says(t, o, "approver is not running (nobody listens on "+none+
+		"), so the call was stopped; start it with: approver serve")
 	if o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
@@ -210,7 +214,8 @@ func TestRunSurvivesARestart(t *testing.T) {
 	done := make(chan outcome, 1)
 	stop := daemon(t, socket, hold)
 	go func() {
-		done <- run(t, Courier{Stdin: strings.NewReader("the call")}, "--socket", socket, "--deadline", "20s", "--connect-timeout", "1ms")
+		done <- run(t, Courier{Stdin: strings.NewReader("the call")}, "--socket", socket, "--deadline", "20s",
+			"--connect-timeout", "1ms")
 	}()
 	first := <-requests
 	stop()
@@ -249,7 +254,8 @@ func TestRunDaemonDiesForGood(t *testing.T) {
 		stop()
 	}()
 	o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
-	says(t, o, "approver stopped while it had the call, and was not back within 1s, so the call was stopped; start it again with: approver serve")
+	says(t, o, "approver stopped while it had the call, and was not back within 1s, so the call was stopped; start it "+
+		"again with: approver serve")
 	if o.took > 20*time.Second {
 		t.Errorf("it took %v", o.took)
 	}
@@ -281,13 +287,15 @@ func TestRunSetUpWrong(t *testing.T) {
 	o := run(t, Courier{}, "--deadline", "soon")
 	blocked(t, o, `not set up correctly, so the call was stopped: the flag --deadline "soon"`)
 	var stdout, stderr bytes.Buffer
-	if exit := Run([]string{"--event", "x"}, strings.NewReader(""), &stdout, &stderr, nil); exit != 2 || !strings.Contains(stderr.String(), "--agent is missing") ||
+	if exit := Run([]string{"--event", "x"}, strings.NewReader(""), &stdout, &stderr, nil); exit != 2 ||
+		!strings.Contains(stderr.String(), "--agent is missing") ||
 		!strings.Contains(stdout.String(), `"permissionDecision":"deny"`) {
 		t.Errorf("exit %d, %s, %s", exit, &stdout, &stderr)
 	}
 	// The form of the answer is that of the agent and event.
 	stdout.Reset()
-	if Run([]string{"--agent", "claude", "--event", "PermissionRequest", "--what"}, strings.NewReader(""), &stdout, &stderr, nil); !strings.Contains(stdout.String(), `"behavior":"deny"`) {
+	if Run([]string{"--agent", "claude", "--event", "PermissionRequest", "--what"}, strings.NewReader(""), &stdout,
+		&stderr, nil); !strings.Contains(stdout.String(), `"behavior":"deny"`) {
 		t.Errorf("%s", &stdout)
 	}
 }
@@ -303,10 +311,12 @@ func TestRunAskedByAPerson(t *testing.T) {
 	if o := ask("--help"); o.exit != 0 || o.stderr != "" || o.stdout != Usage {
 		t.Errorf("--help: %+v", o)
 	}
-	if o := ask("--version"); o.exit != 0 || o.stderr != "" || !strings.Contains(o.stdout, wire.HookPath+", go1.") || !strings.Contains(o.stdout, "go version -m /") {
+	if o := ask("--version"); o.exit != 0 || o.stderr != "" || !strings.Contains(o.stdout, wire.HookPath+", go1.") ||
+		!strings.Contains(o.stdout, "go version -m /") {
 		t.Errorf("--version: %+v", o)
 	}
-	for _, args := range [][]string{{}, {"-h"}, {"--help", "--version"}, {"--help", ""}, {"", "--help"}, {"--help=1"}, {"--version="}, {"help"}, {"--agent", "--help"}, {"--agent", "claude", "--help"}} {
+	for _, args := range [][]string{{}, {"-h"}, {"--help", "--version"}, {"--help", ""}, {"", "--help"}, {"--help=1"},
+		{"--version="}, {"help"}, {"--agent", "--help"}, {"--agent", "claude", "--help"}} {
 		if o := ask(args...); o.exit != 2 || !strings.Contains(o.stdout, `"permissionDecision":"deny"`) || o.stderr == "" {
 			t.Errorf("%q: %+v", args, o)
 		}
@@ -322,7 +332,8 @@ func TestUsage(t *testing.T) {
 	}
 	_, err := parseFlags([]string{"--agent=x", "--what=1"})
 	for name := range strings.FieldsSeq(Usage) {
-		if strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "--help") && !strings.HasPrefix(name, "--version") && !strings.Contains(err.Error(), name) {
+		if strings.HasPrefix(name, "--") && !strings.HasPrefix(name, "--help") && !strings.HasPrefix(name, "--version") &&
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s is explained and not known", name)
 		}
 	}
@@ -349,7 +360,8 @@ func TestRunRefused(t *testing.T) {
 	}()
 	blocked(t, run(t, Courier{}, "--socket", socket), "this user may not ask approver")
 	// Also when the daemon refuses before it has read a large call.
-	blocked(t, run(t, Courier{Stdin: io.LimitReader(zeros{}, maxCall)}, "--socket", socket), "this user may not ask approver")
+	blocked(t, run(t, Courier{Stdin: io.LimitReader(zeros{}, maxCall)}, "--socket", socket),
+		"this user may not ask approver")
 }
 
 // The story: an agent that can write to the socket's folder puts a daemon of its
@@ -364,7 +376,8 @@ func TestRunUntrustedFolder(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	blocked(t, run(t, Courier{}, "--socket", socket), "does not trust who listens, so the call was stopped: the folder "+dir+" can be written by others")
+	blocked(t, run(t, Courier{}, "--socket", socket),
+		"does not trust who listens, so the call was stopped: the folder "+dir+" can be written by others")
 }
 
 func TestRunDefaultSocket(t *testing.T) {

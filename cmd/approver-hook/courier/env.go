@@ -21,38 +21,51 @@ var carried = [...]string{
 	"ZDOTDIR", "FPATH", "SHELL", "HOME", "XDG_CONFIG_HOME", "CLAUDE_ENV_FILE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR",
 	// interpreters
 	"NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONINSPECT",
-	"PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "LUA_INIT", "LUA_PATH", "LUA_CPATH", "JULIA_LOAD_PATH",
+	"PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "LUA_INIT", "LUA_PATH",
+	"LUA_CPATH", "JULIA_LOAD_PATH",
 	"PHPRC", "PHP_INI_SCAN_DIR", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
 	// build tools
-	"MAKEFLAGS", "MAKEFILES", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB", "GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
-	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS", "GRADLE_OPTS",
+	"MAKEFLAGS", "MAKEFILES", "GOFLAGS", "GOTOOLCHAIN", "GOPROXY", "GOPRIVATE", "GONOSUMDB", "GONOSUMCHECK", "GOSUMDB",
+	"GOENV", "CC", "CXX", "RUSTC", "RUSTC_WRAPPER",
+	"RUSTFLAGS", "RUSTUP_TOOLCHAIN", "CARGO_*", "npm_config_*", "NPM_CONFIG_*", "PIP_*", "UV_*", "POETRY_*", "MAVEN_OPTS",
+	"GRADLE_OPTS",
 	// programs that scripts and commands call by a variable, and where they lie
-	"PYTHON", "PYTHON3", "PIP", "NODE", "NPM", "MAKE", "CMAKE", "LD", "AR", "GO", "CARGO", "RUBY", "PERL", "PHP", "JAVA", "DOCKER", "COMPOSE", "KUBECTL", "HELM", "TERRAFORM",
+	"PYTHON", "PYTHON3", "PIP", "NODE", "NPM", "MAKE", "CMAKE", "LD", "AR", "GO", "CARGO", "RUBY", "PERL", "PHP", "JAVA",
+	"DOCKER", "COMPOSE", "KUBECTL", "HELM", "TERRAFORM",
 	"JAVA_HOME", "GOROOT", "GOPATH", "GOBIN", "VIRTUAL_ENV", "NVM_DIR", "DESTDIR", "PREFIX",
 	// programs that start others
-	"RSYNC_RSH", "TAR_OPTIONS", "PYTEST_ADDOPTS", "BUNDLE_GEMFILE", "DOTNET_STARTUP_HOOKS", "KUBECTL_EXTERNAL_DIFF", "PSQLRC", "VIMINIT", "XDG_DATA_HOME",
+	"RSYNC_RSH", "TAR_OPTIONS", "PYTEST_ADDOPTS", "BUNDLE_GEMFILE", "DOTNET_STARTUP_HOOKS", "KUBECTL_EXTERNAL_DIFF",
+	"PSQLRC", "VIMINIT", "XDG_DATA_HOME",
 	"GIT_*", "SSH_ASKPASS", "SSH_AUTH_SOCK", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
 	// where a command acts
-	"KUBECONFIG", "KUBE_*", "HELM_*", "DOCKER_*", "COMPOSE_*", "AWS_*", "AZURE_*", "ARM_*", "CLOUDSDK_*", "GOOGLE_*", "TF_*", "VAULT_ADDR", "VAULT_NAMESPACE",
-	"CONSUL_HTTP_ADDR", "NOMAD_ADDR", "PG*", "MYSQL_*", "REDIS_HOST", "REDIS_URL", "DATABASE_URL", "MONGO*", "GH_REPO", "GH_HOST", "ANSIBLE_*", "PULUMI_*", "RESTIC_*",
+	"KUBECONFIG", "KUBE_*", "HELM_*", "DOCKER_*", "COMPOSE_*", "AWS_*", "AZURE_*", "ARM_*", "CLOUDSDK_*", "GOOGLE_*",
+	"TF_*", "VAULT_ADDR", "VAULT_NAMESPACE",
+	"CONSUL_HTTP_ADDR", "NOMAD_ADDR", "PG*", "MYSQL_*", "REDIS_HOST", "REDIS_URL", "DATABASE_URL", "MONGO*", "GH_REPO",
+	"GH_HOST", "ANSIBLE_*", "PULUMI_*", "RESTIC_*",
 	"RCLONE_*", "FLY_APP", "VERCEL_*", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-	"ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_HOME", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED",
-	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV", "VERCEL_ENV",
+	"ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_HOME", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
+	"NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED",
+	"NODE_ENV", "RAILS_ENV", "RACK_ENV", "APP_ENV", "FLASK_ENV", "DJANGO_SETTINGS_MODULE", "ENVIRONMENT", "DEPLOY_ENV",
+	"VERCEL_ENV",
 }
 
 // secretWords keep what programs conventionally name a secret out of what is sent,
 // stored and shown, whatever its case. Whose secret it is says another variable, such
 // as AWS_ACCESS_KEY_ID.
-var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG", "GOOGLE_CREDENTIALS", "_PWD"}
+var secretWords = [...]string{"TOKEN", "PASSWORD", "PASSWD", "_PASS", "PASSPHRASE", "SECRET", "_AUTH", "_AUTH_CONFIG",
+	"GOOGLE_CREDENTIALS", "_PWD"}
 
 // choosing are the last words of names of variables that programs of one's own read to
 // find out where to act or what to run: TARGET_HOST, STAGE, DEPLOY_CMD. The daemon also
 // looks at the files that their values name.
 var choosing = [...]string{
 	"HOST", "HOSTS", "HOSTNAME", "URL", "URI", "ENDPOINT", "ADDR", "ADDRESS", "SERVER", "PORT", "DSN", "BROKER", "BROKERS",
-	"PROFILE", "CONTEXT", "PROJECT", "ACCOUNT", "SUBSCRIPTION", "TENANT", "REGION", "ZONE", "CLUSTER", "NAMESPACE", "REMOTE", "REPO", "REPOSITORY", "BRANCH",
-	"ENV", "STAGE", "TARGET", "WORKSPACE", "DATABASE", "DB", "SCHEMA", "BUCKET", "QUEUE", "TOPIC", "ORG", "APP", "SERVICE", "INVENTORY",
-	"OPTS", "OPTIONS", "FLAGS", "ARGS", "CMD", "COMMAND", "EXEC", "BIN", "PATH", "HOME", "DIR", "ROOT", "PREFIX", "FILE", "CONFIG", "RC", "PRELOAD", "PLUGINS", "HOOKS",
+	"PROFILE", "CONTEXT", "PROJECT", "ACCOUNT", "SUBSCRIPTION", "TENANT", "REGION", "ZONE", "CLUSTER", "NAMESPACE",
+	"REMOTE", "REPO", "REPOSITORY", "BRANCH",
+	"ENV", "STAGE", "TARGET", "WORKSPACE", "DATABASE", "DB", "SCHEMA", "BUCKET", "QUEUE", "TOPIC", "ORG", "APP", "SERVICE",
+	"INVENTORY",
+	"OPTS", "OPTIONS", "FLAGS", "ARGS", "CMD", "COMMAND", "EXEC", "BIN", "PATH", "HOME", "DIR", "ROOT", "PREFIX", "FILE",
+	"CONFIG", "RC", "PRELOAD", "PLUGINS", "HOOKS",
 	"WRAPPER", "LAUNCHER", "INTERPRETER", "SCRIPT", "PROGRAM", "RUNNER",
 }
 
@@ -60,20 +73,31 @@ var choosing = [...]string{
 // by which no program decides what to do. A star stands for any ending, or beginning.
 var noise = [...]string{
 	// shells
-	"_", "PWD", "OLDPWD", "INIT_CWD", "SHLVL", "COLUMNS", "LINES", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS", "EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "HISTCMD",
-	"PS1", "PS2", "PROMPT", "RPROMPT", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "LS_COLORS", "LSCOLORS", "STARSHIP_*", "P9K_*", "_P9K*", "ATUIN_*", "MCFLY_*",
-	"ZSH_EXECUTION_STRING", "FNM_MULTISHELL_PATH", "DIRENV_*", "__MISE_*", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER", "VIRTUAL_ENV_PROMPT",
+	"_", "PWD", "OLDPWD", "INIT_CWD", "SHLVL", "COLUMNS", "LINES", "PPID", "BASHPID", "RANDOM", "SRANDOM", "SECONDS",
+	"EPOCHSECONDS", "EPOCHREALTIME", "LINENO", "HISTCMD",
+	"PS1", "PS2", "PROMPT", "RPROMPT", "HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "LS_COLORS", "LSCOLORS",
+	"STARSHIP_*", "P9K_*", "_P9K*", "ATUIN_*", "MCFLY_*",
+	"ZSH_EXECUTION_STRING", "FNM_MULTISHELL_PATH", "DIRENV_*", "__MISE_*", "CONDA_SHLVL", "CONDA_PROMPT_MODIFIER",
+	"VIRTUAL_ENV_PROMPT",
 	// terminals and desktops
-	"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_FEATURES", "TERMINFO", "TERMINFO_DIR", "TERMINFO_DIRS", "COLORTERM", "COLORFGBG", "WINDOWID", "WINDOWPATH", "WINDOW",
-	"LC_TERMINAL", "LC_TERMINAL_VERSION", "ITERM_*", "KITTY_*", "WEZTERM_*", "ALACRITTY_*", "GHOSTTY_*", "KONSOLE_*", "GNOME_TERMINAL_*", "TERMINATOR_*", "TILIX_*", "WT_*",
-	"VTE_VERSION", "TMUX*", "STY", "ZELLIJ*", "VSCODE_*", "NVIM", "NVIM_LISTEN_ADDRESS", "VIMRUNTIME", "INSIDE_EMACS", "TERMINAL_EMULATOR", "__CFBundleIdentifier",
-	"__CF_USER_TEXT_ENCODING", "XPC_*", "COMMAND_MODE", "SECURITYSESSIONID", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "DESKTOP_STARTUP_ID",
-	"SESSION_MANAGER", "GIO_LAUNCHED_DESKTOP_FILE", "DBUS_SESSION_BUS_ADDRESS", "DBUS_STARTER_*", "XDG_RUNTIME_DIR", "XDG_SESSION_*", "XDG_SEAT*", "XDG_VTNR", "GPG_TTY",
-	"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "NOTIFY_SOCKET", "LISTEN_FDS", "MEMORY_PRESSURE_*",
+	"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_FEATURES", "TERMINFO", "TERMINFO_DIR", "TERMINFO_DIRS",
+	"COLORTERM", "COLORFGBG", "WINDOWID", "WINDOWPATH", "WINDOW",
+	"LC_TERMINAL", "LC_TERMINAL_VERSION", "ITERM_*", "KITTY_*", "WEZTERM_*", "ALACRITTY_*", "GHOSTTY_*", "KONSOLE_*",
+	"GNOME_TERMINAL_*", "TERMINATOR_*", "TILIX_*", "WT_*",
+	"VTE_VERSION", "TMUX*", "STY", "ZELLIJ*", "VSCODE_*", "NVIM", "NVIM_LISTEN_ADDRESS", "VIMRUNTIME", "INSIDE_EMACS",
+	"TERMINAL_EMULATOR", "__CFBundleIdentifier",
+	"__CF_USER_TEXT_ENCODING", "XPC_*", "COMMAND_MODE", "SECURITYSESSIONID", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY",
+	"ICEAUTHORITY", "DESKTOP_STARTUP_ID",
+	"SESSION_MANAGER", "GIO_LAUNCHED_DESKTOP_FILE", "DBUS_SESSION_BUS_ADDRESS", "DBUS_STARTER_*", "XDG_RUNTIME_DIR",
+	"XDG_SESSION_*", "XDG_SEAT*", "XDG_VTNR", "GPG_TTY",
+	"SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "INVOCATION_ID", "JOURNAL_STREAM", "NOTIFY_SOCKET", "LISTEN_FDS",
+	"MEMORY_PRESSURE_*",
 	// what a runner counts, and the agent itself
-	"npm_lifecycle_*", "npm_command", "npm_execpath", "npm_node_execpath", "npm_package_*", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE",
+	"npm_lifecycle_*", "npm_command", "npm_execpath", "npm_node_execpath", "npm_package_*", "GITHUB_ENV", "GITHUB_PATH",
+	"GITHUB_OUTPUT", "GITHUB_STATE",
 	"GITHUB_STEP_SUMMARY", "GITHUB_ACTION", "RUNNER_TEMP", "TRACEPARENT", "TRACESTATE",
-	"CLAUDECODE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_TMPDIR",
+	"CLAUDECODE", "CLAUDE_EFFORT", "CLAUDE_PID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_EXECPATH",
+	"CLAUDE_CODE_TMPDIR",
 	"CLAUDE_CODE_TASK_*", "CLAUDE_CODE_AGENT*", "CLAUDE_CODE_REMOTE_*", "CLAUDE_CODE_CONTAINER_ID",
 	"*SESSION_ID", "*_PID", "*_PANE_ID",
 }
@@ -98,9 +122,11 @@ func selectEnv(env []string) ([]byte, error) {
 		}
 		switch {
 		case seen[key]:
-			return nil, errors.New("the environment variable " + strconv.Quote(key) + " occurs twice in the environment of the approver hook, so the call was stopped")
+			return nil, errors.New("the environment variable " + strconv.Quote(key) +
+				" occurs twice in the environment of the approver hook, so the call was stopped")
 		case len(value) > maxValue || len(block)+len(pair)+1 > wire.MaxEnv:
-			return nil, errors.New("the environment variable " + strconv.Quote(key) + " is too long for approver to judge (" + strconv.Itoa(len(value)) + " bytes), so the call was stopped")
+			return nil, errors.New("the environment variable " + strconv.Quote(key) + " is too long for approver to judge (" +
+				strconv.Itoa(len(value)) + " bytes), so the call was stopped")
 		}
 		seen[key] = true
 		block = append(append(block, key+"="+withoutPasswords(key, value)...), 0)
@@ -154,7 +180,8 @@ func isCompared(key string) bool {
 		return false
 	}
 	if upper := strings.ToUpper(key); !chooses(key) {
-		for _, word := range [...]string{"TOKEN", "PASSW", "PASSPHRASE", "SECRET", "CREDENTIAL", "_KEY_", "API_KEY", "APIKEY"} {
+		for _, word := range [...]string{"TOKEN", "PASSW", "PASSPHRASE", "SECRET", "CREDENTIAL", "_KEY_", "API_KEY",
+			"APIKEY"} {
 			if strings.Contains(upper, word) {
 				return false
 			}
@@ -210,7 +237,8 @@ func isSecret(key, prefix string) bool {
 	case "LD_", "DYLD_", "BASH_FUNC_":
 		return false
 	case "GIT_":
-		return strings.HasSuffix(key, "_TOKEN") || strings.HasSuffix(key, "_PASSWORD") || strings.HasSuffix(key, "_PASSWD") || strings.HasSuffix(key, "_SECRET")
+		return strings.HasSuffix(key, "_TOKEN") || strings.HasSuffix(key, "_PASSWORD") || strings.HasSuffix(key, "_PASSWD") ||
+			strings.HasSuffix(key, "_SECRET")
 	}
 	upper := strings.ToUpper(key)
 	for _, word := range secretWords {

@@ -18,7 +18,8 @@ import (
 // All that the daemon looks for is sent.
 func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
 	names := 0
-	for _, from := range []struct{ file, decl string }{{"../../../display/shape/programs.go", "AlwaysShown"}, {"../../../fingerprint/language.go", "languages"}} {
+	for _, from := range []struct{ file, decl string }{{"../../../display/shape/programs.go", "AlwaysShown"},
+		{"../../../fingerprint/language.go", "languages"}} {
 		file, err := parser.ParseFile(token.NewFileSet(), from.file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -65,13 +66,15 @@ func TestFurtherVariablesAreCompared(t *testing.T) {
 	if wire.Compared != approver.ComparedEnv {
 		t.Error("both ends call them otherwise")
 	}
-	for _, name := range []string{"TARGET_HOST", "STAGE", "CLUSTER", "deploy_cmd", "APP_DATABASE", "MY_KUBE_CONTEXT", "SERVICE_ENDPOINT", "X_REGION", "TOOL_OPTS", "PRE_HOOKS", "FOO_PATH"} {
+	for _, name := range []string{"TARGET_HOST", "STAGE", "CLUSTER", "deploy_cmd", "APP_DATABASE", "MY_KUBE_CONTEXT",
+		"SERVICE_ENDPOINT", "X_REGION", "TOOL_OPTS", "PRE_HOOKS", "FOO_PATH"} {
 		got, err := selectEnv([]string{name + "=x", name + "=y"})
 		if err != nil || string(got) != "#"+name+"=x\ny\x00" {
 			t.Errorf("%s is sent as %q, %v", name, got, err)
 		}
 	}
-	for _, name := range []string{"DRY_RUN", "DB_NAME", "INSTANCE", "FORCE", "VERSION", "IMAGE", "TAG", "MODE", "SSH_USER", "OUT", "S", "s", "USER", "LANG", "CI",
+	for _, name := range []string{"DRY_RUN", "DB_NAME", "INSTANCE", "FORCE", "VERSION", "IMAGE", "TAG", "MODE", "SSH_USER",
+		"OUT", "S", "s", "USER", "LANG", "CI",
 		"CLAUDE_CODE_MODEL", "foo.bar", "a-b", "#HOST", "ä", "TERMX", "MY_PWDX", "XDG_DATA_DIRS", "LAMBDA_TASK"} {
 		if got, err := selectEnv([]string{name + "=x"}); err != nil || string(got) != "##"+name+"=x\x00" {
 			t.Errorf("%s is sent as %q, %v", name, got, err)
@@ -80,10 +83,14 @@ func TestFurtherVariablesAreCompared(t *testing.T) {
 	if got, err := selectEnv([]string{"A\xff=x"}); err != nil || !utf8.Valid(got) || len(got) == 0 {
 		t.Errorf("a name of other bytes is sent as %q, %v", got, err)
 	}
-	for _, name := range []string{"TERM", "PWD", "OLDPWD", "SHLVL", "_", "XDG_RUNTIME_DIR", "CLAUDE_CODE_SSE_PORT", "WINDOWID", "COLUMNS", "LINES",
-		"TERM_SESSION_ID", "ITERM_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "TMUX", "TMUX_PANE", "STY", "DISPLAY", "XDG_SESSION_ID", "SSH_AGENT_PID",
-		"TERM_PROGRAM_VERSION", "npm_lifecycle_event", "DIRENV_DIFF", "VSCODE_GIT_IPC_HANDLE", "LS_COLORS", "DB_PASSWORD", "API_TOKEN", "X_SECRET", "SOME_KEY",
-		"TF_TOKEN_app_x", "TF_VAR_db_password_x", "MY_TOKEN_PROD", "SECRET_OF_X", "GOOGLE_APPLICATION_CREDENTIALS_JSON_TOKEN", "X_API_KEY_2", "npm_config__authToken"} {
+	for _, name := range []string{"TERM", "PWD", "OLDPWD", "SHLVL", "_", "XDG_RUNTIME_DIR", "CLAUDE_CODE_SSE_PORT",
+		"WINDOWID", "COLUMNS", "LINES",
+		"TERM_SESSION_ID", "ITERM_SESSION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "TMUX", "TMUX_PANE", "STY",
+		"DISPLAY", "XDG_SESSION_ID", "SSH_AGENT_PID",
+		"TERM_PROGRAM_VERSION", "npm_lifecycle_event", "DIRENV_DIFF", "VSCODE_GIT_IPC_HANDLE", "LS_COLORS", "DB_PASSWORD",
+		"API_TOKEN", "X_SECRET", "SOME_KEY",
+		"TF_TOKEN_app_x", "TF_VAR_db_password_x", "MY_TOKEN_PROD", "SECRET_OF_X", "GOOGLE_APPLICATION_CREDENTIALS_JSON_TOKEN",
+		"X_API_KEY_2", "npm_config__authToken"} {
 		if got, err := selectEnv([]string{name + "=x"}); err != nil || len(got) != 0 {
 			t.Errorf("%s is sent as %q, %v", name, got, err)
 		}
@@ -106,16 +113,26 @@ func TestFurtherVariablesAreCompared(t *testing.T) {
 // windows is the environment of one window of a shell, with what differs in another.
 func windows(n string) []string {
 	return []string{
-		"PATH=/home/dev/.nvm/versions/node/v22.1.0/bin:/usr/local/bin:/usr/bin:/bin", "HOME=/home/dev", "USER=dev", "LOGNAME=dev", "LANG=en_US.UTF-8", "SHELL=/bin/zsh",
-		"PWD=/repo" + n, "OLDPWD=/x" + n, "SHLVL=" + n, "_=/bin/" + n, "COLUMNS=" + n, "LINES=" + n, "TERM=xterm-" + n, "COLORTERM=" + n, "WINDOWID=" + n,
-		"TERM_SESSION_ID=" + n, "ITERM_SESSION_ID=" + n, "ITERM_PROFILE=" + n, "TERM_PROGRAM=iTerm" + n, "TERM_PROGRAM_VERSION=" + n, "LC_TERMINAL_VERSION=" + n,
-		"SSH_CLIENT=" + n, "SSH_CONNECTION=" + n, "SSH_TTY=" + n, "SSH_AGENT_PID=" + n, "TMUX=" + n, "TMUX_PANE=%" + n, "STY=" + n, "DISPLAY=:" + n,
-		"XDG_SESSION_ID=" + n, "XDG_SESSION_TYPE=" + n, "XDG_RUNTIME_DIR=/run/" + n, "DBUS_SESSION_BUS_ADDRESS=" + n, "GPG_TTY=/dev/pts/" + n, "VTE_VERSION=" + n,
-		"VSCODE_PID=" + n, "VSCODE_IPC_HOOK_CLI=/run/" + n, "KITTY_WINDOW_ID=" + n, "WEZTERM_PANE=" + n, "WT_SESSION=" + n, "ZELLIJ_SESSION_NAME=" + n,
-		"DIRENV_DIFF=" + n, "DIRENV_WATCHES=" + n, "DIRENV_DIR=-/repo" + n, "STARSHIP_SESSION_KEY=" + n, "FNM_MULTISHELL_PATH=/run/" + n, "INVOCATION_ID=" + n,
-		"JOURNAL_STREAM=" + n, "npm_lifecycle_event=" + n, "npm_package_version=" + n, "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=" + n, "CLAUDE_CODE_SSE_PORT=" + n,
-		"CLAUDE_CODE_SESSION_ID=" + n, "NVM_DIR=/home/dev/.nvm", "NVM_BIN=/home/dev/.nvm/versions/node/v22.1.0/bin", "NVM_INC=/home/dev/.nvm/include", "EDITOR=vim", "LESS=-R",
-		"XDG_DATA_DIRS=/usr/local/share:/usr/share", "LS_COLORS=" + strings.Repeat("*.x=01;3"+n+":", 150), "PROJECT_NAME=web", "DRY_RUN=1",
+		"PATH=/home/dev/.nvm/versions/node/v22.1.0/bin:/usr/local/bin:/usr/bin:/bin", "HOME=/home/dev", "USER=dev",
+		"LOGNAME=dev", "LANG=en_US.UTF-8", "SHELL=/bin/zsh",
+		"PWD=/repo" + n, "OLDPWD=/x" + n, "SHLVL=" + n, "_=/bin/" + n, "COLUMNS=" + n, "LINES=" + n, "TERM=xterm-" + n,
+		"COLORTERM=" + n, "WINDOWID=" + n,
+		"TERM_SESSION_ID=" + n, "ITERM_SESSION_ID=" + n, "ITERM_PROFILE=" + n, "TERM_PROGRAM=iTerm" + n,
+		"TERM_PROGRAM_VERSION=" + n, "LC_TERMINAL_VERSION=" + n,
+		"SSH_CLIENT=" + n, "SSH_CONNECTION=" + n, "SSH_TTY=" + n, "SSH_AGENT_PID=" + n, "TMUX=" + n, "TMUX_PANE=%" + n,
+		"STY=" + n, "DISPLAY=:" + n,
+		"XDG_SESSION_ID=" + n, "XDG_SESSION_TYPE=" + n, "XDG_RUNTIME_DIR=/run/" + n, "DBUS_SESSION_BUS_ADDRESS=" + n,
+		"GPG_TTY=/dev/pts/" + n, "VTE_VERSION=" + n,
+		"VSCODE_PID=" + n, "VSCODE_IPC_HOOK_CLI=/run/" + n, "KITTY_WINDOW_ID=" + n, "WEZTERM_PANE=" + n, "WT_SESSION=" + n,
+		"ZELLIJ_SESSION_NAME=" + n,
+		"DIRENV_DIFF=" + n, "DIRENV_WATCHES=" + n, "DIRENV_DIR=-/repo" + n, "STARSHIP_SESSION_KEY=" + n,
+		"FNM_MULTISHELL_PATH=/run/" + n, "INVOCATION_ID=" + n,
+		"JOURNAL_STREAM=" + n, "npm_lifecycle_event=" + n, "npm_package_version=" + n, "CLAUDECODE=1",
+		"CLAUDE_CODE_ENTRYPOINT=" + n, "CLAUDE_CODE_SSE_PORT=" + n,
+		"CLAUDE_CODE_SESSION_ID=" + n, "NVM_DIR=/home/dev/.nvm", "NVM_BIN=/home/dev/.nvm/versions/node/v22.1.0/bin",
+		"NVM_INC=/home/dev/.nvm/include", "EDITOR=vim", "LESS=-R",
+		"XDG_DATA_DIRS=/usr/local/share:/usr/share", "LS_COLORS=" + strings.Repeat("*.x=01;3"+n+":", 150), "PROJECT_NAME=web",
+		"DRY_RUN=1",
 	}
 }
 

@@ -64,12 +64,14 @@ func TestRunOddAnswers(t *testing.T) {
 // the deadline.
 func TestRunHangingUp(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"at once": "", "in the head": "HTTP/1.1 200 OK\r\nAppro", "in the body": strings.TrimSuffix(reply(0, "", "{\"allow\":1}"), "}")} {
+	for name, text := range map[string]string{"at once": "", "in the head": "HTTP/1.1 200 OK\r\nAppro",
+		"in the body": strings.TrimSuffix(reply(0, "", "{\"allow\":1}"), "}")} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			socket, connections := rawDaemon(t, text)
 			o := run(t, Courier{}, "--socket", socket, "--deadline", "1s")
-			says(t, o, "approver hung up without an answer (unexpected EOF) at every try within 1s, so the call was stopped; its log says why")
+			says(t, o, "approver hung up without an answer (unexpected EOF) at every try within 1s, so the call was stopped; "+
+				"its log says why")
 			if n := connections.Load(); n < 2 || n > 8 {
 				t.Errorf("%d connections in one second", n)
 			}
@@ -119,7 +121,8 @@ func TestRunInput(t *testing.T) {
 	})
 	args := []string{"--socket", socket}
 	blocked(t, run(t, Courier{Stdin: zeros{}}, args...), "more than 4128768 bytes")
-	blocked(t, run(t, Courier{Stdin: failing{errors.New("broken disk")}}, args...), "could not read its input (broken disk)")
+	blocked(t, run(t, Courier{Stdin: failing{errors.New("broken disk")}}, args...),
+		"could not read its input (broken disk)")
 	blocked(t, run(t, Courier{Stdin: panicking{}}, args...), "a panic")
 	blocked(t, run(t, Courier{Env: []string{"PATH=a", "PATH=b"}}, args...), `"PATH" occurs twice`)
 	for _, n := range []int{0, 1, maxCall} {

@@ -53,7 +53,8 @@ func askedByAPerson(args []string) string {
 		if err != nil {
 			file = "approver-hook"
 		}
-		return "approver's hook, asks at " + wire.HookPath + ", " + runtime.Version() + "; of its build tells: go version -m " + file + "\n"
+		return "approver's hook, asks at " + wire.HookPath + ", " + runtime.Version() +
+			"; of its build tells: go version -m " + file + "\n"
 	}
 	return ""
 }
@@ -133,7 +134,8 @@ func (o *options) set(name, value string, given bool) (err error) {
 	switch name {
 	case "--agent", "--event", "--deadline", "--socket", "--connect-timeout", "--park", "--park-after":
 	default:
-		return errors.New("the flag " + strconv.Quote(name) + " is not known; known are --agent, --event, --deadline, --socket, --connect-timeout, --park and --park-after")
+		return errors.New("the flag " + strconv.Quote(name) +
+			" is not known; known are --agent, --event, --deadline, --socket, --connect-timeout, --park and --park-after")
 	}
 	if !given || value == "" {
 		return errors.New("the flag " + name + " has no value")
@@ -141,7 +143,8 @@ func (o *options) set(name, value string, given bool) (err error) {
 	switch name {
 	case "--agent":
 		if !wire.IsAgent(value) {
-			return errors.New("the flag --agent " + strconv.Quote(value) + " is not a name of lower-case letters, digits, - and _")
+			return errors.New("the flag --agent " + strconv.Quote(value) +
+				" is not a name of lower-case letters, digits, - and _")
 		}
 		o.agent = value
 	case "--event":
@@ -170,7 +173,8 @@ func (o *options) set(name, value string, given bool) (err error) {
 func duration(name, value string, least time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < least || d > maxDeadline {
-		return 0, errors.New("the flag " + name + " " + strconv.Quote(value) + " is not a time from " + least.String() + " to " + maxDeadline.String() + ", such as 130s")
+		return 0, errors.New("the flag " + name + " " + strconv.Quote(value) + " is not a time from " + least.String() +
+			" to " + maxDeadline.String() + ", such as 130s")
 	}
 	return d, nil
 }

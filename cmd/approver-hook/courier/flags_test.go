@@ -12,15 +12,18 @@ import (
 )
 
 func TestParseFlags(t *testing.T) {
-	o, err := parseFlags([]string{"--agent", "claude", "--event=PostToolUse", "--deadline", "290s", "--socket=/s", "--connect-timeout", "0s"})
-	if want := (options{agent: "claude", event: "PostToolUse", deadline: 290 * time.Second, socket: "/s"}); err != nil || o != want {
+	o, err := parseFlags([]string{"--agent", "claude", "--event=PostToolUse", "--deadline", "290s", "--socket=/s",
+		"--connect-timeout", "0s"})
+	if want := (options{agent: "claude", event: "PostToolUse", deadline: 290 * time.Second, socket: "/s"}); err != nil ||
+		o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
 	}
 	if o, err = parseFlags([]string{"--agent=claude"}); err != nil || o.deadline != 290*time.Second {
 		t.Errorf("claude waits %v, %v", o.deadline, err)
 	}
 	o, err = parseFlags([]string{"--agent=x"})
-	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil || o != want {
+	if want := (options{agent: "x", deadline: 25 * time.Second, connectTimeout: 5 * time.Second}); err != nil ||
+		o != want {
 		t.Errorf("%+v, %v, want %+v", o, err, want)
 	}
 }
@@ -59,7 +62,8 @@ func TestParkAt(t *testing.T) {
 // the flag too.
 func TestDeadlineOfTheSettings(t *testing.T) {
 	settings, err := agents.Claude{}.HookConfig("/h", "", 120*time.Second)
-	if err != nil || !strings.Contains(string(settings), fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, facts.Of("claude").Patience.Seconds())) {
+	if err != nil || !strings.Contains(string(settings),
+		fmt.Sprintf(`"/h --agent claude --deadline %.0fs"`, facts.Of("claude").Patience.Seconds())) {
 		t.Errorf("%v, %s", err, settings)
 	}
 }
@@ -105,10 +109,12 @@ func TestParseFlagsErrors(t *testing.T) {
 
 func TestSelectEnv(t *testing.T) {
 	got, err := selectEnv([]string{
-		"PATH=/bin", "USER=u", "LD_PRELOAD=/x.so", "BASH_FUNC_ls%%=() { rm -rf /; }", "GIT_SSH_COMMAND=ssh", "GIT_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=x",
+		"PATH=/bin", "USER=u", "LD_PRELOAD=/x.so", "BASH_FUNC_ls%%=() { rm -rf /; }", "GIT_SSH_COMMAND=ssh",
+		"GIT_TOKEN=secret", "AWS_SECRET_ACCESS_KEY=x",
 		"ANTHROPIC_API_KEY=x", "PATHX=1", "ENV=", "DYLD_INSERT_LIBRARIES=/x", "noequals", "=C:=x", "EDITOR=vi\nx",
 	})
-	want := "PATH=/bin\x00LD_PRELOAD=/x.so\x00BASH_FUNC_ls%%=() { rm -rf /; }\x00GIT_SSH_COMMAND=ssh\x00ENV=\x00DYLD_INSERT_LIBRARIES=/x\x00EDITOR=vi\nx\x00##USER=u\x00##PATHX=1\x00"
+	want := "PATH=/bin\x00LD_PRELOAD=/x.so\x00BASH_FUNC_ls%%=() { rm -rf /; " +
+		"}\x00GIT_SSH_COMMAND=ssh\x00ENV=\x00DYLD_INSERT_LIBRARIES=/x\x00EDITOR=vi\nx\x00##USER=u\x00##PATHX=1\x00"
 	if err != nil || string(got) != want {
 		t.Errorf("%q, %v\nwant %q", got, err, want)
 	}
@@ -117,28 +123,37 @@ func TestSelectEnv(t *testing.T) {
 // What says where a command acts is carried, and no secret that its name tells.
 func TestSelectEnvCarriesWhere(t *testing.T) {
 	for _, pair := range []string{
-		"KUBECONFIG=/x", "KUBE_CONTEXT=x", "HELM_KUBECONTEXT=x", "DOCKER_CONFIG=/x", "AWS_REGION=x", "AWS_ACCESS_KEY_ID=AKIA", "AWS_ENDPOINT_URL=https://x",
-		"AZURE_SUBSCRIPTION_ID=x", "ARM_SUBSCRIPTION_ID=x", "GOOGLE_CLOUD_PROJECT=x", "GOOGLE_APPLICATION_CREDENTIALS=/x", "CLOUDSDK_CORE_PROJECT=x", "TF_VAR_region=x",
-		"PGHOST=x", "PGDATABASE=x", "MYSQL_HOST=x", "npm_config_registry=https://x", "PIP_INDEX_URL=https://x", "CARGO_TARGET_DIR=/x", "GOPROXY=https://x",
-		"https_proxy=http://x", "HTTPS_PROXY=http://x", "SSH_AUTH_SOCK=/x", "NODE_TLS_REJECT_UNAUTHORIZED=0", "GIT_CONFIG_KEY_0=alias.x", "BASH_FUNC_get_token%%=() { x; }",
+		"KUBECONFIG=/x", "KUBE_CONTEXT=x", "HELM_KUBECONTEXT=x", "DOCKER_CONFIG=/x", "AWS_REGION=x", "AWS_ACCESS_KEY_ID=AKIA",
+		"AWS_ENDPOINT_URL=https://x",
+		"AZURE_SUBSCRIPTION_ID=x", "ARM_SUBSCRIPTION_ID=x", "GOOGLE_CLOUD_PROJECT=x", "GOOGLE_APPLICATION_CREDENTIALS=/x",
+		"CLOUDSDK_CORE_PROJECT=x", "TF_VAR_region=x",
+		"PGHOST=x", "PGDATABASE=x", "MYSQL_HOST=x", "npm_config_registry=https://x", "PIP_INDEX_URL=https://x",
+		"CARGO_TARGET_DIR=/x", "GOPROXY=https://x",
+		"https_proxy=http://x", "HTTPS_PROXY=http://x", "SSH_AUTH_SOCK=/x", "NODE_TLS_REJECT_UNAUTHORIZED=0",
+		"GIT_CONFIG_KEY_0=alias.x", "BASH_FUNC_get_token%%=() { x; }",
 	} {
 		if got, err := selectEnv([]string{pair}); err != nil || string(got) != pair+"\x00" {
 			t.Errorf("%s is carried as %q, %v", pair, got, err)
 		}
 	}
 	for _, pair := range []string{
-		"AWS_SECRET_ACCESS_KEY=x", "AWS_SESSION_TOKEN=x", "AZURE_CLIENT_SECRET=x", "AZURE_STORAGE_KEY=x", "ARM_CLIENT_SECRET=x", "ARM_ACCESS_KEY=x", "GOOGLE_API_KEY=x",
-		"GOOGLE_CREDENTIALS={}", "DOCKER_PASSWORD=x", "DOCKER_AUTH_CONFIG={}", "TF_VAR_db_password=x", "TF_TOKEN_app_terraform_io=x", "PGPASSWORD=x", "MYSQL_PWD=x", "PIP_PASSWORD=x",
-		"npm_config__authToken=x", "npm_config_//r.example/:_authToken=x", "npm_config__auth=x", "CARGO_REGISTRY_TOKEN=x", "CARGO_REGISTRIES_X_TOKEN=x", "UV_PUBLISH_TOKEN=x", "HELM_PASSWORD=x",
+		"AWS_SECRET_ACCESS_KEY=x", "AWS_SESSION_TOKEN=x", "AZURE_CLIENT_SECRET=x", "AZURE_STORAGE_KEY=x",
+		"ARM_CLIENT_SECRET=x", "ARM_ACCESS_KEY=x", "GOOGLE_API_KEY=x",
+		"GOOGLE_CREDENTIALS={}", "DOCKER_PASSWORD=x", "DOCKER_AUTH_CONFIG={}", "TF_VAR_db_password=x",
+		"TF_TOKEN_app_terraform_io=x", "PGPASSWORD=x", "MYSQL_PWD=x", "PIP_PASSWORD=x",
+		"npm_config__authToken=x", "npm_config_//r.example/:_authToken=x", "npm_config__auth=x", "CARGO_REGISTRY_TOKEN=x",
+		"CARGO_REGISTRIES_X_TOKEN=x", "UV_PUBLISH_TOKEN=x", "HELM_PASSWORD=x",
 	} {
 		if got, err := selectEnv([]string{pair}); err != nil || len(got) != 0 {
 			t.Errorf("%s is carried as %q, %v", pair, got, err)
 		}
 	}
 	for pair, want := range map[string]string{
-		"https_proxy=http://u:pw@h:1/": "https_proxy=http://u:***@h:1/", "PIP_INDEX_URL=https://u:p:w@h/s": "PIP_INDEX_URL=https://u:***@h/s",
-		"GOPROXY=https://a:b@c,https://d:e@f": "GOPROXY=https://a:***@c,https://d:***@f", "GOPROXY=https://c,direct": "GOPROXY=https://c,direct",
-		"PIP_INDEX_URL=https://h/a:b@c": "PIP_INDEX_URL=https://h/a:b@c",
+		"https_proxy=http://u:pw@h:1/":        "https_proxy=http://u:***@h:1/",
+		"PIP_INDEX_URL=https://u:p:w@h/s":     "PIP_INDEX_URL=https://u:***@h/s",
+		"GOPROXY=https://a:b@c,https://d:e@f": "GOPROXY=https://a:***@c,https://d:***@f",
+		"GOPROXY=https://c,direct":            "GOPROXY=https://c,direct",
+		"PIP_INDEX_URL=https://h/a:b@c":       "PIP_INDEX_URL=https://h/a:b@c",
 	} {
 		if got, err := selectEnv([]string{pair}); err != nil || string(got) != want+"\x00" {
 			t.Errorf("%s is carried as %q, %v", pair, got, err)

@@ -28,11 +28,13 @@ func readPayload(r io.Reader, report bool, returned []facts.Field) (payload []by
 	case err != nil && report:
 		return payload[:min(len(payload), limit)], true, nil
 	case err != nil:
-		return nil, false, errors.New("the approver hook could not read its input (" + err.Error() + "), so the call was stopped")
+		return nil, false, errors.New("the approver hook could not read its input (" + err.Error() +
+			"), so the call was stopped")
 	case len(payload) <= limit:
 		return payload, false, nil
 	case !report:
-		return nil, false, errors.New("the call has more than " + strconv.Itoa(limit) + " bytes, which is more than approver judges, so it was stopped; make it smaller")
+		return nil, false, errors.New("the call has more than " + strconv.Itoa(limit) +
+			" bytes, which is more than approver judges, so it was stopped; make it smaller")
 	}
 	if short := withoutResult(payload, r, returned); short != nil {
 		return short, true, nil

@@ -9,7 +9,8 @@ import (
 // look is how often the courier looks whether somebody still reads its answer.
 const look = 250 * time.Millisecond
 
-const unread = "the agent that ran the approver hook has gone (nobody reads its answer any more), so the call was stopped"
+const unread = "the agent that ran the approver hook has gone (nobody reads its answer any more), so the call was " +
+	"stopped"
 
 // readerGone reports whether what is written to w can reach nobody: the other end of
 // the pipe, socket or terminal is closed. An agent that is killed outright closes it,

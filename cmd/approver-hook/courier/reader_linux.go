@@ -9,6 +9,7 @@ import (
 func hungUp(fd uintptr) bool {
 	p := pollFD{fd: int32(fd)}
 	var now syscall.Timespec
-	n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	n, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&now)), 0, 0,
+		0)
 	return errno == 0 && n == 1 && p.over()
 }

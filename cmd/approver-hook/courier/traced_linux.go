@@ -29,7 +29,8 @@ func traced(dir string) error {
 		return errUnseen
 	}
 	for _, thread := range threads {
-		if err := tracedIn(dir+"/"+thread+"/status", buf); err != nil && !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ESRCH) {
+		if err := tracedIn(dir+"/"+thread+"/status", buf); err != nil && !errors.Is(err, syscall.ENOENT) &&
+			!errors.Is(err, syscall.ESRCH) {
 			return err // otherwise it has ended
 		}
 	}
@@ -64,7 +65,8 @@ func tracedIn(status string, buf []byte) error {
 	return nil
 }
 
-var errUnseen = errors.New("the approver hook cannot see whether it is traced, so the call was stopped; mount /proc where the agent runs")
+var errUnseen = errors.New("the approver hook cannot see whether it is traced, so the call was stopped; mount /proc " +
+	"where the agent runs")
 
 // readAt reads the beginning of a file or a folder.
 func readAt(path string, buf []byte, read func(int, []byte) (int, error)) (n int, err error) {

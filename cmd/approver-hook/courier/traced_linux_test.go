@@ -41,13 +41,16 @@ func TestATracedCourierStopsTheCall(t *testing.T) {
 	})
 	for _, tt := range []struct{ name, second, later, want, first string }{
 		{"nobody", free, "", "", ""},
-		{"the other thread", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t4711", 1), "", "is traced by process 4711", ""},
-		{"while it waited", free, strings.Replace(free, "TracerPid:\t0", "TracerPid:\t12", 1), "is traced by process 12,", ""},
+		{"the other thread", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t4711", 1), "", "is traced by process 4711",
+			""},
+		{"while it waited", free, strings.Replace(free, "TracerPid:\t0", "TracerPid:\t12", 1), "is traced by process 12,",
+			""},
 		{"no line", "Name:\tx\n", "", "cannot see whether it is traced", ""},
 		{"empty", "", "", "cannot see whether it is traced", ""},
 		{"a name that says so", "Name:\tTracerPid:\t0\n", "", "cannot see whether it is traced", ""},
 		{"no number", "Name:\tx\nTracerPid:\t\n", "", "is traced", ""},
-		{"from before the start", free, "", "is traced by process 77", strings.Replace(free, "TracerPid:\t0", "TracerPid:\t77", 1)},
+		{"from before the start", free, "", "is traced by process 77",
+			strings.Replace(free, "TracerPid:\t0", "TracerPid:\t77", 1)},
 	} {
 		status(t, dir, "..", cmp.Or(tt.first, free))
 		status(t, dir, "1", free)

@@ -51,7 +51,8 @@ func (c call) request(agent, event string) []byte {
 
 // acknowledgment is the request that says that the answer is here.
 func (c call) acknowledgment() []byte {
-	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n" + wire.Call + ": " + c.id + "\r\n\r\n")
+	return []byte("POST " + wire.AckPath + " HTTP/1.1\r\nHost: approver\r\nContent-Length: 0\r\n" + wire.Call + ": " +
+		c.id + "\r\n\r\n")
 }
 
 // ackWait is how long the courier waits until its acknowledgment is taken.
@@ -120,7 +121,8 @@ func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 	}
 	if err != nil {
 		_ = conn.Close()
-		return nil, &trouble{text: "the approver hook does not trust who listens, so the call was stopped: " + err.Error(), reached: true}
+		return nil, &trouble{text: "the approver hook does not trust who listens, so the call was stopped: " + err.Error(),
+			reached: true}
 	}
 	return conn, nil
 }
@@ -128,13 +130,18 @@ func dial(path string, trust func(uid uint32) error) (*os.File, *trouble) {
 func connectTrouble(path string, err error) *trouble {
 	switch {
 	case errors.Is(err, syscall.EAGAIN): // more callers queue than the listener takes
-		return &trouble{text: "approver was too busy to take the call in time, so it was stopped; try again later", again: true, reached: true}
-	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EINTR):
-		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; " + startIt(path, ""), again: true, cure: startIt(path, "again ")}
+		return &trouble{text: "approver was too busy to take the call in time, so it was stopped; try again later",
+			again: true, reached: true}
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EINTR):
+		return &trouble{text: "approver is not running (nobody listens on " + path + "), so the call was stopped; " +
+			startIt(path, ""), again: true, cure: startIt(path, "again ")}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		return &trouble{text: "the approver hook may not connect to " + path + ", so the call was stopped; let this user use the submit socket"}
+		return &trouble{text: "the approver hook may not connect to " + path +
+			", so the call was stopped; let this user use the submit socket"}
 	}
-	return &trouble{text: "the approver hook could not connect to " + path + " (" + err.Error() + "), so the call was stopped"}
+	return &trouble{text: "the approver hook could not connect to " + path + " (" + err.Error() +
+		"), so the call was stopped"}
 }
 
 // An oddError is an answer that is whole and not what a daemon says. It blocks.
@@ -144,7 +151,8 @@ type oddError string
 func (e oddError) Error() string { return string(e) }
 
 func odd(what string) error {
-	return oddError("approver's answer was not understood (" + what + "), so the call was stopped; are daemon and hook of the same version?")
+	return oddError("approver's answer was not understood (" + what +
+		"), so the call was stopped; are daemon and hook of the same version?")
 }
 
 // refusals are the statuses with a reason that the agent's user can act on.
@@ -243,7 +251,8 @@ func parseHead(head string) (exit, length, stderrBytes int, ack bool, err error)
 	fields := [...]struct {
 		name         string
 		limit, value int
-	}{{wire.Exit, 2, -1}, {"Content-Length", wire.MaxAnswer, -1}, {wire.StderrBytes, wire.MaxAnswer, -1}, {wire.Ack, 1, -1}}
+	}{{wire.Exit, 2, -1}, {"Content-Length", wire.MaxAnswer, -1}, {wire.StderrBytes, wire.MaxAnswer, -1},
+		{wire.Ack, 1, -1}}
 	for rest != "" {
 		var line string
 		line, rest, _ = strings.Cut(rest, "\r\n")

@@ -16,7 +16,8 @@ import (
 
 // reply builds an answer of the daemon.
 func reply(exit int, stderr, stdout string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nApprover-Exit: %d\r\nApprover-Stderr-Bytes: %d\r\nDate: Fri, 21 Nov 2026 01:02:03 GMT\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s%s",
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nApprover-Exit: %d\r\nApprover-Stderr-Bytes: %d\r\n"+
+		"Date: Fri, 21 Nov 2026 01:02:03 GMT\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s%s",
 		exit, len(stderr), len(stderr)+len(stdout), stderr, stdout)
 }
 
@@ -123,7 +124,8 @@ func TestReadReplyOdd(t *testing.T) {
 			var strange oddError
 			// Byte by byte, what comes behind the length is not looked at: the
 			// answer was whole before.
-			if _, slow := r.(*strings.Reader); !slow && (name == "more than its length" || name == "100 first" || behind[name]) && err == nil {
+			if _, slow := r.(*strings.Reader); !slow &&
+				(name == "more than its length" || name == "100 first" || behind[name]) && err == nil {
 				continue
 			}
 			if !errors.As(err, &strange) {
@@ -166,7 +168,8 @@ func FuzzReadReply(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.StatusCode != 200 || res.Header.Get(wire.Exit) != fmt.Sprint(a.Exit()) || res.Header.Get(wire.StderrBytes) != fmt.Sprint(len(a.Stderr)) ||
+		if res.StatusCode != 200 || res.Header.Get(wire.Exit) != fmt.Sprint(a.Exit()) ||
+			res.Header.Get(wire.StderrBytes) != fmt.Sprint(len(a.Stderr)) ||
 			string(body) != string(a.Stderr)+string(a.Stdout) {
 			t.Errorf("%+v, but net/http reads %+v %q", a, res, body)
 		}
@@ -182,7 +185,8 @@ func FuzzReadReply(f *testing.F) {
 func TestDecimal(t *testing.T) {
 	for s, want := range map[string]int{
 		"0": 0, "7": 7, "10": 10, "100": 100,
-		"": -1, "101": -1, "00": -1, "07": -1, "-1": -1, "+1": -1, " 1": -1, "1 ": -1, "0x1": -1, "１": -1, "99999999999999999999": -1,
+		"": -1, "101": -1, "00": -1, "07": -1, "-1": -1, "+1": -1, " 1": -1, "1 ": -1, "0x1": -1, "１": -1,
+		"99999999999999999999": -1,
 	} {
 		if got := decimal(s, 100); got != want {
 			t.Errorf("decimal(%q) = %d, want %d", s, got, want)

@@ -90,7 +90,10 @@ func writableFile(f *os.File, info os.FileInfo) error {
 	}
 	var flags uintptr
 	var errno syscall.Errno
-	if err := conn.Control(func(fd uintptr) { flags, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0) }); err != nil {
+	if err := conn.Control(func(fd uintptr) {
+		flags, _,
+			errno = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFL, 0)
+	}); err != nil {
 		return err
 	}
 	if errno != 0 || flags&syscall.O_ACCMODE == syscall.O_RDONLY {

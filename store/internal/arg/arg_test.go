@@ -10,7 +10,8 @@ import (
 
 func TestKey(t *testing.T) {
 	for _, key := range []string{
-		approver.Key("req", "0190"), approver.Key("a", "b:c"), approver.Key("strikes", `"p"/"slack"/"C1"`), approver.Key("x", "ünï ✓"),
+		approver.Key("req", "0190"), approver.Key("a", "b:c"), approver.Key("strikes", `"p"/"slack"/"C1"`),
+		approver.Key("x", "ünï ✓"),
 		"ap:{63}:k:" + strings.Repeat("i", MaxKey-10),
 	} {
 		if err := Key(key); err != nil {
@@ -80,7 +81,8 @@ func FuzzKey(f *testing.F) {
 		if err != nil || shard < 0 || shard >= approver.Shards {
 			t.Fatalf("%q: shard %d, %v", key, shard, err)
 		}
-		if len(key) > MaxKey || strings.Count(key, ":") < 3 || strings.ContainsAny(key, "\x00\n\r\t") || !strings.Contains(key[8:], ":") {
+		if len(key) > MaxKey || strings.Count(key, ":") < 3 || strings.ContainsAny(key, "\x00\n\r\t") ||
+			!strings.Contains(key[8:], ":") {
 			t.Fatalf("%q was taken", key)
 		}
 	})

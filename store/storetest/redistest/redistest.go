@@ -238,7 +238,8 @@ func (s *Server) Admin() *redis.Client {
 			MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
 		}
 		if s.options.TLS {
-			o.TLSConfig = &tls.Config{RootCAs: s.Files.pool, Certificates: []tls.Certificate{s.Files.client}, MinVersion: tls.VersionTLS12}
+			o.TLSConfig = &tls.Config{RootCAs: s.Files.pool, Certificates: []tls.Certificate{s.Files.client},
+				MinVersion: tls.VersionTLS12}
 		}
 		if s.admin != nil {
 			_ = s.admin.Close()

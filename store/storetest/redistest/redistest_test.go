@@ -106,7 +106,8 @@ func TestReplicaFollowsAndIsPromoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = replica.Close() })
-	if err := replica.Admin().Set(t.Context(), "k", "v", 0).Err(); err == nil || !strings.Contains(err.Error(), "READONLY") {
+	if err := replica.Admin().Set(t.Context(), "k", "v", 0).Err(); err == nil ||
+		!strings.Contains(err.Error(), "READONLY") {
 		t.Errorf("a replica took a write: %v", err)
 	}
 	if err := replica.Promote(t.Context()); err != nil {

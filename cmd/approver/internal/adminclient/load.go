@@ -19,7 +19,9 @@ func (s Sudo) load(named string) (configs.Config, error) {
 		return configs.Config{}, err
 	}
 	if t.isolated && t.config == "" && t.pin != "" {
-		return configs.Config{}, fmt.Errorf("root has pinned an isolated daemon (uid %d), and there is no %s: name its configuration with --config", *t.uid, filepath.Join(s.etc, configName))
+		return configs.Config{},
+			fmt.Errorf("root has pinned an isolated daemon (uid %d), and there is no %s: name its configuration with --config",
+				*t.uid, filepath.Join(s.etc, configName))
 	}
 	path := t.config
 	if path == "" && t.uid == nil {

@@ -56,7 +56,8 @@ func (c Cmd) Answer(ctx context.Context, a terminal.Answer, good ...string) erro
 	defer cancel()
 	raw, err := client.Answer(asks, body)
 	if errors.Is(err, httpapi.ErrRefused) && strings.Contains(err.Error(), "nothing is there") {
-		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set channels.terminal in the configuration")
+		return errors.New("answers are not taken on this machine: answer in a chat if there is one, or set " +
+			"channels.terminal in the configuration")
 	} else if err != nil && asks.Err() != nil && ctx.Err() == nil {
 		return &SilentError{client.Socket, true}
 	} else if err != nil {

@@ -19,11 +19,13 @@ func TestOutsidersAreToldWhoMayLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Geteuid() != 0 { // root may everything
-		if text := Outsider(denied, closed).Error(); !strings.Contains(text, "may not look at the daemon or steer it") || strings.Contains(text, "--socket") {
+		if text := Outsider(denied, closed).Error(); !strings.Contains(text, "may not look at the daemon or steer it") ||
+			strings.Contains(text, "--socket") {
 			t.Error(text)
 		}
 	}
-	if text := Outsider(denied, filepath.Join(t.TempDir(), "none")).Error(); !strings.Contains(text, "name the daemon's socket instead") {
+	if text := Outsider(denied, filepath.Join(t.TempDir(), "none")).Error(); !strings.Contains(text,
+		"name the daemon's socket instead") {
 		t.Error(text)
 	}
 	if !errors.Is(Outsider(denied, closed), fs.ErrPermission) {

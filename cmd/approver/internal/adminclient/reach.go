@@ -42,8 +42,10 @@ const (
 
 // limits are the operations that wait for nobody. All others wait for people.
 var limits = map[string]time.Duration{
-	adminapi.OpStatus: toLook, adminapi.OpPending: toLook, adminapi.OpShow: toLook, adminapi.OpPeople: toLook, adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook,
-	adminapi.OpFreeze: toChange, adminapi.OpRemove: toChange, adminapi.OpRevoke: toChange, adminapi.OpEnforce: toChange, adminapi.OpOwnerApprove: toChange,
+	adminapi.OpStatus: toLook, adminapi.OpPending: toLook, adminapi.OpShow: toLook, adminapi.OpPeople: toLook,
+	adminapi.OpGrants: toLook, adminapi.OpOwnerShow: toLook,
+	adminapi.OpFreeze: toChange, adminapi.OpRemove: toChange, adminapi.OpRevoke: toChange, adminapi.OpEnforce: toChange,
+	adminapi.OpOwnerApprove: toChange,
 }
 
 // usual is where the daemon listens that root means, if no configuration says it: root has
@@ -71,11 +73,13 @@ func knows(ctx context.Context, client httpapi.ResolveClient, file string) error
 	err := OperateOn(ctx, client, adminapi.OpStatus, struct{}{}, &doc)
 	switch {
 	case IsDown(err):
-		return fmt.Errorf("the file does not say where its daemon listens, and nobody does on %s: name its socket with --socket, or mend the file", client.Socket)
+		return fmt.Errorf("the file does not say where its daemon listens, and nobody does on %s: name its socket with "+
+			"--socket, or mend the file", client.Socket)
 	case err != nil:
 		return err
 	case doc.Config != file && !asuser.SameFile(doc.Config, file):
-		return fmt.Errorf("the file does not say where its daemon listens, and the one on %s was started with %s: name the socket with --socket, or mend the file",
+		return fmt.Errorf("the file does not say where its daemon listens, and the one on %s was started with %s: name "+
+			"the socket with --socket, or mend the file",
 			client.Socket, cmp.Or(doc.Config, "no configuration"))
 	}
 	return nil
@@ -89,7 +93,8 @@ func (t *Told) despite(root Sudo, socket string, trouble error) {
 	first := t.Trouble == nil
 	t.Trouble = trouble
 	if first && !t.Keep {
-		fmt.Fprintf(root.say, "approver: warning: %s\n", term.Visibly(Spoiled(trouble)+" (this speaks to the one on "+socket+")"))
+		fmt.Fprintf(root.say, "approver: warning: %s\n",
+			term.Visibly(Spoiled(trouble)+" (this speaks to the one on "+socket+")"))
 	}
 }
 
@@ -162,8 +167,10 @@ func (c Cmd) Operate(ctx context.Context, op string, body, out any) error {
 func PrintRequest(w io.Writer, width int, s adminapi.Shown) {
 	to := &terminal.Folder{W: w, Width: width}
 	for _, line := range [][2]string{
-		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent}, {"session", s.Session},
-		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed}, {"notice", s.Notice}, {"", s.Until}, {"", s.Result},
+		{"", s.Severity.String()}, {"command", s.Command}, {"why", s.Why}, {"rule", s.Rule}, {"agent", s.Agent},
+		{"session", s.Session},
+		{"folder", s.Dir}, {"host", s.Host}, {"environment", s.Env}, {"claimed by the agent", s.Claimed},
+		{"notice", s.Notice}, {"", s.Until}, {"", s.Result},
 	} {
 		text := strings.ReplaceAll(term.Visibly(line[1]), "\n", "\n  ")
 		switch {
@@ -197,7 +204,8 @@ func (At) Cure() string {
 		return startIt
 	}
 	if _, err := os.Stat(usual); errors.Is(err, fs.ErrNotExist) && os.Geteuid() == 0 {
-		return "as root, name the socket of another user's daemon with --socket, or start one with approver init and approver serve"
+		return "as root, name the socket of another user's daemon with --socket, or start one with approver init and " +
+			"approver serve"
 	} else if errors.Is(err, fs.ErrNotExist) {
 		return "write a configuration with approver init, and then start it with approver serve"
 	}
@@ -238,7 +246,8 @@ func (c At) despite(ctx context.Context, root Sudo, trouble error) (none httpapi
 			return none, trouble
 		}
 	}
-	if owner, err := asuser.OwnerOf(path); errors.Is(trouble, fs.ErrPermission) && (err != nil || owner != uint32(root.euid)) {
+	if owner, err := asuser.OwnerOf(path); errors.Is(trouble, fs.ErrPermission) &&
+		(err != nil || owner != uint32(root.euid)) {
 		return none, Outsider(trouble, filepath.Join(socketpath.SystemDir, socketpath.Resolve))
 	}
 	at, err := configs.PlaceOf(path)
@@ -265,7 +274,8 @@ func Outsider(err error, socket string) error {
 	const w = 2 // W_OK, which connecting needs
 	switch access := syscall.Access(socket, w); {
 	case errors.Is(access, fs.ErrPermission):
-		return fmt.Errorf("this user (uid %d) may not look at the daemon or steer it; who may: its own user, root, and sockets.resolve_uids (%w)", os.Geteuid(), err)
+		return fmt.Errorf("this user (uid %d) may not look at the daemon or steer it; who may: its own user, root, and "+
+			"sockets.resolve_uids (%w)", os.Geteuid(), err)
 	default:
 		return fmt.Errorf("%w: name the daemon's socket instead, such as --socket %s", err, socket)
 	}
@@ -314,14 +324,16 @@ func (s *SilentError) Error() string {
 	if s.begun {
 		done = ", so what was asked for may be done or not"
 	}
-	return "approver listens on " + s.Socket + " and does not answer" + done + ": it may be stopped or overloaded: " + SilentCure
+	return "approver listens on " + s.Socket + " and does not answer" + done + ": it may be stopped or overloaded: " +
+		SilentCure
 }
 
 // Unwrap is for errors.Is.
 func (*SilentError) Unwrap() error { return httpapi.ErrSilent }
 
 // SilentCure is what helps against a daemon that listens and does not answer.
-const SilentCure = "look at its process (a T in the state that ps shows: somebody stopped it, kill -CONT lets it go on), at memory and disk, and at its log; if it stays so, restart it"
+const SilentCure = "look at its process (a T in the state that ps shows: somebody stopped it, kill -CONT lets it go " +
+	"on), at memory and disk, and at its log; if it stays so, restart it"
 
 // IsDown reports that nobody listens.
 func IsDown(err error) bool {

@@ -11,12 +11,14 @@ import (
 
 // What waits for people goes on waiting: the deadline is for a daemon that is silent.
 func TestWhatWaitsForPeopleHasNoDeadline(t *testing.T) {
-	for _, op := range []string{adminapi.OpUnfreeze, adminapi.OpPause, adminapi.OpObserve, adminapi.OpRestore, adminapi.OpRecover, adminapi.OpPropose, adminapi.OpAdmit, adminapi.OpPair} {
+	for _, op := range []string{adminapi.OpUnfreeze, adminapi.OpPause, adminapi.OpObserve, adminapi.OpRestore,
+		adminapi.OpRecover, adminapi.OpPropose, adminapi.OpAdmit, adminapi.OpPair} {
 		if limits[op] != 0 {
 			t.Errorf("%s ends after %v", op, limits[op])
 		}
 	}
-	for _, op := range []string{adminapi.OpStatus, adminapi.OpPending, adminapi.OpShow, adminapi.OpPeople, adminapi.OpGrants, adminapi.OpFreeze, adminapi.OpRemove, adminapi.OpRevoke} {
+	for _, op := range []string{adminapi.OpStatus, adminapi.OpPending, adminapi.OpShow, adminapi.OpPeople,
+		adminapi.OpGrants, adminapi.OpFreeze, adminapi.OpRemove, adminapi.OpRevoke} {
 		if limits[op] == 0 {
 			t.Errorf("%s never ends", op)
 		}
@@ -64,7 +66,8 @@ func TestRootIsNotLedAwayByASpoiledConfiguration(t *testing.T) {
 			}
 			var said strings.Builder
 			told := &Told{}
-			s := Sudo{etc: dir + "/none", system: dir + "/none-either", euid: 0, behind: "4711", lookup: func(string) (string, error) { return home, nil }, say: &said, told: told}
+			s := Sudo{etc: dir + "/none", system: dir + "/none-either", euid: 0, behind: "4711",
+				lookup: func(string) (string, error) { return home, nil }, say: &said, told: told}
 			client, found, err := s.client("")
 			if strings.HasPrefix(tt.want, "/x") {
 				if err == nil || !strings.Contains(err.Error(), "/x") && !strings.Contains(err.Error(), "not there") {

@@ -14,7 +14,8 @@ import (
 func TestTheWholeRequestFitsTheTerminal(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("several words ", 60))
 	shown := adminapi.Shown{
-		Severity: approver.Catastrophic, Command: "rm -rf /srv\nwhy: harmless\n" + long, Why: long, Rule: long, Claimed: long, Agent: "claude", Session: long,
+		Severity: approver.Catastrophic, Command: "rm -rf /srv\nwhy: harmless\n" + long, Why: long, Rule: long, Claimed: long,
+		Agent: "claude", Session: long,
 		Dir: long, Host: long, Env: long, Notice: long, Until: long, Result: long,
 	}
 	for _, width := range []int{40, 80, 132} {

@@ -22,7 +22,8 @@ import (
 var ErrTurnedAway = errors.New("it does not admit this user")
 
 // SubmitCure is for whoever may not ask.
-const SubmitCure = "if agents are to run as this user: add the uid to sockets.submit_uids in the daemon's configuration, and restart the daemon"
+const SubmitCure = "if agents are to run as this user: add the uid to sockets.submit_uids in the daemon's " +
+	"configuration, and restart the daemon"
 
 // Answers asks who listens on a socket. errTurnedAway means that it is a daemon that does
 // not admit this user: it says so, or the connection ends at once. ErrSilent of httpapi
@@ -108,7 +109,8 @@ func AskPlace(ctx context.Context, config, named string) (none httpapi.SubmitCli
 func pinnedTo(pin socketpath.Pin) httpapi.SubmitClient {
 	return httpapi.SubmitClient{Socket: pin.Socket, Trust: func(uid uint32) error {
 		if uid != pin.UID {
-			return fmt.Errorf("the listener on %s runs as uid %d, and %s pins uid %d", pin.Socket, uid, socketpath.PinFile, pin.UID)
+			return fmt.Errorf("the listener on %s runs as uid %d, and %s pins uid %d", pin.Socket, uid, socketpath.PinFile,
+				pin.UID)
 		}
 		return nil
 	}}

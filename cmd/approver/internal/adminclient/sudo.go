@@ -49,7 +49,8 @@ type Told struct {
 
 // NewSudo is this process, as the system says who runs it.
 func NewSudo() Sudo {
-	return Sudo{configs.SystemFolder, socketpath.SystemDir, 0, os.Geteuid(), os.Getenv("SUDO_UID"), homeOf, term.Folded(os.Stderr, 10), nil}
+	return Sudo{configs.SystemFolder, socketpath.SystemDir, 0, os.Geteuid(), os.Getenv("SUDO_UID"), homeOf,
+		term.Folded(os.Stderr, 10), nil}
 }
 
 func homeOf(uid string) (string, error) {
@@ -153,7 +154,8 @@ func (s Sudo) client(named string) (c httpapi.ResolveClient, ok bool, err error)
 	case err != nil || socket == "":
 		return c, false, err
 	case t.isolated && !there(socket):
-		return c, false, fmt.Errorf("the isolated daemon of this machine is not running, and no other was asked: nothing is at %s: systemctl start approver, or as it is started here: %w", socket, fs.ErrNotExist)
+		return c, false, fmt.Errorf("the isolated daemon of this machine is not running, and no other was asked: nothing "+
+			"is at %s: systemctl start approver, or as it is started here: %w", socket, fs.ErrNotExist)
 	case t.config != "" && !t.isolated, t.home != "":
 		err = ownedBy(socket, *t.uid)
 	}
@@ -223,7 +225,8 @@ func trusts(socket string, uid uint32, only *uint32) error {
 			return err
 		}
 	} else if uid != *only {
-		return fmt.Errorf("the listener on %s runs as uid %d, and this means the daemon of uid %d: name the socket with --socket if it is the right one", socket, uid, *only)
+		return fmt.Errorf("the listener on %s runs as uid %d, and this means the daemon of uid %d: name the socket with "+
+			"--socket if it is the right one", socket, uid, *only)
 	}
 	whose := uid
 	if folder, err := asuser.OwnerOf(filepath.Dir(socket)); uid == 0 && only == nil && err == nil {
@@ -310,7 +313,8 @@ func notTheirs(path string, st *syscall.Stat_t, owner uint32) error {
 	if st != nil {
 		whose = fmt.Sprintf("uid %d", st.Uid)
 	}
-	return fmt.Errorf("%s belongs to %s, and this means the daemon of uid %d: name the daemon's socket with --socket if it is the right one", path, whose, owner)
+	return fmt.Errorf("%s belongs to %s, and this means the daemon of uid %d: name the daemon's socket with --socket "+
+		"if it is the right one", path, whose, owner)
 }
 
 // maxLinks is how many links a way may have, as for the kernel.
@@ -384,7 +388,8 @@ func (s Sudo) place(t *target, named string) (string, error) {
 	}
 	home, err := s.lookup(strconv.FormatUint(uint64(uid), 10))
 	if err != nil {
-		return "", fmt.Errorf("%s belongs to uid %d, whose home is not known: name the daemon's socket with --socket", t.config, uid)
+		return "", fmt.Errorf("%s belongs to uid %d, whose home is not known: name the daemon's socket with --socket",
+			t.config, uid)
 	}
 	return filepath.Join(home, rest), nil
 }
@@ -396,7 +401,8 @@ func ownedBy(socket string, uid uint32) error {
 		return fmt.Errorf("the daemon of uid %d is not there: %w", uid, err)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || st.Uid != uid {
-		return fmt.Errorf("the folder of %s does not belong to uid %d, as the configuration does: name the daemon's socket with --socket if it is the right one", socket, uid)
+		return fmt.Errorf("the folder of %s does not belong to uid %d, as the configuration does: name the daemon's "+
+			"socket with --socket if it is the right one", socket, uid)
 	}
 	return nil
 }

@@ -124,10 +124,17 @@ func TestTheDaemonThatRootMeans(t *testing.T) {
 	for _, test := range []heardCase{
 		// Whose daemon it is.
 		{name: "the usual place", socket: aliceSocket, trusts: only},
-		{name: "no file", make: func(m *sudoMachine) { m.must(os.Remove(m.at(yaml))); m.write(aliceSocket, "", alice, 0o600) }, socket: aliceSocket, trusts: only},
-		{name: "below the home", make: sets("sockets: {resolve: ~/.approver/run/resolve.sock}", alice, 0o600), socket: aliceSocket, trusts: only},
-		{name: "beside the file", make: sets("sockets: {resolve: run/resolve.sock}", alice, 0o600), socket: aliceSocket, trusts: only},
-		{name: "absolute", make: sets("sockets: {resolve: $/"+aliceSocket+"}", alice, 0o600), socket: aliceSocket, trusts: only},
+		{name: "no file", make: func(m *sudoMachine) {
+			m.must(os.Remove(m.at(yaml)))
+			m.write(aliceSocket, "", alice,
+				0o600)
+		}, socket: aliceSocket, trusts: only},
+		{name: "below the home", make: sets("sockets: {resolve: ~/.approver/run/resolve.sock}", alice, 0o600),
+			socket: aliceSocket, trusts: only},
+		{name: "beside the file", make: sets("sockets: {resolve: run/resolve.sock}", alice, 0o600), socket: aliceSocket,
+			trusts: only},
+		{name: "absolute", make: sets("sockets: {resolve: $/"+aliceSocket+"}", alice, 0o600), socket: aliceSocket,
+			trusts: only},
 		{name: "a file of root", make: sets("", 0, 0o600), socket: aliceSocket, trusts: only},
 		{name: "a link of alice to her own", make: func(m *sudoMachine) {
 			m.write("alice/dots/approver.yaml", "", alice, 0o600)
@@ -137,10 +144,14 @@ func TestTheDaemonThatRootMeans(t *testing.T) {
 		{name: "root names bob's", config: "bob/.approver/approver.yaml", socket: bobSocket, trusts: []uint32{bob}},
 		{name: "root names alice's", config: yaml, socket: aliceSocket, trusts: only},
 		// Links and folders of others.
-		{name: "a link to bob's file", make: func(m *sudoMachine) { m.link(m.at("bob/.approver/approver.yaml"), yaml, alice) }, err: "belongs to uid 7002"},
-		{name: "a link to bob's file that is not absolute", make: func(m *sudoMachine) { m.link("../../bob/.approver/approver.yaml", yaml, alice) }, err: "belongs to uid 7002"},
-		{name: "the folder is a link to bob's", make: func(m *sudoMachine) { m.link(m.at("bob/.approver"), "alice/.approver", alice) }, err: "belongs to uid 7002"},
-		{name: "the home is a link to bob's", make: func(m *sudoMachine) { m.link(m.at("bob"), "alice", alice) }, err: "belongs to uid 7002"},
+		{name: "a link to bob's file",
+			make: func(m *sudoMachine) { m.link(m.at("bob/.approver/approver.yaml"), yaml, alice) }, err: "belongs to uid 7002"},
+		{name: "a link to bob's file that is not absolute",
+			make: func(m *sudoMachine) { m.link("../../bob/.approver/approver.yaml", yaml, alice) }, err: "belongs to uid 7002"},
+		{name: "the folder is a link to bob's",
+			make: func(m *sudoMachine) { m.link(m.at("bob/.approver"), "alice/.approver", alice) }, err: "belongs to uid 7002"},
+		{name: "the home is a link to bob's", make: func(m *sudoMachine) { m.link(m.at("bob"), "alice", alice) },
+			err: "belongs to uid 7002"},
 		{name: "a link of a link", make: func(m *sudoMachine) {
 			m.link(m.at("bob/.approver"), "alice/x", alice)
 			m.link("../x/approver.yaml", yaml, alice)
@@ -149,15 +160,19 @@ func TestTheDaemonThatRootMeans(t *testing.T) {
 			m.write("alice/mine.yaml", "", alice, 0o600)
 			m.link(m.at("alice/mine.yaml"), yaml, bob)
 		}, err: "belongs to uid 7002"},
-		{name: "a link to itself", make: func(m *sudoMachine) { m.link("approver.yaml", yaml, alice) }, err: "more than 40 links"},
+		{name: "a link to itself", make: func(m *sudoMachine) { m.link("approver.yaml", yaml, alice) },
+			err: "more than 40 links"},
 		{name: "a link to nothing", make: func(m *sudoMachine) { m.link("none.yaml", yaml, alice) }, err: "no such file"},
 		{name: "a hard link to bob's file", make: func(m *sudoMachine) {
 			m.must(os.Remove(m.at(yaml)), os.Link(m.at("bob/.approver/approver.yaml"), m.at(yaml)))
 		}, err: "belongs to uid 7002"},
 		{name: "a file of bob's", make: sets("", bob, 0o600), err: "belongs to uid 7002"},
-		{name: "a folder of bob's", make: func(m *sudoMachine) { m.must(os.Chown(m.at("alice/.approver"), bob, bob)) }, err: "belongs to uid 7002"},
-		{name: "root names alice's, which is a link to bob's", config: yaml, make: func(m *sudoMachine) { m.link(m.at("bob/.approver/approver.yaml"), yaml, alice) }, err: "belongs to uid 7001"},
-		{name: "root names alice's folder, which is a link to bob's", config: yaml, make: func(m *sudoMachine) { m.link(m.at("bob/.approver"), "alice/.approver", alice) }, err: "belongs to uid 7001"},
+		{name: "a folder of bob's", make: func(m *sudoMachine) { m.must(os.Chown(m.at("alice/.approver"), bob, bob)) },
+			err: "belongs to uid 7002"},
+		{name: "root names alice's, which is a link to bob's", config: yaml,
+			make: func(m *sudoMachine) { m.link(m.at("bob/.approver/approver.yaml"), yaml, alice) }, err: "belongs to uid 7001"},
+		{name: "root names alice's folder, which is a link to bob's", config: yaml,
+			make: func(m *sudoMachine) { m.link(m.at("bob/.approver"), "alice/.approver", alice) }, err: "belongs to uid 7001"},
 		{name: "root names alice's, which is a link to root's", config: yaml, make: func(m *sudoMachine) {
 			m.write("srv/approver.yaml", "", 0, 0o600)
 			m.link(m.at("srv/approver.yaml"), yaml, alice)
@@ -166,13 +181,18 @@ func TestTheDaemonThatRootMeans(t *testing.T) {
 			m.write("srv/approver.yaml", "sockets: {resolve: "+m.at("srv/resolve.sock")+"}", 0, 0o600)
 			m.link(m.at("srv/approver.yaml"), yaml, alice)
 		}, err: "does not belong to uid 7001"},
-		{name: "her file names bob's socket", make: sets("sockets: {resolve: $/"+bobSocket+"}", alice, 0o600), err: "does not belong to uid 7001"},
+		{name: "her file names bob's socket", make: sets("sockets: {resolve: $/"+bobSocket+"}", alice, 0o600),
+			err: "does not belong to uid 7001"},
 		{name: "her file names a folder that is a link to bob's", make: func(m *sudoMachine) {
 			m.link(m.at("bob/.approver/run"), "alice/.approver/run", alice)
 		}, err: "does not belong to uid 7001"},
-		{name: "the socket's folder is bob's", make: func(m *sudoMachine) { m.must(os.Chown(m.at("alice/.approver/run"), bob, bob)) }, err: "does not belong to uid 7001"},
-		{name: "the socket's folder is not there", make: sets("sockets: {resolve: /nowhere/x.sock}", alice, 0o600), err: "is not there"},
-		{name: "others can write it", make: sets("sockets: {resolve: /x/bob.sock}", alice, 0o666), socket: aliceSocket, trusts: []uint32{alice}},
+		{name: "the socket's folder is bob's",
+			make: func(m *sudoMachine) { m.must(os.Chown(m.at("alice/.approver/run"), bob, bob)) },
+			err:  "does not belong to uid 7001"},
+		{name: "the socket's folder is not there", make: sets("sockets: {resolve: /nowhere/x.sock}", alice, 0o600),
+			err: "is not there"},
+		{name: "others can write it", make: sets("sockets: {resolve: /x/bob.sock}", alice, 0o666), socket: aliceSocket,
+			trusts: []uint32{alice}},
 		{name: "a folder in its place", make: func(m *sudoMachine) {
 			m.must(os.Remove(m.at(yaml)), os.Mkdir(m.at(yaml), 0o700), os.Chown(m.at(yaml), alice, alice))
 		}, socket: aliceSocket, trusts: []uint32{alice}},
@@ -180,27 +200,37 @@ func TestTheDaemonThatRootMeans(t *testing.T) {
 		{name: "root names a file of nobody", config: yaml, make: sets("", 7009, 0o600), err: "belongs to uid 7001"},
 		// An isolated install: the file, the pin, or the folder is enough.
 		{name: "the file of root, and no folder", make: isolated(0, ""), err: "is not running"},
-		{name: "the daemon's file and a pin, and no folder", make: all(isolated(bob, ""), pinned(bob)), err: "is not running"},
+		{name: "the daemon's file and a pin, and no folder", make: all(isolated(bob, ""), pinned(bob)),
+			err: "is not running"},
 		{name: "a pin alone", make: pinned(bob), err: "is not running"},
 		{name: "a pin of another place alone", make: func(m *sudoMachine) {
 			m.write("etc/courier", fmt.Sprintf("socket %s\nuid %d\n", m.at("srv/submit.sock"), bob), 0, 0o644)
 		}, err: "srv/resolve.sock"},
-		{name: "the folder alone", make: func(m *sudoMachine) { m.must(os.Mkdir(m.at("system"), 0o755)) }, err: "is not running"},
+		{name: "the folder alone", make: func(m *sudoMachine) { m.must(os.Mkdir(m.at("system"), 0o755)) },
+			err: "is not running"},
 		{name: "nobody behind sudo", behind: "none", make: pinned(bob), err: "is not running"},
 		{name: "a pin of alice's own daemon", make: pinned(alice), socket: aliceSocket, trusts: only},
-		{name: "a pin that somebody else wrote", make: func(m *sudoMachine) { m.write("etc/courier", "socket /s\nuid 7001\n", alice, 0o644) }, err: "must be a file of root"},
-		{name: "a pin that is none", make: func(m *sudoMachine) { m.write("etc/courier", "x", 0, 0o644) }, err: "must have two lines"},
-		{name: "a file of another than the pin", make: all(isolated(alice, ""), pinned(bob), up(bob)), err: "belongs to uid 7001"},
+		{name: "a pin that somebody else wrote",
+			make: func(m *sudoMachine) { m.write("etc/courier", "socket /s\nuid 7001\n", alice, 0o644) },
+			err:  "must be a file of root"},
+		{name: "a pin that is none", make: func(m *sudoMachine) { m.write("etc/courier", "x", 0, 0o644) },
+			err: "must have two lines"},
+		{name: "a file of another than the pin", make: all(isolated(alice, ""), pinned(bob), up(bob)),
+			err: "belongs to uid 7001"},
 		{name: "a file that is alice's link", make: func(m *sudoMachine) {
 			m.must(os.Mkdir(m.at("etc"), 0o755))
 			m.link(m.at("bob/.approver/approver.yaml"), "etc/approver.yaml", alice)
 		}, err: "belongs to uid 7001"},
-		{name: "up, with file and pin", make: all(isolated(0, ""), pinned(bob), up(bob)), socket: "system/resolve.sock", trusts: []uint32{bob}},
-		{name: "up, with the daemon's file", make: all(isolated(bob, ""), up(bob)), socket: "system/resolve.sock", trusts: []uint32{bob}},
-		{name: "up, with root's file", make: all(isolated(0, ""), up(bob)), socket: "system/resolve.sock", trusts: []uint32{0, bob}},
+		{name: "up, with file and pin", make: all(isolated(0, ""), pinned(bob), up(bob)), socket: "system/resolve.sock",
+			trusts: []uint32{bob}},
+		{name: "up, with the daemon's file", make: all(isolated(bob, ""), up(bob)), socket: "system/resolve.sock",
+			trusts: []uint32{bob}},
+		{name: "up, with root's file", make: all(isolated(0, ""), up(bob)), socket: "system/resolve.sock",
+			trusts: []uint32{0, bob}},
 		{name: "up, with a pin alone", make: all(pinned(bob), up(bob)), socket: "system/resolve.sock", trusts: []uint32{bob}},
 		{name: "up, and nothing else", make: up(bob), socket: "system/resolve.sock", trusts: []uint32{0, bob}},
-		{name: "up, elsewhere", make: all(isolated(0, "sockets: {resolve: '$/system/resolve.sock'}"), up(bob)), socket: "system/resolve.sock", trusts: []uint32{0, bob}},
+		{name: "up, elsewhere", make: all(isolated(0, "sockets: {resolve: '$/system/resolve.sock'}"), up(bob)),
+			socket: "system/resolve.sock", trusts: []uint32{0, bob}},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.check(t) })
 	}
@@ -255,7 +285,8 @@ func TestASocketThatRootNames(t *testing.T) {
 			var said strings.Builder
 			m.say = &said
 			err := m.Sudo.At(path, nil).Trust(uid)
-			if (err == nil) != wanted || wanted != strings.Contains(said.String(), fmt.Sprintf("the daemon of uid %d on %s", uid, path)) {
+			if (err == nil) != wanted ||
+				wanted != strings.Contains(said.String(), fmt.Sprintf("the daemon of uid %d on %s", uid, path)) {
 				t.Errorf("%s, uid %d: %v, %q", path, uid, err, &said)
 			}
 		}

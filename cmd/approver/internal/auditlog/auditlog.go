@@ -106,7 +106,8 @@ func (c auditTailCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return WithCure(audit.Tail(ctx, dir, int(c.N), c.Follow, os.Stdout, audit.JSONL), dir)
 	}
-	return WithCure(term.FoldInto(22, func(w io.Writer) error { return audit.Tail(ctx, dir, int(c.N), c.Follow, w, audit.Human) }), dir)
+	return WithCure(term.FoldInto(22,
+		func(w io.Writer) error { return audit.Tail(ctx, dir, int(c.N), c.Follow, w, audit.Human) }), dir)
 }
 
 type auditShowCmd struct {
@@ -117,8 +118,8 @@ type auditShowCmd struct {
 
 // Help is the long text.
 func (auditShowCmd) Help() string {
-	return `Prints each record of the call: what was decided and by which rule, how hard the call is to take back, and what every part of the path
-said of it, how sure it was and how long it took, also where another part was stricter.
+	return `Prints each record of the call: what was decided and by which rule, how hard the call is to take back, and
+what every part of the path said of it, how sure it was and how long it took, also where another part was stricter.
 
 Example:
   approver audit show 1207
@@ -134,7 +135,8 @@ func (c auditShowCmd) Run(ctx context.Context) error {
 	if c.JSON {
 		return WithCure(audit.Show(ctx, dir, c.What, os.Stdout, audit.JSONL), dir)
 	}
-	return WithCure(term.FoldInto(16, func(w io.Writer) error { return audit.Show(ctx, dir, c.What, w, audit.Human) }), dir)
+	return WithCure(term.FoldInto(16, func(w io.Writer) error { return audit.Show(ctx, dir, c.What, w, audit.Human) }),
+		dir)
 }
 
 // VerifyCmd is audit verify.
@@ -148,11 +150,13 @@ type VerifyCmd struct {
 
 // Help is the long text.
 func (VerifyCmd) Help() string {
-	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit code 1: the first broken
-record is named that no alarm in the log names, or what the daemon found lost or changed when it started: a log that was cut short and went on looks whole but for
-that alarm. Once you have looked into such alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
-complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran although it was denied, a new signing key, a time in which nothing could be recorded.
-Where the log ends is asked of the store, or of the daemon while it holds the embedded store.
+	return `Exit code 0: every record is where it was written, every signature fits, and nothing was ever lost. Exit
+code 1: the first broken record is named that no alarm in the log names, or what the daemon found lost or changed
+when it started: a log that was cut short and went on looks whole but for that alarm. Once you have looked into such
+alarms, --accept-alarms says up to which. A log whose oldest files were removed by retention (audit.keep) is
+complete from the seq that is named. Other alarms are listed and do not change the exit code: a call that ran
+although it was denied, a new signing key, a time in which nothing could be recorded. Where the log ends is asked of
+the store, or of the daemon while it holds the embedded store.
 
 Example:
   approver audit verify
@@ -175,7 +179,8 @@ func (c VerifyCmd) Run(ctx context.Context) error {
 	case errors.Is(err, fs.ErrNotExist) && c.Key != "":
 		return fmt.Errorf("there is no file %s: give --key the audit.key.pub that was kept of the log", keyFile)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no public key %s: start the daemon once, which makes it, or name another with --key, and its log with --dir", keyFile)
+		return fmt.Errorf("there is no public key %s: start the daemon once, which makes it, or name another with --key, "+
+			"and its log with --dir", keyFile)
 	case err != nil:
 		return err
 	}
@@ -235,14 +240,17 @@ func (c VerifyCmd) print(r audit.Report, fresh []audit.Alarm, broken *audit.Brea
 	case broken != nil:
 		term.PrintOn(os.Stderr, 0, "BROKEN: %v (%s before it, %s)\n", broken, words.Count(r.Lines, "whole line"), alarms)
 	case len(fresh) > 0:
-		term.PrintOn(os.Stderr, 0, "The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went on. When you have looked into it: "+
-			"approver audit verify --accept-alarms %d\n", words.Count(r.Records, "record"), fresh[len(fresh)-1].Seq)
+		term.PrintOn(os.Stderr, 0,
+			"The chain of %s is sound but for what these alarms say: something was lost from it or changed before it went "+
+				"on. When you have looked into it: "+
+				"approver audit verify --accept-alarms %d\n", words.Count(r.Records, "record"), fresh[len(fresh)-1].Seq)
 	default:
 		if r.First > 1 {
 			term.Print(0, "complete from seq %d on: retention removed what was before\n", r.First)
 		}
 		term.Print(0, "ok: %s and %s in %s, seq %d to %d, signed up to %d; %s; %s\n", words.Count(r.Records, "record"),
-			words.Count(r.Checkpoints, "signature"), words.Count(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why, alarms)
+			words.Count(r.Checkpoints, "signature"), words.Count(uint64(r.Files), "file"), r.First, r.Last, r.Signed, why,
+			alarms)
 	}
 }
 
@@ -309,9 +317,9 @@ type auditRotateKeyCmd struct {
 
 // Help is the long text.
 func (auditRotateKeyCmd) Help() string {
-	return `Makes a new signing key and lists its public key beside the old ones, so that the whole log can still be verified. The old private key
-is gone afterwards. Restart the daemon then: until it is restarted it signs with the old key. It records the change as an alarm.
-Whoever verifies the log elsewhere needs a new copy of the .pub file.
+	return `Makes a new signing key and lists its public key beside the old ones, so that the whole log can still be
+verified. The old private key is gone afterwards. Restart the daemon then: until it is restarted it signs with the
+old key. It records the change as an alarm. Whoever verifies the log elsewhere needs a new copy of the .pub file.
 
 Example:
   approver audit rotate-key --config ~/.approver/approver.yaml`

@@ -33,11 +33,14 @@ type CheckCmd struct {
 
 // Help is the long text.
 func (CheckCmd) Help() string {
-	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy, the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier program.
-It also reads the rules of the project of this folder, and finds a hook of ` + titles() + ` that was installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings
-are what works and is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls are observed, paused or frozen, that a file is not
-in force, and who was removed and still stands in the configuration.
-It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks with that user's eyes.
+	return `Looks at everything that serve refuses before it starts, and starts nothing: the configuration, the policy,
+the files of rules, tokens and keys with their owners and modes, folders and sockets, and the files of a classifier
+program. It also reads the rules of the project of this folder, and finds a hook of ` + titles() + ` that was
+installed for a shorter ttl. A channel or a person whom only a rule knows is a problem. Warnings are what works and
+is rarely meant, such as a rule that never decides, or that nobody can approve; and, if the daemon runs, that calls
+are observed, paused or frozen, that a file is not in force, and who was removed and still stands in the configuration.
+It connects to no chat, store or model: approver doctor does. Run it as the user whom the daemon runs as; root looks
+with that user's eyes.
 
 Exit code 0: no problem, though there may be warnings. 1: there are problems.
 
@@ -57,7 +60,8 @@ type Checked struct {
 func (c CheckCmd) Run(ctx context.Context) error {
 	out := c.look(ctx)
 	if out.unseen != nil && !c.JSON {
-		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s", os.Geteuid(), out.unseen, display.AsRoot("check"))
+		return fmt.Errorf("not checked as this user (uid %d), who may not read it: %w. Run it as the daemon's user, or %s",
+			os.Geteuid(), out.unseen, display.AsRoot("check"))
 	}
 	if c.JSON {
 		if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -207,5 +211,6 @@ func (out *Checked) print() {
 			term.Print(0, "%s\n", rest)
 		}
 	}
-	term.Print(0, "%s, %s\n", words.Count(uint64(len(out.Problems)), "problem"), words.Count(uint64(len(out.Warnings)), "warning"))
+	term.Print(0, "%s, %s\n", words.Count(uint64(len(out.Problems)), "problem"),
+		words.Count(uint64(len(out.Warnings)), "warning"))
 }

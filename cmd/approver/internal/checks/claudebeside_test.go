@@ -36,12 +36,16 @@ func TestHooksBesideSettingsAreNamed(t *testing.T) {
 		{user("agents/deep/x.md"), async, "another hook of approver", finding.Fail, true},
 		{user("skills/x/SKILL.md"), async, "another hook of approver", finding.Fail, true},
 		{user("skills/x/SKILL.md"), other, "another PreToolUse hook", finding.Warn, false},
-		{user("plugins/cache/m/p/1/hooks/hooks.json"), `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/guard"}]}]}}`, "another PreToolUse hook", finding.Warn, false},
+		{user("plugins/cache/m/p/1/hooks/hooks.json"),
+			`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/guard"}]}]}}`, "another PreToolUse hook",
+			finding.Warn, false},
 		{filepath.Join(project, ".claude", "skills/x/SKILL.md"), other, "another PreToolUse hook", finding.Warn, false},
 		{filepath.Join(project, ".mcp.json"), server, "MCP server me is an agent itself", finding.Fail, false},
 		{filepath.Join(m.dir, ".claude.json"), server, "MCP server me is an agent itself", finding.Fail, true},
-		{filepath.Join(m.dir, ".claude.json"), `{"projects":{"/p":` + server + `}}`, "MCP server me is an agent itself", finding.Fail, true},
-		{filepath.Join(m.dir, ".claude.json"), `{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"1"}}`, "cowork_settings.json", finding.Fail, true},
+		{filepath.Join(m.dir, ".claude.json"), `{"projects":{"/p":` + server + `}}`, "MCP server me is an agent itself",
+			finding.Fail, true},
+		{filepath.Join(m.dir, ".claude.json"), `{"env":{"CLAUDE_CODE_USE_COWORK_PLUGINS":"1"}}`, "cowork_settings.json",
+			finding.Fail, true},
 	} {
 		m.write(c.path, c.text)
 		d := &doctor{cfg: m.cfg, pin: filepath.Join(m.dir, "none")}
@@ -69,7 +73,8 @@ func TestAgentsBehindLinksAreLookedAt(t *testing.T) {
 	m := newClaudeMachine(t)
 	t.Chdir(filepath.Join(m.dir, "project"))
 	line, _, _ := strings.Cut(m.read()[strings.Index(m.read(), `"command": "`)+len(`"command": "`):], `"`)
-	double := "---\nname: x\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: \"" + line + "\", async: true}\n---\n"
+	double := "---\nname: x\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: \"" + line +
+		"\", async: true}\n---\n"
 	agents := filepath.Join(m.dir, ".claude", "agents")
 	look := func(want string) {
 		t.Helper()

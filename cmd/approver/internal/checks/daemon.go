@@ -40,7 +40,9 @@ func (d *doctor) beside(ctx context.Context, config string) {
 	asks := adminclient.Cmd{At: adminclient.At{Config: config, Told: &adminclient.Told{Keep: true}}}
 	switch err := asks.Operate(ctx, adminapi.OpStatus, struct{}{}, &d.status); {
 	case err == nil:
-		d.say("daemon", finding.Warn, fmt.Sprintf("version %s runs, pid %d: it goes on with what it read at its start, and does not start again with this file", d.status.Version, d.status.PID),
+		d.say("daemon", finding.Warn,
+			fmt.Sprintf("version %s runs, pid %d: it goes on with what it read at its start, and does not start again with "+
+				"this file", d.status.Version, d.status.PID),
 			"mend the file before the daemon is restarted: approver check")
 		d.troubles(d.status)
 	case errors.Is(err, httpapi.ErrSilent):
@@ -54,7 +56,9 @@ func (d *doctor) beside(ctx context.Context, config string) {
 func (d *doctor) config() {
 	switch was := d.status.Config; {
 	case d.cfg.File == "" && was != "":
-		d.say("config", finding.Fail, "there is none any more: the daemon that runs goes on with what it read of "+was+" at its start, and after a restart nobody could be asked", "put "+was+" back before the daemon is restarted")
+		d.say("config", finding.Fail,
+			"there is none any more: the daemon that runs goes on with what it read of "+was+
+				" at its start, and after a restart nobody could be asked", "put "+was+" back before the daemon is restarted")
 	case d.cfg.File == "":
 		d.say("config", finding.Warn, "there is none, so all defaults hold and nobody can be asked", "approver init")
 	default:
@@ -82,9 +86,12 @@ func (d *doctor) daemon(ctx context.Context) {
 		d.say("daemon", finding.Fail, err.Error(), "run this as the daemon's user, or restart the daemon")
 		return
 	case doc.Version != adminapi.BuildVersion():
-		d.say("daemon", finding.Warn, fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, adminapi.BuildVersion()), "restart the daemon")
+		d.say("daemon", finding.Warn,
+			fmt.Sprintf("it runs version %s, and this program is %s", doc.Version, adminapi.BuildVersion()),
+			"restart the daemon")
 	default:
-		d.say("daemon", finding.OK, fmt.Sprintf("version %s, of uid %d on %s", doc.Version, d.listener, d.cfg.Sockets.Resolve), "")
+		d.say("daemon", finding.OK,
+			fmt.Sprintf("version %s, of uid %d on %s", doc.Version, d.listener, d.cfg.Sockets.Resolve), "")
 	}
 	d.troubles(doc)
 }
@@ -132,7 +139,8 @@ func (d *doctor) people() {
 	}
 	for _, gone := range d.status.Removed {
 		if strings.Contains(gone, adminapi.StillListed) {
-			d.say("people", finding.Warn, gone, "take them out of the approver lists in "+d.cfg.File+", and restart; approver people restore brings them back")
+			d.say("people", finding.Warn, gone,
+				"take them out of the approver lists in "+d.cfg.File+", and restart; approver people restore brings them back")
 		}
 	}
 }

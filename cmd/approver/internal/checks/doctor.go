@@ -40,11 +40,15 @@ type DoctorCmd struct {
 
 // Help is the long text.
 func (DoctorCmd) Help() string {
-	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, store, chats, the evaluator, clocks, ` + titles() + `'s settings, PATH, the service and
-the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
-Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it says what was not looked at, and that is no failure.
+	return `Looks at the configuration, policy and rules, files and their owners, sockets, the daemon and its version, ` +
+		`store, chats, the evaluator, clocks, ` + titles() + `'s settings, PATH, the service and
+the audit, and says for each how to mend it. It changes nothing and asks no person. The evaluator, where one is
+configured, is sent one small request (a plain "ls", about 1,000 tokens); --offline leaves that and the chats out.
+Run it as the user whom the daemon runs as, or as root, who then looks with that user's eyes. For any other user it
+says what was not looked at, and that is no failure.
 
-With --agent ` + facts.Example() + ` it also makes the hook test: run it as the same user, and in the same folder, as ` + titles() + `.
+With --agent ` + facts.Example() + ` it also makes the hook test: run it as the same user, and in the same folder,
+as ` + titles() + `.
 ` + tryhook.Help(facts.Example()) + `
 
 With --json there is one object a line: check, result (ok, warn or fail), text and fix.

@@ -18,7 +18,8 @@ import (
 
 const (
 	harmlessHook = `{"type":"command","command":"/bin/true"}`
-	slowDouble   = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"HOOK --agent claude --deadline 290s","timeout":330,"onFailure":"block","async":true}]}]}}`
+	slowDouble   = `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"HOOK --agent claude ` +
+		`--deadline 290s","timeout":330,"onFailure":"block","async":true}]}]}}`
 )
 
 // The story: doctor said that "disableAllHooks" was there, and "fix: approver install
@@ -29,19 +30,40 @@ func TestDoctorsCuresCure(t *testing.T) {
 		spoil func(m *claudeMachine)
 		which func(m *claudeMachine) settings.Target
 	}{
-		"no settings":            {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }},
-		"no hooks":               {spoil: func(m *claudeMachine) { m.write(m.settings, `{"model":"opus"}`) }},
-		"all disabled":           {spoil: func(m *claudeMachine) { m.add("disableAllHooks", true) }},
-		"disabled in a project":  {spoil: func(m *claudeMachine) { m.write(m.project("settings.json"), `{"disableAllHooks":true}`) }},
-		"disabled, one's own":    {spoil: func(m *claudeMachine) { m.write(m.project("settings.local.json"), `{"disableAllHooks":true}`) }},
-		"disabled by the system": {spoil: func(m *claudeMachine) { m.write(m.managed("managed-settings.json"), `{"disableAllHooks":true}`) }},
-		"a switch":               {spoil: func(m *claudeMachine) { m.add("env", map[string]string{"CLAUDE_CODE_SIMPLE": "1"}) }},
-		"a loader's variable":    {spoil: func(m *claudeMachine) { m.write(m.project("settings.json"), `{"env":{"LD_PRELOAD":"/x"}}`) }},
-		"many processors":        {spoil: func(m *claudeMachine) { m.write(m.project("settings.json"), `{"env":{"GOMAXPROCS":"100000"}}`) }},
+		"no settings":  {spoil: func(m *claudeMachine) { m.must(os.Remove(m.settings)) }},
+		"no hooks":     {spoil: func(m *claudeMachine) { m.write(m.settings, `{"model":"opus"}`) }},
+		"all disabled": {spoil: func(m *claudeMachine) { m.add("disableAllHooks", true) }},
+		"disabled in a project": {spoil: func(m *claudeMachine) {
+			m.write(m.project("settings.json"),
+				`{"disableAllHooks":true}`)
+		}},
+		"disabled, one's own": {spoil: func(m *claudeMachine) {
+			m.write(m.project("settings.local.json"),
+				`{"disableAllHooks":true}`)
+		}},
+		"disabled by the system": {spoil: func(m *claudeMachine) {
+			m.write(m.managed("managed-settings.json"),
+				`{"disableAllHooks":true}`)
+		}},
+		"a switch": {spoil: func(m *claudeMachine) {
+			m.add("env",
+				map[string]string{"CLAUDE_CODE_SIMPLE": "1"})
+		}},
+		"a loader's variable": {spoil: func(m *claudeMachine) {
+			m.write(m.project("settings.json"),
+				`{"env":{"LD_PRELOAD":"/x"}}`)
+		}},
+		"many processors": {spoil: func(m *claudeMachine) {
+			m.write(m.project("settings.json"),
+				`{"env":{"GOMAXPROCS":"100000"}}`)
+		}},
 		"the global file": {spoil: func(m *claudeMachine) {
 			m.write(filepath.Join(m.dir, ".claude.json"), `{"env":{"CLAUDE_CODE_SIMPLE":"1"}}`)
 		}},
-		"a value that drops":     {spoil: func(m *claudeMachine) { m.add("permissions", map[string]string{"defaultMode": "banana"}) }},
+		"a value that drops": {spoil: func(m *claudeMachine) {
+			m.add("permissions",
+				map[string]string{"defaultMode": "banana"})
+		}},
 		"no JSON":                {spoil: func(m *claudeMachine) { m.write(m.settings, `{"hooks":`) }},
 		"no JSON in a project":   {spoil: func(m *claudeMachine) { m.write(m.project("settings.json"), `{`) }},
 		"a global file, no JSON": {spoil: func(m *claudeMachine) { m.write(filepath.Join(m.dir, ".claude.json"), `{`) }},
@@ -51,15 +73,24 @@ func TestDoctorsCuresCure(t *testing.T) {
 		"a double of one's own": {spoil: func(m *claudeMachine) {
 			m.write(m.project("settings.local.json"), strings.ReplaceAll(slowDouble, "HOOK", m.hook))
 		}},
-		"only a double":   {spoil: func(m *claudeMachine) { m.write(m.settings, strings.ReplaceAll(slowDouble, "HOOK", m.hook)) }},
-		"another program": {spoil: func(m *claudeMachine) { m.write(m.hook, "#!/bin/sh\nexit 0\n"); m.must(os.Chmod(m.hook, 0o700)) }},
+		"only a double": {spoil: func(m *claudeMachine) {
+			m.write(m.settings,
+				strings.ReplaceAll(slowDouble, "HOOK", m.hook))
+		}},
+		"another program": {spoil: func(m *claudeMachine) {
+			m.write(m.hook,
+				"#!/bin/sh\nexit 0\n")
+			m.must(os.Chmod(m.hook, 0o700))
+		}},
 		"managed hooks only": {spoil: func(m *claudeMachine) {
 			m.write(m.managed("managed-settings.d/10-policy.json"), `{"allowManagedHooksOnly":true}`)
 		}},
 		"a broken file of the system": {spoil: func(m *claudeMachine) { m.write(m.managed("managed-settings.json"), `{`) }},
 		"the system, none":            {spoil: func(*claudeMachine) {}, which: ofSystem},
 		"the system, a file of our own": {spoil: func(m *claudeMachine) {
-			m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")}, Hook: m.hook}.Install())
+			m.must(hookinstall.AgentCmd{Agent: "claude",
+				Target: settings.Target{File: m.managed("managed-settings.d/50-approver.json"), Managed: m.managed("")},
+				Hook:   m.hook}.Install())
 			m.edit(m.managed("managed-settings.d/50-approver.json"), `"*"`, `"Write"`)
 		}, which: ofSystem},
 		"a project, hooks of the user": {spoil: func(*claudeMachine) {}, which: inProject},
@@ -140,7 +171,9 @@ func (m *claudeMachine) managed(name string) string { return filepath.Join(m.dir
 // run without hooks of a user is no fault of the settings.
 func (d *doctor) troubled() (open []finding.Finding) {
 	for _, f := range d.found {
-		if f.Result != finding.OK && !strings.HasPrefix(f.Text, "a single start") && !strings.HasPrefix(f.Text, "the managed settings leave open") && !strings.Contains(f.Text, "another PreToolUse hook") {
+		if f.Result != finding.OK && !strings.HasPrefix(f.Text, "a single start") &&
+			!strings.HasPrefix(f.Text, "the managed settings leave open") &&
+			!strings.Contains(f.Text, "another PreToolUse hook") {
 			open = append(open, f)
 		}
 	}

@@ -104,7 +104,8 @@ func TestDoctorLooksAtRedis(t *testing.T) {
 	}
 	defer server.Close()
 	look := func() *doctor {
-		d := &doctor{cfg: configs.Config{Store: configs.Store{Redis: &redisstore.Config{Addrs: []string{server.Addr}, HubKeyFile: key}}}}
+		d := &doctor{cfg: configs.Config{Store: configs.Store{Redis: &redisstore.Config{Addrs: []string{server.Addr},
+			HubKeyFile: key}}}}
 		d.store(t.Context())
 		return d
 	}
@@ -124,7 +125,8 @@ func TestDoctorLooksAtRedis(t *testing.T) {
 }
 
 func TestDoctorClock(t *testing.T) {
-	for skew, want := range map[time.Duration]finding.Result{0: finding.OK, time.Second: finding.OK, 5 * time.Second: finding.Warn, -5 * time.Second: finding.Warn} {
+	for skew, want := range map[time.Duration]finding.Result{0: finding.OK, time.Second: finding.OK,
+		5 * time.Second: finding.Warn, -5 * time.Second: finding.Warn} {
 		var d doctor
 		d.clock("Redis", time.Now().Add(skew), nil)
 		if d.found[0].Result != want {
@@ -140,7 +142,8 @@ func TestDoctorClock(t *testing.T) {
 type otherVersion struct{}
 
 func (otherVersion) Operate(context.Context, approver.Peer, string, json.RawMessage) (json.RawMessage, error) {
-	return json.Marshal(adminapi.Status{Up: true, Version: "v0.0.1", Trouble: "disk full", Channels: []adminapi.Channel{{Name: "slack", Error: "away"}}})
+	return json.Marshal(adminapi.Status{Up: true, Version: "v0.0.1", Trouble: "disk full",
+		Channels: []adminapi.Channel{{Name: "slack", Error: "away"}}})
 }
 
 func TestDoctorAsksTheDaemon(t *testing.T) {
@@ -153,7 +156,8 @@ func TestDoctorAsksTheDaemon(t *testing.T) {
 	d := doctor{cfg: configs.Config{Sockets: configs.Sockets{Submit: at, Resolve: at}}}
 	d.sockets()
 	d.has(t, "socket", finding.Fail, "submit: nobody answers")
-	if len(d.found) != 1 || !strings.Contains(d.found[0].Text, "resolve: nobody answers") || !strings.HasPrefix(d.found[0].Fix, "approver init") {
+	if len(d.found) != 1 || !strings.Contains(d.found[0].Text, "resolve: nobody answers") ||
+		!strings.HasPrefix(d.found[0].Fix, "approver init") {
 		t.Errorf("one daemon that is not there: %+v", d.found)
 	}
 	d = doctor{cfg: d.cfg}
@@ -165,12 +169,13 @@ func TestDoctorAsksTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	var closed atomic.Bool
-	server := httpapi.Resolve{Operator: otherVersion{}, Log: slog.New(slog.DiscardHandler), Admit: func(approver.Peer) error {
-		if closed.Load() {
-			return errors.New("you may not")
-		}
-		return nil
-	}}
+	server := httpapi.Resolve{Operator: otherVersion{}, Log: slog.New(slog.DiscardHandler),
+		Admit: func(approver.Peer) error {
+			if closed.Load() {
+				return errors.New("you may not")
+			}
+			return nil
+		}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(ctx, l) })
@@ -208,7 +213,8 @@ func TestDoctorFilesAndPlaces(t *testing.T) {
 		d.files(true)
 		d.has(t, "permissions", finding.Warn, "can be read by everybody")
 	}
-	d := doctor{cfg: configs.Config{Dir: dir, Policy: filepath.Join(dir, "none.yaml"), Sockets: configs.Sockets{SubmitGroup: "no-such-group-here"}}}
+	d := doctor{cfg: configs.Config{Dir: dir, Policy: filepath.Join(dir, "none.yaml"),
+		Sockets: configs.Sockets{SubmitGroup: "no-such-group-here"}}}
 	d.files(true)
 	d.isolation()
 	d.has(t, "policy", finding.Fail, "none.yaml")
@@ -257,7 +263,8 @@ func TestDoctorLooksAtPathAndService(t *testing.T) {
 	d.service([]services.Unit{u})
 	d.has(t, "service", finding.Warn, "is not enabled")
 	wants := filepath.Join(dir, "default.target.wants")
-	if err := errors.Join(os.Mkdir(wants, 0o755), os.Symlink(u.Path, filepath.Join(wants, "approver.service"))); err != nil {
+	if err := errors.Join(os.Mkdir(wants, 0o755),
+		os.Symlink(u.Path, filepath.Join(wants, "approver.service"))); err != nil {
 		t.Fatal(err)
 	}
 	d.service([]services.Unit{u})
@@ -335,7 +342,8 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 	} {
 		t.Run(more, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "settings.json")
-			text := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":%q,"timeout":330,"onFailure":"block",%s}]}],%s}}`, line, more, rest)
+			text := fmt.Sprintf(`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"command":%q,"timeout":330,`+
+				`"onFailure":"block",%s}]}],%s}}`, line, more, rest)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -349,10 +357,12 @@ func TestDoctorFailsHooksThatCannotBlock(t *testing.T) {
 			if strings.Contains(want, "type\"") && !strings.Contains(want, "of type") || strings.Contains(want, "must be") {
 				return // nothing to install into
 			}
-			if err := (hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: path}, Hook: hook}).Install(); err != nil {
+			if err := (hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: path},
+				Hook: hook}).Install(); err != nil {
 				t.Fatal(err)
 			}
-			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) || strings.Count(string(text), "async") != 1 { // PostToolBatch's own
+			if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), more) ||
+				strings.Count(string(text), "async") != 1 { // PostToolBatch's own
 				t.Errorf("after install: %v\n%s", err, text)
 			}
 		})

@@ -126,7 +126,8 @@ func nobodyApproves(cfg configs.Config) string {
 	case all == 1 && local != nil && !local.Answers():
 		return "nobody can approve ANY request: the only channel is the terminal, which takes no answers (allow_answers)"
 	case all == 1 && local != nil && !isolated(cfg):
-		return "nobody can approve a CATASTROPHIC request: the only channel is the terminal, which takes none while agents run as the daemon's own user"
+		return "nobody can approve a CATASTROPHIC request: the only channel is the terminal, which takes none while " +
+			"agents run as the daemon's own user"
 	}
 	return ""
 }

@@ -19,7 +19,8 @@ import (
 // CLAUDE_CONFIG_DIR names, by doctor, by the watch and when settings change.
 func TestWatchReadsTheGlobalFiles(t *testing.T) {
 	for _, home := range []string{".claude", "elsewhere"} {
-		for _, name := range []string{".claude.json", ".claude-custom-oauth.json", ".config.json", "../.claude.json", "../.claude-custom-oauth.json"} {
+		for _, name := range []string{".claude.json", ".claude-custom-oauth.json", ".config.json", "../.claude.json",
+			"../.claude-custom-oauth.json"} {
 			dir := filepath.Join(t.TempDir(), home)
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
@@ -30,7 +31,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 			}
 			want := home == ".claude" || !strings.HasPrefix(name, "..")
 			for _, p := range []settings.Places{{Managed: "/nowhere", Home: dir}, {Managed: "/nowhere", Config: dir}} {
-				found := claudesettings.Compare(p.Sources(agents.Claude{}.Files()), claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
+				found := claudesettings.Compare(p.Sources(agents.Claude{}.Files()),
+					claudesettings.Want{Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}, In: "/x"})
 				got := slices.ContainsFunc(found, func(f claudesettings.Finding) bool {
 					return f.Path == path && strings.Contains(f.Text, "CLAUDE_CODE_SIMPLE")
 				})
@@ -38,7 +40,8 @@ func TestWatchReadsTheGlobalFiles(t *testing.T) {
 					t.Errorf("%s in %s: found %v", name, home, found)
 				}
 			}
-			in := hookfiles.Installed{Path: filepath.Join(dir, "settings.json"), Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
+			in := hookfiles.Installed{Path: filepath.Join(dir, "settings.json"),
+				Hooks: map[string][]claudesettings.Matcher{"PreToolUse": nil}}
 			lines, err := (&hookwatch.Watch{Managed: "/nowhere"}).Weakness(in, hookfiles.Installs{})
 			weak := strings.Join(lines, "\n")
 			if got := strings.Contains(weak, "CLAUDE_CODE_SIMPLE"); got != want || err != nil {
@@ -57,7 +60,8 @@ func TestTheWatchOfManagedSettingsReadsUsersFiles(t *testing.T) {
 	for dir := m.dir; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 		m.must(os.Chmod(dir, 0o755))
 	}
-	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: m.managed("")}, Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{System: true, Managed: m.managed("")},
+		Hook: m.hook}.Install())
 	m.must(hookinstall.UninstallAgentCmd{Agent: "claude"}.Run())
 	home := filepath.Join(m.dir, "agent", ".claude")
 	m.watch.Homes = []string{home}

@@ -68,7 +68,8 @@ func (d *doctor) hookOf(agent agents.Installer, which settings.Target, all hookf
 	}
 	found, err := hookfiles.Findings(agent, places, sources, want)
 	if err != nil {
-		d.say("hook", finding.Fail, "nobody can say whether the hooks hold: "+err.Error(), "run it again when the machine has room")
+		d.say("hook", finding.Fail, "nobody can say whether the hooks hold: "+err.Error(),
+			"run it again when the machine has room")
 		return
 	}
 	adviser, advises := agent.(agents.Adviser)
@@ -151,7 +152,8 @@ func (d *doctor) wanted(
 			sure = false
 			d.say("hook", finding.Fail, err.Error(), hookfiles.Cure(files, which, path))
 		case !known:
-			d.say("hook", finding.Warn, "nothing here says whether "+h.Program()+" is the program of this approver", hookfiles.Cure(files, which, path))
+			d.say("hook", finding.Warn, "nothing here says whether "+h.Program()+" is the program of this approver",
+				hookfiles.Cure(files, which, path))
 		}
 		if filepath.IsAbs(h.Program()) {
 			program = h.Program()
@@ -205,11 +207,13 @@ func (d *doctor) path() {
 	}
 	found, err := exec.LookPath("approver")
 	if err != nil {
-		d.say("path", finding.Warn, "approver is not in PATH", "put "+filepath.Dir(self)+" into PATH, or a link to "+self+" into a folder of it")
+		d.say("path", finding.Warn, "approver is not in PATH",
+			"put "+filepath.Dir(self)+" into PATH, or a link to "+self+" into a folder of it")
 		return
 	}
 	if !asuser.SameFile(found, self) {
-		d.say("path", finding.Warn, fmt.Sprintf("PATH leads to %s, and this is %s", found, self), "remove the one that is not in use")
+		d.say("path", finding.Warn, fmt.Sprintf("PATH leads to %s, and this is %s", found, self),
+			"remove the one that is not in use")
 		return
 	}
 	d.say("path", finding.OK, found, "")
@@ -244,5 +248,6 @@ func (d *doctor) service(units []services.Unit) {
 		}
 		return
 	}
-	d.say("service", finding.Warn, "nothing starts the daemon when the machine or the user does", services.InstallsService())
+	d.say("service", finding.Warn, "nothing starts the daemon when the machine or the user does",
+		services.InstallsService())
 }

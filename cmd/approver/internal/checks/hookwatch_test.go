@@ -42,7 +42,8 @@ func newClaudeMachine(t *testing.T) *claudeMachine {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
-	m := &claudeMachine{t: t, dir: dir, settings: filepath.Join(dir, ".claude", "settings.json"), hook: filepath.Join(dir, "approver-hook")}
+	m := &claudeMachine{t: t, dir: dir, settings: filepath.Join(dir, ".claude", "settings.json"),
+		hook: filepath.Join(dir, "approver-hook")}
 	m.write(m.hook, "#!/bin/sh\n")
 	m.must(os.Chmod(m.hook, 0o700))
 	m.must(os.MkdirAll(filepath.Join(dir, "project", ".claude"), 0o700))
@@ -52,7 +53,8 @@ func newClaudeMachine(t *testing.T) *claudeMachine {
 	l, log := &daemontest.Ledger{}, slog.New(slog.DiscardHandler)
 	d := &hooks.Decider{Gate: &gate.Gate{Audit: l, Log: log}, Audit: l, Log: log}
 	m.ledger, m.decide = l, d
-	m.watch = &hookwatch.Watch{Config: cfg, Managed: filepath.Join(dir, "managed"), Audit: l, Log: slog.New(slog.DiscardHandler)}
+	m.watch = &hookwatch.Watch{Config: cfg, Managed: filepath.Join(dir, "managed"), Audit: l,
+		Log: slog.New(slog.DiscardHandler)}
 	d.Hooks = m.watch
 	m.install()
 	return m
@@ -85,7 +87,8 @@ func (m *claudeMachine) install() {
 
 // changed sends what Claude Code sends when a file of its settings changed.
 func (m *claudeMachine) changed(file string) httpapi.HookAnswer {
-	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl","cwd":"%[1]s/project","hook_event_name":"ConfigChange","source":"user_settings","file_path":%[2]q}`, m.dir, file)
+	payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl",`+
+		`"cwd":"%[1]s/project","hook_event_name":"ConfigChange","source":"user_settings","file_path":%[2]q}`, m.dir, file)
 	return m.decide.Hook(m.t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)})
 }
 
@@ -112,26 +115,38 @@ func TestSettingsChangedInASession(t *testing.T) {
 		gone   bool // the file is removed
 		ok     bool
 	}{
-		"a model":      {change: func(s string) string { return strings.Replace(s, "{", `{"model":"opus",`, 1) }, ok: true},
-		"a permission": {change: func(s string) string { return strings.Replace(s, "{", `{"permissions":{"allow":["Bash(ls)"]},`, 1) }, ok: true},
+		"a model": {change: func(s string) string { return strings.Replace(s, "{", `{"model":"opus",`, 1) }, ok: true},
+		"a permission": {change: func(s string) string {
+			return strings.Replace(s, "{",
+				`{"permissions":{"allow":["Bash(ls)"]},`, 1)
+		}, ok: true},
 		"another hook": {change: func(s string) string {
 			return strings.Replace(s, `"PreToolUse": [`, `"PreToolUse": [{"hooks":[{"type":"command","command":"say"}]},`, 1)
 		}, ok: true},
-		"a project's":           {file: "project/.claude/settings.json", change: func(string) string { return `{"model":"x"}` }, ok: true},
-		"a local permission":    {file: local, change: func(string) string { return `{"permissions":{"allow":["Bash(ls)"]}}` }, ok: true},
-		"all taken out":         {change: func(string) string { return "{}" }},
-		"removed":               {gone: true},
-		"emptied":               {change: func(string) string { return "" }},
-		"broken":                {change: func(string) string { return "{" }},
-		"a value":               {change: func(s string) string { return strings.Replace(s, "{", `{"permissions":{"defaultMode":"banana"},`, 1) }},
-		"|| true":               {change: func(s string) string { return strings.Replace(s, "290s", "290s || true", 1) }},
-		"a narrowed matcher":    {change: func(s string) string { return strings.Replace(s, `"*"`, `"Write"`, 1) }},
-		"no ConfigChange":       {change: func(s string) string { return strings.Replace(s, "ConfigChange", "Stop", 1) }},
-		"no PostToolUse":        {change: func(s string) string { return strings.Replace(s, `"PostToolUse"`, `"Stop"`, 1) }},
-		"disableAllHooks":       {change: func(s string) string { return strings.Replace(s, "{", `{"disableAllHooks":true,`, 1) }},
+		"a project's": {file: "project/.claude/settings.json",
+			change: func(string) string { return `{"model":"x"}` }, ok: true},
+		"a local permission": {file: local,
+			change: func(string) string { return `{"permissions":{"allow":["Bash(ls)"]}}` }, ok: true},
+		"all taken out": {change: func(string) string { return "{}" }},
+		"removed":       {gone: true},
+		"emptied":       {change: func(string) string { return "" }},
+		"broken":        {change: func(string) string { return "{" }},
+		"a value": {change: func(s string) string {
+			return strings.Replace(s, "{",
+				`{"permissions":{"defaultMode":"banana"},`, 1)
+		}},
+		"|| true":            {change: func(s string) string { return strings.Replace(s, "290s", "290s || true", 1) }},
+		"a narrowed matcher": {change: func(s string) string { return strings.Replace(s, `"*"`, `"Write"`, 1) }},
+		"no ConfigChange":    {change: func(s string) string { return strings.Replace(s, "ConfigChange", "Stop", 1) }},
+		"no PostToolUse":     {change: func(s string) string { return strings.Replace(s, `"PostToolUse"`, `"Stop"`, 1) }},
+		"disableAllHooks": {change: func(s string) string {
+			return strings.Replace(s, "{", `{"disableAllHooks":true,`,
+				1)
+		}},
 		"disableAllHooks local": {file: local, change: func(string) string { return `{"disableAllHooks":true}` }},
-		"a prefix, local":       {file: local, change: func(string) string { return `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}` }},
-		"managed, broken":       {file: "managed/managed-settings.json", change: func(string) string { return `{` }},
+		"a prefix, local": {file: local,
+			change: func(string) string { return `{"env":{"CLAUDE_CODE_SHELL_PREFIX":"/tmp/x"}}` }},
+		"managed, broken": {file: "managed/managed-settings.json", change: func(string) string { return `{` }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newClaudeMachine(t)
@@ -150,7 +165,8 @@ func TestSettingsChangedInASession(t *testing.T) {
 				m.write(path, text)
 			}
 			a := m.changed(path)
-			if a.ExitZero != tt.ok || tt.ok != (m.alarms() == 0) || !tt.ok && !strings.HasPrefix(string(a.Stdout), `{"decision":"block","reason":"changed settings`) {
+			if a.ExitZero != tt.ok || tt.ok != (m.alarms() == 0) ||
+				!tt.ok && !strings.HasPrefix(string(a.Stdout), `{"decision":"block","reason":"changed settings`) {
 				t.Errorf("%d alarms, %s%s", m.alarms(), a.Stdout, a.Stderr)
 			}
 		})
@@ -230,7 +246,8 @@ func TestTheDaemonWatchesTheHooks(t *testing.T) {
 		t.Helper()
 		m.watch.Look(t.Context())
 		m.watch.Look(t.Context())
-		if got := strings.Join(m.watch.Now(), "\n"); m.alarms() != alarms || (weak == "") != (got == "") || !strings.Contains(got, weak) {
+		if got := strings.Join(m.watch.Now(), "\n"); m.alarms() != alarms || (weak == "") != (got == "") ||
+			!strings.Contains(got, weak) {
 			t.Errorf("%d alarms, %q; want %d, %q", m.alarms(), got, alarms, weak)
 		}
 	}
@@ -345,12 +362,14 @@ func TestManagedSettingsAreForEverybody(t *testing.T) {
 
 	m.must(os.Chmod(managed, 0o700))
 	look().has(t, "hook", finding.Fail, `chmod a+x "`+managed+`"`)
-	if err := (hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}).Install(); err == nil || !strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
+	if err := (hookinstall.AgentCmd{Agent: "claude", Target: which, Hook: m.hook}).Install(); err == nil ||
+		!strings.Contains(err.Error(), `chmod a+x "`+managed+`"`) {
 		t.Errorf("install into a closed folder: %v", err)
 	}
 	own := filepath.Join(managed, "managed-settings.d", "50-approver.json")
 	m.must(os.Chmod(managed, 0o755))
-	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: own, Managed: managed}, Hook: m.hook}.Install())
+	m.must(hookinstall.AgentCmd{Agent: "claude", Target: settings.Target{File: own, Managed: managed},
+		Hook: m.hook}.Install())
 	path = own
 	m.must(asAgent())
 }

@@ -60,8 +60,11 @@ func TestLocalSettingsOfTheRepositoryCount(t *testing.T) {
 			if got := strings.Contains(said, "disableAllHooks"); got != tt.read {
 				t.Errorf("doctor says %s", said)
 			}
-			payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl","cwd":%[2]q,"hook_event_name":"ConfigChange","source":"user_settings","file_path":"%[1]s/.claude/settings.json"}`, m.dir, filepath.Join(m.dir, tt.from))
-			if a := m.decide.Hook(t.Context(), httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)}); tt.read == a.ExitZero {
+			payload := fmt.Sprintf(`{"session_id":"s","transcript_path":"%[1]s/.claude/projects/-p/s.jsonl","cwd":%[2]q,`+
+				`"hook_event_name":"ConfigChange","source":"user_settings","file_path":"%[1]s/.claude/settings.json"}`, m.dir,
+				filepath.Join(m.dir, tt.from))
+			if a := m.decide.Hook(t.Context(),
+				httpapi.HookRequest{Agent: "claude", CallID: "c", Payload: []byte(payload)}); tt.read == a.ExitZero {
 				t.Errorf("the changed settings: %+v", a)
 			}
 		})

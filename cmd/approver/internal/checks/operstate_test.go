@@ -32,7 +32,8 @@ func TestAFileThatIsRefusedIsMendedFirst(t *testing.T) {
 	}
 	write("ttl: 60s\nno_such_key: 1\n")
 	got := read.Outdated()
-	if len(got) != 1 || !got[0].Refused || !strings.Contains(got[0].Why, "mend that first (approver check)") || !strings.Contains(got[0].Why, "no_such_key") {
+	if len(got) != 1 || !got[0].Refused || !strings.Contains(got[0].Why, "mend that first (approver check)") ||
+		!strings.Contains(got[0].Why, "no_such_key") {
 		t.Errorf("one that is refused: %+v", got)
 	}
 	d := doctor{status: adminapi.Status{NotInForce: got}, cfg: configs.Config{File: path}}
@@ -47,7 +48,8 @@ func TestASecretOfTheDaemonsEnvironmentIsNoProblemElsewhere(t *testing.T) {
 	t.Setenv("NOT_HERE", "")
 	for file, elsewhere := range map[string]bool{"env:NOT_HERE": true, "credential:token": true, "/no/such/file": false} {
 		_, err := secret.From("token", secret.Text{}, file)
-		for depth, err := range []error{err, fmt.Errorf("channel telegram: %w", err), errors.Join(fmt.Errorf("channel telegram: %w", errors.Join(err)))} {
+		for depth, err := range []error{err, fmt.Errorf("channel telegram: %w", err),
+			errors.Join(fmt.Errorf("channel telegram: %w", errors.Join(err)))} {
 			told, rest := withoutElsewhere(err)
 			if (rest == nil) != elsewhere || (len(told) == 1) != elsewhere {
 				t.Errorf("%s, %d: %v, %v", file, depth, rest, told)

@@ -44,10 +44,13 @@ func (d *doctor) files(whole bool) {
 		d.judge("start", errors.Join(here, daemon.CheckParts(d.cfg)), "the daemon would take all files, keys and folders", "")
 	}
 	if info, err := os.Stat(d.cfg.File); err == nil && info.Mode().Perm()&0o007 != 0 {
-		d.say("permissions", finding.Warn, fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()), "chmod o-rwx "+d.cfg.File)
+		d.say("permissions", finding.Warn,
+			fmt.Sprintf("%s can be read by everybody (mode %04o), who learns the approvers", d.cfg.File, info.Mode().Perm()),
+			"chmod o-rwx "+d.cfg.File)
 	}
 	if st, err := os.Stat(d.cfg.Dir); err == nil && st.Mode().Perm()&0o077 != 0 {
-		d.say("permissions", finding.Fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()), "chmod go-rwx "+d.cfg.Dir)
+		d.say("permissions", finding.Fail, fmt.Sprintf("%s is open to others (mode %04o)", d.cfg.Dir, st.Mode().Perm()),
+			"chmod go-rwx "+d.cfg.Dir)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		d.say("permissions", finding.OK, "there is no "+d.cfg.Dir+" yet: the daemon makes it for itself alone", "")
 	} else {
@@ -56,13 +59,15 @@ func (d *doctor) files(whole bool) {
 }
 
 // notInForceCure ends that a file is not in force.
-const notInForceCure = "approve the change where it is asked, or take it back in the file: approver pending, approver policy diff"
+const notInForceCure = "approve the change where it is asked, or take it back in the file: approver pending, " +
+	"approver policy diff"
 
 // rules looks at the layers of rules, and at those of the project of this folder.
 func (d *doctor) rules() {
 	lib, err := d.cfg.LoadLibrary(time.Now())
 	if err != nil {
-		d.say("rules", finding.Fail, err.Error(), "mend the file: approver check; a daemon that runs goes on with what it read last, and none starts")
+		d.say("rules", finding.Fail, err.Error(),
+			"mend the file: approver check; a daemon that runs goes on with what it read last, and none starts")
 		return
 	}
 	if why := d.notInForce("rule set"); why != "" {
@@ -94,7 +99,8 @@ func (d *doctor) isolation() {
 		return
 	}
 	if i := d.cfg.Isolation(who, asuser.RunsAs(d.cfg.Dir)); !i.Isolated {
-		d.say("isolation", finding.Warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"), "docs/isolated.md says how to give the daemon a user of its own")
+		d.say("isolation", finding.Warn, "NOT ISOLATED: "+strings.Join(i.Why, "\n"),
+			"docs/isolated.md says how to give the daemon a user of its own")
 		return
 	}
 	d.say("isolation", finding.OK, "who may submit is "+who.String(), "")
@@ -133,8 +139,10 @@ func (d *doctor) embedded(path string) {
 	_, missing := os.Lstat(path)
 	switch {
 	case missing != nil && d.status.Up:
-		d.say("store", finding.Fail, "the daemon that runs has its store open, and nothing can be found at "+path+": "+missing.Error(),
-			"put the file back that was moved away, or restart the daemon, which begins a new one; docs/operations.md: \"The store is not believed\"")
+		d.say("store", finding.Fail,
+			"the daemon that runs has its store open, and nothing can be found at "+path+": "+missing.Error(),
+			"put the file back that was moved away, or restart the daemon, which begins a new one; docs/operations.md: \"The "+
+				"store is not believed\"")
 		return
 	case missing != nil && err == nil:
 		d.say("store", finding.Warn, "there is no "+path+" yet", "start the daemon once")
@@ -197,7 +205,8 @@ func named(channel string, err error) error {
 
 // channels asks each platform whether it knows the token.
 func (d *doctor) channels(ctx context.Context, offline bool) {
-	all, _ := daemon.OpenChannels(d.cfg, false, nil, slog.New(slog.DiscardHandler)) // what cannot be opened was told with the files
+	// what cannot be opened was told with the files
+	all, _ := daemon.OpenChannels(d.cfg, false, nil, slog.New(slog.DiscardHandler))
 	for _, c := range all {
 		h, can := c.(approver.HealthChecker)
 		switch {
@@ -228,14 +237,19 @@ func (d *doctor) audit(ctx context.Context, accepted uint64) {
 		report, err = audit.Verify(ctx, []string{d.cfg.AuditDir()}, keys, d.status.Audit)
 	}
 	if fresh := (auditlog.VerifyCmd{AcceptAlarms: accepted}).Fresh(report.Losses); err == nil && len(fresh) > 0 {
-		d.say("audit", finding.Fail, fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
-			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d", fresh[len(fresh)-1].Seq))
+		d.say("audit", finding.Fail,
+			fmt.Sprintf("records were lost or changed %s, the last time at seq %d", times(len(fresh)), fresh[len(fresh)-1].Seq),
+			fmt.Sprintf("approver audit verify; when you have looked into it, approver doctor --accept-alarms %d",
+				fresh[len(fresh)-1].Seq))
 		return
 	}
 	said := words.Count(report.Records, "record") + " in order, with " + words.Count(report.Checkpoints, "signature")
 	if last := newest(report.Others); err == nil && last.Seq > accepted {
-		d.say("audit", finding.Warn, fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, words.Count(report.Others.Count, "alarm"), last.Kind, last.Seq, last.What),
-			fmt.Sprintf("approver audit verify lists them; when you have looked into them, approver doctor --accept-alarms %d", last.Seq))
+		d.say("audit", finding.Warn,
+			fmt.Sprintf("%s; %s, the last (%s) at seq %d: %s", said, words.Count(report.Others.Count, "alarm"), last.Kind,
+				last.Seq, last.What),
+			fmt.Sprintf("approver audit verify lists them; when you have looked into them, approver doctor --accept-alarms %d",
+				last.Seq))
 		return
 	}
 	d.judge("audit", err, said, "approver audit verify")

@@ -17,16 +17,24 @@ import (
 // holds is one finding, with what ends it.
 func TestDoctorTellsAFreezeOnce(t *testing.T) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
-	agent := broadcaster.Hold{Freeze: broadcaster.Freeze{At: at, By: "approver", Reason: "it ran although it was denied"}, Who: broadcaster.Who{Agent: "claude", Project: "/repo"}}
+	agent := broadcaster.Hold{Freeze: broadcaster.Freeze{At: at, By: "approver", Reason: "it ran although it was denied"},
+		Who: broadcaster.Who{Agent: "claude", Project: "/repo"}}
 	for name, tt := range map[string]struct {
 		doc       adminapi.Status
 		text, fix string
 	}{
-		"by a person":   {adminapi.Status{Control: "FROZEN by uid 7", Freeze: &broadcaster.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
-		"by approver":   {adminapi.Status{Control: "FROZEN because the store is older", Freeze: &broadcaster.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because", "The store is not believed"},
-		"one agent":     {adminapi.Status{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent}}, "claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied", "Lifting the freeze of one agent"},
-		"two agents":    {adminapi.Status{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent, agent}}, "because it ran", "Lifting the freeze of one agent"},
-		"paused":        {adminapi.Status{Control: "PAUSED until", Pause: &broadcaster.Pause{}}, "PAUSED", "approver pause --end"},
+		"by a person": {adminapi.Status{Control: "FROZEN by uid 7",
+			Freeze: &broadcaster.Freeze{By: "uid 7", Reason: "try it"}}, "the reason given: try it", "sudo approver unfreeze"},
+		"by approver": {adminapi.Status{Control: "FROZEN because the store is older",
+			Freeze: &broadcaster.Freeze{By: "approver", Reason: "the store is older"}}, "FROZEN because",
+			"The store is not believed"},
+		"one agent": {adminapi.Status{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent}},
+			"claude in /repo: since 2026-11-23 06:00:00 UTC by approver, because it ran although it was denied",
+			"Lifting the freeze of one agent"},
+		"two agents": {adminapi.Status{Control: "FROZEN: claude", Held: []broadcaster.Hold{agent, agent}},
+			"because it ran", "Lifting the freeze of one agent"},
+		"paused": {adminapi.Status{Control: "PAUSED until", Pause: &broadcaster.Pause{}}, "PAUSED",
+			"approver pause --end"},
 		"observed":      {adminapi.Status{Control: "OBSERVING"}, "OBSERVING", "approver enforce"},
 		"rules as ever": {adminapi.Status{}, "", ""},
 	} {
@@ -83,7 +91,8 @@ func TestDoctorSeesTheAlarmsOfTheAudit(t *testing.T) {
 	d := doctor{cfg: cfg}
 	d.audit(t.Context(), 0)
 	d.has(t, "audit", finding.Warn, "1 alarm, the last (hooks) at seq")
-	if len(d.found) != 1 || !strings.Contains(d.found[0].Text, "the hook is gone") || !strings.Contains(d.found[0].Fix, "--accept-alarms ") {
+	if len(d.found) != 1 || !strings.Contains(d.found[0].Text, "the hook is gone") ||
+		!strings.Contains(d.found[0].Fix, "--accept-alarms ") {
 		t.Errorf("%+v", d.found)
 	}
 	d = doctor{cfg: cfg}

@@ -40,7 +40,8 @@ func newSite(t *testing.T) site {
 func (s site) file(name, text string, mode fs.FileMode) {
 	s.t.Helper()
 	path := filepath.Join(s.dir, name)
-	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode))
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600),
+		os.Chmod(path, mode))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -58,7 +59,8 @@ func (s site) files() (all []string) {
 const (
 	botToken = "123456:AAEhBP0av28FrPBmiRhTLD2ucWOCrDqUmZs"
 	// telegramBy has a bot that is never reached: what is wrong is found before.
-	telegramBy  = "channels: {telegram: {token_file: bot.token, api_url: 'http://127.0.0.1:1', chats: [{id: \"1\"}], approvers: [{id: \"1\"}]}}\n"
+	telegramBy = "channels: {telegram: {token_file: bot.token, api_url: 'http://127.0.0.1:1', chats: [{id: \"1\"}], " +
+		"approvers: [{id: \"1\"}]}}\n"
 	evaluatorBy = "shield: {evaluator: {provider: anthropic, model: m, key_file: model.key}}\n"
 	redisBy     = "store: {redis: {addrs: ['127.0.0.1:1'], hub_key_file: hub.key, password_file: redis.password}}\n"
 )
@@ -84,8 +86,11 @@ var refusals = []struct {
 			s.t.Fatal(err)
 		}
 	}, "belongs to neither root nor you"},
-	{"two tokens at once", "channels:\n  discord: {token_file: d.token, channels: [\"200000000000000001\"], approvers: [{id: \"100000000000000001\"}]}\n" +
-		"  slack: {bot_token_file: b, app_token_file: a, channels: [C0123456789], approvers: [{id: U0123456789}]}\n", nil, "d.token"},
+	{"two tokens at once",
+		"channels:\n  discord: {token_file: d.token, channels: [\"200000000000000001\"], approvers: [{id: " +
+			"\"100000000000000001\"}]}\n" +
+			"  slack: {bot_token_file: b, app_token_file: a, channels: [C0123456789], approvers: [{id: U0123456789}]}\n", nil,
+		"d.token"},
 	{"a code key that others read", "", func(s site) {
 		s.file("code.key", base64.StdEncoding.EncodeToString(make([]byte, 32)), 0o644)
 	}, "code_key_file"},
@@ -94,9 +99,12 @@ var refusals = []struct {
 	{"a damaged audit key", "", func(s site) { s.file("audit.key", "x", 0o600) }, "is damaged"},
 	{"a store that others read", "", func(s site) { s.file("approver.db", "x", 0o644) }, "chmod 600"},
 	{"a folder for a store", "", func(s site) { s.file("approver.db/x", "x", 0o600) }, "is not a regular file"},
-	{"a damaged store", "", func(s site) { s.file("approver.db", strings.Repeat("x", 32<<10), 0o600) }, "is damaged, or no store"},
+	{"a damaged store", "", func(s site) { s.file("approver.db", strings.Repeat("x", 32<<10), 0o600) },
+		"is damaged, or no store"},
 	{"a short store", "", func(s site) { s.file("approver.db", "x", 0o600) }, "is damaged, or no store"},
-	{"a store of another program", "", func(s site) { s.file("approver.db", "SQLite format 3\x00"+strings.Repeat("\x00", 8<<10), 0o600) }, "is damaged, or no store"},
+	{"a store of another program", "",
+		func(s site) { s.file("approver.db", "SQLite format 3\x00"+strings.Repeat("\x00", 8<<10), 0o600) },
+		"is damaged, or no store"},
 	{"a store that was cut", "", func(s site) { s.half("approver.db") }, "is damaged, or no store"},
 	{"a folder for the log", "", func(s site) { s.file("audit/audit.jsonl/x", "x", 0o600) }, "is no plain file"},
 	{"a folder for the log's lock", "", func(s site) { s.file("audit/audit.lock/x", "x", 0o600) }, "is no plain file"},
@@ -123,19 +131,26 @@ var refusals = []struct {
 			s.t.Fatal(err)
 		}
 	}, "can be written by others"},
-	{"a group that is not there", "sockets: {submit: run/s.sock, resolve: run/r.sock, submit_group: no-such-group-here}\n", nil, "sockets.submit_group"},
-	{"a socket's path that is too long", "sockets: {submit: " + strings.Repeat("x", 110) + ", resolve: run/r.sock}\n", nil, "longer than the"},
+	{"a group that is not there", "sockets: {submit: run/s.sock, resolve: run/r.sock, submit_group: no-such-group-here}\n",
+		nil, "sockets.submit_group"},
+	{"a socket's path that is too long", "sockets: {submit: " + strings.Repeat("x", 110) + ", resolve: run/r.sock}\n", nil,
+		"longer than the"},
 	{"no key of the evaluator", evaluatorBy, nil, "model.key"},
-	{"a key of the evaluator that others read", evaluatorBy, func(s site) { s.file("model.key", "k", 0o644) }, "chmod 600"},
+	{"a key of the evaluator that others read", evaluatorBy, func(s site) { s.file("model.key", "k", 0o644) },
+		"chmod 600"},
 	{"a key of the evaluator with a blank", evaluatorBy, func(s site) { s.file("model.key", "a b", 0o600) }, "no key has"},
 	{"no hub key", redisBy, func(s site) { s.file("redis.password", "p", 0o600) }, "openssl rand -hex 32"},
-	{"a short hub key", redisBy, func(s site) { s.file("hub.key", "k", 0o600); s.file("redis.password", "p", 0o600) }, "hub_key"},
-	{"no password of Redis", redisBy, func(s site) { s.file("hub.key", strings.Repeat("k", 64), 0o600) }, "redis.password"},
-	{"no certificate of Redis", strings.Replace(redisBy, "password_file: redis.password", "tls: {enabled: true, ca_file: ca.pem}", 1),
+	{"a short hub key", redisBy, func(s site) { s.file("hub.key", "k", 0o600); s.file("redis.password", "p", 0o600) },
+		"hub_key"},
+	{"no password of Redis", redisBy, func(s site) { s.file("hub.key", strings.Repeat("k", 64), 0o600) },
+		"redis.password"},
+	{"no certificate of Redis",
+		strings.Replace(redisBy, "password_file: redis.password", "tls: {enabled: true, ca_file: ca.pem}", 1),
 		func(s site) { s.file("hub.key", strings.Repeat("k", 64), 0o600) }, "ca.pem"},
 	{"no policy", "policy: none.yaml\n", nil, "correct the setting policy"},
 	{"a preset without its prefix", "policy: strict\n", nil, "the built-in one is called preset:strict"},
-	{"a policy that others write", "policy: p.yaml\n", func(s site) { s.file("p.yaml", "rules: []\n", 0o666) }, "can be written by others"},
+	{"a policy that others write", "policy: p.yaml\n", func(s site) { s.file("p.yaml", "rules: []\n", 0o666) },
+		"can be written by others"},
 	{"a key that is not known", "tll: 5m\n", nil, "tll"},
 }
 
@@ -260,11 +275,14 @@ func TestCheckTakesWhatServeStartsWith(t *testing.T) {
 func TestCheckFindsAHookThatGivesUpTooEarly(t *testing.T) {
 	for ttl, short := range map[string]bool{"120s": false, "280s": false, "30m": true, "291s": true} {
 		s := newSite(t)
-		s.file(".claude/settings.json", `{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/usr/bin/approver-hook --agent claude --deadline 290s","timeout":330,"onFailure":"block"}]}]}}`, 0o600)
+		s.file(".claude/settings.json",
+			`{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"/usr/bin/approver-hook --agent `+
+				`claude --deadline 290s","timeout":330,"onFailure":"block"}]}]}}`, 0o600)
 		s.file("approver.yaml", "dir: .\nsockets: {submit: run/s.sock, resolve: run/r.sock}\nttl: "+ttl+"\n", 0o600)
 		path := filepath.Join(s.dir, "approver.yaml")
 		said := strings.Join(CheckCmd{Flags: judging.Flags{Config: path}}.look(t.Context()).Problems, "\n")
-		if got := strings.Contains(said, "the hook gives people 4m50s, less than the ttl") && strings.Contains(said, "approver install claude --config "+path); got != short {
+		if got := strings.Contains(said, "the hook gives people 4m50s, less than the ttl") &&
+			strings.Contains(said, "approver install claude --config "+path); got != short {
 			t.Errorf("ttl %s: %q", ttl, said)
 		}
 	}
@@ -274,7 +292,9 @@ func TestCheckFindsAHookThatGivesUpTooEarly(t *testing.T) {
 // and blocks every call that it would score: check says so before.
 func TestCheckFindsAClassifierThatIsNotThere(t *testing.T) {
 	s := newSite(t)
-	s.file("approver.yaml", "dir: .\nsockets: {submit: run/s.sock, resolve: run/r.sock}\nshield: {sidecar: {program: /no/such/approver-classifier, model: /no/such/model}}\n", 0o600)
+	s.file("approver.yaml",
+		"dir: .\nsockets: {submit: run/s.sock, resolve: run/r.sock}\n"+
+			"shield: {sidecar: {program: /no/such/approver-classifier, model: /no/such/model}}\n", 0o600)
 	path := filepath.Join(s.dir, "approver.yaml")
 	said := strings.Join(CheckCmd{Flags: judging.Flags{Config: path}}.look(t.Context()).Problems, "\n")
 	if !strings.Contains(said, "sidecar: ") || !strings.Contains(said, "/no/such/model") {

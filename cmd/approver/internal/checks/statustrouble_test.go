@@ -37,11 +37,14 @@ func TestNoMarkIsMarkedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout = w
-	statusview.Print(adminapi.Status{Up: true, Held: []broadcaster.Hold{{Who: broadcaster.Who{Session: once}, Freeze: broadcaster.Freeze{Reason: once}}}, Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}, "")
+	statusview.Print(adminapi.Status{Up: true,
+		Held:    []broadcaster.Hold{{Who: broadcaster.Who{Session: once}, Freeze: broadcaster.Freeze{Reason: once}}},
+		Control: "frozen", Hooks: []string{once}, Trouble: once, Removed: []string{once, "raw \u202e"}}, "")
 	os.Stdout = was
 	_ = w.Close()
 	shown, err := io.ReadAll(r)
-	if err != nil || strings.Contains(string(shown), "U+27E8⟩U+202E") || strings.Contains(string(shown), "\u202e") || strings.Count(string(shown), "s⟨U+202E⟩gnp") < 4 || !strings.Contains(string(shown), "raw ⟨U+202E⟩") {
+	if err != nil || strings.Contains(string(shown), "U+27E8⟩U+202E") || strings.Contains(string(shown), "\u202e") ||
+		strings.Count(string(shown), "s⟨U+202E⟩gnp") < 4 || !strings.Contains(string(shown), "raw ⟨U+202E⟩") {
 		t.Errorf("status: %s, %v", shown, err)
 	}
 }
@@ -57,7 +60,8 @@ func TestDoctorAsksTheEvaluator(t *testing.T) {
 		}
 		p.Behave(does)
 		d := &doctor{}
-		d.cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, KeyFile: key, Deadline: time.Second}
+		d.cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI),
+			Model: evaluatortest.Model, KeyFile: key, Deadline: time.Second}
 		d.evaluator(t.Context(), offline)
 		for _, f := range d.found {
 			if strings.Contains(f.Text+f.Fix, secret) {
@@ -67,9 +71,11 @@ func TestDoctorAsksTheEvaluator(t *testing.T) {
 		return d
 	}
 	look(p.Key(), evaluatortest.Honest(), false).has(t, "evaluator", finding.OK, "it answers as it must")
-	look(p.Key(), daemontest.WrongModel(), false).has(t, "evaluator", finding.Fail, "evaluator openai evaluatortest-1: the provider refused the request (HTTP 400, model not found): check model")
+	look(p.Key(), daemontest.WrongModel(), false).has(t, "evaluator", finding.Fail,
+		"evaluator openai evaluatortest-1: the provider refused the request (HTTP 400, model not found): check model")
 	look("another-key", evaluatortest.Honest(), false).has(t, "evaluator", finding.Fail, "does not take the key (HTTP 401")
-	look(p.Key(), evaluatortest.Deciding("BLOCK", 0.9, "no"), false).has(t, "evaluator", finding.Warn, "says BLOCK to a plain ls")
+	look(p.Key(), evaluatortest.Deciding("BLOCK", 0.9, "no"), false).has(t, "evaluator", finding.Warn,
+		"says BLOCK to a plain ls")
 	asked := p.Count()
 	look(p.Key(), daemontest.WrongModel(), true).has(t, "evaluator", finding.OK, "not asked (--offline)")
 	if p.Count() != asked {
@@ -97,34 +103,53 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 	at := time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
 	chat := broadcaster.ChannelState{Receiver: true, Reception: approver.Reception{Up: true, Since: at}}
 	chat.Cards = []broadcaster.CardsState{{NoneSince: at, Problem: "403: kicked"}}
-	failing := &adminapi.Shield{FailMode: configs.FailClosed, Evaluator: "evaluator openai tpyo", Since: at, LastFailure: at, Problem: "HTTP 404"}
+	failing := &adminapi.Shield{FailMode: configs.FailClosed, Evaluator: "evaluator openai tpyo", Since: at,
+		LastFailure: at, Problem: "HTTP 404"}
 	for name, tt := range map[string]struct {
 		doc  adminapi.Status
 		why  string // told by both
 		cure string // of doctor
 	}{
-		"a socket is lost":           {adminapi.Status{Lost: []string{"/run/s: it was removed"}}, "/run/s: it was removed", "restart the daemon"},
-		"the store fails":            {adminapi.Status{Trouble: "disk full"}, "disk full", "tells more of the store"},
-		"a channel is deaf":          {adminapi.Status{Channels: []adminapi.Channel{{Name: "slack", Error: "401"}}}, "slack DOES NOT RECEIVE: 401", "docs/channels/slack.md"},
-		"a chat gets no cards":       {adminapi.Status{Channels: []adminapi.Channel{adminapi.ChannelOf("slack", chat, nil)}}, "403: kicked", "docs/channels/slack.md"},
-		"nobody can approve":         {adminapi.Status{Nobody: "nobody can approve ANY request: of slack no approver counts. Pair a chat"}, "of slack no approver counts", "Pair a chat"},
-		"the hooks are weakened":     {adminapi.Status{Hooks: []string{"the hook is gone" + adminapi.FixMark + "put it back"}}, "the hook is gone", "put it back"},
-		"frozen by approver":         {adminapi.Status{Control: "FROZEN because of an alarm", Freeze: &broadcaster.Freeze{By: "approver", Reason: "it is older"}}, "it is older", "find out why"},
-		"the evaluator fails":        {adminapi.Status{Shield: failing}, "FAILS since 2026-11-23 05:00:00 UTC, and never answered: HTTP 404", "restart the daemon"},
-		"the evaluator did answer":   {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", Since: at, LastSuccess: at, Problem: "HTTP 500"}}, "HTTP 500; it last answered at", "within"},
-		"the model is down":          {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", Model: &sidecar.Status{State: sidecar.State("down"), Error: "exit status 1"}}}, "exit status 1", "shield.sidecar"},
-		"the budget cannot be read":  {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", QuotaErr: "no quorum"}}, "no quorum", "tells more of the store"},
-		"the audit fails":            {adminapi.Status{AuditErr: "the audit log has failed: no space"}, "every call is denied: the audit log has failed: no space", "tries again by itself"},
-		"the audit was moved":        {adminapi.Status{AuditErr: "it was moved", AuditChanged: true}, "every call is denied: it was moved", "approver unfreeze"},
-		"the policy is broken":       {adminapi.Status{NotInForce: []adminapi.NotInForce{{What: "policy", Why: adminapi.BrokenFiles + "line 3: no such key"}}}, "line 3: no such key", "approver check"},
-		"a looser policy waits":      {adminapi.Status{NotInForce: []adminapi.NotInForce{{What: "policy", Why: "they loosen what is in force"}}}, "", ""},
-		"all is well":                {adminapi.Status{}, "", ""},
-		"a person froze":             {adminapi.Status{Control: "FROZEN by uid 7", Freeze: &broadcaster.Freeze{By: "uid 7"}}, "", ""},
-		"nobody, but it is observed": {adminapi.Status{Nobody: "nobody can approve ANY request: x. y", Observe: &adminapi.Observe{}}, "", ""},
-		"nobody for the worst":       {adminapi.Status{Nobody: "nobody can approve a CATASTROPHIC request: x. y"}, "", ""},
-		"nobody watches":             {adminapi.Status{Channels: []adminapi.Channel{{Name: "terminal", Watchers: new(int)}}}, "", ""},
-		"it was not asked yet":       {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e"}}, "", ""},
-		"the model begins":           {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", Model: &sidecar.Status{}}}, "", ""},
+		"a socket is lost": {adminapi.Status{Lost: []string{"/run/s: it was removed"}}, "/run/s: it was removed",
+			"restart the daemon"},
+		"the store fails": {adminapi.Status{Trouble: "disk full"}, "disk full", "tells more of the store"},
+		"a channel is deaf": {adminapi.Status{Channels: []adminapi.Channel{{Name: "slack", Error: "401"}}},
+			"slack DOES NOT RECEIVE: 401", "docs/channels/slack.md"},
+		"a chat gets no cards": {adminapi.Status{Channels: []adminapi.Channel{adminapi.ChannelOf("slack", chat, nil)}},
+			"403: kicked", "docs/channels/slack.md"},
+		"nobody can approve": {adminapi.Status{Nobody: "nobody can approve ANY request: of slack no approver " +
+			"counts. Pair a chat"}, "of slack no approver counts", "Pair a chat"},
+		"the hooks are weakened": {adminapi.Status{Hooks: []string{"the hook is gone" + adminapi.FixMark +
+			"put it back"}}, "the hook is gone", "put it back"},
+		"frozen by approver": {adminapi.Status{Control: "FROZEN because of an alarm",
+			Freeze: &broadcaster.Freeze{By: "approver", Reason: "it is older"}}, "it is older", "find out why"},
+		"the evaluator fails": {adminapi.Status{Shield: failing},
+			"FAILS since 2026-11-23 05:00:00 UTC, and never answered: HTTP 404", "restart the daemon"},
+		"the evaluator did answer": {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", Since: at, LastSuccess: at,
+			Problem: "HTTP 500"}}, "HTTP 500; it last answered at", "within"},
+		"the model is down": {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e",
+			Model: &sidecar.Status{State: sidecar.State("down"), Error: "exit status 1"}}}, "exit status 1", "shield.sidecar"},
+		"the budget cannot be read": {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", QuotaErr: "no quorum"}},
+			"no quorum", "tells more of the store"},
+		"the audit fails": {adminapi.Status{AuditErr: "the audit log has failed: no space"},
+			"every call is denied: the audit log has failed: no space", "tries again by itself"},
+		"the audit was moved": {adminapi.Status{AuditErr: "it was moved", AuditChanged: true},
+			"every call is denied: it was moved", "approver unfreeze"},
+		"the policy is broken": {adminapi.Status{NotInForce: []adminapi.NotInForce{{What: "policy",
+			Why: adminapi.BrokenFiles + "line 3: no such key"}}}, "line 3: no such key", "approver check"},
+		"a looser policy waits": {adminapi.Status{NotInForce: []adminapi.NotInForce{{What: "policy",
+			Why: "they loosen what is in force"}}}, "", ""},
+		"all is well": {adminapi.Status{}, "", ""},
+		"a person froze": {adminapi.Status{Control: "FROZEN by uid 7", Freeze: &broadcaster.Freeze{By: "uid 7"}},
+			"", ""},
+		"nobody, but it is observed": {adminapi.Status{Nobody: "nobody can approve ANY request: x. y",
+			Observe: &adminapi.Observe{}}, "", ""},
+		"nobody for the worst": {adminapi.Status{Nobody: "nobody can approve a CATASTROPHIC request: x. y"}, "", ""},
+		"nobody watches": {adminapi.Status{Channels: []adminapi.Channel{{Name: "terminal", Watchers: new(int)}}},
+			"", ""},
+		"it was not asked yet": {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e"}}, "", ""},
+		"the model begins": {adminapi.Status{Shield: &adminapi.Shield{Evaluator: "e", Model: &sidecar.Status{}}},
+			"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.doc.Up, tt.doc.Version = true, adminapi.BuildVersion()
@@ -136,7 +161,8 @@ func TestStatusAndDoctorCannotDisagree(t *testing.T) {
 			d.people()
 			failed := 0
 			for _, f := range d.found {
-				if warned := f.Check == adminapi.PartPeople && len(tt.doc.TroublesOf(adminapi.PartPeople)) > 0; f.Result != finding.Fail && !warned {
+				if warned := f.Check == adminapi.PartPeople &&
+					len(tt.doc.TroublesOf(adminapi.PartPeople)) > 0; f.Result != finding.Fail && !warned {
 					continue
 				}
 				failed++
@@ -177,16 +203,21 @@ func TestDoctorKnowsWhichEvaluatorTheDaemonAsks(t *testing.T) {
 		how    finding.Result
 		want   string
 	}{
-		"another that fails":   {&adminapi.Shield{Evaluator: "evaluator openai tpyo", Since: at}, finding.Fail, "the daemon asks evaluator openai tpyo, and the configuration says " + same},
-		"another that works":   {&adminapi.Shield{Evaluator: "evaluator openai old", Since: at, Answers: true}, finding.Warn, "the daemon asks evaluator openai old"},
-		"none":                 {&adminapi.Shield{}, finding.Warn, "the daemon asks none, and the configuration says"},
-		"the same that failed": {&adminapi.Shield{Evaluator: same, Since: at, LastFailure: at}, finding.Fail, "last evaluation failed at 2026-11-23 05:00:00 UTC; it answers now"},
-		"the same that works":  {&adminapi.Shield{Evaluator: same, Since: at, Answers: true}, finding.OK, "it answers as it must"},
-		"the same, not asked":  {&adminapi.Shield{Evaluator: same}, finding.OK, "it answers as it must"},
-		"no daemon that says":  {nil, finding.OK, "it answers as it must"},
+		"another that fails": {&adminapi.Shield{Evaluator: "evaluator openai tpyo", Since: at}, finding.Fail,
+			"the daemon asks evaluator openai tpyo, and the configuration says " + same},
+		"another that works": {&adminapi.Shield{Evaluator: "evaluator openai old", Since: at, Answers: true}, finding.Warn,
+			"the daemon asks evaluator openai old"},
+		"none": {&adminapi.Shield{}, finding.Warn, "the daemon asks none, and the configuration says"},
+		"the same that failed": {&adminapi.Shield{Evaluator: same, Since: at, LastFailure: at}, finding.Fail,
+			"last evaluation failed at 2026-11-23 05:00:00 UTC; it answers now"},
+		"the same that works": {&adminapi.Shield{Evaluator: same, Since: at, Answers: true}, finding.OK,
+			"it answers as it must"},
+		"the same, not asked": {&adminapi.Shield{Evaluator: same}, finding.OK, "it answers as it must"},
+		"no daemon that says": {nil, finding.OK, "it answers as it must"},
 	} {
 		d := doctor{asked: true, status: adminapi.Status{Up: tt.theirs != nil, Shield: tt.theirs}}
-		d.cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI), Model: evaluatortest.Model, KeyFile: key, Deadline: 5 * time.Second}
+		d.cfg.Shield.Evaluator = &evaluator.Config{Provider: evaluator.OpenAI, URL: p.URL(evaluatortest.OpenAI),
+			Model: evaluatortest.Model, KeyFile: key, Deadline: 5 * time.Second}
 		d.evaluator(t.Context(), false)
 		if d.has(t, "evaluator", tt.how, tt.want); t.Failed() {
 			t.Fatalf("%s: %+v", name, d.found)
@@ -203,10 +234,11 @@ func TestDoctorMissesTheStoresFile(t *testing.T) {
 		how       finding.Result
 		want      string
 	}{
-		"removed under the daemon": {false, true, finding.Fail, "the daemon that runs has its store open, and nothing can be found at"},
-		"as it should be":          {true, true, finding.OK, "can be written"},
-		"no daemon, and a file":    {true, false, finding.OK, "can be written"},
-		"neither":                  {false, false, finding.Warn, "approver.db yet"},
+		"removed under the daemon": {false, true, finding.Fail,
+			"the daemon that runs has its store open, and nothing can be found at"},
+		"as it should be":       {true, true, finding.OK, "can be written"},
+		"no daemon, and a file": {true, false, finding.OK, "can be written"},
+		"neither":               {false, false, finding.Warn, "approver.db yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "approver.db")

@@ -78,7 +78,8 @@ func TestNoFilesIsNoWeakHook(t *testing.T) {
 			t.Errorf("the log says %q: %s", never, &log)
 		}
 	}
-	if n := strings.Count(log.String(), "THE HOOKS ARE WEAKENED"); n != 1 || !strings.Contains(log.String(), "CANNOT BE LOOKED AT") {
+	if n := strings.Count(log.String(), "THE HOOKS ARE WEAKENED"); n != 1 ||
+		!strings.Contains(log.String(), "CANNOT BE LOOKED AT") {
 		t.Errorf("%d alarms in the log: %s", n, &log)
 	}
 	// What says something of the file is an alarm as before: here the record.
@@ -98,7 +99,8 @@ func TestNoFilesIsNoWeakHook(t *testing.T) {
 func TestNoFilesTakeNoSettings(t *testing.T) {
 	m := newClaudeMachine(t)
 	withoutFiles(t, func() {
-		if a := m.changed(m.settings); a.ExitZero || !strings.Contains(string(a.Stderr)+string(a.Stdout), "cannot look at them now") || m.alarms() != 0 {
+		if a := m.changed(m.settings); a.ExitZero ||
+			!strings.Contains(string(a.Stderr)+string(a.Stdout), "cannot look at them now") || m.alarms() != 0 {
 			t.Errorf("%+v, %d alarms", a, m.alarms())
 		}
 	})
@@ -122,8 +124,10 @@ func TestDoctorWithoutFiles(t *testing.T) {
 // Which errors say nothing of the file; all others do, and are what they were.
 func TestUnseen(t *testing.T) {
 	for err, want := range map[error]bool{
-		syscall.EMFILE: true, syscall.ENFILE: true, syscall.ENOMEM: true, syscall.EIO: true, syscall.EINTR: true, syscall.ESTALE: true, syscall.EAGAIN: true, syscall.ETIMEDOUT: true,
-		syscall.ENOENT: false, syscall.EACCES: false, syscall.EPERM: false, syscall.ENOTDIR: false, syscall.ELOOP: false, syscall.EISDIR: false, syscall.ENAMETOOLONG: false,
+		syscall.EMFILE: true, syscall.ENFILE: true, syscall.ENOMEM: true, syscall.EIO: true, syscall.EINTR: true,
+		syscall.ESTALE: true, syscall.EAGAIN: true, syscall.ETIMEDOUT: true,
+		syscall.ENOENT: false, syscall.EACCES: false, syscall.EPERM: false, syscall.ENOTDIR: false, syscall.ELOOP: false,
+		syscall.EISDIR: false, syscall.ENAMETOOLONG: false,
 		syscall.ENXIO: false, syscall.EINVAL: false, fs.ErrNotExist: false, fs.ErrPermission: false, errors.New("x"): false,
 	} {
 		if got := settings.Unseen(fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "/x", Err: err})); got != want {

@@ -53,11 +53,16 @@ func (d *doctor) outside(c DoctorCmd, why error) {
 	if submit := d.cfg.Sockets.Submit; submit != "" {
 		err := adminclient.Answers(submit)
 		if refused = errors.Is(err, adminclient.ErrTurnedAway); refused {
-			d.say("socket", finding.Warn, fmt.Sprintf("the daemon answers on %s, and it does not admit this user (uid %d)", submit, os.Geteuid()), adminclient.SubmitCure)
+			d.say("socket", finding.Warn,
+				fmt.Sprintf("the daemon answers on %s, and it does not admit this user (uid %d)", submit, os.Geteuid()),
+				adminclient.SubmitCure)
 		} else if errors.Is(err, httpapi.ErrSilent) {
-			d.say("socket", finding.Fail, "somebody listens on "+submit+", where agents ask, and does not answer: it may be stopped or overloaded", adminclient.SilentCure)
+			d.say("socket", finding.Fail,
+				"somebody listens on "+submit+", where agents ask, and does not answer: it may be stopped or overloaded",
+				adminclient.SilentCure)
 		} else if err != nil {
-			d.say("socket", finding.Fail, "nobody answers on "+submit+", where agents ask: "+err.Error(), "start the daemon: sudo systemctl start approver, or as it is started here")
+			d.say("socket", finding.Fail, "nobody answers on "+submit+", where agents ask: "+err.Error(),
+				"start the daemon: sudo systemctl start approver, or as it is started here")
 		} else {
 			d.say("socket", finding.OK, "submit: the daemon answers on "+submit, "")
 		}
@@ -93,10 +98,13 @@ func (d *doctor) hookOutside(agent agents.Installer, which settings.Target, refu
 		_, err = os.Stat(h.Program())
 	}
 	if err == nil && refused {
-		d.say("hook", finding.Fail, h.Program()+" asks on "+d.cfg.Sockets.Submit+", which refuses this user, so every call is denied", adminclient.SubmitCure)
+		d.say("hook", finding.Fail,
+			h.Program()+" asks on "+d.cfg.Sockets.Submit+", which refuses this user, so every call is denied",
+			adminclient.SubmitCure)
 		return
 	}
-	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user", install)
+	d.judge("hook", err, h.Program()+" asks on "+d.cfg.Sockets.Submit+"; how long it waits is not checked as this user",
+		install)
 }
 
 // sockets asks who listens. One daemon that is not there is told once, and so is one that
@@ -115,7 +123,8 @@ func (d *doctor) sockets() {
 		case err == nil, errors.Is(err, adminclient.ErrTurnedAway): // whoever runs the daemon may look, and not submit
 			d.say("socket", finding.OK, at.name+": the daemon answers on "+at.path, "")
 		case errors.Is(err, httpapi.ErrSilent):
-			stuck = append(stuck, at.name+": somebody listens on "+at.path+" and does not answer: it may be stopped or overloaded")
+			stuck = append(stuck,
+				at.name+": somebody listens on "+at.path+" and does not answer: it may be stopped or overloaded")
 		default:
 			silent = append(silent, at.name+": nobody answers on "+at.path+": "+err.Error())
 		}
@@ -149,18 +158,23 @@ func (d *doctor) evaluator(ctx context.Context, offline bool) {
 	}
 	said, err := e.Health(ctx)
 	if theirs := d.status.Shield; theirs != nil && d.status.Up && theirs.Evaluator != e.String() {
-		d.say("evaluator", elseThan(theirs), fmt.Sprintf("the daemon asks %s, and the configuration says %s", cmp.Or(theirs.Evaluator, "none"), e),
+		d.say("evaluator", elseThan(theirs),
+			fmt.Sprintf("the daemon asks %s, and the configuration says %s", cmp.Or(theirs.Evaluator, "none"), e),
 			"restart the daemon, which asks those who approve where the change loosens")
 	} else if err == nil && theirs.Fails() {
-		d.say("evaluator", finding.Fail, fmt.Sprintf("the daemon's last evaluation failed at %s; it answers now, and the daemon will see that at the next call, or within %v",
-			theirs.LastFailure.Format(time.DateTime+" UTC"), adminapi.ProbeMost), "")
+		d.say("evaluator", finding.Fail,
+			fmt.Sprintf("the daemon's last evaluation failed at %s; it answers now, and the daemon will see that at the next "+
+				"call, or within %v",
+				theirs.LastFailure.Format(time.DateTime+" UTC"), adminapi.ProbeMost), "")
 		return
 	}
 	switch {
 	case err != nil:
-		d.say("evaluator", finding.Fail, display.OneLine(err.Error()), "shield.evaluator in the configuration; docs/evaluator.md")
+		d.say("evaluator", finding.Fail, display.OneLine(err.Error()),
+			"shield.evaluator in the configuration; docs/evaluator.md")
 	case said != "ALLOW":
-		d.say("evaluator", finding.Warn, fmt.Sprintf("%s answers, and says %s to a plain ls", e, said), "another model; docs/evaluator.md")
+		d.say("evaluator", finding.Warn, fmt.Sprintf("%s answers, and says %s to a plain ls", e, said),
+			"another model; docs/evaluator.md")
 	default:
 		d.say("evaluator", finding.OK, e.String()+": it answers as it must", "")
 	}

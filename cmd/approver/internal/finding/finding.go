@@ -46,7 +46,8 @@ func (r Result) Word() string {
 // Print prints it for people. A cure that is one command stays whole, to be copied.
 func (f Finding) Print() {
 	const under = 18
-	term.Print(under, "%-4s %-12s %s\n", f.Result.Word(), f.Check, strings.ReplaceAll(term.Visibly(f.Text), "\n", "\n"+strings.Repeat(" ", under)))
+	term.Print(under, "%-4s %-12s %s\n", f.Result.Word(), f.Check,
+		strings.ReplaceAll(term.Visibly(f.Text), "\n", "\n"+strings.Repeat(" ", under)))
 	switch fix := term.Visibly(f.Fix); {
 	case fix == "":
 	case isCommand(fix):
@@ -59,5 +60,6 @@ func (f Finding) Print() {
 // isCommand reports a text that is a command and nothing else.
 func isCommand(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
-	return slices.Contains([]string{"approver", "sudo", "chmod", "chown", "rm"}, first) && !strings.ContainsAny(text, ",;:\n")
+	return slices.Contains([]string{"approver", "sudo", "chmod", "chown", "rm"}, first) &&
+		!strings.ContainsAny(text, ",;:\n")
 }

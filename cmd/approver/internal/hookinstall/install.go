@@ -82,8 +82,9 @@ func (c AgentCmd) Help() string {
 		return ""
 	}
 	f := agent.Files()
-	text := `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or the program moved. What the file was before is kept beside it.
-Whether the agent waits for people, or is told to come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
+	text := `Adds approver's hooks and leaves the rest of the file as it is. Run it again after the ttl was changed, or
+the program moved. What the file was before is kept beside it. Whether the agent waits for people, or is told to
+come back, is not the hook's to say: it is agents.` + c.Agent + `.park_after in the daemon's configuration.
 `
 	if f.Home != "" {
 		text += "The user's own settings are in $" + f.Home + ", if that is set. "
@@ -91,8 +92,8 @@ Whether the agent waits for people, or is told to come back, is not the hook's t
 	if f.Managed != "" {
 		text += "Managed settings (--system) are made readable for everybody, and read back as another user.\n"
 	}
-	text += `For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root runs it.
-The daemon watches what was installed and raises an alarm when it is weakened.
+	text += `For an isolated daemon it also writes the pin that tells couriers which socket and user to trust, if root
+runs it. The daemon watches what was installed and raises an alarm when it is weakened.
 `
 	if _, ok := agent.(agents.Tester); ok {
 		text += tryhook.Help(c.Agent) + "\n"
@@ -138,7 +139,8 @@ func installable(agent string) error {
 	if blocking.Known(agent) {
 		return nil
 	}
-	return fmt.Errorf("it is not known how %s is told no, so its hook would stop nothing; agents/blocking needs a row for it", agent)
+	return fmt.Errorf("it is not known how %s is told no, so its hook would stop nothing; agents/blocking needs a row "+
+		"for it", agent)
 }
 
 // Install changes the settings, and pins couriers.

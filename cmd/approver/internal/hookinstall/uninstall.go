@@ -49,9 +49,10 @@ func (c UninstallAgentCmd) Help() string {
 	if err != nil {
 		return ""
 	}
-	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was before, to the byte, by the copy that install
-left beside it; a file that was not there before is removed. Otherwise the rest of the file stays as it is now. The daemon stops watching it. A
-session of ` + agent.Files().Title + ` that runs keeps its hooks until it ends.
+	return `Takes approver's hooks out. If nothing else in the file was changed since install, it is what it was
+before, to the byte, by the copy that install left beside it; a file that was not there before is removed. Otherwise
+the rest of the file stays as it is now. The daemon stops watching it. A session of ` + agent.Files().Title + ` that
+runs keeps its hooks until it ends.
 
 Example:
   approver uninstall ` + c.Agent + `
@@ -88,7 +89,8 @@ func (c UninstallAgentCmd) Run() error {
 		return removing
 	}
 	if changed && !watched && err == nil {
-		term.Print(0, "the daemon of %s does not watch this file. If another one does, it raises an alarm now: name its configuration with --config, and run this again\n", cfg.Dir)
+		term.Print(0, "the daemon of %s does not watch this file. If another one does, it raises an alarm now: name its "+
+			"configuration with --config, and run this again\n", cfg.Dir)
 	}
 	return nil
 }

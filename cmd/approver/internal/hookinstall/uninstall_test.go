@@ -48,15 +48,18 @@ var oddSettings = map[string]string{
 	"another's empty event":  `{"hooks":{"Stop":[]}}`,
 	"CRLF":                   "{\r\n  \"model\": \"opus\",\r\n  \"hooks\": {\r\n  }\r\n}\r\n",
 	"CRLF without hooks":     "{\r\n\t\"model\": \"opus\"\r\n}\r\n",
-	"CRLF and other hooks":   "{\r\n \"hooks\": {\r\n  \"PreToolUse\": [\r\n   {\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"/mine.sh\"}]}\r\n  ]\r\n }\r\n}",
-	"mixed line ends":        "{\r\n \"a\": 1,\n \"b\": 2\r\n}",
-	"CR alone":               "{\r\"model\":\"opus\"\r}\r",
-	"no final newline":       "{\n\t\"model\" :\"opus\"  }",
-	"other hooks":            `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/mine.sh"}]}]}}`,
-	"other hooks around":     "{ \"hooks\" : { \"Stop\" : [ { \"hooks\" : [ ] } ] , \"PreToolUse\" : [ { \"hooks\" : [ { \"type\":\"command\",\"command\":\"/mine.sh\" } ] } ] } }",
-	"escapes":                `{"mod\u0065l":"\u006fpus","\/":"\/"}`,
-	"numbers as written":     `{"cleanupPeriodDays":3e1,"x":1.50,"y":-0}`,
-	"keys in no order":       `{"z":1,"a":{"c":1,"b":2},"env":{"B":"1","A":"2"}}`,
+	"CRLF and other hooks": "{\r\n \"hooks\": {\r\n  \"PreToolUse\": [\r\n" +
+		"   {\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"/mine.sh\"}]}\r\n  ]\r\n }\r\n}",
+	"mixed line ends":  "{\r\n \"a\": 1,\n \"b\": 2\r\n}",
+	"CR alone":         "{\r\"model\":\"opus\"\r}\r",
+	"no final newline": "{\n\t\"model\" :\"opus\"  }",
+	"other hooks": `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command",` +
+		`"command":"/mine.sh"}]}]}}`,
+	"other hooks around": "{ \"hooks\" : { \"Stop\" : [ { \"hooks\" : [ ] } ] , \"PreToolUse\" : [ { \"hooks\" : [ " +
+		"{ \"type\":\"command\",\"command\":\"/mine.sh\" } ] } ] } }",
+	"escapes":            `{"mod\u0065l":"\u006fpus","\/":"\/"}`,
+	"numbers as written": `{"cleanupPeriodDays":3e1,"x":1.50,"y":-0}`,
+	"keys in no order":   `{"z":1,"a":{"c":1,"b":2},"env":{"B":"1","A":"2"}}`,
 }
 
 // The story: somebody tried approver and took it out again, and their settings were not
@@ -81,11 +84,13 @@ func TestUninstallIsExact(t *testing.T) {
 					t.Errorf("%s, %s: %q is now %q, %v; %v, %v", name, when, text, now, info.Mode(), err, readErr)
 				}
 			}
-			for _, programs := range [][]string{{hook}, {hook, hook}, {hook, moved}} { // also a second install, and one that moved
+			// also a second install, and one that moved
+			for _, programs := range [][]string{{hook}, {hook, hook}, {hook, moved}} {
 				refused := false
 				for _, program := range programs {
 					err := installHere(t, path, program)
-					if refused = err != nil && strings.Contains(name, "null"); err != nil && !refused { // Claude Code drops such a file
+					// Claude Code drops such a file
+					if refused = err != nil && strings.Contains(name, "null"); err != nil && !refused {
 						t.Fatalf("%s: %v", name, err)
 					}
 				}
@@ -110,7 +115,8 @@ func TestUninstallIsExact(t *testing.T) {
 // Where there was no file, none is left, nor is a link changed.
 func TestUninstallLeavesNoStub(t *testing.T) {
 	dir := t.TempDir()
-	for _, path := range []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, "new", "folder", "settings.json")} {
+	for _, path := range []string{filepath.Join(dir, "settings.json"),
+		filepath.Join(dir, "new", "folder", "settings.json")} {
 		if err := unhook(path); err != nil {
 			t.Error(err)
 		}
@@ -130,7 +136,8 @@ func TestUninstallLeavesNoStub(t *testing.T) {
 	if err := os.Symlink("dotfiles/settings.json", nothing); err != nil {
 		t.Fatal(err)
 	}
-	if err := installHere(t, nothing, "/opt/bin/approver-hook"); err == nil || !strings.Contains(err.Error(), "is a link to dotfiles/settings.json, which cannot be followed") {
+	if err := installHere(t, nothing, "/opt/bin/approver-hook"); err == nil ||
+		!strings.Contains(err.Error(), "is a link to dotfiles/settings.json, which cannot be followed") {
 		t.Errorf("install: %v", err)
 	}
 	if err := unhook(nothing); err == nil {
@@ -140,14 +147,16 @@ func TestUninstallLeavesNoStub(t *testing.T) {
 		t.Errorf("%s, %v", to, err)
 	}
 	// A link to a file stays one, and the file is what it was.
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "dotfiles"), 0o755), os.WriteFile(filepath.Join(dir, "dotfiles/settings.json"), []byte("{\r\n}"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "dotfiles"), 0o755),
+		os.WriteFile(filepath.Join(dir, "dotfiles/settings.json"), []byte("{\r\n}"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(installHere(t, nothing, "/opt/bin/approver-hook"), unhook(nothing)); err != nil {
 		t.Error(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "dotfiles/settings.json"))
-	if to, linkErr := os.Readlink(nothing); err != nil || linkErr != nil || to != "dotfiles/settings.json" || string(text) != "{\r\n}" {
+	if to, linkErr := os.Readlink(nothing); err != nil || linkErr != nil || to != "dotfiles/settings.json" ||
+		string(text) != "{\r\n}" {
 		t.Errorf("%s, %q, %v, %v", to, text, err, linkErr)
 	}
 }
@@ -164,7 +173,8 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		"a hook taken out by hand": func(s string) string { return strings.Replace(s, `"PostToolUse"`, `"Notification"`, 1) },
 	} {
 		path := filepath.Join(t.TempDir(), "settings.json")
-		if err := errors.Join(os.WriteFile(path, []byte(`{"x":1,"hooks":{"Stop2":[]}}`), 0o600), installHere(t, path, "/opt/bin/approver-hook")); err != nil {
+		if err := errors.Join(os.WriteFile(path, []byte(`{"x":1,"hooks":{"Stop2":[]}}`), 0o600),
+			installHere(t, path, "/opt/bin/approver-hook")); err != nil {
 			t.Fatal(err)
 		}
 		installed, err := os.ReadFile(path)

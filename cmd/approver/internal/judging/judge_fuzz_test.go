@@ -14,7 +14,8 @@ func FuzzJudgeLines(f *testing.F) {
 		`{"id":{"a":[1]},"tool":"Write","args":{"file_path":"/x","content":"y"},"cwd":"/"}`,
 		"{{{\n\n" + `{"tool":"Bash","command":"rm -rf /"}` + "\r\n", `{"tool":"Read","args":{"file_path":"\u0000"}}`,
 		`{"tool":"Bash","args":null}`, "null", `{"tool":"x","tool":"y"}`,
-		`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
+		`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push ` +
+			`-f"},"tool_use_id":"t1"}`,
 	} {
 		f.Add([]byte(in))
 	}

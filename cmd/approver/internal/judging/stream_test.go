@@ -98,7 +98,8 @@ func TestJudgeLines(t *testing.T) {
 		"last line": {"", `{"id":{"a":1},"tool":"Bash","command":"rm -rf /"}`,
 			`{"id":{"a":1},"decision":"deny","severity":"CATASTROPHIC","by":"reflex","rule":"delete_root"`},
 		"native": {"claude",
-			`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git push -f"},"tool_use_id":"t1"}`,
+			`{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/x","tool_name":"Bash","tool_input":{"command":"git ` +
+				`push -f"},"tool_use_id":"t1"}`,
 			`{"id":"t1","decision":"ask","severity":"HIGH","by":"reflex","rule":"git_force_push"`},
 		"native, nothing to decide": {"claude", `{"hook_event_name":"SessionStart","session_id":"s","cwd":"/x"}`,
 			`"decision":"pass","by":"agents"`},

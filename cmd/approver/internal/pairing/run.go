@@ -81,13 +81,15 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 		}
 	}
 	if receives && len(p.fresh) > 0 {
-		return errors.New("the daemon receives for this channel already, with its own bot: leave out the files and the server")
+		return errors.New("the daemon receives for this channel already, with its own bot: leave out the files and the " +
+			"server")
 	}
 	code, err := tokens.Mint(CodeLength)
 	if err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("the code was good for %v: run this again for a new one", c.Timeout))
+	wait, cancel := context.WithTimeoutCause(ctx, c.Timeout,
+		fmt.Errorf("the code was good for %v: run this again for a new one", c.Timeout))
 	defer cancel()
 	found, err := c.listen(wait, client, p, receives, code)
 	if err != nil {
@@ -98,7 +100,8 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 	if err != nil {
 		return err
 	}
-	term.Print(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID), term.Visibly(who.Chat), display.Visible(who.Title))
+	term.Print(0, "%s sent it: user id %s, in %s %s\n", display.Visible(strconv.Quote(who.Name)), term.Visibly(who.ID),
+		term.Visibly(who.Chat), display.Visible(who.Title))
 	if !term.TypedYes(os.Stdin, os.Stdout, "may this person approve what agents do? The name proves nothing.") {
 		return errors.New("not confirmed: nothing was changed")
 	}
@@ -109,7 +112,8 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 			return nil
 		}
 		var done adminapi.ControlAnswer
-		err := client.Operate(ctx, adminapi.OpAdmit, adminapi.AdmitRequest{Channel: p.name, Who: who, Person: c.Person, File: at.path, Diff: diff}, &done)
+		err := client.Operate(ctx, adminapi.OpAdmit,
+			adminapi.AdmitRequest{Channel: p.name, Who: who, Person: c.Person, File: at.path, Diff: diff}, &done)
 		if err != nil {
 			return fmt.Errorf("nothing was changed: %w", err)
 		}
@@ -120,7 +124,9 @@ func (c flags) run(ctx context.Context, at configText, p platform) error {
 
 // listen begins to wait for the code, through the daemon if that receives, and
 // returns what waits for the end of it.
-func (c flags) listen(ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code) (func() (approver.Paired, error), error) {
+func (c flags) listen(
+	ctx context.Context, client httpapi.ResolveClient, p platform, receives bool, code tokens.Code,
+) (func() (approver.Paired, error), error) {
 	if receives {
 		return func() (who approver.Paired, err error) {
 			err = client.Operate(ctx, adminapi.OpPair, adminapi.PairRequest{Channel: p.name, Code: code.Reveal()}, &who)
@@ -133,7 +139,8 @@ func (c flags) listen(ctx context.Context, client httpapi.ResolveClient, p platf
 	}
 	if h, ok := ch.(approver.HealthChecker); ok {
 		if _, err := h.Health(ctx); err != nil {
-			return nil, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at the network; --api-url names a proxy", lateIn(ctx, err))
+			return nil, fmt.Errorf("%w\nthe bot's platform did not answer as it should: look at the token, and at the "+
+				"network; --api-url names a proxy", lateIn(ctx, err))
 		}
 	}
 	return func() (approver.Paired, error) { return Alone(ctx, ch, code) }, nil
@@ -230,7 +237,8 @@ func daemonOn(ctx context.Context, client httpapi.ResolveClient, channel string)
 	var doc adminapi.Status
 	err = client.Operate(ctx, adminapi.OpStatus, struct{}{}, &doc)
 	switch {
-	case err != nil && (errors.Is(err, os.ErrNotExist) || adminclient.IsRefused(err)) && !errors.Is(err, httpapi.ErrRefused):
+	case err != nil && (errors.Is(err, os.ErrNotExist) || adminclient.IsRefused(err)) &&
+		!errors.Is(err, httpapi.ErrRefused):
 		return false, false, nil
 	case err != nil:
 		return false, false, err
@@ -247,7 +255,8 @@ func offline(cfg configs.Config) error {
 	if len(chatApprovers(cfg)) == 0 {
 		return nil
 	}
-	return errors.New("there are approvers already, so one more needs their yes: start the daemon, approver serve, and run this again")
+	return errors.New("there are approvers already, so one more needs their yes: start the daemon, approver serve, and " +
+		"run this again")
 }
 
 // chatApprovers are the people whom a chat reaches.
@@ -289,9 +298,12 @@ func lateIn(ctx context.Context, err error) error {
 
 // addTo writes the person and the place into the configuration, if those who
 // must allow the exact change do.
-func addTo(ctx context.Context, at configText, add pairing, who approver.Paired, allow func(diff []string) error) error {
+func addTo(
+	ctx context.Context, at configText, add pairing, who approver.Paired, allow func(diff []string) error,
+) error {
 	byHand := func(err error) error {
-		return fmt.Errorf("%w\nnothing was changed: add the user id %s and the chat %s to channels.%s by hand", err, who.ID, who.Chat, add.channel)
+		return fmt.Errorf("%w\nnothing was changed: add the user id %s and the chat %s to channels.%s by hand", err, who.ID,
+			who.Chat, add.channel)
 	}
 	next, diff, err := add.into(at.text)
 	if err == nil {

@@ -21,19 +21,23 @@ func TestPairingKeepsTheRest(t *testing.T) {
 		"no telegram":  "channels:\n    # x\n    terminal:\n        approvers: [{id: \"0\"}]\n",
 		"no approvers": "channels:\n  telegram: # y\n    token_file: /t\n",
 		"other topic":  "channels:\n  telegram:\n    token_file: /t\n    chats:\n      - id: \"-1001\"\n        thread: 8\n",
-		"block":        "channels:\n  telegram:\n    token_file: /t\n    chats: # c\n      - id: \"1\" # z\n    approvers:\n    - id: \"1\"\n      name: Bob # b\nttl: 120s\n",
-		"flow":         "channels:\n  telegram:\n    token_file: /t\n    chats: [{id: \"1\"}]\n    approvers: []\n",
+		"block": "channels:\n  telegram:\n    token_file: /t\n    chats: # c\n      - id: \"1\" # z\n" +
+			"    approvers:\n    - id: \"1\"\n      name: Bob # b\nttl: 120s\n",
+		"flow": "channels:\n  telegram:\n    token_file: /t\n    chats: [{id: \"1\"}]\n    approvers: []\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, diff, err := p.into([]byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg, err := configs.Parse("/etc/x/approver.yaml", append([]byte("dir: /d\nsockets: {submit: /s, resolve: /r}\n"), got...))
-			if err != nil || cfg.Channels.Telegram.Approvers[0].ID != "10042" || cfg.Channels.Telegram.Chats[0].ID != "-1001" || cfg.Channels.Telegram.Chats[0].Thread != 7 {
+			cfg, err := configs.Parse("/etc/x/approver.yaml",
+				append([]byte("dir: /d\nsockets: {submit: /s, resolve: /r}\n"), got...))
+			if err != nil || cfg.Channels.Telegram.Approvers[0].ID != "10042" || cfg.Channels.Telegram.Chats[0].ID != "-1001" ||
+				cfg.Channels.Telegram.Chats[0].Thread != 7 {
 				t.Fatalf("%v\n%s", err, got)
 			}
-			if all := strings.Join(diff, "\n"); !strings.Contains(all, "10042") || strings.Contains(all, "ttl") || name == "block" && strings.Contains(all, "token_file") {
+			if all := strings.Join(diff, "\n"); !strings.Contains(all, "10042") || strings.Contains(all, "ttl") ||
+				name == "block" && strings.Contains(all, "token_file") {
 				t.Errorf("the diff is\n%s", all)
 			}
 			again, diff, err := p.into(got)
@@ -49,8 +53,10 @@ func TestPairingKeepsTheRest(t *testing.T) {
 	}
 	// Somebody paired, and "approver watch on this machine" was the heading of telegram
 	// from then on: what is new goes above the comments of what it stands before.
-	got, _, err := p.into([]byte("channels:\n  # approver watch on this machine\n  # shows requests\n  terminal:\n    approvers: []\n"))
-	if err != nil || !strings.HasPrefix(string(got), "channels:\n  telegram:\n") || !strings.Contains(string(got), "  # approver watch on this machine\n  # shows requests\n  terminal:\n") {
+	got, _, err := p.into([]byte("channels:\n  # approver watch on this machine\n  # shows requests\n  terminal:\n" +
+		"    approvers: []\n"))
+	if err != nil || !strings.HasPrefix(string(got), "channels:\n  telegram:\n") ||
+		!strings.Contains(string(got), "  # approver watch on this machine\n  # shows requests\n  terminal:\n") {
 		t.Errorf("%v\n%s", err, got)
 	}
 	if _, _, err := p.into([]byte("channels: {terminal: {approvers: [{id: \"0\"}]}}\n")); err == nil {

@@ -31,7 +31,8 @@ func (policyTestCmd) Help() string {
     - {tool: Read, path: /etc/shadow, want: deny}
     - {tool: mcp__db__query, args: '{"sql": "drop table x"}', want: ask catastrophic}
 
-want is deny, ask, ask high, ask catastrophic, pass or allow. rule may be left out. cwd may be given, and uid: whose the call is; left out, yours.
+want is deny, ask, ask high, ask catastrophic, pass or allow. rule may be left out. cwd may be given, and uid: whose
+the call is; left out, yours.
 
 Exit code 0: every case is as wanted. 1: one is not, or the files have problems.
 

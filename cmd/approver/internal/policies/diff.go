@@ -31,8 +31,9 @@ type policyDiffCmd struct {
 
 // Help is the long text.
 func (policyDiffCmd) Help() string {
-	return `Shows the lines that differ, and whether NEW loosens OLD: anything that is not certain to tighten it loosens it. With --history, every call in the
-audit is judged under both; secrets and long texts in the audit are cut, so a call that had them may be judged differently there.
+	return `Shows the lines that differ, and whether NEW loosens OLD: anything that is not certain to tighten it
+loosens it. With --history, every call in the audit is judged under both; secrets and long texts in the audit are
+cut, so a call that had them may be judged differently there.
 
 Exit code 0: done, whatever changes. 1: a policy cannot be read, or the audit.
 

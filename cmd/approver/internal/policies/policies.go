@@ -37,9 +37,10 @@ type policyExplainCmd struct {
 func (policyExplainCmd) Help() string {
 	return `A CALL that starts with { is read as a line for approver judge; anything else is a shell command.
 
-The verdict is that of approver judge: of the reflex engine, the policy, the heuristics and the classifier together, with the part that decided and
-its tier. Then comes what the policy itself makes of the call: the rules that match, and where they stand. approver judge --explain shows what the
-engine makes of it. Nobody is asked, and nothing is changed.
+The verdict is that of approver judge: of the reflex engine, the policy, the heuristics and the classifier together,
+with the part that decided and its tier. Then comes what the policy itself makes of the call: the rules that match,
+and where they stand. approver judge --explain shows what the engine makes of it. Nobody is asked, and nothing is
+changed.
 
 Exit code 0: the call was judged, whatever the verdict. 1: it could not be.
 

@@ -53,7 +53,8 @@ func TestPlist(t *testing.T) {
 		}
 		got := plistValues(t, text)
 		args := strings.Split(got["ProgramArguments"], "\n")
-		if got["Label"] != label+"\n" || len(args) != 5 || args[1] != "serve" || args[2] != "--config" || args[3] != "/a&b <c>/approver.yaml" ||
+		if got["Label"] != label+"\n" || len(args) != 5 || args[1] != "serve" || args[2] != "--config" ||
+			args[3] != "/a&b <c>/approver.yaml" ||
 			got["RunAtLoad"] != "true" || got["KeepAlive"] != "true" || got["Umask"] != "63\n" {
 			t.Errorf("%q\n%s", got, text)
 		}

@@ -84,8 +84,8 @@ type serviceInstallCmd struct {
 
 // Help is the long text.
 func (serviceInstallCmd) Help() string {
-	return `The daemon of the machine runs as a user of its own, see docs/isolated.md; with --user it runs as you, next to your agents, and cards say NOT ISOLATED.
-A file that is there and differs is kept beside the new one.
+	return `The daemon of the machine runs as a user of its own, see docs/isolated.md; with --user it runs as you, next
+to your agents, and cards say NOT ISOLATED. A file that is there and differs is kept beside the new one.
 
 Example:
   approver service install --print
@@ -106,7 +106,8 @@ func (c serviceInstallCmd) Run() error {
 	}
 	backup, changed, err := safefile.ChangeFile(path, func([]byte) ([]byte, error) { return []byte(text), nil })
 	if errors.Is(err, fs.ErrPermission) && !c.User {
-		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err, display.AsRoot("service install"))
+		return fmt.Errorf("%w: a service of the machine is root's to write: %s; or --user for a service of your own", err,
+			display.AsRoot("service install"))
 	} else if err != nil {
 		return err
 	}
@@ -251,7 +252,8 @@ func (c serviceInstallCmd) plist(program, config string) (string, error) {
 		return "", errors.New("--credential is systemd's: name files of mode 0600 in the configuration")
 	}
 	var b bytes.Buffer
-	b.WriteString(xml.Header + `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+	b.WriteString(xml.Header +
+		`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>
 `)
 	text := func(key, value string) {
@@ -266,7 +268,8 @@ func (c serviceInstallCmd) plist(program, config string) (string, error) {
 		_ = xml.EscapeText(&b, []byte(arg))
 		b.WriteString("</string>")
 	}
-	b.WriteString("</array>\n  <key>RunAtLoad</key><true/>\n  <key>KeepAlive</key><true/>\n  <key>Umask</key><integer>63</integer>\n")
+	b.WriteString("</array>\n  <key>RunAtLoad</key><true/>\n  <key>KeepAlive</key><true/>\n" +
+		"  <key>Umask</key><integer>63</integer>\n")
 	if !c.User {
 		text("UserName", c.As)
 		text("StandardErrorPath", "/var/log/approver.log")

@@ -25,21 +25,23 @@ type Cmd struct{ adminclient.Cmd }
 
 // Help is the long text.
 func (Cmd) Help() string {
-	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether the evaluator answers,
-how many requests are open, whether calls are frozen, observed or not asked, whether installed hooks hold, where the audit ends,
-and whether agents are isolated from the daemon.
+	return `Says whether the daemon is up, its version and store, since when each channel receives or does not, whether
+the evaluator answers, how many requests are open, whether calls are frozen, observed or not asked, whether
+installed hooks hold, where the audit ends, and whether agents are isolated from the daemon.
 
-For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon answers. A user who may not even
-submit is told so.
+For a user who may submit calls and no more, as an agent's on an isolated machine, it says whether the daemon
+answers. A user who may not even submit is told so.
 
-It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the configuration cannot be taken any
-more, a daemon that runs is found all the same, and what is wrong with the file is said on standard error, and with --json in config_error.
+It never waits longer than 15 seconds: a daemon that listens and does not answer is SILENT, and not down. Where the
+configuration cannot be taken any more, a daemon that runs is found all the same, and what is wrong with the file is
+said on standard error, and with --json in config_error.
 
-Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not receive or could not show its last card,
-or the evaluator's last evaluation failed, or installed hooks were weakened, or files of policy or rules cannot be read, or approver itself has frozen everything,
-or nobody can approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user,
-2 the command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that nobody watches
-where somebody can be asked in another channel.
+Exit codes: 0 the daemon is up, 1 it is not, or a socket of it, its store or its audit fails, or a channel does not
+receive or could not show its last card, or the evaluator's last evaluation failed, or installed hooks were
+weakened, or files of policy or rules cannot be read, or approver itself has frozen everything, or nobody can
+approve ANY request though calls are not only observed, or it takes neither commands nor calls of this user, 2 the
+command line is not understood. A channel that receives in another daemon is no failure, and nor is a terminal that
+nobody watches where somebody can be asked in another channel.
 
 Example:
   approver status
@@ -120,7 +122,9 @@ func (c Cmd) submitAnswers() (up bool, socket string, why error) {
 	case client.Socket == "":
 		return false, "", err
 	}
-	return false, client.Socket, &adminclient.DownError{Cure: c.Cure(), Err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
+	return false, client.Socket,
+		&adminclient.DownError{Cure: c.Cure(),
+			Err: fmt.Errorf("nobody answers on %s, where agents ask: %w", client.Socket, err)}
 }
 
 // Print is the status for people. state is what a daemon is called that did not answer.
@@ -129,7 +133,8 @@ func Print(s adminapi.Status, state string) {
 		term.Print(10, "%-9s %s\n", name, display.OneLineAgain(fmt.Sprintf(format, args...)))
 	}
 	if s.SubmitRefused != "" {
-		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs is denied", s.Submit, s.SubmitRefused)
+		line("daemon", "REFUSES THIS USER: it answers on %s, where agents ask, and %s, so each call of an agent of theirs "+
+			"is denied", s.Submit, s.SubmitRefused)
 		line("", "to mend it: %s", adminclient.SubmitCure)
 		line("", "how it does was not seen: %s", s.Error)
 		return
@@ -197,12 +202,14 @@ func Print(s adminapi.Status, state string) {
 			line("", "%s", adminapi.HeldLine(h))
 		}
 		if s.Observe != nil {
-			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce", s.Observe.WouldAsk, s.Observe.WouldDeny)
+			line("", "since the daemon started: %d would have been asked, %d denied; approver report, approver enforce",
+				s.Observe.WouldAsk, s.Observe.WouldDeny)
 		}
 	}
 	line("open", "%d", s.Open)
 	if n := s.Asks.Refused; n > 0 {
-		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute", words.CountWere(uint64(n), "call"))
+		line("TOO MANY", "%s denied because people were asked too often, see asks_per_minute",
+			words.CountWere(uint64(n), "call"))
 	}
 	for _, part := range slices.Sorted(maps.Keys(s.OverBudget)) {
 		if n := s.OverBudget[part]; n > 0 {

@@ -20,7 +20,8 @@ import (
 
 // Help is what both commands say of it.
 func Help(agent string) string {
-	return `The hook test: ` + agent + ` is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
+	return `The hook test: ` + agent +
+		` is started once, in this folder or that of --project, with your settings and environment, against a model on this machine and with a dummy key. It makes one harmless
 call that approver always stops. MCP servers are not started; other hooks of yours run as always. It takes a second, and 20 at the most.
 `
 }
@@ -89,7 +90,8 @@ func othersAgent(f settings.Files, euid int, sudoUID, dir string) string {
 
 // canaryFinding says what a canary showed.
 func canaryFinding(agent settings.Files, r canary.Report) finding.Finding {
-	f := finding.Finding{Check: "hook-test", Result: finding.Warn, Text: "not proven that the hook stops a call: " + r.Text}
+	f := finding.Finding{Check: "hook-test", Result: finding.Warn,
+		Text: "not proven that the hook stops a call: " + r.Text}
 	took := fmt.Sprintf(" (%.1f s)", r.Took.Seconds())
 	switch r.Outcome {
 	case canary.NotProven:
@@ -98,11 +100,13 @@ func canaryFinding(agent settings.Files, r canary.Report) finding.Finding {
 		if r.Text != "" {
 			f.Text += "\n" + r.Text
 		}
-		f.Fix = agent.Install() + ", and docs/agents/" + agent.Agent + ".md for what turns hooks off; after an update of approver restart the daemon first"
+		f.Fix = agent.Install() + ", and docs/agents/" + agent.Agent +
+			".md for what turns hooks off; after an update of approver restart the daemon first"
 	case canary.Stopped:
 		f.Result, f.Text = finding.OK, agent.Agent+" made a call, and the hook stopped it"+took
 	case canary.StoppedAlone:
-		f.Result, f.Text = finding.OK, agent.Agent+" made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
+		f.Result, f.Text = finding.OK,
+			agent.Agent+" made a call, and the hook stopped it without an answer of the daemon"+took+": "+r.Text
 	}
 	return f
 }
