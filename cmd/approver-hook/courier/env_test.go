@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,46 +18,48 @@ import (
 // of production, because the daemon believed in variables that the hook did not send.
 // All that the daemon looks for is sent.
 func TestWhatTheDaemonLooksForIsCarried(t *testing.T) {
-	names := 0
-	for _, from := range []struct{ file, decl string }{{"../../../display/shape/programs.go", "AlwaysShown"},
-		{"../../../fingerprint/language.go", "languages"}} {
-		file, err := parser.ParseFile(token.NewFileSet(), from.file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch d := n.(type) {
-			case *ast.ImportSpec:
-				return false
-			case *ast.FuncDecl:
-				return d.Name.Name == from.decl
-			case *ast.ValueSpec:
-				return d.Names[0].Name == from.decl
-			case *ast.KeyValueExpr: // of a language only these are variables
-				field, ok := d.Key.(*ast.Ident)
-				return !ok || field.Name == "options" || field.Name == "paths"
-			case *ast.BasicLit:
-				list, err := strconv.Unquote(d.Value)
-				if err != nil || d.Kind != token.STRING {
-					return true
-				}
-				for name := range strings.FieldsSeq(list) {
-					if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_nmpcofigsrthel") != "" || len(name) < 2 || name == "loader" {
-						continue
-					}
-					if names++; !isCarried(name) && !isCarried(name+"X") {
-						t.Errorf("%s of %s is not carried", name, from.file)
-					}
-				}
+	var names []string
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../display/shape/programs.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch d := n.(type) {
+		case *ast.ImportSpec, *ast.ValueSpec:
+			return false
+		case *ast.FuncDecl:
+			return d.Name.Name == "AlwaysShown"
+		case *ast.BasicLit:
+			if list, err := strconv.Unquote(d.Value); err == nil && d.Kind == token.STRING {
+				names = append(names, strings.Fields(list)...)
 			}
-			return true
-		})
+		}
+		return true
+	})
+	table, err := os.ReadFile("../../../fingerprint/languages.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		setting, list, _ := strings.Cut(line, ":")
+		if setting == "options" || setting == "paths" { // the other settings name no variables
+			names = append(names, strings.Fields(list)...)
+		}
+	}
+	found := 0
+	for _, name := range names {
+		if strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_nmpcofigsrthel") != "" || len(name) < 2 || name == "loader" {
+			continue
+		}
+		if found++; !isCarried(name) && !isCarried(name+"X") {
+			t.Errorf("%s is not carried", name)
+		}
 	}
 	if !isCarried("CLAUDE_PROJECT_DIR") { // of which the agent has the skills wherever it is
 		t.Error("the project is not carried")
 	}
-	if names < 60 {
-		t.Errorf("only %d names were found", names)
+	if found < 60 {
+		t.Errorf("only %d names were found", found)
 	}
 }
 
