@@ -91,7 +91,7 @@ func (b *Broadcaster) ask(
 	case r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && r.Also.awaits(call.ID):
 		return b.releases.share(ctx, r, call, why, holder)
 	}
-	return b.answer(ctx, r, call, bound.Fingerprint, holder)
+	return b.releases.answer(ctx, r, call, bound.Fingerprint, holder)
 }
 
 // await waits for the end of a request on behalf of its courier, and releases
@@ -209,86 +209,4 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		}
 	})
 	return cause
-}
-
-// answer gives the end of a request to the courier of a call.
-func (b *Broadcaster) answer(
-	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
-) (Request, bool, error) {
-	r, runs, err := b.releases.mayRun(ctx, r, call, fp, holder)
-	if err != nil {
-		if isVoid(err) {
-			b.editor.settle(r.ID)
-		}
-		return r, false, err
-	}
-	if err := b.releases.answeredBefore(ctx, r, call); err != nil {
-		b.Log.Error("audit failed", "request", r.ID, "error", err)
-	}
-	// Nobody, the agent included, hears of the decision before it is recorded. Of a
-	// call that is released, people's yes is in the audit already: see release.
-	// That the agent has it is recorded by settle, before people hear of it. A no
-	// stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing(r.Also) {
-		if _, err := b.endings.closeOnce(ctx, r); err != nil {
-			b.Log.Error("audit failed", "request", r.ID, "error", err)
-		}
-	}
-	b.editor.settle(r.ID)
-	return r, runs, nil
-}
-
-// overLimit is the verdict of a call about which people are not asked, and false
-// where err has another cause.
-func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
-	var many *approver.TooManyError
-	if !errors.As(err, &many) {
-		return approver.Verdict{}, false
-	}
-	v := why.Blocked(many.ForAgent(), many.Error())
-	v.By, v.Rule, v.Where = approver.LimitedBy, "asks_per_minute."+many.Limit, approver.Position{}
-	if many.Limit == approver.OwnLimit {
-		v.Rule = "asks_about_approver"
-	}
-	return v, true
-}
-
-// publicCause is what the agent may know of an internal error.
-func publicCause(err error) string {
-	switch {
-	case errors.Is(err, ErrNotBound):
-		return "the call is not the one that was put before people"
-	case errors.Is(err, errAnswered):
-		return errAnswered.Error()
-	case errors.Is(err, errBurned):
-		return errBurned.Error()
-	case errors.Is(err, errHeld):
-		return errHeld.Error()
-	case errors.Is(err, errTakenBack):
-		return errTakenBack.Error()
-	case errors.Is(err, errNoYes):
-		return errNoYes.Error()
-	case errors.Is(err, errNobodyLeft):
-		return "nobody is left who could approve it. Only the owner of the installation can mend that: " +
-			"approver status says how"
-	case errors.Is(err, errNobody):
-		return "the policy says who must decide it, and none of them can be reached here"
-	case errors.Is(err, errNotRunning):
-		return "approver is shutting down"
-	case errors.Is(err, errTooOld):
-		return "its request has ended"
-	case errors.Is(err, approver.ErrOutdated):
-		return approver.ErrOutdated.Error()
-	case errors.Is(err, errNoTime):
-		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the hook stopped waiting"
-	}
-	if why := approver.UnbindableError(""); errors.As(err, &why) {
-		return why.Error()
-	}
-	if errors.Is(err, approver.ErrAway) {
-		return "approver's store does not answer; the user can see why with approver status"
-	}
-	return "approver's store or configuration has a problem (see its log)"
 }

@@ -11,6 +11,15 @@ import (
 	"approver.example/tokens"
 )
 
+// codes makes the codes of cards, and stores where each leads.
+type codes struct {
+	channels   *Channels
+	records    *records
+	codeKey    []byte
+	codeLength int
+	host       string
+}
+
 // mint adds a posting with a code of its own to r for each destination. It stores
 // nothing: where a code leads must be durable before anybody sees it.
 func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]codeLink, error) {
@@ -92,13 +101,4 @@ type codeEntry struct {
 func (w codeLink) write(keepUntil time.Time) (approver.Write, error) {
 	value, err := json.Marshal(w.entry)
 	return approver.Write{Key: approver.Key("code", string(w.hash)), Value: value, Next: w.rev, KeepUntil: keepUntil}, err
-}
-
-// codes makes the codes of cards, and stores where each leads.
-type codes struct {
-	channels   *Channels
-	records    *records
-	codeKey    []byte
-	codeLength int
-	host       string
 }

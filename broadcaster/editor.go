@@ -30,30 +30,6 @@ type editor struct {
 	orphans  orphans
 }
 
-// orphans are the cards that are tried again now. The zero value is ready.
-type orphans struct {
-	mu  sync.Mutex
-	all map[approver.Ref]bool
-}
-
-// begin notes a card, and reports whether it was not noted.
-func (s *orphans) begin(ref approver.Ref) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[approver.Ref]bool{}
-	}
-	was := s.all[ref]
-	s.all[ref] = true
-	return !was
-}
-
-func (s *orphans) end(ref approver.Ref) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, ref)
-}
-
 // settle brings every card of a request that has ended up to date, in the background.
 // At most one runs per request; a further call makes it run once more.
 func (e *editor) settle(id string) {

@@ -3,6 +3,7 @@ package broadcaster
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"approver.example"
@@ -11,8 +12,32 @@ import (
 // This file takes cards out of sight that no record holds. Nothing in the store says that
 // they are still to be edited, so this process tries until it is done.
 
+// orphans are the cards that are tried again now. The zero value is ready.
+type orphans struct {
+	mu  sync.Mutex
+	all map[approver.Ref]bool
+}
+
 // orphanFor is how long.
 const orphanFor = time.Hour
+
+// begin notes a card, and reports whether it was not noted.
+func (s *orphans) begin(ref approver.Ref) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[approver.Ref]bool{}
+	}
+	was := s.all[ref]
+	s.all[ref] = true
+	return !was
+}
+
+func (s *orphans) end(ref approver.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, ref)
+}
 
 // retire takes the buttons and the code off a card that no record knows: one that
 // was replaced while it was on its way, or that a crash kept from being noted and

@@ -1,11 +1,140 @@
 package broadcaster
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"approver.example"
+	"approver.example/display"
 )
+
+// outcome waits until a person may be told what became of their answer, and
+// says it: the winner hears that it stands, a loser who was first.
+func (a *Answers) outcome(
+	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
+) (Request, approver.Outcome) {
+	wait := ReplyWait
+	if r.Parked {
+		wait = parkedWait // most likely nobody is there to take it
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	r, settled := a.requests.untilSettled(ctx, r)
+	if settled {
+		r, settled = a.releases.given(ctx, r)
+	}
+	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel,
+		ID: rep.Sender})
+	if !settled {
+		if mine && r.Granted() {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: grantedText(r)}
+		}
+		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
+			return r, approver.Outcome{Kind: approver.OutcomeRecorded,
+				Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
+		}
+		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+	}
+	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
+		slow := ctx.Err() != nil // the record may be made in a moment
+		if !slow {
+			a.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+		switch {
+		case !mine:
+			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+		case slow:
+			return r, approver.Outcome{
+				Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
+			}
+		}
+		return r, approver.Outcome{
+			Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log.",
+		}
+	}
+	a.editor.settle(r.ID)
+	if mine && r.Withheld != approver.NoCause && r.untaken(r.Also) { // most likely the others do not get it either
+		return r, approver.Outcome{
+			Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
+		}
+	}
+	out := outcomeOf(r, rep, who)
+	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
+		return r, a.carriedOut(ctx, r.Call)
+	}
+	if out.Kind == approver.OutcomeApproved && r.Resolution.Grant.Lasts() {
+		out.Text = "Approved: " + releasedText(r) + ". It could not be kept for longer: the same call is asked again."
+		if until, ok := a.grants.awaitLasting(ctx, r); ok {
+			out.Text = "Approved: released to the agent. The very same call runs without asking until " +
+				until.UTC().Format("15:04:05 UTC") + "; approver grants lists and revokes that."
+		}
+	}
+	return r, out
+}
+
+// outcomeOf is what a person is told of their reply to a settled request: the
+// winner that it stands, a loser who was first.
+func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
+	res, settled := r.Told()
+	name := cmp.Or(res.Person.Name, res.Person.ID)
+	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+	late := approver.OutcomeTooLate
+	if !rep.Code.IsZero() {
+		late = approver.OutcomeUsed
+	}
+	switch {
+	case !settled:
+		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone &&
+		!r.Parked: // it had left, or did so while it was to be given the yes
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + ".",
+		}
+	case unusedYes(r, rep, who):
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " +
+				res.Cause.Sentence() + ".",
+		}
+	case res.Cause != approver.ByPerson:
+		return approver.Outcome{
+			Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing.",
+		}
+	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant)}
+	case mine && res.Approve && rep.Approve:
+		if r.Call.AboutApprover() {
+			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
+		}
+		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeText(r)}
+	case mine && !res.Approve && !rep.Approve:
+		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
+	case res.Approve:
+		return approver.Outcome{
+			Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel),
+				toldFate(r).lateText()),
+		}
+	}
+	return approver.Outcome{
+		Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel)),
+	}
+}
+
+// unused reports that an answer is the yes by which r ended, and that nothing was released.
+func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
+	res, settled := r.Told()
+	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
+		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+}
+
+// wasInTime reports that an answer which came after the end, and began when it did, was
+// here before the deadline: the store was away, or the note of its card was.
+func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
+	now, err := a.store.Now(ctx)
+	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
+}
 
 // carryOutIn is how long a person waits to hear that what they approved is done.
 const carryOutIn = 3 * time.Second

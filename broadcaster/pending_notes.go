@@ -9,6 +9,23 @@ import (
 // This file keeps what couriers told of calls that were released while the store did not
 // take it, so that nobody is told that nothing was heard.
 
+// maxPendingNotes is how many such notes are kept.
+const maxPendingNotes = 4096
+
+// A note is one of them.
+type note struct {
+	call string
+	do   func(context.Context) error
+}
+
+// pendingNotes are notes that are still to be stored, oldest first.
+type pendingNotes struct {
+	mu   sync.Mutex
+	of   []note
+	at   string // the call of the note that is being stored
+	busy bool
+}
+
 // has reports whether something is still to be noted of a call.
 func (u *pendingNotes) has(call string) bool {
 	u.mu.Lock()
@@ -64,21 +81,4 @@ func (u *pendingNotes) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy, u.at = false, ""
-}
-
-// maxUnnoted is how many such notes are kept.
-const maxPendingNotes = 4096
-
-// A note is one of them.
-type note struct {
-	call string
-	do   func(context.Context) error
-}
-
-// pendingNotes are notes that are still to be stored, oldest first.
-type pendingNotes struct {
-	mu   sync.Mutex
-	of   []note
-	at   string // the call of the note that is being stored
-	busy bool
 }

@@ -111,6 +111,33 @@ func (l *releases) consume(
 	})
 }
 
+// answer gives the end of a request to the courier of a call.
+func (l *releases) answer(
+	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
+) (Request, bool, error) {
+	r, runs, err := l.mayRun(ctx, r, call, fp, holder)
+	if err != nil {
+		if isVoid(err) {
+			l.editor.settle(r.ID)
+		}
+		return r, false, err
+	}
+	if err := l.answeredBefore(ctx, r, call); err != nil {
+		l.log.Error("audit failed", "request", r.ID, "error", err)
+	}
+	// Nobody, the agent included, hears of the decision before it is recorded. Of a
+	// call that is released, people's yes is in the audit already: see release.
+	// That the agent has it is recorded by settle, before people hear of it. A no
+	// stays a no if that fails.
+	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing(r.Also) {
+		if _, err := l.endings.closeOnce(ctx, r); err != nil {
+			l.log.Error("audit failed", "request", r.ID, "error", err)
+		}
+	}
+	l.editor.settle(r.ID)
+	return r, runs, nil
+}
+
 // mayRun reports whether the courier of a call may take r as a yes: because it was
 // released on this connection, by holder, or because it may be repeated to it. A
 // repetition is a compare-and-set, which an acknowledgment can only lose or win;
