@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
@@ -42,7 +43,7 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 	}
 	r, _, now, err := o.requests.loadNow(ctx, string(id))
 	switch {
-	case errors.Is(err, approver.ErrNotFound), errors.Is(err, ErrSealed):
+	case errors.Is(err, approver.ErrNotFound), errors.Is(err, sealing.ErrUnknownKey):
 		return nil
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 	"github.com/google/uuid"
 )
 
@@ -59,7 +60,7 @@ type Options struct {
 type Broadcaster struct {
 	Options
 	process   string // an id of this process
-	sealer    *Sealer
+	sealer    *sealing.Sealer
 	handovers *handovers
 
 	Requests     *Requests
@@ -107,7 +108,7 @@ func NewBroadcaster(o Options) (*Broadcaster, error) {
 		b.RunAgain = DefaultRunAgain
 	}
 	var err error
-	if b.sealer, err = NewSealer(o.CodeKey, o.OldCodeKeys...); err != nil {
+	if b.sealer, err = sealing.New(o.CodeKey, o.OldCodeKeys...); err != nil {
 		err = fmt.Errorf("the code key: %w", err)
 	}
 	b.compose()
@@ -132,7 +133,7 @@ func (o *Options) check() error {
 		errs = append(errs, errors.New("store, audit, fingerprint, limit and log are required"))
 	}
 	for _, key := range append([][]byte{o.CodeKey}, o.OldCodeKeys...) {
-		if len(key) < 32 {
+		if len(key) < sealing.MinKey {
 			errs = append(errs, errors.New("a code key must have at least 32 bytes"))
 		}
 	}

@@ -18,6 +18,8 @@
 // Meanwhile reply.go takes the answers of people, outcome.go tells them what became of them,
 // and editor.go brings the cards up to date.
 //
+// Stored requests are sealed by package sealing: stored_request.go is their record.
+//
 // # Parts
 //
 // A [Broadcaster] composes parts with one job each. Each part uses only those above it:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Errors of the state machine.
@@ -71,7 +72,7 @@ func passing(err error) bool {
 	if isVoid(err) {
 		return false
 	}
-	for _, final := range []error{ErrNotBound, approver.ErrTampered, ErrSealed, approver.ErrNotFound,
+	for _, final := range []error{ErrNotBound, approver.ErrTampered, sealing.ErrUnknownKey, approver.ErrNotFound,
 		approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
 		if errors.Is(err, final) {
 			return false
@@ -94,7 +95,7 @@ func comesBack(err error) bool {
 // taken away, it was changed, or another version wrote it. It answers nothing, and must
 // not stand in the way of calls that could have waited with it.
 func unreadable(err error) bool {
-	return errors.Is(err, errNoRecord) || errors.Is(err, ErrSealed) || errors.Is(err, approver.ErrTampered)
+	return errors.Is(err, errNoRecord) || errors.Is(err, sealing.ErrUnknownKey) || errors.Is(err, approver.ErrTampered)
 }
 
 // isVoid reports an error of void. Any other is of the store, which may say more later.

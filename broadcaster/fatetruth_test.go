@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 const (
@@ -265,7 +266,7 @@ func TestNotesAreBounded(t *testing.T) {
 		if x.uptime.heardSince(since) {
 			t.Error("one was dropped, and silence still says something")
 		}
-		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, ErrSealed} {
+		for _, final := range []error{ErrNotBound, ErrTooSoon, approver.ErrNotFound, approver.ErrTampered, sealing.ErrUnknownKey} {
 			if err := x.Reports.noteOrKeep(t.Context(), "d", func(context.Context) error { return final }); !errors.Is(err,
 				final) || x.Reports.pending.has("d") {
 				t.Errorf("%v is kept", final)

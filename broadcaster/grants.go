@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Grants are the yeses that last.
@@ -225,9 +226,9 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 	var s storedGrant
 	if err = json.Unmarshal(value, &s); err == nil {
 		g = s.lastingGrant
-		g.Request, err = k.requests.sealer.Decode(s.Request)
+		g.Request, err = DecodeRequest(k.requests.sealer, s.Request)
 	}
-	if errors.Is(err, ErrSealed) {
+	if errors.Is(err, sealing.ErrUnknownKey) {
 		err = errUnreadable
 	}
 	return g, rev, err
@@ -238,7 +239,7 @@ func (k *Grants) load(ctx context.Context, scope string) (g lastingGrant, rev ap
 var errUnreadable = fmt.Errorf("it is sealed under a key that is not known here: %w", approver.ErrNotFound)
 
 func (k *Grants) save(ctx context.Context, scope string, g lastingGrant, rev approver.Rev, before time.Time) error {
-	request, err := k.requests.sealer.Encode(g.Request)
+	request, err := EncodeRequest(k.requests.sealer, g.Request)
 	if err != nil {
 		return err
 	}

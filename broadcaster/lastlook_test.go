@@ -157,7 +157,7 @@ func TestAYesThatIsNotGivenAgain(t *testing.T) {
 // store puts a record in place of whatever there is.
 func (x *bench) store(t *testing.T, r Request) {
 	t.Helper()
-	value, err := x.Requests.sealer.Encode(r)
+	value, err := EncodeRequest(x.Requests.sealer, r)
 	if err != nil {
 		t.Fatal(err)
 	}

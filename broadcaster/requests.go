@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"approver.example"
+	"approver.example/broadcaster/sealing"
 )
 
 // Requests are the requests in the store: one record each, read, stepped and written back by
@@ -19,7 +20,7 @@ type Requests struct {
 	keepFor time.Duration
 	store   approver.KV
 
-	sealer *Sealer
+	sealer *sealing.Sealer
 	cache  requestCache
 }
 
@@ -74,7 +75,7 @@ func (q *Requests) reload(ctx context.Context, r Request, seen approver.Rev) (Re
 func (q *Requests) decode(ctx context.Context, id string, value []byte, rev approver.Rev) (r Request, err error) {
 	r, ok := q.cache.at(id, rev)
 	if !ok {
-		if r, err = q.sealer.Decode(value); err != nil {
+		if r, err = DecodeRequest(q.sealer, value); err != nil {
 			return Request{}, fmt.Errorf("request %s: %w: %w", id, errNoRecord, err)
 		}
 		if r.ID != id {
@@ -117,7 +118,7 @@ func (q *Requests) change(
 		if err != nil {
 			return r, err
 		}
-		value, err := q.sealer.Encode(next)
+		value, err := EncodeRequest(q.sealer, next)
 		if err != nil {
 			return r, err
 		}
@@ -205,7 +206,7 @@ func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error
 // request, which adopt takes over; a request without an index, which is denied
 // before it is shown; or codes of a request that nobody was shown.
 func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now time.Time, dead string) error {
-	value, err := q.sealer.Encode(*r)
+	value, err := EncodeRequest(q.sealer, *r)
 	if err != nil {
 		return err
 	}

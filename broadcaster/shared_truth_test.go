@@ -173,7 +173,7 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 				newest := kv.record(key)
 				for i, rec := range store.was[key] {
 					kv.replace(key, rec)
-					r, err := x.Requests.sealer.Decode(rec.value)
+					r, err := DecodeRequest(x.Requests.sealer, rec.value)
 					if err != nil {
 						t.Fatal(err)
 					}
