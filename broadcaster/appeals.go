@@ -70,9 +70,9 @@ func (b *Broadcaster) Appealed(
 		return v, false, err
 	}
 	fp := bound.Fingerprint
-	r, dead, err := b.Requests.find(ctx, call.ID) // it came back after its connection was lost
+	r, dead, err := b.Requests.findByCall(ctx, call.ID) // it came back after its connection was lost
 	if errors.Is(err, approver.ErrNotFound) {
-		r, err = b.opener.join(ctx, call, why, fp, dead)
+		r, err = b.opener.joinParked(ctx, call, why, fp, dead)
 	}
 	switch {
 	case errors.Is(err, approver.ErrNotFound):

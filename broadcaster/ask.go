@@ -83,7 +83,7 @@ func (b *Broadcaster) ask(
 	switch {
 	case err != nil:
 		return r, false, err
-	case r.left(call, bound.Fingerprint): // its card was answered before it showed this call
+	case r.excludes(call, bound.Fingerprint): // its card was answered before it showed this call
 		b.handovers.end(holder) // or the end of that one would wait for the answer to this
 		return b.ask(ctx, call, why)
 	case !r.State.Settled():
@@ -108,7 +108,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 	for {
 		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
 		switch {
-		case err == nil && (next.State.Settled() || next.left(call, next.Fingerprint)):
+		case err == nil && (next.State.Settled() || next.excludes(call, next.Fingerprint)):
 			return next, nil
 		case !errors.Is(err, approver.ErrNotFound) || there.IsZero():
 			there = time.Now()

@@ -241,7 +241,7 @@ func (b *Broadcaster) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { b.sweeper.sweep(ctx) })
 	all.Go(func() { b.Controls.guard(ctx) })
-	b.tasks.start(b.releases.regrant)
+	b.tasks.start(b.releases.resumeGrants)
 	for _, c := range b.Options.Channels {
 		all.Go(func() { b.receivers.supervise(ctx, c) })
 		if screen, is := c.(approver.Presence); is {

@@ -64,7 +64,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
-		if toldFate(r).resultLine("") != "" || r.gaveNothing(r.Also) || refusedAgain(r) {
+		if commonFate(r).resultLine("") != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
 		}
 	} else if r.Granted() {

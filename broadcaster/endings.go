@@ -31,10 +31,10 @@ func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err er
 		return r.Audit, nil
 	}
 	n.mu.Lock()
-	c, found := n.closing[endingOf(r)]
+	c, found := n.closing[endKey(r)]
 	if !found {
 		c = &closing{done: make(chan struct{})}
-		n.closing[endingOf(r)] = c
+		n.closing[endKey(r)] = c
 	}
 	n.mu.Unlock()
 	if !found {
@@ -79,7 +79,7 @@ type closing struct {
 
 func (n *endings) forget(r Request) {
 	n.mu.Lock()
-	delete(n.closing, endingOf(r))
+	delete(n.closing, endKey(r))
 	n.mu.Unlock()
 }
 
@@ -179,7 +179,7 @@ func lastEvent(r Request) approver.Event {
 }
 
 // ending names the end of a request: after a fail-over it may have another.
-func endingOf(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
+func endKey(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
 // recordOf is a record of one of several calls that share a request.
 func recordOf(rec approver.Record, callID string) approver.Record {

@@ -200,7 +200,7 @@ func TestSilenceSaysNothingOfWhatWasNotHeard(t *testing.T) {
 // only is the one request that there is.
 func (x *bench) only(t *testing.T) Request {
 	t.Helper()
-	id, _, err := x.Requests.requestOf(t.Context(), "c1")
+	id, _, err := x.Requests.idByCall(t.Context(), "c1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 		if how == "expired" {
 			event = approver.EventGrantExpired
 		} else {
-			k.spend(ctx, r.ID)
+			k.cancelYes(ctx, r.ID)
 		}
 		_, err = k.audit.Record(ctx, approver.Record{
 			Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
@@ -157,11 +157,11 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	}
 }
 
-// spend has a yes that was taken back given to nobody again, and to none of the calls that
+// cancelYes has a yes that was taken back given to nobody again, and to none of the calls that
 // it still waits for. Another yes may take the place of its grant: see stillGood.
-func (k *Grants) spend(ctx context.Context, id string) {
+func (k *Grants) cancelYes(ctx context.Context, id string) {
 	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
-		return r.spend(approver.Revoked, now)
+		return r.cancelYes(approver.Revoked, now)
 	})
 	switch {
 	case err == nil:

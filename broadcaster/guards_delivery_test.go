@@ -58,7 +58,7 @@ func TestWhichCardsAreLost(t *testing.T) {
 			if tt.lost {
 				want = []int{1}
 			}
-			if got := x.poster.lost(r, now); !slices.Equal(got, want) {
+			if got := x.poster.lostPostings(r, now); !slices.Equal(got, want) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}

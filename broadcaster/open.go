@@ -34,16 +34,16 @@ func (o *opener) openOrResume(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
 ) (Request, error) {
 	fp := bound.Fingerprint
-	r, dead, err := o.requests.find(ctx, call.ID)
+	r, dead, err := o.requests.findByCall(ctx, call.ID)
 	if errors.Is(err, approver.ErrNotFound) {
-		if r, err = o.join(ctx, call, why, fp, dead); !errors.Is(err, approver.ErrNotFound) {
+		if r, err = o.joinParked(ctx, call, why, fp, dead); !errors.Is(err, approver.ErrNotFound) {
 			return r, err
 		}
-		r, err = o.openShared(ctx, call, why, bound, holder, dead)
+		r, err = o.joinOrCreate(ctx, call, why, bound, holder, dead)
 		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
 			return r, err
 		}
-		r, _, err = o.requests.find(ctx, call.ID)
+		r, _, err = o.requests.findByCall(ctx, call.ID)
 	}
 	if err != nil {
 		return Request{}, err
@@ -52,11 +52,11 @@ func (o *opener) openOrResume(
 		if r.Parked || r.callers().includes(call.ID) || !sameCall(r.Call, call, r.Fingerprint, fp) {
 			return o.resume(ctx, r, call, why, fp, holder)
 		}
-		next, err := o.openShared(ctx, call, why, bound, holder, r.ID)
+		next, err := o.joinOrCreate(ctx, call, why, bound, holder, r.ID)
 		if !errors.Is(err, errReused) { // else as above
 			return next, err
 		}
-		if r, _, err = o.requests.find(ctx, call.ID); err != nil {
+		if r, _, err = o.requests.findByCall(ctx, call.ID); err != nil {
 			return Request{}, err
 		}
 	}
@@ -73,9 +73,9 @@ func shareable(call approver.ToolCall, why approver.Verdict) bool {
 	return call.Control == "" && call.Peer.Known && why.Appeal.Of == ""
 }
 
-// openShared finds the request of an identical call that waits, or makes one that others
+// joinOrCreate finds the request of an identical call that waits, or makes one that others
 // can find. dead is a request that the call's id leads to and that is not its own.
-func (o *opener) openShared(
+func (o *opener) joinOrCreate(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
 ) (Request, error) {
 	if !shareable(call, why) {
@@ -89,8 +89,8 @@ func (o *opener) openShared(
 			return Request{}, err
 		}
 		if other := string(id); other != "" {
-			r, err := o.joinOpen(ctx, other, call, why, bound.Fingerprint, holder, dead)
-			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errApart) {
+			r, err := o.joinWaiting(ctx, other, call, why, bound.Fingerprint, holder, dead)
+			if !errors.Is(err, approver.ErrNotFound) && !errors.Is(err, errNotShared) {
 				return r, err
 			}
 			if claimed != other {
@@ -121,31 +121,31 @@ func (o *opener) openShared(
 	}
 }
 
-// joinOpen lets a call wait for the answer to an identical one. ErrNotFound means that
+// joinWaiting lets a call wait for the answer to an identical one. ErrNotFound means that
 // there is no record of that, errApart that this call needs a request of its own.
-func (o *opener) joinOpen(
+func (o *opener) joinWaiting(
 	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
 	dead string,
 ) (Request, error) {
 	r, _, now, err := o.requests.loadNow(ctx, id)
 	switch {
 	case unreadable(err):
-		return r, errApart
+		return r, errNotShared
 	case err != nil:
 		return r, err
 	case r.State != approver.Pending || r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp),
 		r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
-		return r, errApart
+		return r, errNotShared
 	}
 	// The agent kills its hook at its own deadline, which must not be before the answer.
 	// Calls that come at once have deadlines that are not quite the same.
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)-AnswerMargin/2 < r.Due.Sub(now) {
-		return r, errApart
+		return r, errNotShared
 	}
 	// A courier whose connection is lost finds its request by the call's id.
 	led := false
 	if dead != id {
-		led, err = o.requests.pointTo(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
+		led, err = o.requests.linkCall(ctx, call.ID, dead, id, r.Due.Add(o.keepFor))
 	}
 	if err != nil {
 		return r, err
@@ -170,18 +170,18 @@ func (o *opener) joinOpen(
 	case errors.Is(err, ErrSettled), errors.Is(err, approver.ErrOverdue), errors.Is(err, ErrTooSoon):
 		switch {
 		case dead == id:
-			return r, errApart
+			return r, errNotShared
 		case !led: // another connection of this courier is at it
 			return r, errReused
 		}
 		// The id leads there now; left says that the answer is not for this call.
-		return o.requests.apart(ctx, call.ID, id, dead, err)
+		return o.requests.unlinkCall(ctx, call.ID, id, dead, err)
 	}
 	return r, err
 }
 
-// errApart means that a request is not one that this call can wait for.
-var errApart = errors.New("the request is not for this call")
+// errNotShared means that a request is not one that this call can wait for.
+var errNotShared = errors.New("the request is not for this call")
 
 // create stores a new request and starts to post its cards. dead is a request
 // without a record that the call id led to, or one that is not for the call.
@@ -208,11 +208,11 @@ func (o *opener) createAs(
 	if err != nil {
 		return Request{}, err
 	}
-	ttl, readable := o.lives(ctx, call, why)
+	ttl, readable := o.lifetimes(ctx, call, why)
 	if ttl <= 0 {
 		return Request{}, errNoTime
 	}
-	if err := o.mayAsk(ctx, holder, call); err != nil {
+	if err := o.countQuestion(ctx, holder, call); err != nil {
 		return Request{}, err
 	}
 	// The environment is bound by the fingerprint, and a courier that comes back
@@ -259,8 +259,8 @@ func (o *opener) createAs(
 	return r, nil
 }
 
-// lives says how long people may answer a request, and how long its answer may be read.
-func (o *opener) lives(
+// lifetimes says how long people may answer a request, and how long its answer may be read.
+func (o *opener) lifetimes(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (ttl, readable time.Duration) {
 	ttl = why.TTL
@@ -280,22 +280,22 @@ func (o *opener) lives(
 	return ttl, readable
 }
 
-// mayAsk counts a question that is about to be put before people. What the daemon asks of
+// countQuestion counts a question that is about to be put before people. What the daemon asks of
 // its own accord is nobody's, and is not counted: only its own calls have no peer, see
 // sameUser. What a process asks about approver itself has one, and may be an agent's.
 // One call id can make many requests, so what is counted is the question: the connection
 // that waits for its answer, which makes one request, however often that is tried.
-func (o *opener) mayAsk(ctx context.Context, holder string, call approver.ToolCall) error {
+func (o *opener) countQuestion(ctx context.Context, holder string, call approver.ToolCall) error {
 	if !call.Peer.Known {
 		return nil
 	}
 	return o.limit(ctx, holder, call)
 }
 
-// join finds the parked request that a new call comes back for. ErrNotFound
+// joinParked finds the parked request that a new call comes back for. ErrNotFound
 // means that there is none whose answer this call may have. dead is a request without a
 // record that the call's id leads to.
-func (o *opener) join(
+func (o *opener) joinParked(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
 ) (Request, error) {
 	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
@@ -320,7 +320,7 @@ func (o *opener) join(
 		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
 	}
 	// A courier whose connection is lost finds its request by the call's id.
-	_, err = o.requests.pointTo(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
+	_, err = o.requests.linkCall(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
 	return r, err
 }
 
@@ -334,7 +334,7 @@ func (o *opener) resume(
 		return r, ErrNotBound
 	}
 	if r.Parked && sameCall(r.Call, call, r.Fingerprint, fp) {
-		return o.rejoin(ctx, r)
+		return o.resumeParked(ctx, r)
 	}
 	if !call.Peer.SameUser(r.Call.Peer) {
 		return r, ErrNotBound // another user's call id is not one to end its request by
@@ -362,8 +362,8 @@ func (o *opener) resume(
 	return next, err
 }
 
-// rejoin takes up the request of a call that had come back for it before.
-func (o *opener) rejoin(ctx context.Context, r Request) (Request, error) {
+// resumeParked takes up the request of a call that had come back for it before.
+func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
 	now, err := o.store.Now(ctx)
 	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
 		err = errTooOld

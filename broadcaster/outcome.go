@@ -23,7 +23,7 @@ func (a *Answers) outcome(
 	defer cancel()
 	r, settled := a.requests.untilSettled(ctx, r)
 	if settled {
-		r, settled = a.releases.given(ctx, r)
+		r, settled = a.releases.awaitHandover(ctx, r)
 	}
 	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel,
 		ID: rep.Sender})
@@ -55,7 +55,7 @@ func (a *Answers) outcome(
 		}
 	}
 	a.editor.settle(r.ID)
-	if mine && r.Withheld != approver.NoCause && r.untaken(r.Also) { // most likely the others do not get it either
+	if mine && r.Withheld != approver.NoCause && r.hasUntaken(r.Also) { // most likely the others do not get it either
 		return r, approver.Outcome{
 			Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
 		}
@@ -114,7 +114,7 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	case res.Approve:
 		return approver.Outcome{
 			Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel),
-				toldFate(r).lateText()),
+				commonFate(r).lateText()),
 		}
 	}
 	return approver.Outcome{

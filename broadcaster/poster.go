@@ -58,7 +58,7 @@ func (d *poster) recordAsked(ctx context.Context, r Request) error {
 // delays nobody. When none could be shown anywhere, the request is denied.
 // replaces says that they take the place of others: see note.
 func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code, replaces bool) {
-	if !d.askedFor(ctx, r) {
+	if !d.ensureQuestionRecorded(ctx, r) {
 		return
 	}
 	reports := make(chan report, 3*len(codes)) // as many as there can be
@@ -103,9 +103,9 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	}
 }
 
-// askedFor makes the record of the question durable before anybody sees it. If
+// ensureQuestionRecorded makes the record of the question durable before anybody sees it. If
 // that fails, the request is denied.
-func (d *poster) askedFor(ctx context.Context, r Request) bool {
+func (d *poster) ensureQuestionRecorded(ctx context.Context, r Request) bool {
 	if r.Asked {
 		return true
 	}
@@ -149,7 +149,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 			said.again = true
 			reports <- said
 		}
-		if limit = min(d.wanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
+		if limit = min(d.waitWhileWanted(ctx, r.ID, i, wait, more), PostTimeout); limit <= 0 {
 			return rep
 		}
 	}
@@ -176,11 +176,11 @@ func (d *poster) postOne(
 	return ref, err
 }
 
-// wanted waits for a pause to be over and returns for how long a request then still
+// waitWhileWanted waits for a pause to be over and returns for how long a request then still
 // wants a card. It waits somewhat more, but never so long that the deadline comes before
 // the try. It returns at once, and zero, when the request has ended, or the card was found
 // by its button or replaced.
-func (d *poster) wanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
+func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	hint, err := d.store.Watch(ctx, approver.Key("req", id))
@@ -261,7 +261,7 @@ func (d *poster) noteBatch(ctx context.Context, id string, batch []report) {
 		return
 	}
 	for _, rep := range batch {
-		d.posted(noting, now, rep)
+		d.recordOutcome(noting, now, rep)
 	}
 	if now.ended() {
 		d.editor.settle(id) // the answer was faster than the card
@@ -300,9 +300,9 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 	})
 }
 
-// posted records what became of one card, and takes a card out of sight that
+// recordOutcome records what became of one card, and takes a card out of sight that
 // was replaced while it was on its way.
-func (d *poster) posted(ctx context.Context, r Request, rep report) {
+func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 	i, to := rep.i, r.Postings[rep.i].To
 	if rep.err != nil {
 		d.logReport(r, rep, to.Channel)

@@ -129,7 +129,7 @@ func (l *releases) answer(
 	// call that is released, people's yes is in the audit already: see release.
 	// That the agent has it is recorded by settle, before people hear of it. A no
 	// stays a no if that fails.
-	if r.State != approver.Consumed || r.Audit == "" || r.gaveNothing(r.Also) {
+	if r.State != approver.Consumed || r.Audit == "" || r.withheldFromAll(r.Also) {
 		if _, err := l.endings.closeOnce(ctx, r); err != nil {
 			l.log.Error("audit failed", "request", r.ID, "error", err)
 		}
@@ -183,7 +183,7 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 		return r, true, nil
 	}
 	r = l.withhold(ctx, r, causeOf(err))
-	if r.gaveNothing(r.Also) && isVoid(err) {
+	if r.withheldFromAll(r.Also) && isVoid(err) {
 		return r, false, nil // the record says why, to everybody
 	}
 	return r, false, err
@@ -249,14 +249,14 @@ func (l *releases) share(
 		_, err = l.audit.Record(context.WithoutCancel(ctx), rec)
 	}
 	if err != nil {
-		l.lose(ctx, r, call.ID)
+		l.noteLost(ctx, r, call.ID)
 		return r, false, err
 	}
 	return r, ctx.Err() == nil, ctx.Err()
 }
 
-// lose notes that a call took its yes and was not released, so that no card counts it.
-func (l *releases) lose(ctx context.Context, r Request, callID string) {
+// noteLost notes that a call took its yes and was not released, so that no card counts it.
+func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
 	_, err := l.requests.change(context.WithoutCancel(ctx), r.ID, func(r Request, _ time.Time) (Request, error) {
 		i, was := r.Also.at(callID), r
 		if i < 0 || r.Also[i].Lost {
@@ -264,7 +264,7 @@ func (l *releases) lose(ctx context.Context, r Request, callID string) {
 		}
 		r.Also = slices.Clone(r.Also)
 		r.Also[i].Lost = true
-		return sayAnew(r, was), nil
+		return redrawIfChanged(r, was), nil
 	})
 	if err != nil && !errors.Is(err, errNoChange) {
 		l.log.Warn("cards may count a call that was not released", "request", r.ID, "call", callID, "error", err)
@@ -324,10 +324,10 @@ func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.
 	return err
 }
 
-// given returns a settled request as people may be told of it: after the last look of who
+// awaitHandover returns a settled request as people may be told of it: after the last look of who
 // took its yes, if that is here, or else a moment after the release. It is false if ctx
 // ends before.
-func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
+func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool) {
 	if r.State != approver.Consumed || r.Closed {
 		return r, true
 	}
@@ -354,9 +354,9 @@ func (l *releases) given(ctx context.Context, r Request) (Request, bool) {
 	}
 }
 
-// granted makes the record of a yes that waits for its call, which must be
+// recordGrant makes the record of a yes that waits for its call, which must be
 // durable before anybody is told, and brings the cards up to date.
-func (l *releases) granted(ctx context.Context, r Request) Request {
+func (l *releases) recordGrant(ctx context.Context, r Request) Request {
 	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
 		func(r Request, now time.Time) (Request, error) {
@@ -379,9 +379,9 @@ func (l *releases) granted(ctx context.Context, r Request) Request {
 	return next
 }
 
-// regrant goes on with what a former process left undone of yeses that wait: the
+// resumeGrants goes on with what a former process left undone of yeses that wait: the
 // record, and the cards.
-func (l *releases) regrant(ctx context.Context) {
+func (l *releases) resumeGrants(ctx context.Context) {
 	open, err := l.requests.Open(ctx)
 	if err != nil {
 		l.records.noteTrouble(err)
@@ -393,7 +393,7 @@ func (l *releases) regrant(ctx context.Context) {
 		case r.Granted():
 			l.editor.settle(r.ID)
 		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
-			l.granted(ctx, r)
+			l.recordGrant(ctx, r)
 		}
 	}
 }

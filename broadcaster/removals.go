@@ -146,7 +146,7 @@ func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
 	for _, t := range missing {
 		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
 			if r.State == approver.Consumed { // it ran, and who has its yes is not known: nobody is told so again
-				return r.spend(approver.NoCause, now)
+				return r.cancelYes(approver.NoCause, now)
 			}
 			return r.End(approver.Denied, approver.StoreTrouble, now)
 		})

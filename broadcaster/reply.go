@@ -108,7 +108,7 @@ func (a *Answers) reply(
 	}
 	switch {
 	case r.State.Settled():
-		r, _ = a.releases.given(ctx, r)
+		r, _ = a.releases.awaitHandover(ctx, r)
 		return r, outcomeOf(r, rep, who)
 	case r.Granted():
 		return a.outcome(ctx, r, rep, who)
@@ -182,7 +182,7 @@ func (a *Answers) enter(
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
 	// a try before may have been carried out
 	if r.State == approver.Approved && r.Parked && (err == nil || tries > 1 && mine) {
-		r = a.releases.granted(ctx, r)
+		r = a.releases.recordGrant(ctx, r)
 	}
 	return a.outcome(ctx, r, rep, res.Person)
 }

@@ -39,7 +39,7 @@ func (p *Reports) Acknowledge(ctx context.Context, peer approver.Peer, callID st
 type ackTries struct{ tried, late bool }
 
 func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID string, before *ackTries) error {
-	id, _, err := p.requests.requestOf(ctx, callID)
+	id, _, err := p.requests.idByCall(ctx, callID)
 	if errors.Is(err, approver.ErrNotFound) {
 		return nil // released by a grant that lasts: it is not kept under the call's id
 	} else if err != nil {
@@ -56,7 +56,7 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		if r.Fate == Untaken { // it was taken after all
 			before.late = true
 			r.Fate = NoFate
-			return sayAnew(r, was), nil
+			return redrawIfChanged(r, was), nil
 		}
 		var err error
 		r.Release, err = r.ack(now)
@@ -123,7 +123,7 @@ func (p *Reports) Became(ctx context.Context, peer approver.Peer, callID string,
 }
 
 func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string, f Fate) error {
-	id, _, err := p.requests.requestOf(ctx, callID)
+	id, _, err := p.requests.idByCall(ctx, callID)
 	if errors.Is(err, approver.ErrNotFound) {
 		return nil
 	} else if err != nil {
@@ -139,7 +139,7 @@ func (p *Reports) became(ctx context.Context, peer approver.Peer, callID string,
 		if i := r.Also.at(callID); i >= 0 {
 			since = r.Also[i].Taken
 		}
-		next, err := r.fated(callID, f)
+		next, err := r.setFate(callID, f)
 		if err == nil && f == NotRun && (!p.uptime.heardSince(since) || p.pending.has(callID)) {
 			return r, errNoChange // a report may have been missed
 		}

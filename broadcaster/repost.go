@@ -19,7 +19,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	if err != nil || r.State != approver.Pending {
 		return
 	}
-	lost := d.lost(r, now)
+	lost := d.lostPostings(r, now)
 	if d.channels.volatile(r, lost) && now.Sub(d.uptime.backSince(now)) < terminalsReturn {
 		// Couriers come back to a daemon that was restarted before terminals do.
 		if !sleep(ctx, terminalsReturn) {
@@ -28,12 +28,12 @@ func (d *poster) repost(ctx context.Context, id string) {
 		if r, _, now, err = d.requests.loadNow(ctx, id); err != nil || r.State != approver.Pending {
 			return
 		}
-		lost = d.lost(r, now)
+		lost = d.lostPostings(r, now)
 	}
 	if refused := slices.DeleteFunc(slices.Clone(lost), func(i int) bool {
 		return !r.Postings[i].refusedTo(d.process)
 	}); len(refused) > 0 {
-		d.abandon(ctx, id, refused)
+		d.giveUpRefused(ctx, id, refused)
 		return // what else is lost comes at the next look
 	}
 	if len(lost) == 0 {
@@ -65,7 +65,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 	r, err = d.requests.change(ctx, id, func(fresh Request, now time.Time) (Request, error) {
 		// Since it was read, another replica may have replaced a card, or a card
 		// may have been noted after all: then this attempt is void.
-		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lost(fresh, now), lost) {
+		if fresh.State != approver.Pending || len(fresh.Postings) != before || !slices.Equal(d.lostPostings(fresh, now), lost) {
 			return fresh, ErrTooSoon
 		}
 		fresh.Postings = append(slices.Clone(fresh.Postings), minted.Postings[before:]...)
@@ -80,14 +80,14 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 }
 
-// abandon notes that no process could post some cards: this one was refused for good, and
+// giveUpRefused notes that no process could post some cards: this one was refused for good, and
 // no other has taken them in time.
-func (d *poster) abandon(ctx context.Context, id string, refused []int) {
+func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
 		r.Postings = slices.Clone(r.Postings)
 		for _, i := range refused {
-			if i < len(r.Postings) && slices.Contains(d.lost(r, now), i) && r.Postings[i].refusedTo(d.process) {
+			if i < len(r.Postings) && slices.Contains(d.lostPostings(r, now), i) && r.Postings[i].refusedTo(d.process) {
 				r.Postings[i].Phase, changed = Failed, true
 				if d.channels.screen(r.Postings[i].To.Channel) {
 					r.Postings[i].Refused = nil // that was only that nobody watched
@@ -117,7 +117,7 @@ func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 		}
 		open, err := d.requests.Open(ctx)
 		for _, r := range open {
-			if len(d.lost(r, time.Now())) > 0 {
+			if len(d.lostPostings(r, time.Now())) > 0 {
 				d.tasks.start(func(ctx context.Context) { d.repost(ctx, r.ID) })
 			}
 		}
@@ -132,10 +132,10 @@ func watched(screen approver.Presence) bool {
 	return now > 0
 }
 
-// lost lists the cards of a pending request that nobody can see, and that are this process's
+// lostPostings lists the cards of a pending request that nobody can see, and that are this process's
 // to replace: a card on its way to a place that is not its own, or that the platform has
 // refused it, is left to others for a while.
-func (d *poster) lost(r Request, now time.Time) []int {
+func (d *poster) lostPostings(r Request, now time.Time) []int {
 	var lost []int
 	for i, p := range r.Postings {
 		if d.channels.byName[p.To.Channel] == nil {

@@ -76,8 +76,8 @@ type Release struct {
 	Lapsed bool `json:"lapsed,omitempty"`
 }
 
-// untaken reports that calls beside the first may still take their yes.
-func (l Release) untaken(others Callers) bool {
+// hasUntaken reports that calls beside the first may still take their yes.
+func (l Release) hasUntaken(others Callers) bool {
 	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
 }
 
@@ -87,9 +87,9 @@ func (l Release) readable(deadline, back, now time.Time) bool {
 	return !l.ReleasedAt.IsZero() && l.Acked.IsZero() && now.Before(deadline) && now.Before(givenUntil(l.ReleasedAt, back))
 }
 
-// lapses reports that the end of that time is still to be noted.
-func (l Release) lapses(others Callers) bool {
-	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.untaken(others))
+// awaitsLapse reports that the end of that time is still to be noted.
+func (l Release) awaitsLapse(others Callers) bool {
+	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.hasUntaken(others))
 }
 
 // ack notes that the courier has the yes: nobody reads it again.
@@ -104,8 +104,8 @@ func (l Release) ack(now time.Time) (Release, error) {
 	return l, nil
 }
 
-// gaveNothing reports that a yes was taken, and that no call got it.
-func (l Release) gaveNothing(others Callers) bool {
+// withheldFromAll reports that a yes was taken, and that no call got it.
+func (l Release) withheldFromAll(others Callers) bool {
 	got, _ := l.released(others)
 	return l.Withheld != approver.NoCause && l.Repeats == 0 && got == 0
 }
@@ -157,9 +157,9 @@ func (r Request) withCallers(all Callers) Request {
 	return r
 }
 
-// left reports that a call waited for the answer of r, and that the answer is not for
+// excludes reports that a call waited for the answer of r, and that the answer is not for
 // it: it is asked anew, also while a yes waits for the calls that it is for.
-func (r Request) left(call approver.ToolCall, fp approver.Fingerprint) bool {
+func (r Request) excludes(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
 		sameCall(r.Call, call, r.Fingerprint, fp)
 }
@@ -179,7 +179,7 @@ func refusedAgain(r Request) bool {
 
 // fate is what people are told of a yes: of one that was for several calls, only what
 // holds for all of them.
-func toldFate(r Request) Fate {
+func commonFate(r Request) Fate {
 	for _, c := range r.Also {
 		never := c.Lost || r.Lapsed && c.Taken.IsZero()
 		if !never && (r.Fate != NotRun || c.Fate != NotRun) {
@@ -197,7 +197,7 @@ func (r Request) Told() (res approver.Resolution, ok bool) {
 	}
 	res = r.Resolution
 	res.Approve = res.Approve && r.State == approver.Consumed
-	if r.gaveNothing(r.Also) {
+	if r.withheldFromAll(r.Also) {
 		res.Approve, res.Cause = false, r.Withheld
 	}
 	return res, true

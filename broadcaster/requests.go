@@ -145,12 +145,12 @@ func (q *Requests) fail(ctx context.Context, id string, cause approver.Cause) (R
 	return q.change(ctx, id, func(r Request, now time.Time) (Request, error) { return r.End(approver.Denied, cause, now) })
 }
 
-// find returns the request that a call id stands for. If the id leads to a
+// findByCall returns the request that a call id stands for. If the id leads to a
 // request that has no record, it waits as long as one may be on its way, and then
 // says which request is dead.
-func (q *Requests) find(ctx context.Context, callID string) (r Request, dead string, err error) {
+func (q *Requests) findByCall(ctx context.Context, callID string) (r Request, dead string, err error) {
 	for give := time.Now().Add(PostTimeout + time.Second); ; {
-		id, _, err := q.requestOf(ctx, callID)
+		id, _, err := q.idByCall(ctx, callID)
 		if err != nil {
 			return Request{}, "", err
 		}
@@ -164,9 +164,9 @@ func (q *Requests) find(ctx context.Context, callID string) (r Request, dead str
 	}
 }
 
-// requestOf returns the request that a call's id leads to, and the revision of that. An
+// idByCall returns the request that a call's id leads to, and the revision of that. An
 // index that leads nowhere, because it was undone, is ErrNotFound like none at all.
-func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
+func (q *Requests) idByCall(ctx context.Context, callID string) (id string, rev approver.Rev, err error) {
 	value, rev, err := q.store.Get(ctx, approver.Key("call", callID))
 	if err == nil && len(value) == 0 {
 		err = approver.ErrNotFound
@@ -174,10 +174,10 @@ func (q *Requests) requestOf(ctx context.Context, callID string) (id string, rev
 	return string(value), rev, err
 }
 
-// pointTo makes a call's id lead to a request, and reports whether it did not before. An
+// linkCall makes a call's id lead to a request, and reports whether it did not before. An
 // id that leads to another than dead is in use on two connections at once.
-func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
-	was, rev, err := q.requestOf(ctx, callID)
+func (q *Requests) linkCall(ctx context.Context, callID, dead, id string, keep time.Time) (led bool, err error) {
+	was, rev, err := q.idByCall(ctx, callID)
 	switch {
 	case err != nil && !errors.Is(err, approver.ErrNotFound):
 		return false, err
@@ -193,12 +193,12 @@ func (q *Requests) pointTo(ctx context.Context, callID, dead, id string, keep ti
 	return err == nil, err
 }
 
-// apart undoes pointTo for a call that came too late to a request.
-func (q *Requests) apart(ctx context.Context, callID, id, dead string, why error) (Request, error) {
-	if _, err := q.pointTo(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
+// unlinkCall undoes pointTo for a call that came too late to a request.
+func (q *Requests) unlinkCall(ctx context.Context, callID, id, dead string, why error) (Request, error) {
+	if _, err := q.linkCall(ctx, callID, id, dead, time.Now().Add(q.keepFor)); err != nil {
 		return Request{}, errors.Join(why, err)
 	}
-	return Request{}, errApart
+	return Request{}, errNotShared
 }
 
 // saveNew writes the record of a new request, the index from its call id and the
@@ -224,7 +224,7 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	}
 	errs := q.records.putAll(ctx, writes)
 	if errs[0] == nil && errors.Is(errs[1], approver.ErrConflict) {
-		errs[1] = q.adopt(ctx, *r, keep, dead)
+		errs[1] = q.takeOverLink(ctx, *r, keep, dead)
 	}
 	for i := range ways {
 		if errors.Is(errs[2+i], approver.ErrConflict) && errs[0] == nil && errs[1] == nil {
@@ -241,9 +241,9 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 	return err
 }
 
-// adopt takes over an index that leads to a dead request. Any other means that
+// takeOverLink takes over an index that leads to a dead request. Any other means that
 // the same call id came twice at once.
-func (q *Requests) adopt(ctx context.Context, r Request, keep time.Time, dead string) error {
+func (q *Requests) takeOverLink(ctx context.Context, r Request, keep time.Time, dead string) error {
 	key := approver.Key("call", r.CallID)
 	id, rev, err := q.store.Get(ctx, key)
 	switch {
@@ -355,8 +355,8 @@ func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) 
 	}
 }
 
-// requestOfKey returns the id in the key of a request.
-func requestOfKey(key string) (string, bool) {
+// idInKey returns the id in the key of a request.
+func idInKey(key string) (string, bool) {
 	_, id, ok := strings.Cut(key, "}:req:")
 	return id, ok
 }

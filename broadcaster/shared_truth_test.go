@@ -177,12 +177,12 @@ func TestAnOlderStoreGivesNoSharedYesTwice(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					open := r.State != approver.Consumed || r.untaken(r.Also)
+					open := r.State != approver.Consumed || r.hasUntaken(r.Also)
 					missing, err := Unheard(t.Context(), kv, told)
 					if err != nil || open && len(missing) != 1 {
-						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.untaken(r.Also), missing, err)
+						t.Errorf("copy %d, %s, owing %t: missing %v, %v", i, r.State, r.hasUntaken(r.Also), missing, err)
 					}
-					if r.State != approver.Consumed || !r.untaken(r.Also) {
+					if r.State != approver.Consumed || !r.hasUntaken(r.Also) {
 						continue
 					}
 					older++

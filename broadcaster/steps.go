@@ -281,7 +281,7 @@ func (r Request) Attention(now time.Time) time.Time {
 	if r.State.Settled() && !r.Closed || len(r.Ended) > 0 {
 		sooner(now.Add(settleGrace))
 	}
-	if r.lapses(r.Also) {
+	if r.awaitsLapse(r.Also) {
 		sooner(r.ReleasedAt.Add(RepeatFor))
 	}
 	for _, p := range r.Postings {
@@ -321,21 +321,21 @@ func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
 	if r.Repeats == 0 {
 		r.Closed = false // its end is another now
 	}
-	return sayAnew(r, was), nil
+	return redrawIfChanged(r, was), nil
 }
 
-// spend ends at once the time in which a yes is given, to the first call again or to those
+// cancelYes ends at once the time in which a yes is given, to the first call again or to those
 // beside it. why is for the audit the cause of those that did not take it, NoCause where
 // the store cannot say which those are.
-func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
+func (r Request) cancelYes(why approver.Cause, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
 		return r, ErrTooSoon
-	case !r.lapses(r.Also):
+	case !r.awaitsLapse(r.Also):
 		return r, errNoChange
 	}
 	was := r
-	if r.untaken(r.Also) {
+	if r.hasUntaken(r.Also) {
 		for _, c := range r.Also {
 			if c.Taken.IsZero() && why != approver.NoCause {
 				r.Ended = r.Ended.with(why, now, c)
@@ -346,7 +346,7 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 	if next, err := r.ack(now); err == nil {
 		r.Release = next
 	}
-	return sayAnew(r, was), nil
+	return redrawIfChanged(r, was), nil
 }
 
 // lapse acknowledges a yes whose time is over, and notes that nobody took it if sure
@@ -354,9 +354,9 @@ func (r Request) spend(why approver.Cause, now time.Time) (Request, error) {
 // knows that a daemon was there while that time passed.
 func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	switch {
-	case !r.lapses(r.Also):
+	case !r.awaitsLapse(r.Also):
 		return r, errNoChange
-	case r.readable(r.Deadline, back, now), r.untaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
+	case r.readable(r.Deadline, back, now), r.hasUntaken(r.Also) && now.Before(givenUntil(r.ReleasedAt, back)):
 		return r, ErrTooSoon
 	}
 	was := r
@@ -369,17 +369,17 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	}
 	if next, err := r.ack(now); err == nil {
 		r.Release = next
-		if next, err := r.fated(r.CallID, Untaken); err == nil && sure {
+		if next, err := r.setFate(r.CallID, Untaken); err == nil && sure {
 			r = next
 		}
 	}
-	return sayAnew(r, was), nil
+	return redrawIfChanged(r, was), nil
 }
 
-// fated notes what became of a call that was released, and has every card say it. That
+// setFate notes what became of a call that was released, and has every card say it. That
 // it ran is the last word, and is noted only where something else was. A call that took
 // the place of the one that asked may have a courier that acknowledges nothing.
-func (r Request) fated(callID string, f Fate) (Request, error) {
+func (r Request) setFate(callID string, f Fate) (Request, error) {
 	i, had, acked := r.Also.at(callID), r.Fate, !r.Acked.IsZero()
 	if i >= 0 {
 		had, acked = r.Also[i].Fate, true
@@ -404,11 +404,11 @@ func (r Request) fated(callID string, f Fate) (Request, error) {
 	} else {
 		r.Fate = f
 	}
-	return sayAnew(r, was), nil
+	return redrawIfChanged(r, was), nil
 }
 
-// sayAnew has every card brought up to date, if people are told something else than of was.
-func sayAnew(r Request, was Request) Request {
+// redrawIfChanged has every card brought up to date, if people are told something else than of was.
+func redrawIfChanged(r Request, was Request) Request {
 	if endLine(r) == endLine(was) {
 		return r
 	}

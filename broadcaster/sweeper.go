@@ -65,7 +65,7 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 		}
 		_ = inParallel(min(len(keys), 8), func(worker int) error {
 			for i := worker; i < len(keys); i += 8 {
-				if id, ok := requestOfKey(keys[i]); ok {
+				if id, ok := idInKey(keys[i]); ok {
 					w.attend(ctx, id)
 				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
 					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
@@ -118,7 +118,7 @@ func (w *sweeper) attend(ctx context.Context, id string) {
 	if !r.ended() {
 		return
 	}
-	if r.lapses(r.Also) {
+	if r.awaitsLapse(r.Also) {
 		err = w.reports.lapse(ctx, r)
 		if err != nil && !errors.Is(err, ErrTooSoon) && !errors.Is(err, errNoChange) {
 			w.records.noteTrouble(err)

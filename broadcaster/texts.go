@@ -18,8 +18,8 @@ func deciderLine(r Request, res approver.Resolution) string {
 func resultLine(r Request, res approver.Resolution) string {
 	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
 	switch {
-	case res.Approve && toldFate(r).resultLine(who) != "":
-		return toldFate(r).resultLine(who)
+	case res.Approve && commonFate(r).resultLine(who) != "":
+		return commonFate(r).resultLine(who)
 	case res.Approve && refusedAgain(r):
 		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
 	case res.Approve && len(r.Also) > 0:
@@ -52,7 +52,7 @@ func resultLine(r Request, res approver.Resolution) string {
 		return line
 	case res.Cause == approver.Unreleased:
 		return "⌛ Expired · approver released nothing · approved by " + who + ", but " + res.Cause.Sentence()
-	case r.gaveNothing(r.Also):
+	case r.withheldFromAll(r.Also):
 		return "⛔ Blocked · approved by " + who + ", but not given to the agent: " + res.Cause.Sentence()
 	}
 	return "⛔ Blocked · " + res.Cause.Sentence()
@@ -66,7 +66,7 @@ func endLine(r Request) string {
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
 func outcomeText(r Request) string {
-	if text := toldFate(r).outcomeText(); text != "" {
+	if text := commonFate(r).outcomeText(); text != "" {
 		return text
 	}
 	return "Approved: " + releasedText(r) + "."
