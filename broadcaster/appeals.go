@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Appeal makes the request of an appeal. It is parked from the start: nobody waits
-// for the answer but the call that comes back.
+// Appeal makes the request of an appeal. It is parked from the start: nobody waits for the
+// answer until the call comes back.
 func (b *Broadcaster) Appeal(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (approver.Appealed, error) {
@@ -32,8 +32,8 @@ func (b *Broadcaster) Appeal(
 	return approver.Appealed{Request: r.ID, Until: r.TakeBy}, err
 }
 
-// appealedBefore is ErrAppealed if people have the same call before them, or have
-// just not said yes to it.
+// appealedBefore returns ErrAppealed if people are asked about the same appeal now, or did not
+// approve it a short time ago.
 func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp approver.Fingerprint) error {
 	id, _, err := o.store.Get(ctx, approver.Key("parked", scopeOf(call, fp)))
 	if errors.Is(err, approver.ErrNotFound) {
@@ -57,8 +57,8 @@ func (o *opener) appealedBefore(ctx context.Context, call approver.ToolCall, fp 
 	return approver.ErrAppealed
 }
 
-// Appealed is the answer of people to an appeal of the same call; false if there is
-// none. It asks nobody. What it returns is recorded.
+// Appealed returns people's answer to an appeal of the same call, and records it; ok is false
+// if there is none. It asks nobody.
 func (b *Broadcaster) Appealed(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (v approver.Verdict, ok bool, err error) {

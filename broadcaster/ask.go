@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Ask puts a call before people and waits for the end of the request: Allow
-// once the call is released, else Deny with a reason. If ctx ends first because
-// the courier left, the request is withdrawn unless the same call comes back
-// within WithdrawGrace; if the cause is ErrGone, at once. A call whose ID was asked before resumes that request.
+// Ask puts a call before people and waits for the end of the request: Allow once the call is
+// released, else Deny with a reason. A call whose ID was asked before resumes that request. If
+// ctx ends first, the courier has left: the request is withdrawn unless the same call comes
+// back within WithdrawGrace. With ErrGone as the cause of that, it is withdrawn at once.
 func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
 	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
@@ -43,8 +43,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 	return b.releases.verdict(r, runs)
 }
 
-// ask returns the request at its end, or parked. runs reports that the call may
-// run by it.
+// ask returns the request at its end, or parked. runs reports whether the call may run.
 func (b *Broadcaster) ask(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (r Request, runs bool, err error) {
@@ -94,8 +93,9 @@ func (b *Broadcaster) ask(
 	return b.releases.answer(ctx, r, call, bound.Fingerprint, holder)
 }
 
-// await waits for the end of a request on behalf of its courier, and releases
-// it when people said yes.
+// await waits for the end of a request on behalf of its courier, and releases the call when
+// people said yes. It returns early if the request was parked, or if its answer is not for
+// this call.
 func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -106,7 +106,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 	var seen approver.Rev
 	var there time.Time // when the record was last there
 	for {
-		next, rev, left, err := b.advance(ctx, r, seen, call, holder)
+		next, rev, within, err := b.advance(ctx, r, seen, call, holder)
 		switch {
 		case err == nil && (next.State.Settled() || next.excludes(call, next.Fingerprint)):
 			return next, nil
@@ -129,7 +129,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 			if hint != nil {
 				wait = hintedPoll
 			}
-			wait = min(wait, left)
+			wait = min(wait, within)
 			if !call.ParkAt.IsZero() {
 				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
 			}
@@ -149,11 +149,12 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 	}
 }
 
-// advance does what the record wants now on behalf of the waiting courier. r is
-// the record as it was at revision seen. left is when to look again at the latest.
+// advance takes the next step of a request on behalf of the waiting courier: it expires at its
+// deadline, and is released after a yes. r is the record at revision seen. The caller looks
+// again within this time at the latest.
 func (b *Broadcaster) advance(
 	ctx context.Context, r Request, seen approver.Rev, call approver.ToolCall, holder string,
-) (next Request, rev approver.Rev, left time.Duration, err error) {
+) (next Request, rev approver.Rev, within time.Duration, err error) {
 	r, rev, now, err := b.Requests.reload(ctx, r, seen)
 	if err != nil || r.State.Settled() {
 		return r, rev, 0, err
@@ -178,8 +179,8 @@ func (b *Broadcaster) advance(
 	return next, "", retryEvery, err
 }
 
-// leave notes that the courier is gone. A shutdown of this process is not the
-// courier's doing: it will come back. Who does not come back is not waited for.
+// leave notes that the courier is gone: after a grace period the request is withdrawn. When
+// this process shuts down it notes nothing, because the courier will come back.
 func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 	cause, grace := context.Cause(ctx), WithdrawGrace
 	if b.tasks.stopping(ctx) {

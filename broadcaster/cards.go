@@ -13,8 +13,8 @@ import (
 	"approver.example/tokens"
 )
 
-// obscuredNotice is on the card of a call of which the mask hides something that
-// may say what runs, or where.
+// obscuredNotice is on the card of a call if a part that may decide what runs, or where, is
+// masked.
 const obscuredNotice = "HIDDEN: a part that may decide what runs, or where, looks like a secret and is not shown. " +
 	"Only the typed code approves, once"
 
@@ -28,8 +28,8 @@ type Cards struct {
 // Of is a request as people see it, without a code.
 func (v *Cards) Of(r Request) approver.Card { return v.card(r, tokens.Code{}) }
 
-// Shown is Card for somebody who may answer what they read there: it says how many calls
-// wait, and what a yes does. The number is for their answer: see [Reply.Shown].
+// Shown is Of for somebody who may answer: it also says how many calls wait, and what a yes
+// does. The number belongs into their answer: see [approver.Reply].
 func (v *Cards) Shown(r Request) (approver.Card, int) {
 	c := v.Of(r)
 	if !r.State.Settled() && !r.Parked {
@@ -84,7 +84,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	return c
 }
 
-// replaced is what a card of a request shows that another one has replaced.
+// replaced is what a card shows after a newer one replaced it.
 func (v *Cards) replaced(r Request) approver.Card {
 	card := v.card(r, tokens.Code{})
 	if !r.State.Settled() {
@@ -93,8 +93,9 @@ func (v *Cards) replaced(r Request) approver.Card {
 	return card
 }
 
-// parkedNotice says what a parked request waits for. A card keeps its code in no
-// record, so it cannot be written anew when the time has come: it says both.
+// parkedNotice says what a parked request waits for. A card is posted before its request is
+// parked, and cannot be edited then, because its code is in no record. So it tells of both
+// times.
 func parkedNotice(r Request) string {
 	const clock = "15:04:05 UTC"
 	lead := "After " + r.ParkAt.UTC().Format(clock) + " the agent is told to come back later"
@@ -104,7 +105,7 @@ func parkedNotice(r Request) string {
 	return lead + "; your yes waits for it until " + r.Due.Add(GrantMargin).UTC().Format(clock) + "."
 }
 
-// agentLine names the agent, and the user of this machine that it runs as.
+// agentLine names the agent and the user of this machine that it runs as.
 func agentLine(call approver.ToolCall) string {
 	if !call.Peer.Known {
 		return display.Safe(call.Agent)
@@ -118,10 +119,10 @@ func agentLine(call approver.ToolCall) string {
 	return display.Safe(call.Agent) + " of " + who
 }
 
-// maxUserName bounds, in bytes, a user's name on a card: longer ones are no user's.
+// maxUserName bounds the name of a user on a card, in bytes.
 const maxUserName = 64
 
-// claimed is what the agent says of the call, and of its appeal.
+// claimed is what the agent says about the call and about its appeal.
 func claimed(r Request) string {
 	if r.Verdict.Appeal.Claimed == "" {
 		return r.Call.Claimed
@@ -129,7 +130,7 @@ func claimed(r Request) string {
 	return strings.TrimSpace("appeal: " + r.Verdict.Appeal.Claimed + "\n" + r.Call.Claimed)
 }
 
-// whyLine says why people are asked, and how hard the call is to take back.
+// whyLine says why people are asked, and how hard the call is to undo.
 func whyLine(v approver.Verdict) string {
 	why := cmp.Or(v.Detail, v.Reason, "a rule asks for a person")
 	if loss := v.Irreversible.String(); loss != "" {
@@ -138,8 +139,8 @@ func whyLine(v approver.Verdict) string {
 	return why
 }
 
-// ruleLine names stage, rule and place. A card has no room for a whole path;
-// the audit has it.
+// ruleLine names the stage, the rule and its place. A card has no room for a whole path; the
+// audit has it.
 func ruleLine(v approver.Verdict) string {
 	parts := []string{display.Safe(v.By)}
 	if v.Rule != "" {
@@ -164,8 +165,8 @@ const (
 	maxEditedNotice = 140
 )
 
-// withCallers is the card of a posting with the number of identical calls, and false if
-// that might not fit.
+// withCallers adds the number of identical calls to the card of a posting. It returns false if
+// the card might then be too large.
 func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 	c.Notice = strings.TrimSpace(callersNotice(r, p) + " " + c.Notice)
 	switch {
@@ -202,7 +203,7 @@ func callersNotice(r Request, p Posting) string {
 	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
 }
 
-// lateNotice is callersNotice of a card that shows no further calls: see Posting.Late.
+// lateNotice is callersNotice for a card that must not show further calls: see Posting.Late.
 func lateNotice(r Request, p Posting, n int) string {
 	runs := 0
 	for _, c := range r.callers() {

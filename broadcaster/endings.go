@@ -12,7 +12,7 @@ import (
 	"approver.example"
 )
 
-// endings records what people answered, and how requests end, once.
+// endings makes the audit records of answers and of the end of each request, once.
 type endings struct {
 	requests *Requests
 	records  *records
@@ -24,8 +24,8 @@ type endings struct {
 	closing map[string]*closing
 }
 
-// closeOnce makes the last record of a settled request durable, once per process
-// however many ask for it, and returns its hash.
+// closeOnce records the end of a settled request, once per process however many ask for it,
+// and returns the hash of the record.
 func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err error) {
 	if r.Closed {
 		return r.Audit, nil
@@ -83,8 +83,8 @@ func (n *endings) forget(r Request) {
 	n.mu.Unlock()
 }
 
-// recordEnd makes the last record of a request, and one like it of each call that waited
-// for the same answer. What a yes released is recorded for each by itself: see share.
+// recordEnd makes the last record of a request, and one for each call that shared it. Calls
+// that a yes released have a record of their own already: see releases.share.
 func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err error) {
 	if r.State != approver.Consumed {
 		errs := make([]error, len(r.Also))
@@ -99,8 +99,7 @@ func (n *endings) recordEnd(ctx context.Context, r Request) (hash string, err er
 	return n.recordAnswer(ctx, auditRecord(r, lastEvent(r)))
 }
 
-// recordAnswer makes a record durable, and if that is of a person's answer, hands it to
-// whoever learns from answers.
+// recordAnswer makes a record durable. If it is of a person's answer, onAnswer is called.
 func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash string, err error) {
 	hash, err = n.audit.Record(ctx, rec)
 	answer := rec.Event == approver.EventApproved || rec.Event == approver.EventDenied
@@ -110,8 +109,8 @@ func (n *endings) recordAnswer(ctx context.Context, rec approver.Record) (hash s
 	return hash, err
 }
 
-// recordEnded makes the records of calls that were taken off a request without its
-// answer. What fails is tried again, as the request stays due.
+// recordEnded records the calls that were taken off a request before its answer. A failure is
+// tried again, because the request stays due.
 func (n *endings) recordEnded(ctx context.Context, r Request) {
 	if len(r.Ended) == 0 {
 		return
@@ -145,7 +144,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 	}
 }
 
-// record is the audit record of what became of a request.
+// auditRecord is the audit record of what became of a request.
 func auditRecord(r Request, e approver.Event) approver.Record {
 	if r.N > 0 { // an identical call took the place of the first
 		r.Call.ID = r.CallID
@@ -178,10 +177,10 @@ func lastEvent(r Request) approver.Event {
 	}
 }
 
-// ending names the end of a request: after a fail-over it may have another.
+// endKey names the end of a request. After a fail-over a request may end in another way.
 func endKey(r Request) string { return r.ID + ":" + string(lastEvent(r)) }
 
-// recordOf is a record of one of several calls that share a request.
+// recordOf is rec for one of several calls that share a request.
 func recordOf(rec approver.Record, callID string) approver.Record {
 	rec.Once, rec.Call.ID = rec.Once+":"+callID, callID
 	return rec

@@ -17,15 +17,15 @@ var (
 	ErrNotBound  = errors.New("the call is not the one that was approved")
 )
 
-// ErrNotAsked means that somebody said yes who is not among those whom a request
-// is for, or on a channel that does not show it.
+// ErrNotAsked means that the person who said yes is not among those whom the request is for,
+// or said it on a channel that does not show the request.
 var ErrNotAsked = errors.New("the request is for other people")
 
-// errNobody means that of all whom a verdict names nobody can be asked.
+// errNobody means that the verdict names people or channels, and none of them can be asked.
 var errNobody = errors.New("nobody who may decide this can be asked")
 
-// errNobodyLeft means that no answer of anybody counts: all were removed, or what the
-// configuration has of people waits to be approved by somebody.
+// errNobodyLeft means that nobody's answer counts: all people were removed, or the approver
+// list of the configuration still waits for somebody's approval.
 var errNobodyLeft = errors.New("nobody is left whose answers count: see docs/nobody.md")
 
 var (
@@ -52,18 +52,18 @@ var (
 	errRefused   = fmt.Errorf("the card cannot be changed, and no other daemon has changed it: %w", approver.ErrFinal)
 )
 
-// errNoRecord is of a record that is none of a request, or of another version.
+// errNoRecord means that a record is not a request, or that another version wrote it.
 var errNoRecord = errors.New("the stored record is not readable")
 
 // ErrNoList means that the store cannot say what is open.
 var ErrNoList = errors.New("this store cannot list what is open")
 
-// ErrIncomplete means that records of some requests cannot be read. Those that
-// can are listed beside it.
+// ErrIncomplete means that some records cannot be read. The list that comes with it has all
+// others.
 var ErrIncomplete = errors.New("some requests cannot be read")
 
-// passing reports an error that may be over in a moment, as when Redis fails
-// over. The agent waits for people anyway; it can wait for the store.
+// passing reports an error that may be over in a moment, such as a fail-over of Redis. The
+// agent waits for people anyway, so it can wait for the store.
 func passing(err error) bool {
 	var many *approver.TooManyError
 	if errors.As(err, &many) {
@@ -81,7 +81,8 @@ func passing(err error) bool {
 	return true
 }
 
-// comesBack reports an error of the store, which may be over soon: what a record says is none.
+// comesBack reports an error of the store that may be over soon. An error that the record
+// itself gives is not one.
 func comesBack(err error) bool {
 	for _, said := range []error{ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord} {
 		if errors.Is(err, said) {
@@ -91,19 +92,20 @@ func comesBack(err error) bool {
 	return passing(err)
 }
 
-// unreadable reports a record that stays as it is and that nobody can read: its key was
-// taken away, it was changed, or another version wrote it. It answers nothing, and must
-// not stand in the way of calls that could have waited with it.
+// unreadable reports a record that nobody can read any more: its key was taken away, it was
+// changed, or another version wrote it. It answers no call, and must not block calls that
+// could have waited with it.
 func unreadable(err error) bool {
 	return errors.Is(err, errNoRecord) || errors.Is(err, sealing.ErrUnknownKey) || errors.Is(err, approver.ErrTampered)
 }
 
-// isVoid reports an error of void. Any other is of the store, which may say more later.
+// isVoid reports an error of Controls.void. Every other error is one of the store, which may
+// say more later.
 func isVoid(err error) bool {
 	return errors.Is(err, errBurned) || errors.Is(err, errHeld) || errors.Is(err, errTakenBack) || errors.Is(err, errNoYes)
 }
 
-// causeOf is the cause of what is not given because of err.
+// causeOf is the cause that the audit and the cards give when err withholds a yes.
 func causeOf(err error) approver.Cause {
 	switch {
 	case errors.Is(err, errBurned):
@@ -116,8 +118,8 @@ func causeOf(err error) approver.Cause {
 	return approver.StoreTrouble
 }
 
-// overLimit is the verdict of a call about which people are not asked, and false
-// where err has another cause.
+// overLimit returns the verdict if err says that people were asked too often; ok is false for
+// every other error.
 func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
 	var many *approver.TooManyError
 	if !errors.As(err, &many) {
@@ -131,7 +133,7 @@ func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
 	return v, true
 }
 
-// publicCause is what the agent may know of an internal error.
+// publicCause says what the agent may know of an internal error.
 func publicCause(err error) string {
 	switch {
 	case errors.Is(err, ErrNotBound):

@@ -28,7 +28,7 @@ type Grant struct {
 // ErrNoGrant means that there is nothing to take back.
 var ErrNoGrant = errors.New("there is no such grant: approver grants lists them")
 
-// List lists what may run without being asked again, the newest last.
+// List lists the grants that still hold, the newest last.
 func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	c, now, err := k.controls.Load(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (k *Grants) List(ctx context.Context) ([]Grant, error) {
 	return out, err
 }
 
-// listed is the grant by which a request, or an identical call, may still run.
+// listed describes a grant for people.
 func (k *Grants) listed(r Request, kind string, until time.Time, scope string) Grant {
 	card, res := k.cards.Of(r), r.Resolution
 	return Grant{
@@ -70,8 +70,8 @@ func (k *Grants) listed(r Request, kind string, until time.Time, scope string) G
 	}
 }
 
-// Revoke takes a grant back. It says whose hand it was in the audit. The record of a
-// request that cannot be read is taken away: nothing ran by it, and nothing will.
+// Revoke takes a grant back, and records by whom. A request whose record cannot be read is
+// deleted: nothing ran by it, and nothing will.
 func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	grants, err := k.List(ctx)
 	if err != nil && !errors.Is(err, ErrIncomplete) {
@@ -104,8 +104,8 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	return err
 }
 
-// discard takes away the record of a request that cannot be read. Whoever waits for it
-// asks anew.
+// discard deletes the record of a request that cannot be read. A call that waits for it is
+// asked anew.
 func (k *Grants) discard(ctx context.Context, id, by string) error {
 	note := approver.Record{
 		Event: approver.EventRevoked, Request: id, Note: "its record could not be read, and was taken away by " + by,
@@ -123,7 +123,7 @@ func (k *Grants) discard(ctx context.Context, id, by string) error {
 	return k.records.put(ctx, approver.Key("req", id), nil, rev, approver.NewRev(), time.Time{}, now.Add(time.Millisecond))
 }
 
-// end ends a grant: by its time, or by somebody's hand.
+// end ends a grant: its time is over, or somebody revoked it.
 func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	for {
 		g, rev, err := k.load(ctx, scope)
@@ -157,8 +157,8 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 	}
 }
 
-// cancelYes has a yes that was taken back given to nobody again, and to none of the calls that
-// it still waits for. Another yes may take the place of its grant: see stillGood.
+// cancelYes ends the time in which a revoked yes may still be taken, for the first call and
+// for those that share it. A new grant may replace the old one: see stillGood.
 func (k *Grants) cancelYes(ctx context.Context, id string) {
 	_, err := k.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		return r.cancelYes(approver.Revoked, now)
@@ -171,7 +171,7 @@ func (k *Grants) cancelYes(ctx context.Context, id string) {
 	}
 }
 
-// awaitLasting waits until the grant of a request can be used, while ctx lives.
+// awaitLasting waits until the grant of a request is stored, or ctx ends.
 func (k *Grants) awaitLasting(ctx context.Context, r Request) (until time.Time, ok bool) {
 	for {
 		g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))

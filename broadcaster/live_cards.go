@@ -11,8 +11,9 @@ import (
 	"approver.example/tokens"
 )
 
-// liveCards has the codes of the cards that this process posted, while they wait, and what it
-// last said on each: a code is in no record, so only who posted a card can edit it.
+// liveCards has the codes of the cards that this process posted, and what it last wrote on
+// each, while their requests are open. No record has the code, so only the process that posted
+// a card can edit it.
 type liveCards struct {
 	mu sync.Mutex
 	of map[string]*requestCards // by request
@@ -28,7 +29,7 @@ type requestCards struct {
 	busy  bool
 }
 
-// note remembers codes of a request, and forgets those whose time is over.
+// note remembers the codes of a request, and forgets requests whose time is over.
 func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +53,8 @@ func (s *liveCards) note(r Request, codes map[int]tokens.Code) {
 	}
 }
 
-// stale lists the cards of a request that this process can edit and that do not say how
-// many calls wait, or what a yes does. The caller holds mu.
+// stale lists the cards of a request that this process can edit and that do not show how many
+// calls wait, or what a yes does. The caller holds mu.
 func (c *requestCards) stale(r Request, host string) (stale []int) {
 	if r.State != approver.Pending || r.Parked {
 		return nil
@@ -68,10 +69,10 @@ func (c *requestCards) stale(r Request, host string) (stale []int) {
 	return stale
 }
 
-// edited notes what became of the edit of a card. One that the platform refuses for good,
-// or that does not fit, stays as it is; any other is tried again, ever more rarely and not
-// before the platform allows it. On a screen that is because nobody watches: whoever comes
-// is to see what waits then. The caller holds mu.
+// edited notes the result of editing a card. A card that the platform refuses for good, or
+// that would be too large, stays as it is. Every other failure is tried again, less and less
+// often. A screen is tried often: its edits fail because nobody watches, and whoever comes
+// must see what waits. The caller holds mu.
 func (c *requestCards) edited(i int, notice string, fits, screen bool, err error) {
 	delete(c.said, i)
 	most := time.Hour
@@ -97,8 +98,8 @@ const (
 	nextEdit  = time.Second
 )
 
-// updateCounts brings the number of identical calls on the cards of a request up to date, if
-// this process posted them. At most one goroutine does it for each request.
+// updateCounts updates the number of identical calls on the cards of a request that this
+// process posted. At most one goroutine does it for each request.
 func (e *editor) updateCounts(r Request) {
 	e.live.mu.Lock()
 	defer e.live.mu.Unlock()
@@ -163,7 +164,8 @@ func (e *editor) updateCountsOnce(ctx context.Context, id string, c *requestCard
 	return err == nil || errors.Is(err, errNoChange)
 }
 
-// counted notes that cards show the callers that r had, or may at any time show fewer.
+// counted notes that cards show the callers that r had. A card with a late edit may show fewer
+// at any time.
 func counted(fresh, r Request, cards []int, done, late []bool, now time.Time) (Request, error) {
 	if fresh.State != approver.Pending || len(fresh.Postings) < len(r.Postings) {
 		return fresh, ErrTooSoon
@@ -186,8 +188,8 @@ func counted(fresh, r Request, cards []int, done, late []bool, now time.Time) (R
 	return fresh, nil
 }
 
-// over shows the end of a request on cards that were edited while it came: that edit may
-// have been the later one.
+// over updates cards that were edited while their request ended: that edit may have been the
+// later one.
 func (e *editor) over(ctx context.Context, r Request, cards []int) {
 	_, err := e.requests.change(ctx, r.ID, func(r Request, _ time.Time) (Request, error) {
 		r.Postings = slices.Clone(r.Postings)

@@ -14,7 +14,7 @@ import (
 
 // This file finds the request that an answer is about, and the card that it answers.
 
-// A finder finds the request that an answer is for.
+// A finder finds the request that an answer is for, and the card that it answers.
 type finder struct {
 	requests    *Requests
 	editor      *editor
@@ -27,8 +27,8 @@ type finder struct {
 	store       approver.KV
 }
 
-// locate finds the request that a reply is about, and the card that it answers.
-// A non-nil outcome means that there is none.
+// locate finds the request that a reply is for, and the card that it answers. A non-nil
+// outcome means that there is none.
 func (f *finder) locate(
 	ctx context.Context, rep approver.Reply, who approver.Person,
 ) (Request, Posting, *approver.Outcome) {
@@ -57,9 +57,9 @@ func (f *finder) locate(
 	return f.byCard(ctx, rep)
 }
 
-// byID finds the request that somebody named on this machine. Whoever may see
-// the cards of a conversation may answer there, also while its card has not
-// arrived: nobody watches a terminal that is asked from a script.
+// byID finds a request that somebody on this machine named by its id. Whoever may see the
+// cards of a conversation may answer there, also before the card has arrived: nobody watches a
+// terminal when a script answers.
 func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{
 		Kind: approver.OutcomeUnknown, Text: "There is no such request here: approver pending lists those that are open.",
@@ -97,9 +97,9 @@ func (f *finder) trouble(err error) *approver.Outcome {
 	}
 }
 
-// byCard finds the request of a button or of a reply to a card. The button's
-// data came through the client and proves nothing: the message must be a card
-// of that request in that conversation.
+// byCard finds the request of a button, or of a reply to a card. The data of a button comes
+// through the client and proves nothing, so the message must be a card of that request in that
+// conversation.
 func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posting, *approver.Outcome) {
 	unknown := &approver.Outcome{Kind: approver.OutcomeUnknown, Text: "There is no such request in this conversation."}
 	if !rep.Method.OnCard() && rep.Method != approver.ByPlain || rep.Request == "" || rep.Message == "" {
@@ -158,7 +158,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 	}
 }
 
-// byCode finds the request of a typed code, and counts wrong ones.
+// byCode finds the request of a typed code, and counts wrong codes.
 func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
 		return Request{}, Posting{}, &approver.Outcome{
@@ -200,8 +200,8 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
 }
 
-// postingOfCode returns ErrNotFound for every code that is wrong in any way:
-// a guesser learns nothing from the difference.
+// postingOfCode returns ErrNotFound for every wrong code, so that a guesser learns nothing
+// from the difference.
 func (f *finder) postingOfCode(ctx context.Context, rep approver.Reply) (Request, Posting, error) {
 	r, p, err := f.postingOfHash(ctx, rep, rep.Code.Hash(f.codeKey))
 	for _, old := range f.oldCodeKeys {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// An opener makes requests, and finds those that a call is to wait for.
+// An opener makes the request of a call, or finds the one that the call is to wait for.
 type opener struct {
 	approvers    *Approvers
 	controls     *Controller
@@ -29,7 +29,7 @@ type opener struct {
 	ttl          time.Duration
 }
 
-// openOrResume makes the request of a call, or takes it up if the call was here before.
+// openOrResume makes the request of a call, or resumes it if the call was here before.
 func (o *opener) openOrResume(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder string,
 ) (Request, error) {
@@ -63,18 +63,17 @@ func (o *opener) openOrResume(
 	return Request{}, errReused
 }
 
-// claimTime is how long identical calls wait for the record of a request that another
-// of them is making.
+// claimTime is how long identical calls wait for the request that one of them is making.
 const claimTime = 2 * time.Second
 
-// shareable reports whether a call may wait together with identical ones. Nobody waits
-// for an appeal, and what the daemon asks about itself stands alone.
+// shareable reports whether a call may wait together with identical ones. Nobody waits for an
+// appeal, and what the daemon asks about itself is asked by itself.
 func shareable(call approver.ToolCall, why approver.Verdict) bool {
 	return call.Control == "" && call.Peer.Known && why.Appeal.Of == ""
 }
 
-// joinOrCreate finds the request of an identical call that waits, or makes one that others
-// can find. dead is a request that the call's id leads to and that is not its own.
+// joinOrCreate finds the waiting request of an identical call, or makes one that others can
+// find. dead is a request that the call's id leads to although it is not for this call.
 func (o *opener) joinOrCreate(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
 ) (Request, error) {
@@ -121,8 +120,8 @@ func (o *opener) joinOrCreate(
 	}
 }
 
-// joinWaiting lets a call wait for the answer to an identical one. ErrNotFound means that
-// there is no record of that, errApart that this call needs a request of its own.
+// joinWaiting lets a call wait for the answer to an identical one. It returns ErrNotFound if
+// that one has no record, and errNotShared if this call needs a request of its own.
 func (o *opener) joinWaiting(
 	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder,
 	dead string,
@@ -180,11 +179,11 @@ func (o *opener) joinWaiting(
 	return r, err
 }
 
-// errNotShared means that a request is not one that this call can wait for.
+// errNotShared means that a call cannot wait for the answer to this request.
 var errNotShared = errors.New("the request is not for this call")
 
-// create stores a new request and starts to post its cards. dead is a request
-// without a record that the call id led to, or one that is not for the call.
+// create stores a new request and starts to post its cards. dead is a request that the call's
+// id leads to, although it has no record or is not for this call.
 func (o *opener) create(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder, dead string,
 ) (Request, error) {
@@ -195,7 +194,7 @@ func (o *opener) create(
 	return o.createAs(ctx, id.String(), call, why, bound, holder, dead)
 }
 
-// createAs is create with the id of the request.
+// createAs is create with a given id.
 func (o *opener) createAs(
 	ctx context.Context, id string, call approver.ToolCall, why approver.Verdict, bound approver.Binding, holder,
 	dead string,
@@ -259,7 +258,7 @@ func (o *opener) createAs(
 	return r, nil
 }
 
-// lifetimes says how long people may answer a request, and how long its answer may be read.
+// lifetimes returns how long people may answer a request, and how long its answer may be read.
 func (o *opener) lifetimes(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (ttl, readable time.Duration) {
@@ -280,11 +279,9 @@ func (o *opener) lifetimes(
 	return ttl, readable
 }
 
-// countQuestion counts a question that is about to be put before people. What the daemon asks of
-// its own accord is nobody's, and is not counted: only its own calls have no peer, see
-// sameUser. What a process asks about approver itself has one, and may be an agent's.
-// One call id can make many requests, so what is counted is the question: the connection
-// that waits for its answer, which makes one request, however often that is tried.
+// countQuestion counts a question against the limits before it is put before people. Calls of
+// the daemon itself have no peer and are not counted; those of other processes about approver
+// have one. It counts by connection, not by call id, because one id can make many requests.
 func (o *opener) countQuestion(ctx context.Context, holder string, call approver.ToolCall) error {
 	if !call.Peer.Known {
 		return nil
@@ -292,9 +289,9 @@ func (o *opener) countQuestion(ctx context.Context, holder string, call approver
 	return o.limit(ctx, holder, call)
 }
 
-// joinParked finds the parked request that a new call comes back for. ErrNotFound
-// means that there is none whose answer this call may have. dead is a request without a
-// record that the call's id leads to.
+// joinParked finds the parked request that a new call comes back for. It returns ErrNotFound
+// if there is none whose answer this call may have. dead is a request without a record that
+// the call's id leads to.
 func (o *opener) joinParked(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, dead string,
 ) (Request, error) {
@@ -324,7 +321,7 @@ func (o *opener) joinParked(
 	return r, err
 }
 
-// resume takes up the request of a courier that came back.
+// resume continues the request of a courier that came back.
 func (o *opener) resume(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
 ) (Request, error) {
@@ -362,7 +359,7 @@ func (o *opener) resume(
 	return next, err
 }
 
-// resumeParked takes up the request of a call that had come back for it before.
+// resumeParked continues the request of a call that had come back for it before.
 func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
 	now, err := o.store.Now(ctx)
 	if err == nil && r.State == approver.Consumed && !now.Before(r.Deadline) {
@@ -371,7 +368,7 @@ func (o *opener) resumeParked(ctx context.Context, r Request) (Request, error) {
 	return r, err
 }
 
-// park lets the call be found when it comes back, and then parks its request.
+// park indexes the call so that it is found when it comes back, and then parks its request.
 func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (Request, error) {
 	takeBy := r.Due.Add(GrantMargin)
 	key := approver.Key("parked", scopeOf(call, r.Fingerprint))
@@ -408,8 +405,8 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 	return r, err
 }
 
-// mayPark reports that it is time to tell the agent to come back: not before
-// people can see the question.
+// mayPark reports that it is time to tell the agent to come back. People must see the question
+// first.
 func mayPark(r Request, call approver.ToolCall) bool {
 	return r.State == approver.Pending && !call.ParkAt.IsZero() && !time.Now().Before(call.ParkAt) &&
 		slices.ContainsFunc(r.Postings, func(p Posting) bool { return p.Phase == Posted })

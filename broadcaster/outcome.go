@@ -10,8 +10,8 @@ import (
 	"approver.example/display"
 )
 
-// outcome waits until a person may be told what became of their answer, and
-// says it: the winner hears that it stands, a loser who was first.
+// outcome waits until a person may be told what became of their answer, and tells it: that it
+// counts, or who was first.
 func (a *Answers) outcome(
 	ctx context.Context, r Request, rep approver.Reply, who approver.Person,
 ) (Request, approver.Outcome) {
@@ -74,8 +74,7 @@ func (a *Answers) outcome(
 	return r, out
 }
 
-// outcomeOf is what a person is told of their reply to a settled request: the
-// winner that it stands, a loser who was first.
+// outcomeOf is what a person is told of their reply to a settled request.
 func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
 	res, settled := r.Told()
 	name := cmp.Or(res.Person.Name, res.Person.ID)
@@ -122,24 +121,24 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	}
 }
 
-// unused reports that an answer is the yes by which r ended, and that nothing was released.
+// unusedYes reports that an answer is the yes that ended r, and that nothing was released.
 func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
 	res, settled := r.Told()
 	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
 		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 }
 
-// wasInTime reports that an answer which came after the end, and began when it did, was
-// here before the deadline: the store was away, or the note of its card was.
+// wasInTime reports that an answer arrived before the deadline, although it was stored after
+// it: the store was away, or the note of its card was late.
 func (a *Answers) wasInTime(ctx context.Context, r Request, began time.Time) bool {
 	now, err := a.store.Now(ctx)
 	return err == nil && now.Add(-time.Since(began)).Before(r.Due)
 }
 
-// carryOutIn is how long a person waits to hear that what they approved is done.
+// carryOutIn is how long a person waits to hear that what they approved has taken effect.
 const carryOutIn = 3 * time.Second
 
-// carriedOut says to the person whose yes it was what became of it.
+// carriedOut tells the person who said yes to a question about approver what became of it.
 func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approver.Outcome {
 	var done func(Controls, time.Time) bool
 	var text string
@@ -166,8 +165,8 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 		Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
 }
 
-// proposed is what is told to somebody who said always: the rule to put into the
-// policy. Nothing is loosened by it.
+// proposed is what somebody is told who approved for always: the rule to add to the policy. It
+// loosens nothing.
 func (a *Answers) proposed(r Request) string {
 	text := " approver never makes a yes last for ever by itself; "
 	if a.rule == nil {
@@ -184,5 +183,5 @@ func (a *Answers) proposed(r Request) string {
 		"and people are asked once more whether that is meant:\n" + rule
 }
 
-// maxProposed bounds, in bytes, a rule that fits a message on every platform.
+// maxProposed bounds a rule that fits into a message on every platform, in bytes.
 const maxProposed = 1000

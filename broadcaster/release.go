@@ -33,8 +33,8 @@ type releases struct {
 	store       approver.KV
 }
 
-// release records the approval and then consumes it for the connection holder.
-// What cannot be recorded, or is no longer what was shown, is denied instead.
+// release records the approval and then consumes it for the connection holder. A call that
+// cannot be recorded, or is no longer what was shown, is denied instead.
 func (l *releases) release(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	began := time.Now()
 	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
@@ -79,8 +79,8 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	return next, err
 }
 
-// recordApproved makes the record of people's yes, and before it that of the
-// question: who answers by a request's id can be ahead of it, as after a crash.
+// recordApproved records people's yes. The question is recorded first if it is not yet: after
+// a crash, an answer by the request's id can come before it.
 func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, err error) {
 	if !r.Asked {
 		if err := l.poster.recordAsked(ctx, r); err != nil {
@@ -90,6 +90,7 @@ func (l *releases) recordApproved(ctx context.Context, r Request) (hash string, 
 	return l.endings.recordAnswer(ctx, auditRecord(r, approver.EventApproved))
 }
 
+// consume writes the step that releases the call, if it is still approved.
 func (l *releases) consume(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, hash, holder string,
 ) (Request, error) {
@@ -138,10 +139,10 @@ func (l *releases) answer(
 	return r, runs, nil
 }
 
-// mayRun reports whether the courier of a call may take r as a yes: because it was
-// released on this connection, by holder, or because it may be repeated to it. A
-// repetition is a compare-and-set, which an acknowledgment can only lose or win;
-// then [Controls.void] is looked at, as before a release; then it is recorded.
+// mayRun reports whether the courier of a call may take r as a yes: because r was released on
+// its connection, holder, or because it may be repeated. A repetition is one compare-and-set,
+// which excludes an acknowledgment; then [Grants.stillGood] is checked as before a release;
+// then it is recorded.
 func (l *releases) mayRun(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
 ) (Request, bool, error) {
@@ -175,8 +176,8 @@ func (l *releases) mayRun(
 	return r, true, nil
 }
 
-// lastLook says whether the courier that r was just released to gets the yes. The store
-// may have been away since the release, and people act meanwhile.
+// lastLook says whether the courier that r was just released to gets the yes. The store may
+// have been away since the release, and people may have frozen everything meanwhile.
 func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCall) (Request, bool, error) {
 	err := patiently(ctx, func() error { return l.grants.stillGood(ctx, r, call) })
 	if err == nil {
@@ -189,8 +190,8 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 	return r, false, err
 }
 
-// withhold notes that the courier of a call that was released is not given its yes. What
-// the store does not take now is kept until it does.
+// withhold notes that the courier of a released call is not given its yes. If the store is
+// away, the note is kept until it is back.
 func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) Request {
 	var now atomic.Pointer[Request]
 	now.Store(&r)
@@ -216,8 +217,8 @@ func (l *releases) withhold(ctx context.Context, r Request, why approver.Cause) 
 	return *now.Load()
 }
 
-// share releases one more call of a request whose yes is for several. A call that comes
-// back for it may be judged otherwise by now: why is what asks about it.
+// share releases one more call of a request whose yes is for several. why is the verdict that
+// asks about this call now, which may differ from the first.
 func (l *releases) share(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, holder string,
 ) (Request, bool, error) {
@@ -272,7 +273,7 @@ func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
 	l.editor.settle(r.ID)
 }
 
-// verdict is the answer to a courier. runs is what [releases.mayRun] says of it.
+// verdict is the answer to a courier. runs is what mayRun says.
 func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	v := r.Verdict
 	v.Chain, v.Unasked = nil, false // the question's: this is the answer
@@ -311,8 +312,7 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	return v.Blocked(reason, reason)
 }
 
-// answeredBefore records that a call got the answer of a request that another
-// call had asked.
+// answeredBefore records that a call got the answer to a request that another call made.
 func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.ToolCall) error {
 	if r.CallID == call.ID || !r.Parked { // else see recordEnd
 		return nil
@@ -324,9 +324,9 @@ func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.
 	return err
 }
 
-// awaitHandover returns a settled request as people may be told of it: after the last look of who
-// took its yes, if that is here, or else a moment after the release. It is false if ctx
-// ends before.
+// awaitHandover returns a settled request once people may be told of it: after the last look
+// of this process if it released the call, else a moment after the release. It returns false
+// if ctx ends first, or the last look left no trace yet.
 func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool) {
 	if r.State != approver.Consumed || r.Closed {
 		return r, true
@@ -354,8 +354,8 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 	}
 }
 
-// recordGrant makes the record of a yes that waits for its call, which must be
-// durable before anybody is told, and brings the cards up to date.
+// recordGrant records a yes that waits for its call, before anybody is told, and brings the
+// cards up to date.
 func (l *releases) recordGrant(ctx context.Context, r Request) Request {
 	hash, err := l.audit.Record(context.WithoutCancel(ctx), auditRecord(r, approver.EventGranted))
 	next, changeErr := l.requests.change(context.WithoutCancel(ctx), r.ID,
@@ -379,8 +379,8 @@ func (l *releases) recordGrant(ctx context.Context, r Request) Request {
 	return next
 }
 
-// resumeGrants goes on with what a former process left undone of yeses that wait: the
-// record, and the cards.
+// resumeGrants finishes what a former process left undone of yeses that wait: the record, and
+// the cards.
 func (l *releases) resumeGrants(ctx context.Context) {
 	open, err := l.requests.Open(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"approver.example"
 )
 
-// Answers takes what people say to requests.
+// Answers takes what people answer to requests.
 type Answers struct {
 	approvers *Approvers
 	channels  *Channels
@@ -29,12 +29,11 @@ type Answers struct {
 	store     approver.KV
 }
 
-// Reply is the one way in which an answer counts, whatever platform it came
-// from. It checks the person against the approver list, finds the request,
-// checks that the card was shown in that very conversation and that the method
-// is enough for the severity, and enters the answer by compare-and-set. It
-// returns when the person may be told what became of it: a yes after the call
-// was released to the agent, at the latest after ReplyWait.
+// Reply is the one way in which an answer counts, whatever platform it came from. It checks
+// the person against the approver list, finds the request, checks that its card was shown in
+// that very conversation and that the method is enough for the severity, and stores the answer
+// by compare-and-set. It returns when the person may be told the outcome: for a yes, after the
+// call was released to the agent, at the latest after ReplyWait.
 func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -60,14 +59,13 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	return out
 }
 
-// lastAnswers is how long an answer that is under way when this process stops has to be
-// entered.
+// lastAnswers is how long an answer may still be stored after this process was told to stop.
 const lastAnswers = 2 * time.Second
 
-// fromChannel is Reply for channels. An answer that was heard is seen through, also where its
-// channel stops: a store that is away for a moment takes the lease to receive away, and a
-// platform may bring an answer only once. It does not need the lease, since it counts once
-// whoever enters it. Only its own deadline ends it, and the end of this process.
+// fromChannel is Reply for channels. An answer that arrived is finished although its channel
+// stops: while the store is away, the channel loses its lease to receive, and a platform may
+// deliver an answer only once. The lease is not needed, because an answer counts once whoever
+// stores it. Only its own deadline and the end of this process stop it.
 func (a *Answers) fromChannel(ctx context.Context, rep approver.Reply) approver.Outcome {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -135,8 +133,8 @@ func (a *Answers) reply(
 	return r, told
 }
 
-// onceOnly says why a request cannot be approved for as long as the answer says; empty if it
-// can, or if the answer is for once.
+// onceOnly says why a request cannot be approved for longer than once; empty if it can, or if
+// the answer is for once.
 func onceOnly(r Request, rep approver.Reply) string {
 	switch {
 	case rep.Grant == approver.Term{}:
@@ -154,8 +152,8 @@ func onceOnly(r Request, rep approver.Reply) string {
 	return ""
 }
 
-// enter stores an answer that counts, for the calls that whoever gave it was shown, and
-// says what became of it. Every answer goes this way, from a card or not.
+// enter stores an answer for the calls that its person was shown, and tells the outcome. Every
+// answer takes this way, from a card or not.
 func (a *Answers) enter(
 	ctx context.Context, r Request, p Posting, rep approver.Reply, res approver.Resolution, began time.Time,
 ) (Request, approver.Outcome) {
@@ -187,9 +185,9 @@ func (a *Answers) enter(
 	return a.outcome(ctx, r, rep, res.Person)
 }
 
-// enough reports whether the way of answering is enough to approve: for a
-// catastrophic call, for a card that could not show all of it, and for one that
-// hides what may decide, only the typed code is. A method that is not known is never enough.
+// enough reports whether the method of an answer is enough to approve. Only the typed code is
+// enough for a catastrophic call, for a card that could not show everything, and for one that
+// hides a part that may decide. An unknown method is never enough.
 func enough(r Request, p Posting, rep approver.Reply) bool {
 	switch rep.Method {
 	case approver.ByCode, approver.ByCommand:
@@ -219,16 +217,16 @@ func needCodeText(r Request, p Posting) string {
 }
 
 // readFor is how long a card must have shown a number of calls before somebody who types an
-// answer can have read it: the edit has to reach their screen, and they have to type. It is
+// answer can have read it. The edit has to reach their screen, and they have to type. It is
 // also more than the second to which Telegram rounds its times.
 const readFor = 2 * time.Second
 
-// shownTo is the last caller that whoever answers was shown, and so whom a yes is for at
-// the most. The answer says which version of the card they read: without a word it was the
-// first call alone, and nobody has read of calls that did not wait yet, or that the platform
-// has not confirmed to show. A message names no version. It counts what the card had shown
-// for a while when it was sent, by the store's clock. Where there may be two cards, the yes
-// is for the first call alone.
+// shownTo is the number of the last caller that a person was shown, which bounds the callers
+// that a yes is for. A button says which version of the card the person read. An answer
+// without a version is for the first call alone, and no answer is for calls that came later,
+// or that the platform has not confirmed to show. A message names no version: it is for what
+// the card had shown for a while when it was sent, by the store's clock. If there may be two
+// cards, the yes is for the first call alone.
 func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Time) int {
 	said := min(max(rep.Shown, 0), r.Joined)
 	if rep.Method == approver.ByID || p.Code == "" {
@@ -248,8 +246,8 @@ func shownTo(r Request, p Posting, rep approver.Reply, screen bool, sent time.Ti
 	return 0
 }
 
-// age is how long ago an answer was given that this process began to handle at began. The
-// answer is there by then, whatever the clock of its platform says.
+// age is how long ago an answer was given. This process began to handle it at began, so it is
+// at least as old as that, whatever the clock of its platform says.
 func age(rep approver.Reply, began time.Time) time.Duration {
 	age := time.Since(began)
 	if !rep.Sent.IsZero() {
@@ -258,11 +256,10 @@ func age(rep approver.Reply, began time.Time) time.Duration {
 	return age
 }
 
-// OwnerApproves is the way out where nobody on an approver list can approve: root of this
-// machine may, by the word of the kernel, where neither daemon nor agent is root. It enters
-// root's yes to a request, of which root has typed the code that the daemon made for it.
-// shown is what [Cards.Shown] said of what root has read. It goes the way of every other
-// answer.
+// OwnerApproves is the way out if nobody on an approver list can approve. Root of this machine
+// may, if neither the daemon nor the agent is root. It stores root's yes to a request. The
+// caller has checked that root typed the code that the daemon made for it. shown is what
+// [Cards.Shown] returned for what root read.
 func (a *Answers) OwnerApproves(ctx context.Context, id string, shown int) approver.Outcome {
 	as, who := Owner()
 	rep := approver.Reply{

@@ -12,8 +12,9 @@ import (
 
 // This file posts cards anew that nobody can see.
 
-// repost replaces cards that a crash left without a trace, or whose message
-// did not outlive a restart: the old code is void, a new card gets a new one.
+// repost replaces cards that nobody can see: a crash left no trace of their post, or their
+// message did not outlive a restart. The old code becomes void, and the new card has a new
+// one.
 func (d *poster) repost(ctx context.Context, id string) {
 	r, _, now, err := d.requests.loadNow(ctx, id)
 	if err != nil || r.State != approver.Pending {
@@ -80,8 +81,8 @@ func (d *poster) repost(ctx context.Context, id string) {
 	}
 }
 
-// giveUpRefused notes that no process could post some cards: this one was refused for good, and
-// no other has taken them in time.
+// giveUpRefused marks cards as failed that the platform refused this process for good, and
+// that no other process has posted in time.
 func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		changed := false
@@ -107,8 +108,8 @@ func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 // terminalsReturn is how long a terminal that watched takes to connect again.
 const terminalsReturn = 2 * time.Second
 
-// watchScreens shows what is open to whoever begins to watch a channel whose messages do
-// not outlive the process: what nobody watched when it was asked was not shown there.
+// watchScreens posts open requests to a terminal when somebody begins to watch it: nobody saw
+// them there before.
 func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 	for seen := 0; sleep(ctx, pollEvery); {
 		now, ever := screen.Watches()
@@ -127,14 +128,15 @@ func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 	}
 }
 
+// watched reports whether anybody watches now.
 func watched(screen approver.Presence) bool {
 	now, _ := screen.Watches()
 	return now > 0
 }
 
-// lostPostings lists the cards of a pending request that nobody can see, and that are this process's
-// to replace: a card on its way to a place that is not its own, or that the platform has
-// refused it, is left to others for a while.
+// lostPostings lists the cards of a pending request that nobody can see and that this process
+// may replace. Cards for destinations that are not configured here, or that the platform
+// refuses this process, are left to others for a while.
 func (d *poster) lostPostings(r Request, now time.Time) []int {
 	var lost []int
 	for i, p := range r.Postings {

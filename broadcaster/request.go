@@ -12,10 +12,10 @@ import (
 	"approver.example/display"
 )
 
-// A Request is one call that waits for people, as it is stored. Its methods are
-// the pure state machine: they read no clock, do no I/O, and return an error
-// and change nothing when the step is not allowed. Whoever applies a step
-// writes the record by compare-and-set and tells nobody before that succeeded.
+// A Request is one call that waits for people, as it is stored. Its methods are a pure state
+// machine: they read no clock and do no I/O. A step that is not allowed returns an error and
+// changes nothing. Whoever applies a step writes the record by compare-and-set, and tells
+// nobody before that succeeded.
 type Request struct {
 	ID          string               `json:"id"`     // UUIDv7
 	CallID      string               `json:"call"`   // the courier's call id
@@ -58,8 +58,8 @@ type Request struct {
 	Release
 }
 
-// A Release is what became of a yes since it was given to the agent, as far as anybody
-// said. It is empty until the request is Consumed.
+// A Release is what became of a yes after it was given to the agent, as far as anybody
+// reported. It is empty until the request is Consumed.
 type Release struct {
 	// ReleasedAt is when the request was consumed, and Acked since when its yes is
 	// read by nobody again: because the courier has it, or its time was over.
@@ -81,18 +81,19 @@ func (l Release) hasUntaken(others Callers) bool {
 	return !l.Lapsed && slices.ContainsFunc(others, func(c Caller) bool { return c.Taken.IsZero() })
 }
 
-// readable reports that the yes may still be read again. deadline is the courier's own, and
-// back since when the daemon and its store have been there.
+// readable reports that the yes may still be read again. deadline is the courier's own. back
+// is since when the daemon and its store have been available.
 func (l Release) readable(deadline, back, now time.Time) bool {
 	return !l.ReleasedAt.IsZero() && l.Acked.IsZero() && now.Before(deadline) && now.Before(givenUntil(l.ReleasedAt, back))
 }
 
-// awaitsLapse reports that the end of that time is still to be noted.
+// awaitsLapse reports that the end of the time to take the yes is not noted yet: see
+// Request.lapse.
 func (l Release) awaitsLapse(others Callers) bool {
 	return !l.ReleasedAt.IsZero() && (l.Acked.IsZero() || l.hasUntaken(others))
 }
 
-// ack notes that the courier has the yes: nobody reads it again.
+// ack notes that the courier has the yes, so nobody reads it again.
 func (l Release) ack(now time.Time) (Release, error) {
 	switch {
 	case l.ReleasedAt.IsZero():
@@ -104,14 +105,14 @@ func (l Release) ack(now time.Time) (Release, error) {
 	return l, nil
 }
 
-// withheldFromAll reports that a yes was taken, and that no call got it.
+// withheldFromAll reports that a yes was released, and no call got it.
 func (l Release) withheldFromAll(others Callers) bool {
 	got, _ := l.released(others)
 	return l.Withheld != approver.NoCause && l.Repeats == 0 && got == 0
 }
 
-// released is how many calls a yes was for, and how many of them got it. One that may
-// still take it counts.
+// released returns how many calls a yes was for, and how many of them got it. A call that may
+// still take it counts as one that got it.
 func (l Release) released(others Callers) (got, all int) {
 	got, all = 1, 1+len(others)
 	if l.Withheld != approver.NoCause && l.Repeats == 0 {
@@ -125,29 +126,28 @@ func (l Release) released(others Callers) (got, all int) {
 	return got, all
 }
 
-// Granted reports a recorded yes that waits for the call to come back.
+// Granted reports a recorded yes that waits for its call to come back.
 func (r Request) Granted() bool {
 	return r.State == approver.Approved && r.Parked && r.Resolution.Approve && r.Audit != ""
 }
 
-// ended reports that no answer counts any more: the request is settled, or a yes waits for
-// the agent. Its cards say so, and have no buttons.
+// ended reports that no answer counts any more: the request is settled, or has a yes that
+// waits for the agent. Its cards then have no buttons.
 func (r Request) ended() bool { return r.State.Settled() || r.Granted() }
 
-// sameCall reports whether a call has the content of the one that asked, and comes from
-// the same user and agent, in the same folder. Each has its fingerprint.
+// sameCall reports whether a call has the content of the one that asked, and comes from the
+// same user and agent in the same folder.
 func sameCall(asked, call approver.ToolCall, askedFor, fp approver.Fingerprint) bool {
 	return call.ID != "" && fp.Equal(askedFor) && call.Agent == asked.Agent && call.Dir == asked.Dir &&
 		call.Peer.SameUser(asked.Peer)
 }
 
-// callers are all calls that wait for the answer: the one in the place of the call that
-// asked, and those beside it.
+// callers are all calls that wait for the answer: the one in CallID, and those in Also.
 func (r Request) callers() Callers {
 	return append(Callers{{CallID: r.CallID, Holder: r.Holder, N: r.N, WithdrawAt: r.WithdrawAt}}, r.Also...)
 }
 
-// withCallers has these calls wait, of which there is at least one.
+// withCallers replaces the calls that wait, at least one.
 func (r Request) withCallers(all Callers) Request {
 	first := all[0]
 	r.CallID, r.Holder, r.N, r.WithdrawAt = first.CallID, first.Holder, first.N, first.WithdrawAt
@@ -157,27 +157,26 @@ func (r Request) withCallers(all Callers) Request {
 	return r
 }
 
-// excludes reports that a call waited for the answer of r, and that the answer is not for
-// it: it is asked anew, also while a yes waits for the calls that it is for.
+// excludes reports that a call waited for the answer of r, and that the answer is not for it.
+// Such a call is asked anew, also while a yes waits for other calls.
 func (r Request) excludes(call approver.ToolCall, fp approver.Fingerprint) bool {
 	return r.State != approver.Pending && !r.Parked && !r.callers().includes(call.ID) &&
 		sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
-// Released reports whether the request was released to this call: the same call
-// id and the same call, and nobody else. Whether its courier may read that again
-// is for [Request.Repeat] to say.
+// Released reports whether the request was released to this very call. Whether its courier may
+// read the yes again is decided by [Request.Repeat].
 func (r Request) Released(callID string, fp approver.Fingerprint) bool {
 	return r.State == approver.Consumed && r.Resolution.Approve &&
 		callID != "" && callID == r.CallID && fp.Equal(r.Fingerprint)
 }
 
-// refusedAgain reports that the courier came back for a yes, and was not given it again.
+// refusedAgain reports that the courier came back for a yes that it had, and was refused.
 func refusedAgain(r Request) bool {
 	return r.State == approver.Consumed && r.Withheld != approver.NoCause && r.Repeats > 0 && len(r.Also) == 0
 }
 
-// fate is what people are told of a yes: of one that was for several calls, only what
+// commonFate is what people are told of a yes. If it was for several calls, it is only what
 // holds for all of them.
 func commonFate(r Request) Fate {
 	for _, c := range r.Also {
@@ -189,8 +188,8 @@ func commonFate(r Request) Fate {
 	return r.Fate
 }
 
-// Told is what people may be told at this state: ok is false until the request
-// is settled, so that nobody hears "approved" for a call that was not released.
+// Told is what people may be told of the request. ok is false until it is settled, so that
+// nobody hears "approved" for a call that was not released.
 func (r Request) Told() (res approver.Resolution, ok bool) {
 	if !r.State.Settled() {
 		return approver.Resolution{}, false
@@ -221,10 +220,10 @@ func admits(v approver.Verdict, res approver.Resolution) error {
 	return nil
 }
 
-// covers reports that an answer to the question v is one to the question now: it
-// is as strict, of the same arguments, and to nobody else. Rules that look at the
-// clock can ask about one call in two ways. An answer to an appeal is one to a
-// denial by the same rule, and to nothing else, nor is any other answer one to it.
+// covers reports that an answer to the question v is also one to the question now: v is at
+// least as strict, has the same arguments, and asks nobody else. Rules that look at the clock
+// can ask about one call in two ways. An answer to an appeal is one only to a denial by the
+// same rule.
 func covers(v, now approver.Verdict) bool {
 	if (v.Appeal.Of != "") != (now.Appeal.Of != "") || now.Appeal.Of != "" && (v.By != now.By || v.Rule != now.Rule) {
 		return false
@@ -233,7 +232,7 @@ func covers(v, now approver.Verdict) bool {
 		within(v.Channels, now.Channels)
 }
 
-// within reports that a narrows no less than b. An empty list is everybody.
+// within reports that a is at least as narrow as b. An empty list is everybody.
 func within(a, b []string) bool {
 	if len(b) == 0 {
 		return true
@@ -241,14 +240,15 @@ func within(a, b []string) bool {
 	return len(a) > 0 && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
 }
 
-// scopeOf names what an answer that is kept is for. It is a key, not the check:
-// the record that it leads to is compared with the call.
+// scopeOf is the key of an answer that is kept for identical calls. It is not the check: the
+// record that it leads to is compared with the call.
 func scopeOf(call approver.ToolCall, fp approver.Fingerprint) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %t %d %q", fp, call.Agent, call.Peer.Known, call.Peer.UID, call.Dir))
 	return hex.EncodeToString(sum[:16])
 }
 
-// aboutFreezes reports a question that was asked because of what was, or was not, frozen.
+// aboutFreezes reports a question to lift a freeze, to pause, or to observe. A freeze that
+// begins or ends while people are asked makes it moot.
 func aboutFreezes(c approver.ToolCall) bool {
 	switch c.Control {
 	case "unfreeze", "pause", "observe":
@@ -257,8 +257,8 @@ func aboutFreezes(c approver.ToolCall) bool {
 	return false
 }
 
-// obscured reports that the card of a call hides something that may say what runs, or where.
-// It takes the typed code, once.
+// obscured reports that the card of a call hides something that may decide what runs, or
+// where. Such a call takes the typed code only, and for once only.
 func obscured(call approver.ToolCall) bool {
 	_, hidden := call.Display().Shown()
 	return hidden || display.HidesEnvironment(call.Environment)

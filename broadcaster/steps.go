@@ -8,9 +8,8 @@ import (
 	"approver.example"
 )
 
-// Answer records a person's answer. The clock is a replier: at the deadline or
-// later the answer is ErrOverdue and the caller applies Expire instead. A yes of
-// somebody whom the verdict does not name is ErrNotAsked.
+// Answer records a person's answer. At the deadline or later it is ErrOverdue, and the caller
+// applies Expire instead. A yes of somebody whom the verdict does not name is ErrNotAsked.
 func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Pending:
@@ -54,8 +53,8 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	return r.withCallers(all), nil
 }
 
-// releaseBy is until when a yes of now may be released: a yes in time counts although
-// the release takes a moment, but the answer must reach the courier before its deadline.
+// releaseBy is until when a yes of now may be released. A yes in time counts although its
+// release takes a moment, but the answer must reach the courier before its deadline.
 func releaseBy(deadline, now time.Time) time.Time {
 	by, last := now.Add(ReplyWait), deadline.Add(-AnswerMargin)
 	if by.After(last) {
@@ -64,9 +63,8 @@ func releaseBy(deadline, now time.Time) time.Time {
 	return by
 }
 
-// Expire applies the clock: at the deadline, silence is a no, and so is an
-// approval that the agent has not taken or that could not be released, and a question
-// that reached nobody.
+// Expire applies the clock. At the deadline, silence is a no. So is an approval that the agent
+// has not taken or that could not be released, and a question that reached nobody.
 func (r Request) Expire(now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
@@ -119,8 +117,8 @@ func (r Request) Hold(callID string, fp approver.Fingerprint, holder string) (Re
 	return r, nil
 }
 
-// Withdraw takes off the calls whose couriers did not come back, and ends the request
-// if none is left.
+// Withdraw removes the calls whose couriers did not come back, and ends the request if none is
+// left.
 func (r Request) Withdraw(now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
@@ -142,8 +140,9 @@ func (r Request) Withdraw(now time.Time) (Request, error) {
 	return r.withCallers(waiting), nil
 }
 
-// End settles a request without a release, for a reason that is no person's: unreachable,
-// unrecorded, changed. It also takes back an approval that was not yet released.
+// End settles a request without a release, for a cause other than a person's answer, such as
+// unreachable people or a changed call. It also takes back an approval that was not released
+// yet.
 func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Request, error) {
 	if r.State.Settled() {
 		return r, ErrSettled
@@ -156,9 +155,9 @@ func (r Request) End(s approver.State, cause approver.Cause, now time.Time) (Req
 	return r, nil
 }
 
-// Consume releases an approved call, once, to the courier that asked, if what
-// would run now is what was shown. audit is the hash of the durable record of
-// the approval; without one nothing is released.
+// Consume releases an approved call, once, to the courier that asked, if what would run now is
+// what was shown. audit is the hash of the durable record of the approval. Without that,
+// nothing is released.
 func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
@@ -222,7 +221,7 @@ func (r Request) Share(callID string, fp approver.Fingerprint, holder string, ba
 	return r, nil
 }
 
-// Park notes that the agent was told to come back. takeBy is until when.
+// Park notes that the agent was told to come back, until takeBy at the latest.
 func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
@@ -240,9 +239,9 @@ func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	return r, nil
 }
 
-// Take is Consume for a call that came back after its request was parked. The
-// record then holds that call's id, and only that call may read the answer
-// again, until its courier's deadline.
+// Take is Consume for a call that came back after its request was parked. The record then has
+// the id of that call, and only that call may read the answer again, until its courier's
+// deadline.
 func (r Request) Take(
 	call approver.ToolCall, fp approver.Fingerprint, audit string, deadline, now time.Time,
 ) (Request, error) {
@@ -261,9 +260,9 @@ func (r Request) Take(
 	return taken, nil
 }
 
-// Attention is when the request next wants work: a card to post anew, a
-// withdrawal, the deadline, a card to update, the end of the time in which a yes
-// is repeated. Zero means never again.
+// Attention is when the request next needs work: a card to post anew, a withdrawal, the
+// deadline, a card to update, or the end of the time in which a yes is repeated. Zero means
+// never.
 func (r Request) Attention(now time.Time) time.Time {
 	var next time.Time
 	sooner := func(t time.Time) {
@@ -295,8 +294,8 @@ func (r Request) Attention(now time.Time) time.Time {
 	return next
 }
 
-// Repeat notes that the courier of callID reads the yes once more. back is since
-// when the daemon and its store have been there.
+// Repeat notes that the courier of callID reads the yes once more. back is since when the
+// daemon and its store have been available.
 func (r Request) Repeat(callID string, fp approver.Fingerprint, back, now time.Time) (Request, error) {
 	switch {
 	case !r.Released(callID, fp):
@@ -308,7 +307,7 @@ func (r Request) Repeat(callID string, fp approver.Fingerprint, back, now time.T
 	return r, nil
 }
 
-// withhold notes why the first call does not get the yes that it was released by.
+// withhold notes why the first call does not get the yes after its release.
 func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
@@ -324,9 +323,9 @@ func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
 	return redrawIfChanged(r, was), nil
 }
 
-// cancelYes ends at once the time in which a yes is given, to the first call again or to those
-// beside it. why is for the audit the cause of those that did not take it, NoCause where
-// the store cannot say which those are.
+// cancelYes ends at once the time in which a yes may be taken or read again. why is the cause
+// that the audit gives for calls that did not take it. It is NoCause if the store cannot say
+// which those are.
 func (r Request) cancelYes(why approver.Cause, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
@@ -349,9 +348,9 @@ func (r Request) cancelYes(why approver.Cause, now time.Time) (Request, error) {
 	return redrawIfChanged(r, was), nil
 }
 
-// lapse acknowledges a yes whose time is over, and notes that nobody took it if sure
-// says that an acknowledgment would have been heard. It is stored so that the next daemon
-// knows that a daemon was there while that time passed.
+// lapse ends the time in which a yes may be taken, once it is over. If sure, nobody took the
+// yes: an acknowledgment would have been heard. The step is stored so that the next daemon
+// knows that one was running during that time.
 func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	switch {
 	case !r.awaitsLapse(r.Also):
@@ -376,9 +375,9 @@ func (r Request) lapse(sure bool, back, now time.Time) (Request, error) {
 	return redrawIfChanged(r, was), nil
 }
 
-// setFate notes what became of a call that was released, and has every card say it. That
-// it ran is the last word, and is noted only where something else was. A call that took
-// the place of the one that asked may have a courier that acknowledges nothing.
+// setFate notes what became of a call after its release, and has every card show it. A report
+// that the call ran is final, and is noted only where something else was noted before. A call
+// that replaced the one that asked may have a courier that acknowledges nothing.
 func (r Request) setFate(callID string, f Fate) (Request, error) {
 	i, had, acked := r.Also.at(callID), r.Fate, !r.Acked.IsZero()
 	if i >= 0 {
@@ -407,7 +406,8 @@ func (r Request) setFate(callID string, f Fate) (Request, error) {
 	return redrawIfChanged(r, was), nil
 }
 
-// redrawIfChanged has every card brought up to date, if people are told something else than of was.
+// redrawIfChanged has every card updated if people are told something else than before the
+// step.
 func redrawIfChanged(r Request, was Request) Request {
 	if endLine(r) == endLine(was) {
 		return r

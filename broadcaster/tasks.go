@@ -11,7 +11,7 @@ import (
 	"approver.example"
 )
 
-// tasks is the work that is done in the background, as part of Run.
+// tasks is the work in the background, as part of Run.
 type tasks struct {
 	log *slog.Logger
 
@@ -61,8 +61,8 @@ func (t *tasks) running() context.Context {
 	return t.work
 }
 
-// start runs f as part of Run, which waits for it. After Run's end it does
-// nothing: the record says what is left to do.
+// start runs f as part of Run, which waits for it. After Run's end it does nothing: the record
+// says what is left to do.
 func (t *tasks) start(f func(ctx context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"approver.example/display"
 )
 
-// decider is who decided, where, and after how long.
+// deciderLine says who decided, where, and after how long.
 func deciderLine(r Request, res approver.Resolution) string {
 	return fmt.Sprintf("%s via %s · %s", display.Safe(cmp.Or(res.Person.Name, res.Person.ID)),
 		display.Platform(res.Identity.Channel), display.Duration(res.At.Sub(r.Created)))
@@ -58,7 +58,7 @@ func resultLine(r Request, res approver.Resolution) string {
 	return "⛔ Blocked · " + res.Cause.Sentence()
 }
 
-// endLine is what cards say of a request that has ended.
+// endLine is resultLine of a request that has ended.
 func endLine(r Request) string {
 	res, _ := r.Told()
 	return resultLine(r, res)
@@ -72,7 +72,7 @@ func outcomeText(r Request) string {
 	return "Approved: " + releasedText(r) + "."
 }
 
-// releasedText says what a yes released, or still releases.
+// releasedText says what a yes released, or still may release.
 func releasedText(r Request) string {
 	got, all := r.released(r.Also)
 	switch {
@@ -84,13 +84,13 @@ func releasedText(r Request) string {
 	return fmt.Sprintf("%d identical calls released to the agent, once each", all)
 }
 
-// grantedText is what people are told of a yes that waits.
+// grantedText is what people are told of a yes that waits for its call.
 func grantedText(r Request) string {
 	return "Recorded: the agent was told to come back, and may now run this call once, until " +
 		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
 }
 
-// resultLine says of a yes what became of it; empty where nothing is to be said.
+// resultLine is the line of a card that tells of a fate; empty if there is nothing to tell.
 func (f Fate) resultLine(who string) string {
 	switch f {
 	case Untaken:
@@ -102,7 +102,7 @@ func (f Fate) resultLine(who string) string {
 	return ""
 }
 
-// lateText says the same to somebody who answered later.
+// lateText tells a fate to somebody who answered too late.
 func (f Fate) lateText() string {
 	switch f {
 	case Untaken:
@@ -114,7 +114,7 @@ func (f Fate) lateText() string {
 	return "and it has been released."
 }
 
-// outcomeText says the same to the person whose yes it was; empty where nothing is to be said.
+// outcomeText tells a fate to the person who said yes; empty if there is nothing to tell.
 func (f Fate) outcomeText() string {
 	switch f {
 	case Untaken:

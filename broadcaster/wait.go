@@ -19,9 +19,9 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// whenThere does something for an answer with a store that may be away for some seconds,
-// as while it fails over: nobody taps again. What may come too late for that is kept out
-// by the compare-and-set, and ctx is the channel's own bound.
+// whenThere is patiently for a person's answer, which nobody gives twice. Only errors of the
+// store are tried again. The compare-and-set refuses what comes too late, and the channel
+// bounds ctx.
 func whenThere(ctx context.Context, do func() error) error {
 	give := time.Now().Add(StorePatience)
 	for {
@@ -32,6 +32,7 @@ func whenThere(ctx context.Context, do func() error) error {
 	}
 }
 
+// sleep waits, and reports false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -61,7 +62,7 @@ func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool 
 	return hinted(ctx, nil, most) // the watch has ended before its context
 }
 
-// jittered is d give or take a fifth: what failed at once must not come back at once.
+// jittered is d give or take a fifth, so that what failed at once does not come back at once.
 func jittered(d time.Duration) time.Duration {
 	return d - d/5 + rand.N(max(2*d/5, 1)) //nolint:gosec // nothing to guess
 }
