@@ -18,10 +18,10 @@ import (
 // audit does not take such a record, it is written once the audit works again, also by the
 // next process: the controls say since when records are missing.
 
-// maxPendingRecords bounds the records that one process keeps; the oldest are dropped first.
+// maxPendingRecords bounds the records that one process keeps. The oldest are dropped first.
 const maxPendingRecords = 64
 
-// recordedLate ends the note of a record that came late.
+// recordedLate ends the note of a record that was written late.
 const recordedLate = " (recorded late: the audit could not be written then)"
 
 // pendingRecords are records that the audit did not take yet, oldest first.
@@ -52,7 +52,7 @@ func (o *pendingRecords) has() bool {
 	return len(o.of) > 0
 }
 
-// A backlog has what the audit is to be told once it works again.
+// A backlog writes records to the audit that failed before.
 type backlog struct {
 	records *records
 	audit   approver.Recorder
@@ -64,7 +64,7 @@ type backlog struct {
 	loss    loss
 }
 
-// record records what is so already, now or later.
+// record records something that has taken effect already, now or later.
 func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	_, err := l.audit.Record(ctx, r)
 	if err == nil {
@@ -84,7 +84,8 @@ func (l *backlog) record(ctx context.Context, r approver.Record) error {
 	return err
 }
 
-// flush writes the missing records: those of this process, and those that the controls tell of.
+// flush writes the missing records: those of this process, and those that follow from the
+// controls.
 func (l *backlog) flush(ctx context.Context, c Controls) error {
 	all := l.pending.take()
 	for _, r := range c.unrecorded() {
@@ -114,7 +115,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 	return err
 }
 
-// unrecorded is what the controls have of the time since when the audit lacks something.
+// unrecorded returns the records of what the controls say happened since the audit failed.
 func (c Controls) unrecorded() (all []approver.Record) {
 	since := func(at time.Time) bool { return !c.Unrecorded.IsZero() && !at.Before(c.Unrecorded) }
 	if c.Frozen() && since(c.Burned) {
@@ -163,13 +164,13 @@ func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
 	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
 }
 
-// A loss is what was told of controls that were lost, until the store has some again.
+// A loss is the last reported loss of the controls, until the store has controls again.
 type loss struct {
 	mu  sync.Mutex
 	why string
 }
 
-// first reports whether this is not told yet.
+// first reports whether this loss was not reported yet.
 func (l *loss) first(why string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,15 +179,14 @@ func (l *loss) first(why string) bool {
 	return is
 }
 
-// over forgets it.
+// over forgets the loss.
 func (l *loss) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = ""
 }
 
-// tellLoss alarms, once, because the store cannot be believed: of controls that it has lost
-// before something is written in their place, whoever does that.
+// tellLoss raises an alarm, once, before a record replaces controls that the store has lost.
 func (l *backlog) tellLoss(ctx context.Context, why string) error {
 	if !l.loss.first(why) {
 		return nil

@@ -69,10 +69,10 @@ const (
 	holdKeep = 48 * time.Hour
 )
 
-// maxNamed is how many freezes are named in one line.
+// maxNamed is how many freezes one line names.
 const maxNamed = 5
 
-// cutText is a text of at most this many bytes, with a mark where something is missing.
+// cutText shortens a text to a number of bytes, and marks the cut.
 func cutText(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
@@ -82,8 +82,8 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most-len(mark)], "") + mark
 }
 
-// shortName is the id of a person or an account, or of one that is longer than any list
-// may have, its hash.
+// shortName is the id of a person or an account. An id that is longer than a list may have is
+// replaced by its hash.
 func shortName(s string) string {
 	if len(s) <= MaxName {
 		return s
@@ -91,7 +91,7 @@ func shortName(s string) string {
 	return shortSession(s)
 }
 
-// shortSession is a session, or of a long one its hash.
+// shortSession is a session, or the hash of a long one.
 func shortSession(s string) string {
 	if len(s) <= maxSession {
 		return s

@@ -53,10 +53,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// A Broadcaster puts calls before people: on every destination at once, the
-// first authorised answer wins, every card is brought up to date, silence is a
-// no. Everything that must survive a crash is in the store; several
-// Broadcasters may share one.
+// A Broadcaster puts calls before people; see the package comment. Several Broadcasters may
+// share one store.
 type Broadcaster struct {
 	Options
 	process   string // an id of this process
@@ -90,9 +88,8 @@ type Broadcaster struct {
 	receivers *receivers
 }
 
-// NewBroadcaster checks the parts. It refuses a destination without a channel.
-// Without people, or without destinations, every call that it is asked about is
-// denied.
+// NewBroadcaster checks the options and composes the parts. It refuses a destination without a
+// channel. Without people or destinations, every call is denied.
 func NewBroadcaster(o Options) (*Broadcaster, error) {
 	b := &Broadcaster{Options: o, process: uuid.NewString(), handovers: &handovers{}}
 	if b.Mark == nil {
@@ -143,7 +140,7 @@ func (o *Options) check() error {
 	return errors.Join(errs...)
 }
 
-// compose makes the parts and gives each what it needs: below all else the store and the clock.
+// compose makes the parts and connects them. Parts may use those that are made before them.
 func (b *Broadcaster) compose() {
 	o := &b.Options
 	b.tasks = &tasks{log: o.Log, ready: make(chan struct{})}
@@ -227,13 +224,14 @@ func (b *Broadcaster) compose() {
 	}
 }
 
-// Run runs the channels and the clock until ctx ends, then waits for all work
-// that was begun. Requests that are open then stay open for the next process.
-// A channel that ends by itself, as where its token was revoked, does not stop the
-// others. Its error is logged once; it is run again after Options.RunAgain, and then
-// ever more rarely, up to every five minutes. Until it is back it gets no cards, whose
-// buttons nobody would hear. The errors of those that are not back at the end are
-// returned.
+// Run runs the channels and the background work until ctx ends, then waits for all work that
+// was started. Open requests stay open for the next process.
+//
+// A channel that ends by itself, because its token was revoked for example, does not stop the
+// others. Its error is logged once. It is run again after Options.RunAgain, and then less and
+// less often, up to every five minutes. Until it is back it gets no cards, because nobody
+// would receive their buttons. Run returns the errors of the channels that are not back at the
+// end.
 func (b *Broadcaster) Run(ctx context.Context) error {
 	if err := b.tasks.begin(ctx); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"approver.example/display"
 )
 
-// Controls are in one record of the store, so that they change at once for
-// every daemon that shares it. The zero value is neither frozen, paused nor
-// observing; what a store without a record says is a freeze.
+// Controls are one record of the store, so that they change at once for every daemon that
+// shares it. The zero value is neither frozen, paused nor observing. A store without a record
+// counts as frozen.
 type Controls struct {
 	// Version counts the changes: it never goes back.
 	Version uint64 `json:"version,omitempty"`
@@ -59,8 +59,8 @@ type Freeze struct {
 	Who string `json:"-"`
 }
 
-// also is the reason of a freeze that somebody froze once more, for another reason. Where
-// both have no room, the first one keeps it: the audit has each.
+// also adds the reason of a second freeze. If both are too long, the first one stays: the
+// audit has each.
 func (f Freeze) also(by, reason string) string {
 	switch {
 	case reason == "" || f.Reason == reason || strings.Contains("; "+f.Reason, "; "+reason+" ("+by+")"):
@@ -74,7 +74,7 @@ func (f Freeze) also(by, reason string) string {
 	return f.Reason
 }
 
-// beside is a freeze in the place of controls that were lost: it says so first.
+// beside is a freeze that replaces lost controls: its reason names the loss first.
 func (f Freeze) beside(other Freeze) Freeze {
 	f.At = other.At
 	why := other.Reason
@@ -85,7 +85,7 @@ func (f Freeze) beside(other Freeze) Freeze {
 	return f
 }
 
-// bounded is the same freeze in a few words.
+// bounded shortens the texts of a freeze.
 func (f Freeze) bounded() Freeze {
 	f.By, f.Reason = cutText(f.By, maxBy), cutText(f.Reason, maxReason)
 	return f
@@ -111,7 +111,7 @@ type Observe struct {
 	By    string    `json:"by"`
 }
 
-// notice is what status, cards and logs say of it.
+// notice describes observe mode for status, cards and logs.
 func (o Observe) notice() string {
 	return "OBSERVING until " + o.Until.UTC().Format("2006-01-02 15:04 UTC") + " by " + display.Safe(o.By) +
 		": nothing is asked or denied, it is only recorded"
@@ -124,7 +124,7 @@ const (
 	DefaultObserve = 7 * 24 * time.Hour
 )
 
-// starting checks a time and begins it.
+// starting checks a duration and returns the Observe that begins now.
 func starting(now time.Time, d time.Duration, by string) (Observe, error) {
 	if d < MinObserve || d > MaxObserve {
 		return Observe{}, fmt.Errorf("observing for %v: from %v to %d days are possible", d, MinObserve,
@@ -148,7 +148,7 @@ type heldFreeze struct {
 	why    string    // what the store said
 }
 
-// is reports whether both are of the same freezes.
+// is reports whether both are the same freezes.
 func (f *heldFreeze) is(g *heldFreeze) bool {
 	return f != nil && g != nil && f.in(g.Freeze) && f.last.Equal(g.last)
 }
@@ -169,14 +169,13 @@ func (c Controls) Observing(now time.Time) bool {
 	return !c.Frozen() && now.Before(c.Observe.Until)
 }
 
-// Burns reports whether a yes to what was made at this time must not run
-// anything.
+// Burns reports whether a freeze voids a yes to a request that was made at this time.
 func (c Controls) Burns(made time.Time) bool {
 	return c.Frozen() || !c.Burned.IsZero() && !made.After(c.Burned)
 }
 
-// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes
-// to this call that was made at that time.
+// BurnsFor reports whether a freeze, of everything or of the call's agent, voids a yes to this
+// call whose request was made at that time.
 func (c Controls) BurnsFor(call approver.ToolCall, made time.Time) bool {
 	if c.Burns(made) {
 		return true
@@ -209,12 +208,12 @@ func (c Controls) Held() []Hold {
 	return slices.DeleteFunc(slices.Clone(c.Holds), func(h Hold) bool { return h.At.IsZero() })
 }
 
-// hidden reports whether a freeze holds here that people do not see behind the one that the
-// store has.
+// hidden reports whether this process holds a freeze that people do not see, because the store
+// has another one.
 func (c Controls) hidden() bool { return c.held != nil && c.Frozen() && !c.held.in(c.Freeze) }
 
-// SameFreezes reports whether no freeze, of everything or of an agent, began or
-// ended between these controls and others.
+// SameFreezes reports whether no freeze, of everything or of one agent, began or ended between
+// c and d.
 func (c Controls) SameFreezes(d Controls) bool {
 	return c.Burned.Equal(d.Burned) && slices.EqualFunc(c.Holds, d.Holds, func(a, b Hold) bool {
 		return a.At.Equal(b.At) && a.Burned.Equal(b.Burned) && a.Who == b.Who
@@ -239,7 +238,7 @@ var (
 		"count: look at approver people list, and ask anew")
 )
 
-// Removal returns the removal of whoever has this account, if they are away.
+// Removal returns the removal of the person who has this account, if they are removed.
 func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, bool) {
 	for _, r := range c.Removed {
 		if r.Stands() && r.is(id, who) {
@@ -249,22 +248,22 @@ func (c Controls) Removal(id approver.Identity, who approver.Person) (Removal, b
 	return Removal{}, false
 }
 
-// Away returns the people who are away.
+// Away returns the removals in force.
 func (c Controls) Away() []Removal {
 	return slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool { return !r.Stands() })
 }
 
-// takesBack reports whether an answer is void because whoever gave it was removed after
-// it, also if they are back.
+// takesBack reports whether a yes is void because the person who gave it was removed after it,
+// even if they were brought back.
 func (c Controls) takesBack(res approver.Resolution) bool {
 	return res.Cause == approver.ByPerson && res.Approve && slices.ContainsFunc(c.Removed, func(r Removal) bool {
 		return r.is(res.Identity, res.Person) && (r.Stands() || !res.At.After(r.Back))
 	})
 }
 
-// StillAs fails if a freeze began or ended, or somebody was removed, since people were
-// asked about these controls, also if that is over: they said yes to how it was before,
-// and it may be a yes of who was removed.
+// StillAs fails if a freeze began or ended, or somebody was removed, since people were asked
+// about these controls, even if that is over. They said yes to the earlier state, and the yes
+// may come from the person who was removed.
 func (c Controls) StillAs(asked Controls) error { return c.stillAs(&asked) }
 
 func (c Controls) stillAs(asked *Controls) error {
@@ -296,7 +295,7 @@ func (c Controls) Notice(now time.Time) string {
 	return strings.Join(c.loosened(now), "")
 }
 
-// loosened says whether something is observed or paused.
+// loosened describes the observe mode or the pause in force.
 func (c Controls) loosened(now time.Time) []string {
 	var text string
 	switch {
@@ -314,7 +313,7 @@ func (c Controls) loosened(now time.Time) []string {
 	return []string{text}
 }
 
-// Loosened says which pause and observe mode are in force; empty if none is.
+// Loosened describes the pause and the observe mode in force; empty if there is none.
 func (c Controls) Loosened(now time.Time) string { return c.endLoosened(now) }
 
 // FrozenText says what is frozen, for people; empty if nothing is.
@@ -332,7 +331,7 @@ func (c Controls) FrozenText() string {
 	return strings.Join(parts, "; ")
 }
 
-// FreezeLines say of each freeze that holds what it stops, by whom, since when and why.
+// FreezeLines say of each freeze in force what it stops, by whom, since when and why.
 func (c Controls) FreezeLines() (lines []string) {
 	line := func(what string, f Freeze) {
 		text := what + ": frozen by " + display.SafeLine(f.By)
