@@ -25,9 +25,8 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
 		}
 		level := slog.LevelWarn
-		if limited || errors.Is(err, context.Canceled) || errors.Is(err, approver.ErrOutdated) ||
-			errors.Is(err, errNobodyLeft) || errors.Is(err, errNobody) || errors.Is(err, errNoTime) {
-			level = slog.LevelDebug // the line of the answer says why, and that an agent was stopped is no trouble
+		if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
+			level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem
 		}
 		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
 		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
@@ -99,10 +98,7 @@ func (b *Broadcaster) ask(
 func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	watchCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint, err := b.Store.Watch(watchCtx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil // polling alone will do
-	}
+	hint := hints(watchCtx, b.Store, approver.Key("req", r.ID))
 	var seen approver.Rev
 	var there time.Time // when the record was last there
 	for {
@@ -134,18 +130,9 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 				wait = min(wait, max(time.Until(call.ParkAt), retryEvery))
 			}
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !hinted(ctx, &hint, wait) {
 			return r, b.leave(ctx, r.ID, holder)
 		}
-		timer.Stop()
 	}
 }
 

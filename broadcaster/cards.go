@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,7 +65,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	c.Push = display.PushLine(r.Verdict.Severity.String(), r.Call.Display().PushParts(shown)...)
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
-		if commonFate(r).resultLine("") != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
+		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
 			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
 		}
 	} else if r.Granted() {
@@ -183,37 +184,25 @@ func withCallers(c approver.Card, r Request, p Posting) (approver.Card, bool) {
 	return c, size <= maxEditedCard && len(c.Notice) <= maxEditedNotice
 }
 
-// callersNotice says on a card how many identical calls wait, and what a yes from this
-// card does.
+// callersNotice says on a card how many identical calls wait, and how many of them a yes from
+// this card runs. A card that must not show further calls is for those that it showed: see
+// Posting.Late.
 func callersNotice(r Request, p Posting) string {
-	n := 1 + len(r.Also)
-	if p.Late && mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double() {
-		return lateNotice(r, p, n)
-	}
+	all := r.callers()
+	n, runs, shared := len(all), 1, mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double()
 	switch {
+	case shared && p.Late:
+		runs = len(slices.DeleteFunc(all, func(c Caller) bool { return c.N > p.Upto }))
+	case shared:
+		runs = n
 	case r.N > 0 && p.double():
-		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
-	case n == 1 && r.Joined > 0:
-		return "One call waits."
-	case n == 1:
-		return ""
-	case mayShare(r.Verdict, r.Fingerprint, r.Call) && !p.double():
-		return fmt.Sprintf("%d identical calls wait: a yes runs each of them once.", n)
-	}
-	return fmt.Sprintf("%d identical calls wait: a yes runs one, the others are asked again.", n)
-}
-
-// lateNotice is callersNotice for a card that must not show further calls: see Posting.Late.
-func lateNotice(r Request, p Posting, n int) string {
-	runs := 0
-	for _, c := range r.callers() {
-		if c.N <= p.Upto {
-			runs++
-		}
+		runs = 0
 	}
 	switch {
 	case runs == 0:
 		return fmt.Sprintf("The call of this card has ended: a yes runs nothing, waiting calls (%d) are asked again.", n)
+	case n == 1 && r.Joined == 0:
+		return ""
 	case n == 1:
 		return "One call waits."
 	case runs == n:

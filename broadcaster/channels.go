@@ -85,10 +85,7 @@ func (h *Channels) screen(channel string) bool {
 // volatile reports whether one of these cards was on a channel whose messages do not outlive
 // the process.
 func (h *Channels) volatile(r Request, postings []int) bool {
-	return slices.ContainsFunc(postings, func(i int) bool {
-		_, is := h.byName[r.Postings[i].To.Channel].(approver.Presence)
-		return is
-	})
+	return slices.ContainsFunc(postings, func(i int) bool { return h.screen(r.Postings[i].To.Channel) })
 }
 
 // updateOne edits one card.
@@ -158,12 +155,12 @@ const seeLog = ". The operator finds why in approver's log, and in what approver
 func (h *Channels) unreached(r Request) string {
 	elsewhere := "and no other channel is configured"
 	for _, to := range h.destinations {
-		if _, volatile := h.byName[to.Channel].(approver.Presence); !volatile {
+		if !h.screen(to.Channel) {
 			elsewhere = "and this was to be asked nowhere else"
 		}
 	}
 	for _, p := range r.Postings {
-		if _, volatile := h.byName[p.To.Channel].(approver.Presence); !volatile {
+		if !h.screen(p.To.Channel) {
 			return seeLog
 		}
 	}

@@ -31,7 +31,7 @@ func (m *codes) mint(r *Request, to []approver.Destination, now time.Time) ([]co
 			return nil, err
 		}
 		p := Posting{To: d, Until: now.Add(sendingFor), Code: w.hash}
-		if _, volatile := m.channels.byName[d.Channel].(approver.Presence); volatile {
+		if m.channels.screen(d.Channel) {
 			p.Hub = m.host
 		}
 		r.Postings, ways = append(r.Postings, p), append(ways, w)

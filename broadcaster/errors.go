@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"approver.example"
 	"approver.example/broadcaster/sealing"
@@ -66,43 +67,33 @@ var ErrIncomplete = errors.New("some requests cannot be read")
 // agent waits for people anyway, so it can wait for the store.
 func passing(err error) bool {
 	var many *approver.TooManyError
-	if errors.As(err, &many) {
-		return false
-	}
-	if isVoid(err) {
-		return false
-	}
-	for _, final := range []error{ErrNotBound, approver.ErrTampered, sealing.ErrUnknownKey, approver.ErrNotFound,
-		approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft} {
-		if errors.Is(err, final) {
-			return false
-		}
-	}
-	return true
+	return !errors.As(err, &many) && !isVoid(err) && !isAny(err, ErrNotBound, approver.ErrTampered, sealing.ErrUnknownKey,
+		approver.ErrNotFound, approver.ErrConflict, errNoTime, errTooOld, errReused, errNotRunning, errNobody, errNobodyLeft)
 }
 
 // comesBack reports an error of the store that may be over soon. An error that the record
 // itself gives is not one.
 func comesBack(err error) bool {
-	for _, said := range []error{ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord} {
-		if errors.Is(err, said) {
-			return false
-		}
-	}
-	return passing(err)
+	return passing(err) &&
+		!isAny(err, ErrSettled, ErrTooSoon, approver.ErrOverdue, ErrNotAsked, errNoChange, errNoRecord)
 }
 
 // unreadable reports a record that nobody can read any more: its key was taken away, it was
 // changed, or another version wrote it. It answers no call, and must not block calls that
 // could have waited with it.
 func unreadable(err error) bool {
-	return errors.Is(err, errNoRecord) || errors.Is(err, sealing.ErrUnknownKey) || errors.Is(err, approver.ErrTampered)
+	return isAny(err, errNoRecord, sealing.ErrUnknownKey, approver.ErrTampered)
 }
 
 // isVoid reports an error of Controls.void. Every other error is one of the store, which may
 // say more later.
 func isVoid(err error) bool {
-	return errors.Is(err, errBurned) || errors.Is(err, errHeld) || errors.Is(err, errTakenBack) || errors.Is(err, errNoYes)
+	return isAny(err, errBurned, errHeld, errTakenBack, errNoYes)
+}
+
+// isAny reports whether err is one of several.
+func isAny(err error, several ...error) bool {
+	return slices.ContainsFunc(several, func(one error) bool { return errors.Is(err, one) })
 }
 
 // causeOf is the cause that the audit and the cards give when err withholds a yes.
@@ -135,19 +126,14 @@ func overLimit(why approver.Verdict, err error) (approver.Verdict, bool) {
 
 // publicCause says what the agent may know of an internal error.
 func publicCause(err error) string {
+	for _, plain := range []error{errAnswered, errBurned, errHeld, errTakenBack, errNoYes, approver.ErrOutdated} {
+		if errors.Is(err, plain) {
+			return plain.Error()
+		}
+	}
 	switch {
 	case errors.Is(err, ErrNotBound):
 		return "the call is not the one that was put before people"
-	case errors.Is(err, errAnswered):
-		return errAnswered.Error()
-	case errors.Is(err, errBurned):
-		return errBurned.Error()
-	case errors.Is(err, errHeld):
-		return errHeld.Error()
-	case errors.Is(err, errTakenBack):
-		return errTakenBack.Error()
-	case errors.Is(err, errNoYes):
-		return errNoYes.Error()
 	case errors.Is(err, errNobodyLeft):
 		return "nobody is left who could approve it. Only the owner of the installation can mend that: " +
 			"approver status says how"
@@ -157,8 +143,6 @@ func publicCause(err error) string {
 		return "approver is shutting down"
 	case errors.Is(err, errTooOld):
 		return "its request has ended"
-	case errors.Is(err, approver.ErrOutdated):
-		return approver.ErrOutdated.Error()
 	case errors.Is(err, errNoTime):
 		return "the hook's own deadline leaves no time to ask anyone: raise --deadline and the agent's hook timeout"
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

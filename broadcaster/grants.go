@@ -92,7 +92,6 @@ func (g lastingGrant) holds(
 	call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, c Controls, now time.Time,
 ) bool {
 	r, term := g.Request, g.Request.Resolution.Grant
-	r.Parked = true // shares asks for no more than what must be the same
 	switch {
 	case g.Ended != "" || !now.Before(g.Until) || c.void(r, call) != nil || !r.Resolution.Approve:
 		return false
@@ -107,7 +106,7 @@ func (g lastingGrant) holds(
 	case obscured(r.Call): // kept by an approver that did not know of it
 		return false
 	}
-	return term.Lasts() && r.Parked && sameCall(r.Call, call, r.Fingerprint, fp)
+	return term.Lasts() && sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
 // mayLast reports whether a yes to a request may last. A yes that lasts is for all later

@@ -33,9 +33,7 @@ func (f *finder) locate(
 	ctx context.Context, rep approver.Reply, who approver.Person,
 ) (Request, Posting, *approver.Outcome) {
 	if rep.Method == approver.NoMethod {
-		return Request{}, Posting{}, &approver.Outcome{
-			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
-		}
+		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
 	lock := lockKey(who, rep)
 	if !rep.Code.IsZero() {
@@ -84,6 +82,11 @@ func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting
 	return r, Posting{}, unknown
 }
 
+// none is the result when no request is found.
+func none(kind approver.OutcomeKind, text string) (Request, Posting, *approver.Outcome) {
+	return Request{}, Posting{}, &approver.Outcome{Kind: kind, Text: text}
+}
+
 func lockedOut(until time.Time) *approver.Outcome {
 	return &approver.Outcome{Kind: approver.OutcomeLocked, Text: fmt.Sprintf(
 		"Too many wrong codes: your codes and approvals are locked in this conversation until %s UTC. The Deny button "+
@@ -108,7 +111,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 	waiting, stop := context.WithTimeout(ctx, PostTimeout)
 	defer stop()
 	var hint <-chan struct{}
-	for {
+	for watched := false; ; {
 		r, err := f.requests.loadPatiently(ctx, rep.Request)
 		if errors.Is(err, approver.ErrNotFound) {
 			return Request{}, Posting{}, f.forgotten(rep)
@@ -140,13 +143,11 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			return f.foundCard(ctx, r, lost, rep.Message)
 		}
 		// A fast thumb can be ahead of the platform's answer to our own post.
-		if sending && hint == nil {
-			if hint, err = f.store.Watch(waiting, approver.Key("req", r.ID)); err != nil {
-				hint = nil
-			}
+		if sending && !watched {
+			watched, hint = true, hints(waiting, f.store, approver.Key("req", r.ID))
 		}
 		switch {
-		case sending && hinted(waiting, hint, retryEvery):
+		case sending && hinted(waiting, &hint, retryEvery):
 			continue
 		case lost >= 0 && rep.Method.OnCard():
 			return f.foundCard(ctx, r, lost, rep.Message)
@@ -161,9 +162,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 // byCode finds the request of a typed code, and counts wrong codes.
 func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (Request, Posting, *approver.Outcome) {
 	if rep.Method != approver.ByCode && rep.Method != approver.ByCommand {
-		return Request{}, Posting{}, &approver.Outcome{
-			Kind: approver.OutcomeRefused, Text: "This answer has no form that counts.",
-		}
+		return none(approver.OutcomeRefused, "This answer has no form that counts.")
 	}
 	// The try is counted before the code is looked up, and given back if the code
 	// was right: many tries at once are no way around the count.
@@ -197,7 +196,7 @@ func (f *finder) byCode(ctx context.Context, rep approver.Reply, lock string) (R
 		text = fmt.Sprintf("No request here has that code. Too many wrong codes: you are locked out in this conversation "+
 			"for %d minutes.", int(LockFor.Minutes()))
 	}
-	return Request{}, Posting{}, &approver.Outcome{Kind: approver.OutcomeUnknown, Text: text}
+	return none(approver.OutcomeUnknown, text)
 }
 
 // postingOfCode returns ErrNotFound for every wrong code, so that a guesser learns nothing

@@ -25,17 +25,21 @@ func (a *Answers) outcome(
 	if settled {
 		r, settled = a.releases.awaitHandover(ctx, r)
 	}
-	mine := r.Resolution.Person.ID == who.ID && r.Resolution.Identity == (approver.Identity{Channel: rep.Channel,
-		ID: rep.Sender})
+	mine := answeredBy(r.Resolution, rep, who)
+	recorded := func(text string) (Request, approver.Outcome) { return r, told(approver.OutcomeRecorded, text) }
+	const (
+		second  = "Somebody else has already answered this request."
+		pending = "Your yes is recorded. The card says in a moment what became of it."
+	)
 	if !settled {
-		if mine && r.Granted() {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded, Text: grantedText(r)}
+		switch {
+		case mine && r.Granted():
+			return recorded(grantedText(r))
+		case mine && (r.State == approver.Approved || r.State == approver.Consumed):
+			return recorded("Your yes is recorded. The agent has not taken it yet; " +
+				"if it does not before the deadline, nothing runs.")
 		}
-		if mine && (r.State == approver.Approved || r.State == approver.Consumed) {
-			return r, approver.Outcome{Kind: approver.OutcomeRecorded,
-				Text: "Your yes is recorded. The agent has not taken it yet; if it does not before the deadline, nothing runs."}
-		}
-		return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+		return r, told(approver.OutcomeTooLate, second)
 	}
 	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
@@ -44,21 +48,15 @@ func (a *Answers) outcome(
 		}
 		switch {
 		case !mine:
-			return r, approver.Outcome{Kind: approver.OutcomeTooLate, Text: "Somebody else has already answered this request."}
+			return r, told(approver.OutcomeTooLate, second)
 		case slow:
-			return r, approver.Outcome{
-				Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
-			}
+			return recorded(pending)
 		}
-		return r, approver.Outcome{
-			Kind: approver.OutcomeRecorded, Text: "Your answer is stored, but the audit has a problem. Look at approver's log.",
-		}
+		return recorded("Your answer is stored, but the audit has a problem. Look at approver's log.")
 	}
 	a.editor.settle(r.ID)
 	if mine && r.Withheld != approver.NoCause && r.hasUntaken(r.Also) { // most likely the others do not get it either
-		return r, approver.Outcome{
-			Kind: approver.OutcomeRecorded, Text: "Your yes is recorded. The card says in a moment what became of it.",
-		}
+		return recorded(pending)
 	}
 	out := outcomeOf(r, rep, who)
 	if out.Kind == approver.OutcomeApproved && r.Call.AboutApprover() {
@@ -77,55 +75,51 @@ func (a *Answers) outcome(
 // outcomeOf is what a person is told of their reply to a settled request.
 func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outcome {
 	res, settled := r.Told()
-	name := cmp.Or(res.Person.Name, res.Person.ID)
-	mine := res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+	name, where := cmp.Or(res.Person.Name, res.Person.ID), display.Platform(res.Identity.Channel)
+	mine := answeredBy(res, rep, who)
 	late := approver.OutcomeTooLate
 	if !rep.Code.IsZero() {
 		late = approver.OutcomeUsed
 	}
 	switch {
 	case !settled:
-		return approver.Outcome{Kind: approver.OutcomeRefused, Text: "The request is still open; this answer does not count."}
-	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone &&
-		!r.Parked: // it had left, or did so while it was to be given the yes
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Your yes released nothing: " + res.Cause.Sentence() + ".",
-		}
+		return told(approver.OutcomeRefused, "The request is still open; this answer does not count.")
+	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked: // the agent left, maybe during the release
+		return told(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
 	case unusedYes(r, rep, who):
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Your yes came in time, but approver released nothing: " +
-				res.Cause.Sentence() + ".",
-		}
+		return told(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
+			res.Cause.Sentence()+".")
 	case res.Cause != approver.ByPerson:
-		return approver.Outcome{
-			Kind: approver.OutcomeExpired, Text: "Too late: " + res.Cause.Sentence() + ", so approver released nothing.",
-		}
+		return told(approver.OutcomeExpired, "Too late: "+res.Cause.Sentence()+", so approver released nothing.")
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: fmt.Sprintf("Approved: %s, by your first answer. "+
-			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant)}
+		return told(approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
+			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant))
+	case mine && res.Approve && rep.Approve && r.Call.AboutApprover():
+		return told(approver.OutcomeApproved, r.Call.Display().ApprovedText())
 	case mine && res.Approve && rep.Approve:
-		if r.Call.AboutApprover() {
-			return approver.Outcome{Kind: approver.OutcomeApproved, Text: r.Call.Display().ApprovedText()}
-		}
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: outcomeText(r)}
+		return told(approver.OutcomeApproved, outcomeText(r))
 	case mine && !res.Approve && !rep.Approve:
-		return approver.Outcome{Kind: approver.OutcomeDenied, Text: "Denied: the agent has been told."}
+		return told(approver.OutcomeDenied, "Denied: the agent has been told.")
 	case res.Approve:
-		return approver.Outcome{
-			Kind: late, Text: fmt.Sprintf("Too late: %s approved it via %s, %s", name, display.Platform(res.Identity.Channel),
-				commonFate(r).lateText()),
-		}
+		return told(late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
 	}
-	return approver.Outcome{
-		Kind: late, Text: fmt.Sprintf("Too late: %s denied it via %s.", name, display.Platform(res.Identity.Channel)),
-	}
+	return told(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
+}
+
+func told(kind approver.OutcomeKind, text string) approver.Outcome {
+	return approver.Outcome{Kind: kind, Text: text}
+}
+
+// answeredBy reports that an answer is the person's own, from the account that replies now.
+func answeredBy(res approver.Resolution, rep approver.Reply, who approver.Person) bool {
+	return res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
 }
 
 // unusedYes reports that an answer is the yes that ended r, and that nothing was released.
 func unusedYes(r Request, rep approver.Reply, who approver.Person) bool {
 	res, settled := r.Told()
 	return settled && rep.Approve && !res.Approve && res.Cause != approver.ByPerson && who.ID != "" &&
-		res.Person.ID == who.ID && res.Identity == (approver.Identity{Channel: rep.Channel, ID: rep.Sender})
+		answeredBy(res, rep, who)
 }
 
 // wasInTime reports that an answer arrived before the deadline, although it was stored after
@@ -153,16 +147,16 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 	case "observe":
 		text, done = "Approved: observe mode has begun.", Controls.Observing
 	default:
-		return approver.Outcome{Kind: approver.OutcomeApproved, Text: call.Display().ApprovedText()}
+		return told(approver.OutcomeApproved, call.Display().ApprovedText())
 	}
 	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
 		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
-			return approver.Outcome{Kind: approver.OutcomeApproved, Text: text}
+			return told(approver.OutcomeApproved, text)
 		}
 		_ = sleep(ctx, retryEvery)
 	}
-	return approver.Outcome{Kind: approver.OutcomeRecorded,
-		Text: "Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log."}
+	return told(approver.OutcomeRecorded,
+		"Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log.")
 }
 
 // proposed is what somebody is told who approved for always: the rule to add to the policy. It

@@ -182,10 +182,7 @@ func (d *poster) postOne(
 func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, more time.Duration) time.Duration {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	hint, err := d.store.Watch(ctx, approver.Key("req", id))
-	if err != nil {
-		hint = nil
-	}
+	hint := hints(ctx, d.store, approver.Key("req", id))
 	over, there := time.Now().Add(pause), time.Now()
 	for {
 		r, _, now, err := d.requests.loadNow(ctx, id)
@@ -206,7 +203,7 @@ func (d *poster) waitWhileWanted(ctx context.Context, id string, i int, pause, m
 		default:
 			wait, there = min(wait, left), time.Now()
 		}
-		if !hinted(ctx, hint, wait) {
+		if !hinted(ctx, &hint, wait) {
 			return 0
 		}
 	}

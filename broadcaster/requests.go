@@ -329,28 +329,16 @@ func (q *Requests) untilSettled(ctx context.Context, r Request) (Request, bool) 
 	if r.State.Settled() {
 		return r, true
 	}
-	hint, err := q.store.Watch(ctx, approver.Key("req", r.ID))
-	if err != nil {
-		hint = nil
-	}
+	hint := hints(ctx, q.store, approver.Key("req", r.ID))
 	for {
 		if fresh, _, err := q.load(ctx, r.ID); err == nil {
 			if r = fresh; r.State.Settled() {
 				return r, true
 			}
 		}
-		timer := time.NewTimer(pollEvery)
-		select {
-		case _, ok := <-hint:
-			if !ok {
-				hint = nil
-			}
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !hinted(ctx, &hint, pollEvery) {
 			return r, false
 		}
-		timer.Stop()
 	}
 }
 

@@ -18,8 +18,8 @@ func deciderLine(r Request, res approver.Resolution) string {
 func resultLine(r Request, res approver.Resolution) string {
 	took, who := display.Duration(res.At.Sub(r.Created)), deciderLine(r, res)
 	switch {
-	case res.Approve && commonFate(r).resultLine(who) != "":
-		return commonFate(r).resultLine(who)
+	case res.Approve && fateTexts[commonFate(r)].card != "":
+		return "↩ Approved by " + who + fateTexts[commonFate(r)].card
 	case res.Approve && refusedAgain(r):
 		return "↩ Approved by " + who + " · not given again to the agent that came back for it: " + r.Withheld.Sentence()
 	case res.Approve && len(r.Also) > 0:
@@ -66,7 +66,7 @@ func endLine(r Request) string {
 
 // outcomeText says of a yes what became of it to the person whose yes it was.
 func outcomeText(r Request) string {
-	if text := commonFate(r).outcomeText(); text != "" {
+	if text := fateTexts[commonFate(r)].winner; text != "" {
 		return text
 	}
 	return "Approved: " + releasedText(r) + "."
@@ -90,39 +90,24 @@ func grantedText(r Request) string {
 		r.TakeBy.UTC().Format("15:04:05 UTC") + "."
 }
 
-// resultLine is the line of a card that tells of a fate; empty if there is nothing to tell.
-func (f Fate) resultLine(who string) string {
-	switch f {
-	case Untaken:
-		return "↩ Approved by " + who + " · nobody took the answer: the agent was gone, and most likely nothing ran"
-	case NotRun:
-		return "↩ Approved by " + who + " · the agent reported no run of it: most likely its own rules or mode refused it"
-	case NoFate, DidRun:
-	}
-	return ""
-}
-
-// lateText tells a fate to somebody who answered too late.
-func (f Fate) lateText() string {
-	switch f {
-	case Untaken:
-		return "but nobody took the answer: the agent was gone, and most likely nothing ran."
-	case NotRun:
-		return "and the agent reported no run of it."
-	case NoFate, DidRun:
-	}
-	return "and it has been released."
-}
-
-// outcomeText tells a fate to the person who said yes; empty if there is nothing to tell.
-func (f Fate) outcomeText() string {
-	switch f {
-	case Untaken:
-		return "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran."
-	case NotRun:
-		return "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
-			"refused it."
-	case NoFate, DidRun:
-	}
-	return ""
+// fateTexts tell people what became of a released call. Empty means that there is nothing to
+// tell: nothing was reported, or the call ran.
+var fateTexts = [...]struct {
+	card   string // after who approved it
+	winner string // to the person who said yes
+	late   string // to somebody who answered too late
+}{
+	NoFate: {late: "and it has been released."},
+	DidRun: {late: "and it has been released."},
+	Untaken: {
+		card:   " · nobody took the answer: the agent was gone, and most likely nothing ran",
+		winner: "Approved, but nobody took the answer: the agent was gone, and most likely nothing ran.",
+		late:   "but nobody took the answer: the agent was gone, and most likely nothing ran.",
+	},
+	NotRun: {
+		card: " · the agent reported no run of it: most likely its own rules or mode refused it",
+		winner: "Approved and released to the agent, which reported no run of it: most likely its own rules or mode " +
+			"refused it.",
+		late: "and the agent reported no run of it.",
+	},
 }

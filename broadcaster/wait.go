@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"approver.example"
 )
 
 // patiently does something with a store that may be away for a moment.
@@ -44,22 +46,30 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// hints returns the hints that a record has changed, until ctx ends. It is nil if the store
+// gives none: polling alone will do.
+func hints(ctx context.Context, store approver.KV, key string) <-chan struct{} {
+	hint, err := store.Watch(ctx, key)
+	if err != nil {
+		return nil
+	}
+	return hint
+}
+
 // hinted waits for a hint that a record has changed, or for a time, and reports
-// whether ctx still lives. Without hints only the time counts.
-func hinted(ctx context.Context, hint <-chan struct{}, most time.Duration) bool {
+// whether ctx still lives. When the hints end, it returns at once and makes them nil.
+func hinted(ctx context.Context, hint *<-chan struct{}, most time.Duration) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case _, ok := <-hint:
-		if ok {
-			return ctx.Err() == nil
+	case _, ok := <-*hint:
+		if !ok {
+			*hint = nil
 		}
 	case <-timer.C:
-		return ctx.Err() == nil
 	case <-ctx.Done():
-		return false
 	}
-	return hinted(ctx, nil, most) // the watch has ended before its context
+	return ctx.Err() == nil
 }
 
 // jittered is d give or take a fifth, so that what failed at once does not come back at once.
