@@ -204,10 +204,7 @@ func (x *bench) only(t *testing.T) Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := x.Requests.load(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := x.loaded(id)
 	return r
 }
 

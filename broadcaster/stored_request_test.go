@@ -134,9 +134,7 @@ func TestKeysReplacedWhileARequestWaits(t *testing.T) {
 		if x.Requests.sealer, err = sealing.New(x.CodeKey, x.OldCodeKeys...); err != nil {
 			t.Fatal(err)
 		}
-		out := x.Answers.Reply(t.Context(), approver.Reply{
-			Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCode, Code: card.Code,
-		})
+		out := x.Answers.Reply(t.Context(), typed(approver.ByCode, card))
 		if out.Kind != approver.OutcomeApproved {
 			t.Errorf("the old card's code: %+v", out)
 		}

@@ -421,10 +421,7 @@ func TestASlowShardHoldsUpNoOther(t *testing.T) {
 			}
 			left := time.Now()
 			for {
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				if r.State.Settled() {
 					break
 				}

@@ -79,10 +79,7 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 		answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 		time.Sleep(time.Second)
 		_, card := x.tg.card(0)
-		r, _, err := x.Requests.load(t.Context(), card.Request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := x.loaded(card.Request)
 		var edits atomic.Int64
 		x.tg.onUpdate(func(approver.Card) error {
 			if edits.Add(1) <= 3 {
@@ -130,10 +127,7 @@ func TestAStrayCardIsLookedAtAgain(t *testing.T) {
 				answer := x.askAsync(t.Context(), testCall("c1"), approver.High)
 				time.Sleep(time.Second)
 				_, card := x.tg.card(0)
-				r, _, err := x.Requests.load(t.Context(), card.Request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := x.loaded(card.Request)
 				ref := approver.Ref{Destination: r.Postings[0].To, Message: "stray"}
 				x.tg.put("stray", card)
 				x.tg.onUpdate(func(approver.Card) error { return errBad })

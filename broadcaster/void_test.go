@@ -165,9 +165,7 @@ func voidWays() map[string]func(x *bench, kv *stateKV, act func()) approver.Verd
 			first := x.askAsync(x.t.Context(), sessionCall("a"), approver.High)
 			synctest.Wait()
 			_, card := x.tg.card(0)
-			rep := approver.Reply{
-				Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-			}
+			rep := typed(approver.ByCommand, card)
 			rep.Grant, _ = approver.ParseTerm("15m")
 			x.Answers.Reply(x.t.Context(), rep)
 			<-first
@@ -213,9 +211,7 @@ func TestAYesStands(t *testing.T) {
 				first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 				synctest.Wait()
 				_, card := x.tg.card(0)
-				rep := approver.Reply{
-					Channel: "telegram", Conversation: "T", Sender: "1", Approve: true, Method: approver.ByCommand, Code: card.Code,
-				}
+				rep := typed(approver.ByCommand, card)
 				rep.Grant, _ = approver.ParseTerm(term)
 				x.Answers.Reply(t.Context(), rep)
 				v := <-first
