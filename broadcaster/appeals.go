@@ -70,7 +70,7 @@ func (b *Broadcaster) Appealed(
 		return v, false, err
 	}
 	fp := bound.Fingerprint
-	r, dead, err := b.Requests.findByCall(ctx, call.ID) // it came back after its connection was lost
+	r, dead, err := b.Requests.findByCall(ctx, call.ID) // its connection may have been lost
 	if errors.Is(err, approver.ErrNotFound) {
 		r, err = b.opener.joinParked(ctx, call, why, fp, dead)
 	}

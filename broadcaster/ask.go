@@ -30,7 +30,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 		}
 		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
 		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
-			return v // nobody hears it; what becomes of the request is recorded then
+			return v // nobody reads the answer; the end of the request is recorded later
 		}
 		if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
 			Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
@@ -69,8 +69,8 @@ func (b *Broadcaster) ask(
 	}
 	r, err = b.await(ctx, r, call, holder)
 	for errors.Is(err, errVanished) {
-		// A fail-over took the record with it. The agent still waits, and nobody
-		// was told anything: people are asked anew.
+		// A fail-over has lost the record. The agent still waits and nobody was told
+		// anything, so people are asked anew.
 		b.Log.Warn("the store has lost a request; people are asked anew", "request", r.ID)
 		b.editor.vanished(r)
 		b.handovers.end(holder)
@@ -81,8 +81,8 @@ func (b *Broadcaster) ask(
 	switch {
 	case err != nil:
 		return r, false, err
-	case r.excludes(call, bound.Fingerprint): // its card was answered before it showed this call
-		b.handovers.end(holder) // or the end of that one would wait for the answer to this
+	case r.excludes(call, bound.Fingerprint): // people answered before the card showed this call
+		b.handovers.end(holder) // else the end of that request would wait for this one
 		return b.ask(ctx, call, why)
 	case !r.State.Settled():
 		return r, false, nil // parked
@@ -100,7 +100,7 @@ func (b *Broadcaster) await(ctx context.Context, r Request, call approver.ToolCa
 	defer stop()
 	hint := hints(watchCtx, b.Store, approver.Key("req", r.ID))
 	var seen approver.Rev
-	var there time.Time // when the record was last there
+	var there time.Time // when the record last existed
 	for {
 		next, rev, within, err := b.advance(ctx, r, seen, call, holder)
 		switch {
@@ -158,9 +158,9 @@ func (b *Broadcaster) advance(
 		return r, rev, r.Due.Sub(now), nil
 	}
 	switch {
-	case errors.Is(err, ErrSettled): // another was first, and next is what it made
+	case errors.Is(err, ErrSettled): // another process was first, and next is its result
 		err = nil
-	case errors.Is(err, ErrTooSoon), errors.Is(err, approver.ErrOverdue): // the clock: the next look will tell
+	case errors.Is(err, ErrTooSoon), errors.Is(err, approver.ErrOverdue): // the clock decides at the next look
 		return r, "", retryEvery, nil
 	}
 	return next, "", retryEvery, err
@@ -191,7 +191,7 @@ func (b *Broadcaster) leave(ctx context.Context, id, holder string) error {
 		})
 		switch {
 		case err == nil && grace == 0:
-			b.sweeper.attend(ctx, id) // its end is in the audit and on its cards now, not when the clock looks
+			b.sweeper.attend(ctx, id) // record and show its end now, not at the next sweep
 		case err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrNotHolder):
 			b.Log.Warn("could not note that a courier left", "request", id, "error", err)
 		}

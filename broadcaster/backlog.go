@@ -107,7 +107,7 @@ func (l *backlog) flush(ctx context.Context, c Controls) error {
 		return nil
 	}
 	_, err := changeControls(ctx, l.store, l.mark, l.records.put, func(now *Controls, _ time.Time) error {
-		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records are missing since
+		if now.usesReserve = true; now.Unrecorded.Equal(c.Unrecorded) { // else more records have become missing
 			now.Unrecorded = time.Time{}
 		}
 		return nil

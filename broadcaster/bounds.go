@@ -22,21 +22,21 @@ const (
 // Bounds of the record, in bytes. JSON writes one byte of a text as six at most.
 const (
 	maxBy = 256
-	// maxControls is what every store takes of one record.
+	// maxControls is the size of a record that every store takes.
 	maxControls = 16 << 20
 	// freezeRoom is kept free for a freeze of everything.
 	freezeRoom = 64 << 10
 	// holdRoom is more than the freeze of one agent takes.
 	holdRoom = 6*(maxProject+maxSession+maxReason+maxBy) + 4<<10
-	// mostHolds is how many there are at most: as many stand as were lifted.
+	// mostHolds bounds the holds, in force and lifted.
 	mostHolds = 2 * maxHolds
-	// backRoom is what a removal grows by when it is ended.
+	// backRoom is how much a removal grows when the person is brought back.
 	backRoom = 64
-	// maxGoneAccounts is how many accounts a removal keeps. One more counts no longer
-	// either, under the name of that person.
+	// maxGoneAccounts is how many accounts a removal keeps. Further accounts of the person
+	// do not count either, because of the person's id.
 	maxGoneAccounts = 2 * MaxAccounts
-	// maxUnlisted is how many people may be away that no list here has, and that nobody
-	// who is trusted has removed.
+	// maxUnlisted is how many people may be removed who are on no approver list here, if
+	// nobody trusted removed them.
 	maxUnlisted = 16
 )
 

@@ -17,38 +17,38 @@ import (
 type Options struct {
 	Store approver.KV
 	Audit approver.Recorder
-	// OnAnswer hears of every record of a person's yes or no, once that is durable and before
-	// anybody is told; nil is nobody.
+	// OnAnswer is called with every record of a person's yes or no, after it is durable and
+	// before anybody is told. It may be nil.
 	OnAnswer     func(context.Context, approver.Record)
-	People       approver.People // who may answer, until SetPeople
+	People       approver.People // who may answer, until Approvers.Set
 	Channels     []approver.Channel
 	Destinations []approver.Destination
 	// Fingerprint says what would run if the call were released now.
 	Fingerprint func(context.Context, approver.ToolCall) (approver.Binding, error)
-	// Limit counts one question to people about a call, or about approver itself if a
-	// process asks for that (ToolCall.Control), once however often it is told of the same
-	// question: the making of a request may have to be tried again. Each request is a
-	// question of its own, whatever its call's id, which is the agent's to choose. Its
-	// error is a [TooManyError] if there were too many lately; any other means that
-	// this is not known. Whatever it is, nobody is asked.
+	// Limit counts a question to people before it is asked, also one of a process about
+	// approver itself (ToolCall.Control). It counts the same question once however often it
+	// is called, because making a request may be tried again. Each request is a question of
+	// its own, even if the agent uses a call id twice. The error is an
+	// [approver.TooManyError] if there were too many questions lately; any other error
+	// means that this is not known. With either, nobody is asked.
 	Limit func(ctx context.Context, question string, call approver.ToolCall) error
-	// Rule writes the rule of a policy that allows this call and no other, for
-	// people to put in; nil knows none.
+	// Rule writes a rule for the policy that allows this call and no other, for
+	// people to add. It may be nil.
 	Rule func(approver.ToolCall) (string, error)
-	// CodeKey keys the hashes of codes, and the key that requests are sealed with
-	// is derived from it; at least 32 bytes. OldCodeKeys are those that it
-	// replaced: what was made under them still counts, nothing new is.
+	// CodeKey is the key of the hashes of codes; the key that requests are sealed with is
+	// derived from it. It has at least 32 bytes. OldCodeKeys are those that it replaced:
+	// codes and requests made under them still count.
 	CodeKey     []byte
 	OldCodeKeys [][]byte
-	// Mark is the version of the controls that this process knows of; nil is none.
+	// Mark is the version of the controls that this process knows; nil means none.
 	Mark       *ControlMark
 	CodeLength int           // characters behind CONFIRM-, never fewer than 6
 	TTL        time.Duration // when the rule sets none; zero is DefaultTTL
 	KeepFor    time.Duration // in the store after the deadline; zero is DefaultKeepFor
 	Host       string        // shown on cards
 	Notice     string        // shown on cards, such as NOT ISOLATED
-	// RunAgain is how long a channel that ended by itself is left alone before it is
-	// run again; zero is DefaultRunAgain.
+	// RunAgain is the pause before a channel that ended by itself is run again; zero is
+	// DefaultRunAgain.
 	RunAgain time.Duration
 	Log      *slog.Logger
 }

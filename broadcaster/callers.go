@@ -17,7 +17,7 @@ type Caller struct {
 	N          int       `json:"n"`      // in the order of joining; the first call is 0
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
 	Taken      time.Time `json:"taken,omitzero"` // since when it has its yes
-	Fate       Fate      `json:"fate,omitzero"`  // what became of it then
+	Fate       Fate      `json:"fate,omitzero"`  // what became of the call after that
 	// Lost reports that it took its yes and was not released: see void.
 	Lost bool `json:"lost,omitempty"`
 }

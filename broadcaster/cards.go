@@ -66,7 +66,7 @@ func (v *Cards) card(r Request, code tokens.Code) approver.Card {
 	if res, ok := r.Told(); ok {
 		c.OneTap, c.Code, c.Result = false, tokens.Code{}, resultLine(r, res)
 		if fateTexts[commonFate(r)].card != "" || r.withheldFromAll(r.Also) || refusedAgain(r) {
-			c.State = approver.Withdrawn // of a yes that came to nothing nobody may read that it stands
+			c.State = approver.Withdrawn // nobody may read that the yes counts
 		}
 	} else if r.Granted() {
 		c.State, c.OneTap, c.Code = approver.Consumed, false, tokens.Code{} // it takes no more answers

@@ -34,14 +34,14 @@ func (h *Channels) stateOf(c approver.Channel) ChannelState {
 	_, s.Solo = c.(approver.Solo)
 	if r, ok := c.(approver.Receiver); ok {
 		s.Receiver, s.Reception = true, r.Reception()
-		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is the same trouble still
+		if !s.Up && s.There == nil && !s.was.Since.IsZero() { // it is still the same problem
 			if s.Since.IsZero() {
 				s.Reception = s.was
 			}
 			s.Since = s.was.Since
 		}
 	}
-	if !s.Up && s.heardThere.After(s.Good) { // it was well in the meantime, only not here
+	if !s.Up && s.heardThere.After(s.Good) { // it received in the meantime, in another process
 		s.Good = s.heardThere
 		if !s.Since.IsZero() && s.Since.Before(s.Good) {
 			s.Since = s.Good

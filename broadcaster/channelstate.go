@@ -22,8 +22,8 @@ type Receiving struct {
 	Up      bool      `json:"up"`
 	Since   time.Time `json:"since,omitzero"`
 	Problem string    `json:"problem,omitempty"`
-	// Places are the conversations in which it takes answers, and People the accounts
-	// whose answers count there, sorted: nobody's who was removed.
+	// Places are the conversations in which it takes answers. People are the accounts whose
+	// answers count there, without removed people. Both are sorted.
 	Places []string `json:"places"`
 	People []string `json:"people"`
 }
@@ -60,22 +60,22 @@ func (r Receiving) trouble(mine Receiving) string {
 // A ChannelState is what is known of one channel in this process. The zero value is a channel
 // that has not begun.
 type ChannelState struct {
-	// Reception is the channel's own word on whether answers arrive, if it is a
-	// Receiver; Receiver says so. Of others only Ended tells.
+	// Reception is what the channel itself says of whether answers arrive, if it is a
+	// Receiver. Of other channels only Ended says so.
 	approver.Reception
 	Receiver bool
-	// Solo reports a channel that receives in one process only, and Leads that it
-	// does in this one. Of a channel that is not Solo, each process leads.
+	// Solo reports a channel that receives in one process only, and Leads that this
+	// process is the one. A channel that is not Solo receives in each process.
 	Solo, Leads bool
-	// There is how the process that receives is, where another one does and has said
-	// so, and Apart is why answers to cards of this process may not count there.
+	// There is the state that another process has published, if that one receives. Apart is
+	// why answers to cards of this process may not count there.
 	There *Receiving
 	Apart string
-	// was is how it was when this process last gave the lease up because no answers came;
-	// zero if some have come since. A new run under the lease begins to know nothing.
+	// was is the reception when this process last gave up the lease because no answers came;
+	// zero if some have come since. A new run under the lease forgets it.
 	was approver.Reception
-	// Cards has what became of the last cards, for each destination that had any, in
-	// the order of the configuration.
+	// Cards are the results of the last cards, for each destination that had any, in the
+	// order of the configuration.
 	Cards []CardsState
 	// Ended is why the channel ended by itself; nil while it runs. It is run again,
 	// see [Broadcaster.Run].
@@ -103,7 +103,7 @@ func (s ChannelState) Hearing() Hearing {
 		return Hearing{Why: s.Apart}
 	case away && s.There != nil && s.There.Up:
 		return Hearing{Elsewhere: true}
-	case !away && (s.Up || !s.Receiver): // who cannot say is believed
+	case !away && (s.Up || !s.Receiver): // a channel that cannot say counts as up
 		return Hearing{Here: true}
 	case s.Problem != "":
 		return Hearing{Why: s.Problem}
@@ -116,14 +116,13 @@ func (s ChannelState) Hearing() Hearing {
 type CardsState struct {
 	To       approver.Destination
 	LastPost time.Time // when a card was last posted; zero is never
-	// NoneSince is since when no card goes out: the first failure since LastPost. Zero
-	// while the last one went out, or is the first. Problem is why, in one line for
-	// people, also where it is over.
+	// NoneSince is since when no card is posted: the first failure after LastPost. It is
+	// zero after a success, and before the first result. Problem is the last error, in one
+	// line for people. It stays after a success.
 	NoneSince time.Time
 	Problem   string
-	// StaleSince is the same of cards that cannot be brought up to date. A card that the
-	// platform refuses to change for good, as one that somebody deleted, says nothing of
-	// the destination.
+	// StaleSince is the same for edits. A card that the platform refuses to edit for good,
+	// for example because somebody deleted it, says nothing about the destination.
 	StaleSince  time.Time
 	EditProblem string
 }
@@ -224,7 +223,7 @@ func (s *states) posted(to approver.Destination, err error) {
 func (s *states) edited(to approver.Destination, err error) {
 	s.changeCards(to, func(c *CardsState, now time.Time) {
 		switch {
-		case err == nil, errors.Is(err, approver.ErrFinal): // then nothing is left to try
+		case err == nil, errors.Is(err, approver.ErrFinal): // nothing is left to try
 			c.StaleSince = time.Time{}
 			return
 		case c.StaleSince.IsZero():

@@ -145,7 +145,7 @@ func (k *Controller) freezeHeld(ctx context.Context) (c Controls, err error) {
 		if c.usesReserve = true; c.Missing {
 			c.Missing, c.Freeze = false, c.Freeze.beside(c.held.Freeze)
 		}
-		if c.Burned.After(now) { // by this process's clock
+		if c.Burned.After(now) { // it was set by this process's clock
 			if c.Burned = now; c.Freeze.At.After(now) {
 				c.Freeze.At = now
 			}
@@ -179,7 +179,7 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 	if c.FrozenText() == "" {
 		return ErrNotFrozen
 	}
-	if c.hidden() { // nobody has seen it: it comes into store and audit, and this lift is of another
+	if c.hidden() { // people have not seen this freeze: store and record it, and lift nothing
 		_, _, err := k.freeze(ctx, c.held.By, c.held.Reason, true)
 		return errors.Join(errFrozenAnew, err)
 	}
@@ -210,7 +210,7 @@ func (k *Controller) UnfreezeAs(ctx context.Context, c Controls, by string) erro
 
 // lift ends every freeze if the freezes are still those that were seen.
 func (k *Controller) lift(ctx context.Context, seen Controls) error {
-	done, err := k.mark.give(ctx) // else what is lifted may be given to the store again
+	done, err := k.mark.give(ctx) // else the guard may write the lifted freeze again
 	if err != nil {
 		return err
 	}
@@ -218,11 +218,11 @@ func (k *Controller) lift(ctx context.Context, seen Controls) error {
 	c, err := k.change(ctx, func(c *Controls, now time.Time) error {
 		if !c.Freeze.At.Equal(seen.Freeze.At) || !c.SameFreezes(seen) {
 			if c.FrozenText() != "" {
-				return errFrozenAnew // people said yes to lifting another one
+				return errFrozenAnew // people approved the lifting of another freeze
 			}
 			return ErrNotFrozen
 		}
-		if err := c.stillAs(&seen); err != nil {
+		if err := c.StillAs(&seen); err != nil {
 			return err
 		}
 		c.usesReserve = true

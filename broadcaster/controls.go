@@ -21,25 +21,25 @@ type Controls struct {
 	// Missing means that the store has no record, or an older one than it had.
 	Missing bool   `json:"-"`
 	Freeze  Freeze `json:"freeze,omitzero"`
-	// Here says why the freeze holds in this process alone: what the store said when it
-	// was to take it. Empty: the store has it, or nothing is frozen.
+	// Here is the store's error if the freeze holds in this process alone. It is empty if
+	// the store has the freeze, or nothing is frozen.
 	Here  string `json:"-"`
 	Pause Pause  `json:"pause,omitzero"`
-	// Observe outlives its end, to tell when it was.
+	// Observe stays after its end, to say when it was.
 	Observe Observe `json:"observe,omitzero"`
 	// Burned is when the newest freeze began, also after it was lifted: no yes
 	// to a request that was made before, and no grant, runs anything any more.
 	Burned time.Time `json:"burned,omitzero"`
 	// Holds are the freezes of one agent each.
 	Holds []Hold `json:"holds,omitempty"`
-	// Removed are the people who were taken away, whatever an approver list says.
+	// Removed are the people who were removed, whatever an approver list says.
 	Removed []Removal `json:"removed,omitempty"`
 	// Unrecorded is since when the audit lacks a freeze or a removal, because it could not
-	// be written; zero is nothing.
+	// be written; zero if it lacks nothing.
 	Unrecorded time.Time `json:"unrecorded,omitzero"`
 
-	held        *heldFreeze // what of this process is in it; nil is nothing
-	usesReserve bool        // of a change: the room that is kept free is for it
+	held        *heldFreeze // the freeze of this process that is part of it, or nil
+	usesReserve bool        // this change may use the reserved room
 }
 
 // Errors of the controls.
@@ -145,7 +145,7 @@ type Hold struct {
 type heldFreeze struct {
 	Freeze           // the first one
 	last   time.Time // when the newest one came
-	why    string    // what the store said
+	why    string    // the store's error
 }
 
 // is reports whether both are the same freezes.
@@ -263,10 +263,9 @@ func (c Controls) takesBack(res approver.Resolution) bool {
 
 // StillAs fails if a freeze began or ended, or somebody was removed, since people were asked
 // about these controls, even if that is over. They said yes to the earlier state, and the yes
-// may come from the person who was removed.
-func (c Controls) StillAs(asked Controls) error { return c.stillAs(&asked) }
-
-func (c Controls) stillAs(asked *Controls) error {
+// may come from the person who was removed. Without controls that people were asked about it
+// never fails.
+func (c Controls) StillAs(asked *Controls) error {
 	switch {
 	case asked == nil:
 		return nil
@@ -335,7 +334,7 @@ func (c Controls) FrozenText() string {
 func (c Controls) FreezeLines() (lines []string) {
 	line := func(what string, f Freeze) {
 		text := what + ": frozen by " + display.SafeLine(f.By)
-		if !f.At.IsZero() { // of one that stands for a lost record nobody knows
+		if !f.At.IsZero() { // unknown if it replaces a lost record
 			text += " at " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
 		}
 		lines = append(lines, text+", "+cmp.Or(display.SafeLine(f.Reason), "no reason given"))

@@ -113,7 +113,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 	}
 	gone = gone.bounded()
 	c.Removed = slices.DeleteFunc(slices.Clone(c.Removed), func(r Removal) bool {
-		return !r.Back.IsZero() && now.Sub(r.Back) > holdKeep // older than any yes
+		return !r.Back.IsZero() && now.Sub(r.Back) > holdKeep // no yes is that old
 	})
 	unlisted := 0
 	for _, r := range c.Removed {
@@ -129,7 +129,7 @@ func (c *Controls) remove(gone Removal, now time.Time) error {
 	gone.Ended = c.endLoosened(now)
 	if i := placeOf(gone, c.Removed); i >= 0 {
 		old := c.Removed[i]
-		ids := slices.Clone(old.Identities) // they come first: see maxGoneAccounts
+		ids := slices.Clone(old.Identities) // in front, because of maxGoneAccounts
 		for _, id := range gone.Identities {
 			if !slices.Contains(ids, id) {
 				ids = append(ids, id)

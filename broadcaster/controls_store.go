@@ -59,7 +59,7 @@ func readStored(ctx context.Context, store approver.KV, mark *ControlMark) (Cont
 	known, held := mark.Version(), mark.holding()
 	value, _, err := store.Get(ctx, controlKey())
 	if held != nil && mark.holding() == nil {
-		// The store took what held here while it was read: before that, it seems.
+		// The store took the held freeze during the read, which may be older than that.
 		value, _, err = store.Get(ctx, controlKey())
 	}
 	c, err := decodeControls(value, err)
@@ -105,7 +105,7 @@ func changeControls(
 			return c, err
 		}
 		if c.Missing {
-			return c, ErrFrozen // a record may only come back as a freeze, or by who lifts it
+			return c, ErrFrozen // only a freeze, or lifting it, may write a new record
 		}
 		c.Version = max(c.Version, mark.Version()) + 1
 		c.bound()

@@ -43,7 +43,7 @@ func (e *editor) settle(id string) {
 	e.tasks.start(func(ctx context.Context) {
 		again := true
 		defer func() {
-			if again { // a panic: let others try
+			if again { // after a panic, others may try
 				e.mu.Lock()
 				delete(e.settling, id)
 				e.mu.Unlock()
@@ -85,7 +85,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 	if closeErr != nil {
 		e.log.Error("the end of a request could not be recorded; trying again", "request", id, "error", closeErr)
 		if r.State == approver.Consumed {
-			return // rule: nobody is told "approved" before it is recorded
+			return // nobody is told "approved" before it is recorded
 		}
 	}
 	card := e.cards.card(r, tokens.Code{})
@@ -107,7 +107,7 @@ func (e *editor) settleOnce(ctx context.Context, id string) {
 		closing := false
 		crossed = false
 		if fresh.State != r.State || endLine(fresh) != endLine(r) || len(fresh.Postings) < len(r.Postings) {
-			crossed = true // the cards say something else now, or a fail-over took something back: look again
+			crossed = true // the request changed meanwhile, or a fail-over undid something: update again
 			next, some := fresh.Postings.unshown(todo)
 			if !some {
 				return fresh, ErrTooSoon

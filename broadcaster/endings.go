@@ -47,8 +47,8 @@ func (n *endings) closeOnce(ctx context.Context, r Request) (hash string, err er
 			}
 		}()
 		ctx := context.WithoutCancel(ctx)
-		// Whoever looked at the request a moment ago may have missed that it has
-		// been closed since: only the record says.
+		// The caller's copy may be older than the end of the request: only the record
+		// says whether it is closed.
 		fresh, _, err := n.requests.load(ctx, r.ID)
 		closed := err == nil && fresh.Closed
 		if closed {
@@ -146,7 +146,7 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 
 // auditRecord is the audit record of what became of a request.
 func auditRecord(r Request, e approver.Event) approver.Record {
-	if r.N > 0 { // an identical call took the place of the first
+	if r.N > 0 { // an identical call replaced the first
 		r.Call.ID = r.CallID
 	}
 	rec := approver.Record{

@@ -95,15 +95,15 @@ func (g lastingGrant) holds(
 	switch {
 	case g.Ended != "" || !now.Before(g.Until) || c.void(r, call) != nil || !r.Resolution.Approve:
 		return false
-	case call.Control != "" || r.Call.Control != "": // people are asked each time what approver asks about itself
+	case call.Control != "" || r.Call.Control != "": // questions about approver are asked each time
 		return false
-	case !fp.Bound(): // what runs could be another thing than what people saw
+	case !fp.Bound(): // something else could run than what people were shown
 		return false
 	case r.Verdict.Severity != approver.High || why.Severity != approver.High || !covers(r.Verdict, why):
 		return false
 	case term.Session && (call.Session == "" || call.Session != r.Call.Session):
 		return false
-	case obscured(r.Call): // kept by an approver that did not know of it
+	case obscured(r.Call): // an older version stored it, without this check
 		return false
 	}
 	return term.Lasts() && sameCall(r.Call, call, r.Fingerprint, fp)
@@ -178,13 +178,13 @@ func (k *Grants) stillGood(ctx context.Context, r Request, call approver.ToolCal
 	}
 	g, _, err := k.load(ctx, scopeOf(r.Call, r.Fingerprint))
 	switch {
-	case errors.Is(err, approver.ErrNotFound): // it was for once alone
+	case errors.Is(err, approver.ErrNotFound): // the yes was for once
 		return nil
 	case err != nil:
 		return err
 	case g.Request.ID == r.ID && g.Ended == "revoked":
 		return errNoYes
-	case g.Request.ID == r.ID: // the session that asked may be another than the one that comes back
+	case g.Request.ID == r.ID: // another session may have asked
 		return c.void(g.Request, call)
 	}
 	return nil

@@ -22,7 +22,7 @@ type Grant struct {
 	By         string // who said yes, and where
 	Until      time.Time
 	Agent, Dir string
-	scope      string // of one that lasts
+	scope      string // of a grant that lasts
 }
 
 // ErrNoGrant means that there is nothing to take back.

@@ -22,9 +22,9 @@ type liveCards struct {
 type requestCards struct {
 	due   time.Time
 	codes map[int]tokens.Code
-	said  map[int]string    // the last notice on a card, by posting; none is not known
-	later map[int]time.Time // before which a card whose edit failed is left alone
-	tries map[int]int       // how often in a row it failed
+	said  map[int]string    // the last notice on a card, by posting, if known
+	later map[int]time.Time // when a failed edit may be tried again
+	tries map[int]int       // failures in a row
 	late  map[int]bool      // an edit of it may still be carried out: see Posting.Late
 	busy  bool
 }

@@ -76,7 +76,7 @@ func (f *finder) byID(ctx context.Context, rep approver.Reply) (Request, Posting
 			return r, p, nil
 		}
 	}
-	if !shownOn(r.Verdict, rep.Channel) { // who knows of it all the same may say no
+	if !shownOn(r.Verdict, rep.Channel) { // somebody who knows its id may still deny it
 		return r, Posting{}, nil
 	}
 	return r, Posting{}, unknown
@@ -133,7 +133,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 				lost = i
 			}
 		}
-		if here >= 0 && r.ended() { // what is on its way is on it for nobody
+		if here >= 0 && r.ended() { // no card of it takes an answer any more
 			if !rep.Method.OnCard() {
 				return r, r.Postings[here], nil
 			}
@@ -151,7 +151,7 @@ func (f *finder) byCard(ctx context.Context, rep approver.Reply) (Request, Posti
 			continue
 		case lost >= 0 && rep.Method.OnCard():
 			return f.foundCard(ctx, r, lost, rep.Message)
-		case !sending && here >= 0 && rep.Method.OnCard(): // else its note may only be late
+		case !sending && here >= 0 && rep.Method.OnCard(): // else the note of the card may be late
 			ref := approver.Ref{Destination: r.Postings[here].To, Message: rep.Message}
 			f.tasks.start(func(ctx context.Context) { f.editor.retire(ctx, r, ref) })
 		}

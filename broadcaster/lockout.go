@@ -88,7 +88,7 @@ func (l *lockout) tried(ctx context.Context, key string, try time.Time, right bo
 			return true
 		}
 		if now.Before(s.Locked) {
-			left = 0 // another try of the same moment was the last
+			left = 0 // a try at the same time used up the limit
 			return false
 		}
 		if left = MaxWrongCodes - len(s.At); left > 0 {
@@ -112,7 +112,7 @@ func (l *lockout) load(ctx context.Context, key string) (s wrongCodes, rev appro
 		return wrongCodes{}, "", now, err
 	}
 	if was, long, ok := l.memory.lost(key, rev, now); ok {
-		s = was // they count all the same
+		s = was // they still count
 		if long {
 			err = l.controls.Distrust(context.WithoutCancel(ctx), approver.AlarmStore,
 				"the store has lost wrong codes that were typed a moment ago")
@@ -206,7 +206,7 @@ func (k *lockoutMemory) lost(key string, rev approver.Rev, now time.Time) (s wro
 		return wrongCodes{}, false, false
 	}
 	if long = now.Sub(was.at) > failoverLag; long {
-		was.at = now // said once
+		was.at = now // report it once
 		k.of[key] = was
 	}
 	return was.wrongCodes, long, true

@@ -16,7 +16,7 @@ type ControlMark struct {
 	gone    atomic.Pointer[removedPeople]
 	held    atomic.Pointer[heldFreeze]
 	wake    chan struct{}
-	giving  chan struct{} // has something in it while the store is told of what is held, or of its end
+	giving  chan struct{} // full while a goroutine writes the held freeze, or its end, to the store
 }
 
 // NewControlMark returns a mark that knows a version, such as the one in the audit.
@@ -40,7 +40,7 @@ func (m *ControlMark) Version() uint64 {
 func (m *ControlMark) check(c Controls, known uint64) Controls {
 	switch {
 	case c.Missing:
-		c.Removed = m.Removed() // what is written in its place has them again
+		c.Removed = m.Removed() // the next record keeps the removals
 	case c.Version < known:
 		c = Controls{
 			Version: c.Version, Missing: true, Freeze: Freeze{By: "approver", Reason: rolledBack}, Removed: m.Removed(),
@@ -145,7 +145,7 @@ func (m *ControlMark) refused(err error) bool {
 	for err != nil {
 		held := m.held.Load()
 		if held == nil {
-			return false // it took it; what failed came later
+			return false // the store took it; a later step failed
 		}
 		if m.held.CompareAndSwap(held, &heldFreeze{held.Freeze, held.last, err.Error()}) {
 			return true

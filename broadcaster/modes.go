@@ -14,18 +14,9 @@ import (
 
 // Pause lets calls through that would be asked, for at most MaxPause. It is recorded before it
 // takes effect; if it then fails, a second record says so. A zero time ends a pause, and is
-// recorded afterwards.
-func (k *Controller) Pause(ctx context.Context, d time.Duration, all bool, by string) (Pause, error) {
-	return k.pause(ctx, nil, d, all, by)
-}
-
-// PauseAs is Pause for people who were asked about these controls. It fails if the controls
-// have changed since: see [Controls.StillAs].
-func (k *Controller) PauseAs(ctx context.Context, asked Controls, d time.Duration, all bool, by string) (Pause, error) {
-	return k.pause(ctx, &asked, d, all, by)
-}
-
-func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
+// recorded afterwards. asked are the controls that people were asked about, or nil: it fails
+// if they have changed since, see [Controls.StillAs].
+func (k *Controller) Pause(ctx context.Context, asked *Controls, d time.Duration, all bool, by string) (Pause, error) {
 	by = cutText(by, maxBy)
 	if d < 0 || d > MaxPause {
 		return Pause{}, fmt.Errorf("a pause of %v: at most %v is possible", d, MaxPause)
@@ -46,7 +37,7 @@ func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration
 		if c.Frozen() {
 			return ErrFrozen
 		}
-		if err := c.stillAs(asked); err != nil {
+		if err := c.StillAs(asked); err != nil {
 			return err
 		}
 		c.usesReserve = d == 0
@@ -59,7 +50,7 @@ func (k *Controller) pause(ctx context.Context, asked *Controls, d time.Duration
 		return Pause{}, k.notDone(ctx, approver.EventPaused, note, err)
 	}
 	k.log.Warn("PAUSE: " + note)
-	if d == 0 { // after it, so that the audit knows the version that ended it
+	if d == 0 { // afterwards, so that the audit has the new version of the controls
 		_, err = k.audit.Record(ctx, approver.Record{Event: approver.EventPaused, Note: note})
 	}
 	return c.Pause, err
@@ -76,18 +67,8 @@ func (k *Controller) PausedFor(ctx context.Context, s approver.Severity) (string
 }
 
 // Observe begins observe mode. It is recorded before it takes effect; if it then fails, a
-// second record says so.
-func (k *Controller) Observe(ctx context.Context, d time.Duration, by string) (Observe, error) {
-	return k.startObserving(ctx, nil, d, by)
-}
-
-// ObserveAs is Observe for people who were asked about these controls. It fails if the
-// controls have changed since: see [Controls.StillAs].
-func (k *Controller) ObserveAs(ctx context.Context, asked Controls, d time.Duration, by string) (Observe, error) {
-	return k.startObserving(ctx, &asked, d, by)
-}
-
-func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
+// second record says so. asked is as for Pause.
+func (k *Controller) Observe(ctx context.Context, asked *Controls, d time.Duration, by string) (Observe, error) {
 	by = cutText(by, maxBy)
 	if _, err := starting(time.Time{}, d, by); err != nil {
 		return Observe{}, err
@@ -100,7 +81,7 @@ func (k *Controller) startObserving(ctx context.Context, asked *Controls, d time
 		if c.Frozen() {
 			return ErrFrozen
 		}
-		if err := c.stillAs(asked); err != nil {
+		if err := c.StillAs(asked); err != nil {
 			return err
 		}
 		c.Observe, err = starting(now, d, by)
@@ -148,21 +129,21 @@ func (k *Controller) guard(ctx context.Context) {
 	for {
 		if held := k.mark.holding(); held != nil {
 			if _, _, err := k.freeze(ctx, held.By, held.Reason, true); !errors.Is(err, ErrNotFrozen) {
-				k.mark.refused(err) // else at the next look
+				k.mark.refused(err) // or at the next look
 			}
 		}
 		switch c, _, err := k.Load(ctx); {
 		case err != nil:
 		case c.Missing:
-			_ = k.Distrust(ctx, approver.AlarmStore, c.Freeze.Reason) // else at the next look
+			_ = k.Distrust(ctx, approver.AlarmStore, c.Freeze.Reason) // or at the next look
 		case k.backlog.pending.has() || !c.Unrecorded.IsZero():
-			_ = k.backlog.flush(ctx, c) // else at the next look
+			_ = k.backlog.flush(ctx, c) // or at the next look
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.mark.wake:
-			if !sleep(ctx, retryEvery) { // a store that does not take it must not be asked without a break
+			if !sleep(ctx, retryEvery) { // do not retry without a pause
 				return
 			}
 		case <-tick.C:
@@ -179,7 +160,7 @@ func (k *Controller) Distrust(ctx context.Context, about approver.Alarm, why str
 	defer k.distrusted.Unlock()
 	again := k.distrusted.last == string(about)+why && (k.distrusted.refused || k.backlog.pending.has())
 	if c, _, readErr := k.Load(ctx); again && readErr == nil && c.Frozen() && !c.Missing && c.Here == "" {
-		k.distrusted.refused = false // the store has it by now: what comes later is news
+		k.distrusted.refused = false // the store has it by now
 		return nil
 	}
 	switch {

@@ -40,7 +40,7 @@ func (o *opener) openOrResume(
 			return r, err
 		}
 		r, err = o.joinOrCreate(ctx, call, why, bound, holder, dead)
-		if !errors.Is(err, errReused) { // else the same courier is here on two connections at once
+		if !errors.Is(err, errReused) { // errReused: the courier is here on two connections
 			return r, err
 		}
 		r, _, err = o.requests.findByCall(ctx, call.ID)
@@ -53,7 +53,7 @@ func (o *opener) openOrResume(
 			return o.resume(ctx, r, call, why, fp, holder)
 		}
 		next, err := o.joinOrCreate(ctx, call, why, bound, holder, r.ID)
-		if !errors.Is(err, errReused) { // else as above
+		if !errors.Is(err, errReused) { // as above
 			return next, err
 		}
 		if r, _, err = o.requests.findByCall(ctx, call.ID); err != nil {
@@ -95,7 +95,7 @@ func (o *opener) joinOrCreate(
 			if claimed != other {
 				claimed, give = other, time.Now().Add(claimTime)
 			}
-			// Another identical call is making it at this moment, or has died over it.
+			// Another identical call is making it at this moment, or its process has died.
 			if errors.Is(err, approver.ErrNotFound) && time.Now().Before(give) && sleep(ctx, retryEvery) {
 				continue
 			}
@@ -112,7 +112,7 @@ func (o *opener) joinOrCreate(
 			return Request{}, err
 		}
 		r, err := o.createAs(ctx, mine.String(), call, why, bound, holder, dead)
-		if err != nil { // nobody is to wait for it
+		if err != nil { // so that nobody waits for it
 			_ = o.records.put(context.WithoutCancel(ctx), key, nil, next, approver.NewRev(), time.Time{},
 				time.Now().Add(o.keepFor))
 		}
@@ -136,8 +136,8 @@ func (o *opener) joinWaiting(
 		r.Verdict.Appeal.Of != "" || !covers(r.Verdict, why):
 		return r, errNotShared
 	}
-	// The agent kills its hook at its own deadline, which must not be before the answer.
-	// Calls that come at once have deadlines that are not quite the same.
+	// The agent kills its hook at its own deadline, which must not come before the answer.
+	// The deadlines of calls that come together differ a little.
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline)-AnswerMargin/2 < r.Due.Sub(now) {
 		return r, errNotShared
 	}
@@ -149,8 +149,8 @@ func (o *opener) joinWaiting(
 	if err != nil {
 		return r, err
 	}
-	// A call that waits is in the audit, whatever ends this process or fails next. That is
-	// recorded once, however often it is tried.
+	// A call that waits is in the audit before anything else can fail. It is recorded once,
+	// however often it is tried.
 	_, err = o.audit.Record(context.WithoutCancel(ctx), approver.Record{
 		Event: approver.EventAsked, At: call.At, Request: id, Once: id + ":asked:" + call.ID, Fingerprint: fp, Call: call,
 		Verdict: why,
@@ -161,7 +161,7 @@ func (o *opener) joinWaiting(
 	}
 	r, err = o.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.callers().includes(call.ID) {
-			return r, errReused // the same courier is here on two connections: it has its request
+			return r, errReused // the courier is here on two connections: the other one has joined
 		}
 		return r.AddCaller(call.ID, holder, now)
 	})
@@ -170,10 +170,10 @@ func (o *opener) joinWaiting(
 		switch {
 		case dead == id:
 			return r, errNotShared
-		case !led: // another connection of this courier is at it
+		case !led: // another connection of this courier did it
 			return r, errReused
 		}
-		// The id leads there now; left says that the answer is not for this call.
+		// The id leads there now, although the answer is not for this call: undo that.
 		return o.requests.unlinkCall(ctx, call.ID, id, dead, err)
 	}
 	return r, err
@@ -214,8 +214,8 @@ func (o *opener) createAs(
 	if err := o.countQuestion(ctx, holder, call); err != nil {
 		return Request{}, err
 	}
-	// The environment is bound by the fingerprint, and a courier that comes back
-	// brings its own: nobody reads it from the record, and it may hold secrets.
+	// The record has no environment, which may hold secrets: the fingerprint binds it, and
+	// a courier that comes back sends its own.
 	kept := call
 	kept.Env, kept.Environment = nil, o.environments.changes(ctx, call)
 	r := Request{
@@ -233,8 +233,8 @@ func (o *opener) createAs(
 	if err != nil {
 		return Request{}, err
 	}
-	// The question and its records are independent until somebody sees a card,
-	// which nobody does before both are durable.
+	// The order of the request and of its audit record does not matter: no card is posted
+	// before both are durable.
 	asked := r
 	var saveErr, askErr error
 	_ = inParallel(2, func(n int) error {
@@ -248,7 +248,7 @@ func (o *opener) createAs(
 	if saveErr != nil {
 		return Request{}, saveErr
 	}
-	r.Asked = askErr == nil // else post tries once more, and denies
+	r.Asked = askErr == nil // if not, post tries once more, and then denies
 	codes := map[int]tokens.Code{}
 	for _, w := range ways {
 		codes[w.entry.Posting] = w.code
@@ -270,8 +270,8 @@ func (o *opener) lifetimes(
 	if !ok {
 		return ttl, ttl + time.Minute
 	}
-	// The agent kills its hook at its own deadline and then runs the call: the request
-	// must end before.
+	// The agent kills its hook at its own deadline and then runs the call, so the request
+	// must end before that.
 	readable = time.Until(deadline)
 	if call.ParkAt.IsZero() {
 		ttl = min(ttl, readable-AnswerMargin)
@@ -314,7 +314,7 @@ func (o *opener) joinParked(
 	case !r.Parked || !sameCall(r.Call, call, r.Fingerprint, fp), !now.Before(r.TakeBy), r.State.Settled() && !no:
 		return Request{}, approver.ErrNotFound
 	case !no && !covers(r.Verdict, why):
-		return Request{}, approver.ErrNotFound // what people were asked is not what is to be asked now
+		return Request{}, approver.ErrNotFound // people were asked another question
 	}
 	// A courier whose connection is lost finds its request by the call's id.
 	_, err = o.requests.linkCall(ctx, call.ID, dead, r.ID, r.TakeBy.Add(o.keepFor))
@@ -325,8 +325,8 @@ func (o *opener) joinParked(
 func (o *opener) resume(
 	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, fp approver.Fingerprint, holder string,
 ) (Request, error) {
-	// A call id is the agent's to choose: it must not carry an answer over to a
-	// stricter question. What was released before is told again.
+	// The agent chooses its call ids, so an id must not carry an answer over to a
+	// stricter question. A call that was released before gets its answer again.
 	if !r.State.Settled() && !covers(r.Verdict, why) {
 		return r, ErrNotBound
 	}
@@ -334,7 +334,7 @@ func (o *opener) resume(
 		return o.resumeParked(ctx, r)
 	}
 	if !call.Peer.SameUser(r.Call.Peer) {
-		return r, ErrNotBound // another user's call id is not one to end its request by
+		return r, ErrNotBound // a user must not end another user's request by its call id
 	}
 	if !r.callers().includes(call.ID) || !fp.Equal(r.Fingerprint) {
 		if r, err := o.requests.fail(ctx, r.ID, approver.CallChanged); err == nil {

@@ -37,7 +37,7 @@ type report struct {
 	i     int // of the posting
 	ref   approver.Ref
 	err   error
-	again bool // it is tried again
+	again bool // more tries follow
 	tries int
 	// unsure reports that a try may have been carried out although it failed, and
 	// whole that the card would show everything: see Posting.
@@ -65,7 +65,7 @@ func (d *poster) post(ctx context.Context, r Request, codes map[int]tokens.Code,
 	under := map[int]bool{}
 	for i, code := range codes {
 		under[i] = true
-		go func() { // awaited below: each sends exactly one last report
+		go func() { // awaited below: each sends exactly one final report
 			reports <- d.postUntil(ctx, r, i, code, reports)
 		}()
 	}
@@ -137,7 +137,7 @@ func (d *poster) postUntil(ctx context.Context, r Request, i int, code tokens.Co
 			wait = max(patience.RetryAfter(), 0)
 			more = rand.N(wait/10 + time.Millisecond) //nolint:gosec // only not all at once
 		}
-		// What was refused was not carried out; of all else nobody knows.
+		// A refused post was not carried out; every other failure may have been.
 		unsure := mayBeDone(rep.err)
 		if rep.tries == 1 || unsure && !rep.unsure {
 			if unsure {
@@ -219,7 +219,7 @@ const (
 // renew notes that this process is still trying to post some cards, so that no other process
 // does.
 func (d *poster) renew(ctx context.Context, id string, under map[int]bool) {
-	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not hold up the rest
+	ctx, cancel := context.WithTimeout(ctx, sendingFor/4) // a store that is away must not delay the rest
 	defer cancel()
 	_, err := d.requests.change(ctx, id, func(r Request, now time.Time) (Request, error) {
 		if r.State != approver.Pending {
@@ -281,7 +281,7 @@ func (d *poster) note(ctx context.Context, id string, batch []report, stopping b
 			case p.Phase == Void:
 			case rep.err == nil:
 				p.arrived(rep.ref)
-			case p.Phase != Sending: // its card was found by its button
+			case p.Phase != Sending: // the card was found by its button
 			case rep.again:
 				p.Error = rep.err.Error()
 			case stopping:
@@ -341,7 +341,8 @@ func (d *poster) logReport(r Request, rep report, channel string) {
 		r.Resolution.Cause != approver.TimedOut:
 		level, what = slog.LevelInfo, "a card is no longer needed and was not posted"
 	case r.State.Settled() && !errors.Is(rep.err, approver.ErrFinal) && !errors.Is(rep.err, errEnded):
-		level, what = slog.LevelDebug, "a card was not posted before its request ended" // that it was tried again is told
+		// The log says already that it was tried again.
+		level, what = slog.LevelDebug, "a card was not posted before its request ended"
 	}
 	d.log.Log(context.Background(), level, what, "request", r.ID, "channel", channel, "tries", rep.tries, "error", rep.err)
 }
@@ -361,7 +362,7 @@ func (d *poster) noteUnreachable(ctx context.Context, id string) {
 		return r.End(approver.Denied, approver.Unreachable, now)
 	})
 	if err == nil {
-		if why := d.channels.unreached(r); why != seeLog { // else what each platform said is told
+		if why := d.channels.unreached(r); why != seeLog { // else the log has each platform's error
 			d.log.Info("nobody could be asked, so a call is denied", "request", id, "why", strings.TrimLeft(why, ":. "))
 		}
 		d.editor.settle(id)

@@ -34,16 +34,16 @@ type Posting struct {
 	Attempts int                  `json:"attempts,omitzero"`  // failed tries to show it
 	GivenUp  bool                 `json:"given_up,omitempty"` // it is not tried any more
 	Next     time.Time            `json:"next,omitzero"`      // before which it is not tried again
-	// Refused are the processes whom the platform will never let show it, or post it in the
-	// place of another's. Another may: its bot or its configuration is not the same.
+	// Refused are the processes that the platform refused for good, for an edit or for the
+	// replacement of another process's card. Another process may have another bot.
 	Refused []string `json:"refused,omitempty"`
 	Error   string   `json:"error,omitempty"` // why posting failed
 	Upto    int      `json:"upto,omitempty"`  // the last identical call that the card shows
 	// UptoAt is when it was known, by the store's clock, that the platform shows Upto.
 	UptoAt time.Time `json:"upto_at,omitzero"`
-	// Unsure reports that posting failed at least once without a word from the
-	// platform that it was refused: a card that no note knows may be before people.
-	// Whole reports that such a card shows everything.
+	// Unsure reports that posting failed at least once and the platform did not say that it
+	// refused: a card without a note may be visible. Whole reports that such a card shows
+	// everything.
 	Unsure bool `json:"unsure,omitempty"`
 	Whole  bool `json:"whole,omitempty"`
 	// Late reports that an edit of the number of calls had no answer of the platform: it
@@ -82,7 +82,7 @@ func (p *Posting) arrived(ref approver.Ref) {
 		return other.Message == ref.Message
 	})
 	if p.Ref != ref {
-		p.Upto, p.UptoAt = 0, time.Time{} // the count was on the other one
+		p.Upto, p.UptoAt = 0, time.Time{} // the other card showed the count
 	}
 	p.Phase, p.Ref, p.Also, p.Error = Posted, ref, others, ""
 }
@@ -217,13 +217,13 @@ func (ps Postings) updated(
 		changed = true
 		switch err := failed[n]; {
 		case err == nil:
-			p.Shown = len(p.refs()) == len(was[i].refs()) // else one was found meanwhile
+			p.Shown = len(p.refs()) == len(was[i].refs()) // false if another card was found meanwhile
 		case errors.Is(err, errRefused):
 			p.GivenUp = true
 		case errors.Is(err, approver.ErrFinal):
 			p.Refused, p.Next, p.Error = append(slices.Clone(p.Refused), process), now, err.Error()
 		default:
-			if !errors.Is(err, errElsewhere) { // whose card it is tries when it likes
+			if !errors.Is(err, errElsewhere) { // the process that it belongs to tries
 				p.Next = now.Add(editPause(err, p.Attempts))
 			}
 			p.Attempts++

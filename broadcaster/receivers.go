@@ -58,7 +58,7 @@ func (v *receivers) supervise(ctx context.Context, c approver.Channel) {
 			err = errors.New("it ended without an error")
 		}
 		if v.channels.states.of(c.Name()).Ended == nil {
-			wait, said = v.runAgain, "" // it was back in between
+			wait, said = v.runAgain, "" // it worked in between
 		}
 		v.channels.states.ended(c.Name(), err)
 		if said != err.Error() {
@@ -81,7 +81,7 @@ func (v *receivers) awaitBack(ctx context.Context, c approver.Channel) bool {
 			return false
 		}
 		back := time.Since(began) >= steadyAfter
-		if s.Receiver { // one that only waits for its lease is not back
+		if s.Receiver { // waiting for the lease does not count
 			s.Ended = nil
 			now := s.Hearing()
 			back = now.Elsewhere || now.Here && !s.Good.Before(began)
@@ -224,7 +224,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 	key, process := approver.Key("receiving", lease), string(approver.NewRev())
 	defer v.channels.states.elsewhere(c.Name(), nil, "")
 	var told Receiving
-	var at time.Time // when it was told; zero if that did not work
+	var at time.Time // when it was published; zero if that failed
 	before, warned := "", ""
 	for {
 		mine := v.receiving(c)
@@ -241,7 +241,7 @@ func (v *receivers) tellReceiver(ctx context.Context, c approver.Channel, lease 
 			told = Receiving{}
 			there, trouble := v.lookElsewhere(ctx, c, key, mine)
 			v.channels.states.elsewhere(c.Name(), there, trouble)
-			// One look is not enough: whoever has just got the lease has not heard anything yet.
+			// One read is not enough: a process that has just got the lease has received nothing yet.
 			if trouble != "" && before != "" && trouble != warned {
 				warned = trouble
 				v.log.Error("answers to cards of this process may not count", "channel", c.Name(), "error", trouble)
@@ -269,7 +269,7 @@ func (v *receivers) lookElsewhere(
 		return nil, ""
 	}
 	trouble := there.trouble(mine)
-	if trouble != "" { // somebody may have been removed whom only the other one knows to be
+	if trouble != "" { // only the other process may know of a removal
 		if _, err := readStored(ctx, v.store, v.mark); err == nil {
 			mine.People = v.receiving(c).People
 			trouble = there.trouble(mine)

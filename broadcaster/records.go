@@ -45,19 +45,14 @@ func (s *records) listed(ctx context.Context, kind string) ([]string, error) {
 		return nil, ErrNoList
 	}
 	shards := make([][]string, approver.Shards)
-	err := inParallel(8, func(worker int) error {
-		for shard := worker; shard < approver.Shards; shard += 8 {
-			keys, err := lister.Scheduled(ctx, shard, maxListed)
-			if err != nil {
-				return err
-			}
-			for _, key := range keys {
-				if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
-					shards[shard] = append(shards[shard], id)
-				}
+	err := spread(approver.Shards, func(shard int) error {
+		keys, err := lister.Scheduled(ctx, shard, maxListed)
+		for _, key := range keys {
+			if _, id, ok := strings.Cut(key, "}:"+kind+":"); ok {
+				shards[shard] = append(shards[shard], id)
 			}
 		}
-		return nil
+		return err
 	})
 	return slices.Concat(shards...), err
 }

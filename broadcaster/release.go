@@ -37,7 +37,7 @@ type releases struct {
 // cannot be recorded, or is no longer what was shown, is denied instead.
 func (l *releases) release(ctx context.Context, r Request, call approver.ToolCall, holder string) (Request, error) {
 	began := time.Now()
-	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // a courier that left has not changed the call
+	bound, err := l.fingerprint(context.WithoutCancel(ctx), call) // the call is the same if its courier left
 	fp := bound.Fingerprint
 	if err != nil || !fp.Equal(r.Fingerprint) {
 		return l.requests.fail(ctx, r.ID, approver.CallChanged)
@@ -52,7 +52,7 @@ func (l *releases) release(ctx context.Context, r Request, call approver.ToolCal
 	} else if moot {
 		return l.requests.fail(ctx, r.ID, approver.Moot)
 	}
-	// What ended meanwhile was not approved: nobody reads that of it in the audit.
+	// The audit must not say "approved" of a request that ended meanwhile.
 	if time.Since(began) > retryEvery {
 		if fresh, _, now, err := l.requests.loadNow(ctx, r.ID); err != nil {
 			return r, err
@@ -126,10 +126,9 @@ func (l *releases) answer(
 	if err := l.answeredBefore(ctx, r, call); err != nil {
 		l.log.Error("audit failed", "request", r.ID, "error", err)
 	}
-	// Nobody, the agent included, hears of the decision before it is recorded. Of a
-	// call that is released, people's yes is in the audit already: see release.
-	// That the agent has it is recorded by settle, before people hear of it. A no
-	// stays a no if that fails.
+	// Nobody, not even the agent, hears of the decision before it is recorded. The yes to
+	// a released call is in the audit already: see release. The release itself is recorded
+	// by settle, before people hear of it. A no stays a no if that fails.
 	if r.State != approver.Consumed || r.Audit == "" || r.withheldFromAll(r.Also) {
 		if _, err := l.endings.closeOnce(ctx, r); err != nil {
 			l.log.Error("audit failed", "request", r.ID, "error", err)
@@ -161,7 +160,7 @@ func (l *releases) mayRun(
 		return r, false, err
 	}
 	if err := l.grants.stillGood(ctx, r, call); err != nil {
-		if isVoid(err) { // nobody is to wait for its courier, and then be told that nobody came
+		if isVoid(err) { // so that nobody waits for its courier
 			r = l.withhold(context.WithoutCancel(ctx), r, causeOf(err))
 		}
 		return r, false, err
@@ -185,7 +184,7 @@ func (l *releases) lastLook(ctx context.Context, r Request, call approver.ToolCa
 	}
 	r = l.withhold(ctx, r, causeOf(err))
 	if r.withheldFromAll(r.Also) && isVoid(err) {
-		return r, false, nil // the record says why, to everybody
+		return r, false, nil // the record says why
 	}
 	return r, false, err
 }
@@ -276,7 +275,7 @@ func (l *releases) noteLost(ctx context.Context, r Request, callID string) {
 // verdict is the answer to a courier. runs is what mayRun says.
 func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 	v := r.Verdict
-	v.Chain, v.Unasked = nil, false // the question's: this is the answer
+	v.Chain, v.Unasked = nil, false // they belong to the question
 	res, settled := r.Told()
 	took := display.Duration(res.At.Sub(r.Created))
 	who := cmp.Or(res.Person.Name, res.Person.ID)
@@ -314,7 +313,7 @@ func (l *releases) verdict(r Request, runs bool) approver.Verdict {
 
 // answeredBefore records that a call got the answer to a request that another call made.
 func (l *releases) answeredBefore(ctx context.Context, r Request, call approver.ToolCall) error {
-	if r.CallID == call.ID || !r.Parked { // else see recordEnd
+	if r.CallID == call.ID || !r.Parked { // recordEnd does that
 		return nil
 	}
 	_, err := l.audit.Record(context.WithoutCancel(ctx), approver.Record{
@@ -338,7 +337,7 @@ func (l *releases) awaitHandover(ctx context.Context, r Request) (Request, bool)
 		if fresh, _, err := l.requests.load(ctx, r.ID); err == nil && fresh.State.Settled() {
 			return fresh, true
 		}
-		return r, false // it may say that nothing was given
+		return r, false // the record may say yet that nothing was given
 	}
 	for {
 		fresh, _, now, err := l.requests.loadNow(ctx, r.ID)
@@ -392,7 +391,7 @@ func (l *releases) resumeGrants(ctx context.Context) {
 		case err != nil || r.State != approver.Approved || !r.Parked:
 		case r.Granted():
 			l.editor.settle(r.ID)
-		case now.Sub(r.Resolution.At) > ReplyWait: // else whoever took the answer is at it
+		case now.Sub(r.Resolution.At) > ReplyWait: // else the process that took the answer does it
 			l.recordGrant(ctx, r)
 		}
 	}

@@ -24,27 +24,27 @@ func Owner() (approver.Identity, approver.Person) {
 // once everywhere, survives restarts, and cannot vanish unnoticed. It does not depend on the
 // approver lists of the configuration.
 type Removal struct {
-	// Person is the id of the person, and Identities are the accounts that were known
-	// as theirs: an account does not count again because another list gives it to
-	// somebody else.
+	// Person is the id of the person. Identities are their accounts that were known: such an
+	// account does not count again when another list gives it to somebody else.
 	Person     string              `json:"person"`
 	Identities []approver.Identity `json:"identities,omitempty"`
 	At         time.Time           `json:"at"`
 	By         string              `json:"by"`
 	Reason     string              `json:"reason,omitempty"`
-	// Last is when they were removed anew while they were away, by LastBy; zero if never.
+	// Last is when LastBy removed them again while they were removed; zero if never.
 	Last       time.Time `json:"last,omitzero"`
 	LastBy     string    `json:"last_by,omitempty"`
 	LastReason string    `json:"last_reason,omitempty"`
-	// Back is when they were brought back; zero while they are away. What they had
+	// Back is when they were brought back; zero while they are removed. What they
 	// approved before stays void.
 	Back time.Time `json:"back,omitzero"`
-	// Ended is the pause or observe mode that their removal ended: it may be by their word.
+	// Ended is the pause or observe mode that their removal ended: they may have begun it.
 	Ended string `json:"ended,omitempty"`
-	// Unlisted says that no approver list has them, as far as was known, and that nobody
-	// who is trusted removed them. Few such removals may stand.
+	// Unlisted says that no known approver list has them, and that nobody trusted removed
+	// them. The number of such removals is bounded: see maxUnlisted.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// ByRoot says that root orders it, by the word of the kernel: nobody else removes root.
+	// ByRoot says that the kernel named root as the one who asks for it. Only root removes
+	// root.
 	ByRoot bool `json:"-"`
 }
 

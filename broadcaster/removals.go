@@ -35,7 +35,7 @@ func (m *Removals) Remove(ctx context.Context, gone Removal) (voided int, err er
 	var at time.Time
 	ended := ""
 	c, err := m.controls.change(ctx, func(c *Controls, now time.Time) error {
-		if at = now; c.Missing { // it was frozen for that, and stays so
+		if at = now; c.Missing { // the loss has frozen everything, and that stays
 			c.Missing, c.Freeze, c.Burned = false, Freeze{At: now, By: c.Freeze.By, Reason: c.Freeze.Reason}, now
 		}
 		ended = c.Loosened(now)
@@ -145,7 +145,7 @@ func (m *Removals) Strike(ctx context.Context, missing []approver.Told) error {
 	var errs []error
 	for _, t := range missing {
 		_, err := m.requests.change(ctx, t.Request, func(r Request, now time.Time) (Request, error) {
-			if r.State == approver.Consumed { // it ran, and who has its yes is not known: nobody is told so again
+			if r.State == approver.Consumed { // it ran; who has its yes is not known, so nobody reads it again
 				return r.cancelYes(approver.NoCause, now)
 			}
 			return r.End(approver.Denied, approver.StoreTrouble, now)

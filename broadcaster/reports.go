@@ -41,7 +41,7 @@ type ackTries struct{ tried, late bool }
 func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID string, before *ackTries) error {
 	id, _, err := p.requests.idByCall(ctx, callID)
 	if errors.Is(err, approver.ErrNotFound) {
-		return nil // released by a grant that lasts: it is not kept under the call's id
+		return nil // a grant released it: the call has no request
 	} else if err != nil {
 		return err
 	}
@@ -49,11 +49,11 @@ func (p *Reports) acknowledge(ctx context.Context, peer approver.Peer, callID st
 		if !r.callers().includes(callID) || !r.Call.Peer.SameUser(peer) {
 			return r, ErrNotBound
 		}
-		if callID != r.CallID { // its yes is repeated to nobody
+		if callID != r.CallID { // only the first call reads its yes again
 			return r, errNoChange
 		}
 		was := r
-		if r.Fate == Untaken { // it was taken after all
+		if r.Fate == Untaken { // the courier has it after all
 			before.late = true
 			r.Fate = NoFate
 			return redrawIfChanged(r, was), nil

@@ -35,7 +35,7 @@ func (d *poster) repost(ctx context.Context, id string) {
 		return !r.Postings[i].refusedTo(d.process)
 	}); len(refused) > 0 {
 		d.giveUpRefused(ctx, id, refused)
-		return // what else is lost comes at the next look
+		return // the others are replaced at the next look
 	}
 	if len(lost) == 0 {
 		return
@@ -91,7 +91,7 @@ func (d *poster) giveUpRefused(ctx context.Context, id string, refused []int) {
 			if i < len(r.Postings) && slices.Contains(d.lostPostings(r, now), i) && r.Postings[i].refusedTo(d.process) {
 				r.Postings[i].Phase, changed = Failed, true
 				if d.channels.screen(r.Postings[i].To.Channel) {
-					r.Postings[i].Refused = nil // that was only that nobody watched
+					r.Postings[i].Refused = nil // it was refused only because nobody watched
 				}
 			}
 		}
@@ -122,7 +122,7 @@ func (d *poster) watchScreens(ctx context.Context, screen approver.Presence) {
 				d.tasks.start(func(ctx context.Context) { d.repost(ctx, r.ID) })
 			}
 		}
-		if err == nil || errors.Is(err, ErrNoList) || unreadable(err) { // else the store may be back in a moment
+		if err == nil || errors.Is(err, ErrNoList) || unreadable(err) { // else the store may be back soon
 			seen = ever
 		}
 	}

@@ -21,39 +21,38 @@ type Request struct {
 	CallID      string               `json:"call"`   // the courier's call id
 	Holder      string               `json:"holder"` // the connection that waits, made anew for each
 	Fingerprint approver.Fingerprint `json:"fingerprint"`
-	Unbound     []string             `json:"unbound,omitempty"` // names, for cards, of what the fingerprint does not bind
+	Unbound     []string             `json:"unbound,omitempty"` // what the fingerprint does not bind, for cards
 	Call        approver.ToolCall    `json:"tool_call"`
-	Verdict     approver.Verdict     `json:"verdict"`          // what put it before people
-	Notice      string               `json:"notice,omitempty"` // of a freeze or pause that it was made in, for cards
+	Verdict     approver.Verdict     `json:"verdict"`          // why people are asked
+	Notice      string               `json:"notice,omitempty"` // of the freeze or pause it was made in, for cards
 	Created     time.Time            `json:"created"`
 	Due         time.Time            `json:"due"` // silence becomes a no
-	// Deadline is the courier's own: after it the answer is given to nobody.
+	// Deadline is the courier's own. After it nobody gets the answer.
 	Deadline   time.Time           `json:"deadline"`
 	State      approver.State      `json:"state"`
 	Resolution approver.Resolution `json:"resolution,omitzero"`
-	// Parked reports that the agent was told to run the same call again later: a
+	// Parked reports that the agent was told to run the same call again later. A
 	// yes then waits for that call until TakeBy.
 	Parked bool      `json:"parked,omitempty"`
 	ParkAt time.Time `json:"park_at,omitzero"` // when it is to be parked, by the store's clock
 	TakeBy time.Time `json:"take_by,omitzero"`
-	// WithdrawAt is when the request is withdrawn because its courier is gone;
-	// zero while the courier holds the line.
+	// WithdrawAt is when the request is withdrawn because its courier is gone.
+	// It is zero while the courier is connected.
 	WithdrawAt time.Time `json:"withdraw_at,omitzero"`
-	// Also are identical calls that wait for the same answer, and once there is a yes
-	// those that it is for, beside the call in CallID. N is the number of that one, and
-	// Joined that of the last that joined.
+	// Also are further identical calls that wait for the same answer. After a yes they are
+	// those that it is for. N is the number of the call in CallID, and Joined is the number
+	// of the last call that joined.
 	Also   Callers `json:"also,omitempty"`
 	N      int     `json:"n,omitempty"`
 	Joined int     `json:"joined,omitempty"`
-	// Ended are calls that were taken off the request, until the audit has that.
+	// Ended are calls that were taken off the request, until the audit has them.
 	Ended    Endings  `json:"ended,omitempty"`
 	Postings Postings `json:"postings"`
-	// Asked reports that the question itself is in the audit; before that, no
-	// card goes out.
+	// Asked reports that the question is in the audit. Before that, no card is posted.
 	Asked bool `json:"asked,omitempty"`
-	// Audit is the hash of the audit record of the resolution, once durable.
+	// Audit is the hash of the audit record of the resolution, once that is durable.
 	Audit string `json:"audit,omitempty"`
-	// Closed reports that the last event of the request's life is in the audit.
+	// Closed reports that the end of the request is in the audit.
 	Closed bool `json:"closed,omitempty"`
 	Release
 }
@@ -61,17 +60,17 @@ type Request struct {
 // A Release is what became of a yes after it was given to the agent, as far as anybody
 // reported. It is empty until the request is Consumed.
 type Release struct {
-	// ReleasedAt is when the request was consumed, and Acked since when its yes is
-	// read by nobody again: because the courier has it, or its time was over.
+	// ReleasedAt is when the request was consumed. Acked is since when nobody may read its
+	// yes again: the courier has it, or its time is over.
 	ReleasedAt time.Time `json:"released_at,omitzero"`
 	Acked      time.Time `json:"acked,omitzero"`
 	Repeats    int       `json:"repeats,omitempty"` // how often the yes was read again
-	// ReleasedBy is the process that released it, and Withheld why its last look kept
-	// the yes from the courier all the same.
+	// ReleasedBy is the process that released it. Withheld is why that process did not give
+	// the yes to the courier after all.
 	ReleasedBy string         `json:"released_by,omitempty"`
 	Withheld   approver.Cause `json:"withheld,omitzero"`
 	// Fate is what became of the call after its release, for cards. Lapsed reports that
-	// the time in which calls of Also take their yes is over.
+	// the time is over in which the calls in Also may take their yes.
 	Fate   Fate `json:"fate,omitzero"`
 	Lapsed bool `json:"lapsed,omitempty"`
 }

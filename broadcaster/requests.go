@@ -99,8 +99,8 @@ func (q *Requests) change(
 	ctx context.Context, id string, step func(Request, time.Time) (Request, error),
 ) (Request, error) {
 	for r, rev, guess := q.cache.last(id); ; guess = false {
-		// What was read a moment ago is most likely still so. If it is not, the
-		// write is a conflict; a refusal is never taken from a guess.
+		// The cached record is most likely current. If it is not, the write is a
+		// conflict. A step that refuses is tried again with the stored record.
 		var now time.Time
 		var err error
 		if guess {
@@ -133,7 +133,7 @@ func (q *Requests) change(
 		case err == nil:
 			q.cache.note(next, newRev, len(value))
 			return next, nil
-		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the step will see that it is late
+		case errors.Is(err, approver.ErrOverdue) && sleep(ctx, retryEvery): // the next step refuses it as late
 		case !errors.Is(err, approver.ErrConflict):
 			return r, err
 		}
@@ -232,8 +232,8 @@ func (q *Requests) saveNew(ctx context.Context, r *Request, ways []codeLink, now
 		}
 	}
 	if err = errors.Join(errs...); err != nil {
-		// The record may be there all the same, and the agent is about to be told
-		// no: nobody must be asked about it later.
+		// The record may be stored in spite of the error. The agent is about to hear
+		// a no, so nobody must be asked about it later.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PostTimeout)
 		defer cancel()
 		_, _ = q.fail(ctx, r.ID, approver.StoreTrouble)
@@ -297,26 +297,16 @@ func (q *Requests) Open(ctx context.Context) ([]Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*Request, len(ids))
-	err = inParallel(min(len(ids), 8), func(worker int) (err error) {
-		for i := worker; i < len(ids); i += 8 {
-			r, _, loadErr := q.load(ctx, ids[i])
-			switch {
-			case errors.Is(loadErr, approver.ErrNotFound):
-			case loadErr != nil:
-				err = errors.Join(err, loadErr) // one that cannot be read hides no other
-			case !r.State.Settled():
-				found[i] = &r
-			}
+	found, errs := make([]Request, len(ids)), make([]error, len(ids))
+	_ = spread(len(ids), func(i int) error {
+		found[i], _, errs[i] = q.load(ctx, ids[i])
+		if errors.Is(errs[i], approver.ErrNotFound) {
+			errs[i] = nil
 		}
-		return err
+		return nil // one that cannot be read hides no other
 	})
-	var open []Request
-	for _, r := range found {
-		if r != nil {
-			open = append(open, *r)
-		}
-	}
+	open := slices.DeleteFunc(found, func(r Request) bool { return r.ID == "" || r.State.Settled() })
+	err = errors.Join(errs...)
 	slices.SortFunc(open, func(a, b Request) int { return a.Created.Compare(b.Created) })
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrIncomplete, err)

@@ -26,7 +26,7 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if res.Approve {
 		r.State = approver.Approved
 		if r.Parked {
-			r.Due = r.TakeBy // nobody waits: the yes does
+			r.Due = r.TakeBy // the yes waits for the call
 		} else if by := releaseBy(r.Deadline, now); by.After(r.Due) {
 			r.Due = by
 		}
@@ -36,10 +36,10 @@ func (r Request) Answer(res approver.Resolution, now time.Time) (Request, error)
 	if !res.Approve || r.Parked {
 		return r, nil
 	}
-	// The yes is for those callers that the card showed. Where one yes is for one call, it
-	// is the one of them that takes it first, see Consume: after a restart nobody knows
-	// whose courier comes back. If none of them waits any more, the yes is for nobody, and
-	// those that wait are asked anew: left says so of every call.
+	// The yes is for the callers that the card showed. If it may release one call only, the
+	// first of them that takes it gets it: see Consume. After a restart nobody knows whose
+	// courier comes back. If none of them waits any more, the yes releases nothing, and the
+	// calls that wait are asked anew: see excludes.
 	unshown := func(c Caller) bool { return c.N > res.Calls }
 	all := r.callers()
 	for _, c := range all {
@@ -71,11 +71,11 @@ func (r Request) Expire(now time.Time) (Request, error) {
 		return r, ErrSettled
 	case now.Before(r.Due):
 		return r, ErrTooSoon
-	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier waits
+	case r.State == approver.Approved && !r.Parked && r.WithdrawAt.IsZero(): // its courier still waits
 		return r.End(approver.Expired, approver.Unreleased, now)
 	case r.State == approver.Approved:
 		return r.End(approver.Expired, approver.AgentGone, now)
-	case r.Postings.unseen(): // silence is no answer of people who were not asked
+	case r.Postings.unseen(): // people who were not asked did not stay silent
 		return r.End(approver.Denied, approver.Unreachable, now)
 	}
 	return r.End(approver.Expired, approver.TimedOut, now)
@@ -169,12 +169,12 @@ func (r Request) Consume(callID string, fp approver.Fingerprint, audit string, n
 	case !r.callers().includes(callID) || !fp.Equal(r.Fingerprint):
 		return r, ErrNotBound
 	}
-	if i := r.Also.at(callID); i >= 0 { // the first does not come
+	if i := r.Also.at(callID); i >= 0 { // the first caller did not come
 		all := r.callers()
 		all[0], all[i+1] = all[i+1], all[0]
 		r = r.withCallers(all)
 	}
-	if !mayShare(r.Verdict, r.Fingerprint, r.Call) { // of those that it could be for, this is the one
+	if !mayShare(r.Verdict, r.Fingerprint, r.Call) { // this one takes the yes
 		r.Ended = r.Ended.with(approver.NotShown, now, r.Also...)
 		r.Also = nil
 	}
@@ -226,11 +226,11 @@ func (r Request) Park(takeBy, now time.Time) (Request, error) {
 	switch {
 	case r.State.Settled():
 		return r, ErrSettled
-	case r.State != approver.Pending: // whoever waits takes the yes now
+	case r.State != approver.Pending: // a caller that waits takes the yes now
 		return r, ErrTooSoon
 	}
 	r.Parked, r.TakeBy, r.WithdrawAt = true, takeBy, time.Time{}
-	for _, c := range r.Also { // those that are here are told to come back, each by itself
+	for _, c := range r.Also { // those that still wait are told to come back
 		if !c.WithdrawAt.IsZero() {
 			r.Ended = r.Ended.with(approver.AgentGone, now, c)
 		}
@@ -285,7 +285,7 @@ func (r Request) Attention(now time.Time) time.Time {
 	}
 	for _, p := range r.Postings {
 		switch {
-		case p.Phase == Sending && !r.State.Settled(): // the end of a card on its way is up to who sends it
+		case p.Phase == Sending && !r.State.Settled(): // its sender edits it
 			sooner(p.Until)
 		case r.ended() && p.stale():
 			sooner(p.lookAgain(now))
@@ -312,13 +312,13 @@ func (r Request) withhold(why approver.Cause, now time.Time) (Request, error) {
 	switch {
 	case r.State != approver.Consumed || r.ReleasedAt.IsZero():
 		return r, ErrTooSoon
-	case r.Withheld != approver.NoCause || !r.Acked.IsZero(): // its courier has it, or will never
+	case r.Withheld != approver.NoCause || !r.Acked.IsZero(): // its courier has the yes, or will never get it
 		return r, errNoChange
 	}
 	was := r
 	r.Withheld, r.Acked = why, now
 	if r.Repeats == 0 {
-		r.Closed = false // its end is another now
+		r.Closed = false // it ends in another way now
 	}
 	return redrawIfChanged(r, was), nil
 }
@@ -392,7 +392,7 @@ func (r Request) setFate(callID string, f Fate) (Request, error) {
 	case had == f, had == DidRun, f == NoFate:
 		return r, errNoChange
 	case f == DidRun && had == NoFate && acked:
-		return r, errNoChange // as the cards say
+		return r, errNoChange // the cards say so already
 	case f == Untaken && (had != NoFate || !r.Call.Acks || r.N > 0):
 		return r, errNoChange
 	}

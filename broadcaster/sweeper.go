@@ -62,13 +62,11 @@ func (w *sweeper) sweepAgain(ctx context.Context, look func() ([]string, error))
 		} else {
 			w.reports.catchUp()
 		}
-		_ = inParallel(min(len(keys), 8), func(worker int) error {
-			for i := worker; i < len(keys); i += 8 {
-				if id, ok := idInKey(keys[i]); ok {
-					w.attend(ctx, id)
-				} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
-					_ = w.grants.end(ctx, scope, "expired", "its time is over") // else at the next look
-				}
+		_ = spread(len(keys), func(i int) error {
+			if id, ok := idInKey(keys[i]); ok {
+				w.attend(ctx, id)
+			} else if _, scope, ok := strings.Cut(keys[i], "}:grant:"); ok {
+				_ = w.grants.end(ctx, scope, "expired", "its time is over") // or at the next look
 			}
 			return nil
 		})

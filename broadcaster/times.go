@@ -26,8 +26,8 @@ const (
 	StorePatience = 15 * time.Second
 	sweepEvery    = 500 * time.Millisecond
 	retryEvery    = 50 * time.Millisecond
-	pollEvery     = 500 * time.Millisecond // where no hint tells of a change
-	hintedPoll    = 2 * time.Second        // where one should
+	pollEvery     = 500 * time.Millisecond // without hints of changes
+	hintedPoll    = 2 * time.Second        // with hints
 
 	// vanishedAfter is how long a record must be missing before it is taken for
 	// lost: a former primary may answer for a moment.

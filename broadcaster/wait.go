@@ -77,6 +77,22 @@ func jittered(d time.Duration) time.Duration {
 	return d - d/5 + rand.N(max(2*d/5, 1)) //nolint:gosec // nothing to guess
 }
 
+// workers bounds how much of the store is read or worked on at once.
+const workers = 8
+
+// spread runs f(0) … f(n-1) on a few workers and joins their errors. A worker stops at its
+// first error.
+func spread(n int, f func(int) error) error {
+	return inParallel(min(n, workers), func(worker int) error {
+		for i := worker; i < n; i += workers {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // inParallel runs f(0) … f(n-1) at once and joins their errors.
 func inParallel(n int, f func(int) error) error {
 	errs := make([]error, n)

@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: shard %d, %v", key, n, err)
 		}
 		if got, ok := idInKey(key); !ok || got != id {
-			t.Errorf("requestOfKey(%s) = %s", key, got)
+			t.Errorf("idInKey(%s) = %s", key, got)
 		}
 	}
 	for _, key := range []string{
