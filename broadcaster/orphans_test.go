@@ -105,7 +105,7 @@ func TestAReplacedCardThatArrivesIsTriedAgain(t *testing.T) {
 
 // What is tried again is looked at first: a card whose note was only late is that request's
 // to bring up to date, and must keep its buttons. What has ended meanwhile shows its end.
-func TestAStrayCardIsLookedAtAgain(t *testing.T) {
+func TestAnOrphanedCardIsCheckedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		meanwhile func(x *bench, id string, ref approver.Ref)
 		want      approver.State

@@ -55,7 +55,7 @@ func TestMemoryIsNoAuthority(t *testing.T) {
 	}
 }
 
-func TestKnown(t *testing.T) {
+func TestRequestCache(t *testing.T) {
 	var k requestCache
 	rev := approver.NewRev()
 	k.note(Request{ID: "r"}, rev, 1)

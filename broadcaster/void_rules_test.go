@@ -86,7 +86,7 @@ func TestWhatIsAYes(t *testing.T) {
 
 // Alice says yes for fifteen minutes, and takes that back while Claude Code asks its own
 // user about the call. The yes does not stand any more, whoever's call it is.
-func TestARevokedYesDoesNotStand(t *testing.T) {
+func TestARevokedYesDoesNotCount(t *testing.T) {
 	story(t, func(t *testing.T, x *bench) {
 		first := x.askAsync(t.Context(), sessionCall("a"), approver.High)
 		synctest.Wait()

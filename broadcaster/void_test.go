@@ -204,7 +204,7 @@ func TestAVoidYesGivesNothing(t *testing.T) {
 }
 
 // A yes that was noted stands until people do anything that takes it back.
-func TestAYesStands(t *testing.T) {
+func TestAYesThatCounts(t *testing.T) {
 	for name, act := range voidActs() {
 		for _, term := range []string{"once", "15m"} {
 			story(t, func(t *testing.T, x *bench) {
