@@ -144,15 +144,21 @@ func (n *endings) recordEnded(ctx context.Context, r Request) {
 	}
 }
 
+// eventRecord is the audit record of something that happened to a request.
+func eventRecord(r Request, e approver.Event, note string) approver.Record {
+	return approver.Record{
+		Event: e, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
+	}
+}
+
 // auditRecord is the audit record of what became of a request.
 func auditRecord(r Request, e approver.Event) approver.Record {
 	if r.N > 0 { // an identical call replaced the first
 		r.Call.ID = r.CallID
 	}
-	rec := approver.Record{
-		Event: e, At: r.Resolution.At, Request: r.ID, Once: r.ID + ":" + string(e), Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict, Resolution: r.Resolution, Took: r.Resolution.At.Sub(r.Created),
-	}
+	rec := eventRecord(r, e, "")
+	rec.At, rec.Took = r.Resolution.At, r.Resolution.At.Sub(r.Created)
+	rec.Once, rec.Resolution = r.ID+":"+string(e), r.Resolution
 	if e == approver.EventDenied && r.Withheld != approver.NoCause {
 		rec.At, rec.Resolution.Approve, rec.Resolution.Cause = r.Acked, false, r.Withheld
 		rec.Note = "it was approved, and not given to the agent"

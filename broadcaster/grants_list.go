@@ -96,10 +96,7 @@ func (k *Grants) Revoke(ctx context.Context, id, by string) error {
 	case err != nil:
 		return err
 	}
-	_, err = k.audit.Record(ctx, approver.Record{
-		Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-		Note: "revoked by " + by,
-	})
+	_, err = k.audit.Record(ctx, eventRecord(r, approver.EventRevoked, "revoked by "+by))
 	k.editor.settle(r.ID)
 	return err
 }
@@ -144,15 +141,14 @@ func (k *Grants) end(ctx context.Context, scope, how, note string) error {
 		} else if err != nil {
 			return err
 		}
-		event, r := approver.EventRevoked, g.Request
-		if how == "expired" {
-			event = approver.EventGrantExpired
-		} else {
-			k.cancelYes(ctx, r.ID)
+		event := approver.EventGrantExpired
+		if how != "expired" {
+			event = approver.EventRevoked
+			k.cancelYes(ctx, g.Request.ID)
 		}
-		_, err = k.audit.Record(ctx, approver.Record{
-			Event: event, At: now, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict, Note: note,
-		})
+		rec := eventRecord(g.Request, event, note)
+		rec.At = now
+		_, err = k.audit.Record(ctx, rec)
 		return err
 	}
 }

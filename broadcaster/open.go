@@ -389,8 +389,7 @@ func (o *opener) park(ctx context.Context, r Request, call approver.ToolCall) (R
 		}
 	}
 	if !r.Parked {
-		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request,
-			error) {
+		next, err := o.requests.change(ctx, r.ID, func(r Request, now time.Time) (Request, error) {
 			return r.Park(takeBy, now)
 		})
 		if err != nil {

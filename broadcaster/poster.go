@@ -47,10 +47,9 @@ type report struct {
 
 // recordAsked records the question in the audit, once.
 func (d *poster) recordAsked(ctx context.Context, r Request) error {
-	_, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventAsked, At: r.Created, Request: r.ID, Once: r.ID + ":asked", Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict,
-	})
+	rec := eventRecord(r, approver.EventAsked, "")
+	rec.At, rec.Once = r.Created, r.ID+":asked"
+	_, err := d.audit.Record(ctx, rec)
 	return err
 }
 
@@ -315,11 +314,10 @@ func (d *poster) recordOutcome(ctx context.Context, r Request, rep report) {
 
 // recordPosted records that people can see a card. which distinguishes the cards of a request.
 func (d *poster) recordPosted(ctx context.Context, r Request, which string, ref approver.Ref, how string) {
-	if _, err := d.audit.Record(ctx, approver.Record{
-		Event: approver.EventPosted, Request: r.ID, Once: r.ID + ":posted:" + which, Fingerprint: r.Fingerprint,
-		Call: r.Call, Verdict: r.Verdict,
-		Note: fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how,
-	}); err != nil {
+	note := fmt.Sprintf("%s/%s message %s", ref.Channel, ref.Conversation, ref.Message) + how
+	rec := eventRecord(r, approver.EventPosted, note)
+	rec.Once = r.ID + ":posted:" + which
+	if _, err := d.audit.Record(ctx, rec); err != nil {
 		d.log.Error("audit failed", "request", r.ID, "error", err)
 	}
 }

@@ -103,10 +103,7 @@ func (m *Removals) voidRequest(ctx context.Context, r Request, c Controls, note 
 		return err
 	}
 	if waited {
-		_, err = m.audit.Record(ctx, approver.Record{
-			Event: approver.EventRevoked, Request: r.ID, Fingerprint: r.Fingerprint, Call: r.Call, Verdict: r.Verdict,
-			Note: note,
-		})
+		_, err = m.audit.Record(ctx, eventRecord(r, approver.EventRevoked, note))
 	}
 	m.editor.settle(r.ID)
 	return err
