@@ -17,27 +17,7 @@ import (
 func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why approver.Verdict) approver.Verdict {
 	r, runs, err := b.ask(ctx, call, why)
 	if err != nil {
-		note := "asking people failed"
-		v, limited := overLimit(why, err)
-		if limited {
-			note = "people were not asked"
-		} else {
-			v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
-		}
-		level := slog.LevelWarn
-		if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
-			level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem
-		}
-		b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
-		if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
-			return v // nobody reads the answer; the end of the request is recorded later
-		}
-		if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
-			Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
-		}); err != nil {
-			b.Log.Error("audit failed", "call", call.ID, "error", err)
-		}
-		return v
+		return b.blocked(ctx, r, call, why, err)
 	}
 	return b.releases.verdict(r, runs)
 }
@@ -46,7 +26,7 @@ func (b *Broadcaster) Ask(ctx context.Context, call approver.ToolCall, why appro
 func (b *Broadcaster) ask(
 	ctx context.Context, call approver.ToolCall, why approver.Verdict,
 ) (r Request, runs bool, err error) {
-	// Couriers that come back may be faster than the start of the rest.
+	// After a restart, couriers may come back before Run has begun.
 	if err := b.tasks.awaitReady(ctx); err != nil {
 		return Request{}, false, err
 	}
@@ -57,10 +37,12 @@ func (b *Broadcaster) ask(
 	if err != nil {
 		return Request{}, false, err
 	}
+	// A yes that lasts needs nobody.
 	err = patiently(ctx, func() error { r, err = b.Grants.use(ctx, call, why, bound.Fingerprint); return err })
 	if !errors.Is(err, approver.ErrNotFound) {
 		return r, err == nil, err
 	}
+	// Else people are asked, and this connection holds the request.
 	holder := uuid.NewString()
 	defer b.handovers.end(holder)
 	err = patiently(ctx, func() error { r, err = b.opener.openOrResume(ctx, call, why, bound, holder); return err })
@@ -90,6 +72,34 @@ func (b *Broadcaster) ask(
 		return b.releases.share(ctx, r, call, why, holder)
 	}
 	return b.releases.answer(ctx, r, call, bound.Fingerprint, holder)
+}
+
+// blocked is the verdict of a call that people could not be asked about. It is logged and
+// recorded.
+func (b *Broadcaster) blocked(
+	ctx context.Context, r Request, call approver.ToolCall, why approver.Verdict, err error,
+) approver.Verdict {
+	note := "asking people failed"
+	v, limited := overLimit(why, err)
+	if limited {
+		note = "people were not asked"
+	} else {
+		v = why.Blocked("the approval could not be obtained, so the call was blocked: "+publicCause(err), err.Error())
+	}
+	level := slog.LevelWarn
+	if limited || isAny(err, context.Canceled, approver.ErrOutdated, errNobodyLeft, errNobody, errNoTime) {
+		level = slog.LevelDebug // the log line of the answer says why, and a stopped agent is no problem
+	}
+	b.Log.Log(ctx, level, note, "call", call.ID, "error", err)
+	if r.ID != "" && ctx.Err() != nil || b.tasks.stopping(ctx) {
+		return v // nobody reads the answer; the end of the request is recorded later
+	}
+	if _, err := b.Audit.Record(context.WithoutCancel(ctx), approver.Record{
+		Event: approver.EventVerdict, At: call.At, Request: r.ID, Call: call, Verdict: v, Note: note,
+	}); err != nil {
+		b.Log.Error("audit failed", "call", call.ID, "error", err)
+	}
+	return v
 }
 
 // await waits for the end of a request on behalf of its courier, and releases the call when
