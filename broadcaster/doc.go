@@ -44,5 +44,5 @@
 //	lockout       counts wrong codes (lockout.go)
 //	Removals      removes approvers (removals.go)
 //	sweeper       does what is due and nobody waits for (sweeper.go)
-//	receivers     runs the channels (receivers.go)
+//	receivers     runs the channels (receivers.go, lease.go)
 package broadcaster
