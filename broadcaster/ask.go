@@ -71,7 +71,7 @@ func (b *Broadcaster) ask(
 	case r.State == approver.Consumed && r.Resolution.Approve && !r.Parked && r.Also.awaits(call.ID):
 		return b.releases.share(ctx, r, call, why, holder)
 	}
-	return b.releases.answer(ctx, r, call, bound.Fingerprint, holder)
+	return b.releases.answerCourier(ctx, r, call, bound.Fingerprint, holder)
 }
 
 // blocked is the verdict of a call that people could not be asked about. It is logged and

@@ -61,7 +61,7 @@ type backlog struct {
 	store   approver.KV
 
 	pending pendingRecords
-	loss    loss
+	loss    reportedLoss
 }
 
 // record records something that has taken effect already, now or later.
@@ -164,14 +164,14 @@ func removedRecord(at time.Time, gone Removal, ended string) approver.Record {
 	return approver.Record{Event: approver.EventPolicy, At: at, Note: note}
 }
 
-// A loss is the last reported loss of the controls, until the store has controls again.
-type loss struct {
+// A reportedLoss is the last reported reportedLoss of the controls, until the store has controls again.
+type reportedLoss struct {
 	mu  sync.Mutex
 	why string
 }
 
-// first reports whether this loss was not reported yet.
-func (l *loss) first(why string) bool {
+// isNew reports whether this loss was not reported yet.
+func (l *reportedLoss) isNew(why string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	is := l.why != why
@@ -180,7 +180,7 @@ func (l *loss) first(why string) bool {
 }
 
 // over forgets the loss.
-func (l *loss) over() {
+func (l *reportedLoss) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = ""
@@ -188,7 +188,7 @@ func (l *loss) over() {
 
 // tellLoss raises an alarm, once, before a record replaces controls that the store has lost.
 func (l *backlog) tellLoss(ctx context.Context, why string) error {
-	if !l.loss.first(why) {
+	if !l.loss.isNew(why) {
 		return nil
 	}
 	note := distrustNote(approver.AlarmStore, why)

@@ -53,12 +53,6 @@ func (c Callers) awaits(callID string) bool {
 	return i >= 0 && c[i].Taken.IsZero()
 }
 
-// mayShare reports whether one yes can be for more than one call. That excludes CATASTROPHIC
-// calls, and calls whose second run may be something else than what was shown.
-func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
-	return v.Severity == approver.High && fp.Bound() && !obscured(call)
-}
-
 // Endings are the calls that were taken off a request, until the audit has them.
 type Endings []Ending
 

@@ -156,3 +156,6 @@ func publicCause(err error) string {
 	}
 	return "approver's store or configuration has a problem (see its log)"
 }
+
+// errNotShared means that a call cannot wait for the answer to this request.
+var errNotShared = errors.New("the request is not for this call")

@@ -109,14 +109,6 @@ func (g lastingGrant) holds(
 	return term.Lasts() && sameCall(r.Call, call, r.Fingerprint, fp)
 }
 
-// mayLast reports whether a yes to a request may last. A yes that lasts is for all later
-// identical calls.
-func mayLast(r Request) bool {
-	term := r.Resolution.Grant
-	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
-		(!term.Session || r.Call.Session != "")
-}
-
 // makeLasting stores the grant that people gave with their yes, after the call that they saw
 // was released. A grant for a session needs a session.
 func (k *Grants) makeLasting(ctx context.Context, r Request) error {

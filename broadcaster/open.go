@@ -179,9 +179,6 @@ func (o *opener) joinWaiting(
 	return r, err
 }
 
-// errNotShared means that a call cannot wait for the answer to this request.
-var errNotShared = errors.New("the request is not for this call")
-
 // create stores a new request and starts to post its cards. dead is a request that the call's
 // id leads to, although it has no record or is not for this call.
 func (o *opener) create(

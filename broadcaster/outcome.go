@@ -26,7 +26,7 @@ func (a *Answers) outcome(
 		r, settled = a.releases.awaitHandover(ctx, r)
 	}
 	mine := answeredBy(r.Resolution, rep, who)
-	recorded := func(text string) (Request, approver.Outcome) { return r, told(approver.OutcomeRecorded, text) }
+	recorded := func(text string) (Request, approver.Outcome) { return r, newOutcome(approver.OutcomeRecorded, text) }
 	const (
 		second  = "Somebody else has already answered this request."
 		pending = "Your yes is recorded. The card says in a moment what became of it."
@@ -39,7 +39,7 @@ func (a *Answers) outcome(
 			return recorded("Your yes is recorded. The agent has not taken it yet; " +
 				"if it does not before the deadline, nothing runs.")
 		}
-		return r, told(approver.OutcomeTooLate, second)
+		return r, newOutcome(approver.OutcomeTooLate, second)
 	}
 	if _, err := a.endings.closeOnce(ctx, r); err != nil && r.State == approver.Consumed {
 		slow := ctx.Err() != nil // the record may be made in a moment
@@ -48,7 +48,7 @@ func (a *Answers) outcome(
 		}
 		switch {
 		case !mine:
-			return r, told(approver.OutcomeTooLate, second)
+			return r, newOutcome(approver.OutcomeTooLate, second)
 		case slow:
 			return recorded(pending)
 		}
@@ -83,30 +83,30 @@ func outcomeOf(r Request, rep approver.Reply, who approver.Person) approver.Outc
 	}
 	switch {
 	case !settled:
-		return told(approver.OutcomeRefused, "The request is still open; this answer does not count.")
+		return newOutcome(approver.OutcomeRefused, "The request is still open; this answer does not count.")
 	case unusedYes(r, rep, who) && res.Cause == approver.AgentGone && !r.Parked: // the agent left, maybe during the release
-		return told(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
+		return newOutcome(approver.OutcomeExpired, "Your yes released nothing: "+res.Cause.Sentence()+".")
 	case unusedYes(r, rep, who):
-		return told(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
+		return newOutcome(approver.OutcomeExpired, "Your yes came in time, but approver released nothing: "+
 			res.Cause.Sentence()+".")
 	case res.Cause != approver.ByPerson:
-		return told(approver.OutcomeExpired, "Too late: "+res.Cause.Sentence()+", so approver released nothing.")
+		return newOutcome(approver.OutcomeExpired, "Too late: "+res.Cause.Sentence()+", so approver released nothing.")
 	case mine && res.Approve && rep.Approve && rep.Grant.Lasts() && !res.Grant.Lasts():
-		return told(approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
+		return newOutcome(approver.OutcomeApproved, fmt.Sprintf("Approved: %s, by your first answer. "+
 			"Your %q came after it and counts for nothing: the same call is asked again.", releasedText(r), rep.Grant))
 	case mine && res.Approve && rep.Approve && r.Call.AboutApprover():
-		return told(approver.OutcomeApproved, r.Call.Display().ApprovedText())
+		return newOutcome(approver.OutcomeApproved, r.Call.Display().ApprovedText())
 	case mine && res.Approve && rep.Approve:
-		return told(approver.OutcomeApproved, outcomeText(r))
+		return newOutcome(approver.OutcomeApproved, outcomeText(r))
 	case mine && !res.Approve && !rep.Approve:
-		return told(approver.OutcomeDenied, "Denied: the agent has been told.")
+		return newOutcome(approver.OutcomeDenied, "Denied: the agent has been told.")
 	case res.Approve:
-		return told(late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
+		return newOutcome(late, fmt.Sprintf("Too late: %s approved it via %s, %s", name, where, fateTexts[commonFate(r)].late))
 	}
-	return told(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
+	return newOutcome(late, fmt.Sprintf("Too late: %s denied it via %s.", name, where))
 }
 
-func told(kind approver.OutcomeKind, text string) approver.Outcome {
+func newOutcome(kind approver.OutcomeKind, text string) approver.Outcome {
 	return approver.Outcome{Kind: kind, Text: text}
 }
 
@@ -147,15 +147,15 @@ func (a *Answers) carriedOut(ctx context.Context, call approver.ToolCall) approv
 	case "observe":
 		text, done = "Approved: observe mode has begun.", Controls.Observing
 	default:
-		return told(approver.OutcomeApproved, call.Display().ApprovedText())
+		return newOutcome(approver.OutcomeApproved, call.Display().ApprovedText())
 	}
 	for until := time.Now().Add(carryOutIn); ctx.Err() == nil && time.Now().Before(until); {
 		if c, now, err := a.controls.Load(ctx); err == nil && done(c, now) {
-			return told(approver.OutcomeApproved, text)
+			return newOutcome(approver.OutcomeApproved, text)
 		}
 		_ = sleep(ctx, retryEvery)
 	}
-	return told(approver.OutcomeRecorded,
+	return newOutcome(approver.OutcomeRecorded,
 		"Your yes is recorded, and it is not seen to have taken effect: look at approver status and approver's log.")
 }
 

@@ -112,8 +112,8 @@ func (l *releases) consume(
 	})
 }
 
-// answer gives the end of a request to the courier of a call.
-func (l *releases) answer(
+// answerCourier gives the end of a request to the courier of a call.
+func (l *releases) answerCourier(
 	ctx context.Context, r Request, call approver.ToolCall, fp approver.Fingerprint, holder string,
 ) (Request, bool, error) {
 	r, runs, err := l.mayRun(ctx, r, call, fp, holder)

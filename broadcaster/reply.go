@@ -38,13 +38,13 @@ func (a *Answers) Reply(ctx context.Context, rep approver.Reply) (out approver.O
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("panic while a reply was handled", "panic", p, "stack", string(debug.Stack()))
-			out = told(approver.OutcomeRefused, "approver failed on this answer; it does not count.")
+			out = newOutcome(approver.OutcomeRefused, "approver failed on this answer; it does not count.")
 		}
 	}()
 	began := time.Now()
 	who, why := a.approvers.counted(ctx, rep.Channel, rep.Sender)
 	if why != "" {
-		out = told(approver.OutcomeRefused, why)
+		out = newOutcome(approver.OutcomeRefused, why)
 		a.noteRefusal(ctx, rep, Request{}, out)
 		return out
 	}
@@ -116,14 +116,14 @@ func (a *Answers) reply(
 		Identity: approver.Identity{Channel: rep.Channel, ID: rep.Sender}, Conversation: rep.Conversation,
 	}
 	if admits(r.Verdict, res) != nil {
-		return r, told(approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who))
+		return r, newOutcome(approver.OutcomeRefused, a.approvers.notAskedText(r.Verdict, who))
 	}
 	if rep.Approve {
 		if why := onceOnly(r, rep); why != "" {
-			return r, told(approver.OutcomeNeedCode, why+" Nothing was approved.")
+			return r, newOutcome(approver.OutcomeNeedCode, why+" Nothing was approved.")
 		}
 		if !enough(r, p, rep) {
-			return r, told(approver.OutcomeNeedCode, needCodeText(r, p))
+			return r, newOutcome(approver.OutcomeNeedCode, needCodeText(r, p))
 		}
 	}
 	r, told := a.enter(ctx, r, p, rep, res, began)
@@ -172,7 +172,7 @@ func (a *Answers) enter(
 	})
 	if err != nil && !errors.Is(err, ErrSettled) {
 		a.log.Warn("an answer could not be stored", "request", id, "error", err)
-		return r, told(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, "+
+		return r, newOutcome(approver.OutcomeRefused, "The store had a problem, so this answer may not count. Look at the card, "+
 			"or try again.")
 	}
 	mine := r.Resolution.Person.ID == res.Person.ID && r.Resolution.Identity == res.Identity
@@ -276,14 +276,14 @@ func (a *Answers) ownerApproves(
 	r, err := a.requests.loadPatiently(ctx, rep.Request)
 	switch {
 	case errors.Is(err, approver.ErrNotFound):
-		return r, told(approver.OutcomeUnknown, "There is no such request: approver pending lists those that are open.")
+		return r, newOutcome(approver.OutcomeUnknown, "There is no such request: approver pending lists those that are open.")
 	case err != nil:
 		return r, *a.finder.trouble(err)
 	case r.State.Settled():
 		return r, outcomeOf(r, rep, who)
 	}
 	if why := a.approvers.OwnerMay(ctx, r); why != "" {
-		return r, told(approver.OutcomeRefused, "Root cannot approve it: "+why)
+		return r, newOutcome(approver.OutcomeRefused, "Root cannot approve it: "+why)
 	}
 	a.log.Warn("root of this machine approves, because nobody else can", "request", r.ID, "why",
 		a.approvers.Nobody(r.Verdict.Severity))

@@ -262,3 +262,17 @@ func obscured(call approver.ToolCall) bool {
 	_, hidden := call.Display().Shown()
 	return hidden || display.HidesEnvironment(call.Environment)
 }
+
+// mayShare reports whether one yes can be for more than one call. That excludes CATASTROPHIC
+// calls, and calls whose second run may be something else than what was shown.
+func mayShare(v approver.Verdict, fp approver.Fingerprint, call approver.ToolCall) bool {
+	return v.Severity == approver.High && fp.Bound() && !obscured(call)
+}
+
+// mayLast reports whether a yes to a request may last. A yes that lasts is for all later
+// identical calls.
+func mayLast(r Request) bool {
+	term := r.Resolution.Grant
+	return term.Lasts() && r.Verdict.Appeal.Of == "" && mayShare(r.Verdict, r.Fingerprint, r.Call) &&
+		(!term.Session || r.Call.Session != "")
+}
