@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file is how the controls change: pure steps, which the store takes as one record.
+// This file has the pure steps that change the controls. The store takes each as one record.
 
 // hold adds a freeze of one agent. A second one of the same agent keeps the first.
 func (c *Controls) hold(h Hold, now time.Time) {

@@ -17,8 +17,8 @@ import (
 	"approver.example/display"
 )
 
-// This file remembers the environment that each session, and each user, began with, so
-// that people are shown what has changed since; see package display.
+// This file remembers the environment of the first call of each session and of each user, so
+// that people are shown what has changed since: see package display.
 
 // firstEnv remembers the environment of the first call of each session. The zero value
 // remembers nothing.

@@ -12,7 +12,7 @@ import (
 	"approver.example/display"
 )
 
-// This file lists and takes back grants: a yes that waits for calls.
+// This file lists grants, and takes them back.
 
 // A Grant is a yes that may still run something.
 type Grant struct {

@@ -12,8 +12,6 @@ import (
 	"approver.example/tokens"
 )
 
-// This file finds the request that an answer is about, and the card that it answers.
-
 // A finder finds the request that an answer is for, and the card that it answers.
 type finder struct {
 	requests    *Requests

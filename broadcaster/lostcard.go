@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// This file knows again the cards that no note knows: one whose post was carried out
-// and whose answer was lost, and one of a request that the store has lost.
+// This file recognizes cards without a note: the platform's answer to their post was lost, or
+// the store has lost their request.
 
 // foundCard notes that a message whose button somebody pressed is a card of the i-th posting.
 // The platform's answer to its post was lost. From then on the card is updated like any other.

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// This file notices that the record of a freeze was taken out of the store, or an
-// older one put in its place. Both stop every call, and somebody is told.
+// This file detects that the record of the controls was removed from the store, or replaced by
+// an older one. Either stops every call and raises an alarm.
 
 // A ControlMark remembers the newest version of the controls that this process knows, and a
 // freeze that its store refused. The zero value knows none. All methods are safe for

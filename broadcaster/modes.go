@@ -10,7 +10,7 @@ import (
 	"approver.example"
 )
 
-// This file begins and ends the modes in which less is asked: a pause, and observe mode.
+// This file begins and ends pauses and observe mode.
 
 // Pause lets calls through that would be asked, for at most MaxPause. It is recorded before it
 // takes effect; if it then fails, a second record says so. A zero time ends a pause, and is

@@ -9,8 +9,8 @@ import (
 	"approver.example"
 )
 
-// This file takes cards out of sight that no record holds. Nothing in the store says that
-// they are still to be edited, so this process tries until it is done.
+// This file retires cards that no record has. The store does not know that they still need an
+// edit, so this process tries until it is done.
 
 // orphans are the cards without a record that this process is trying to retire. The zero value
 // is ready.

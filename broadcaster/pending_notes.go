@@ -6,9 +6,6 @@ import (
 	"sync"
 )
 
-// This file keeps what couriers told of calls that were released while the store did not
-// take it, so that nobody is told that nothing was heard.
-
 // maxPendingNotes bounds the notes that are kept.
 const maxPendingNotes = 4096
 

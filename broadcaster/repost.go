@@ -10,7 +10,7 @@ import (
 	"approver.example/tokens"
 )
 
-// This file posts cards anew that nobody can see.
+// This file posts anew the cards that nobody can see.
 
 // repost replaces cards that nobody can see: a crash left no trace of their post, or their
 // message did not outlive a restart. The old code becomes void, and the new card has a new
