@@ -1,7 +1,7 @@
-// Package broadcaster is the life of a request: a call that needs people is put before
-// them on every channel at once, the first authorized answer wins, every card is brought
-// up to date, and silence is a no. Everything that must survive a crash is in the store, so
-// several processes may share one. Every zero value denies.
+// Package broadcaster asks people about calls. A request shows a call on every channel at
+// once. The first authorized answer wins, every card is updated, and silence is a no.
+// Everything that must survive a crash is in the store, so several processes may share one.
+// Every zero value denies.
 //
 // # Where to start
 //
@@ -15,8 +15,8 @@
 //  5. poster.go posts its cards.
 //  6. release.go gives the yes to the agent.
 //
-// Meanwhile reply.go takes the answers of people, outcome.go tells them what became of them,
-// and editor.go brings the cards up to date.
+// Meanwhile reply.go takes the answers of people, outcome.go says what became of each answer,
+// and editor.go updates the cards.
 //
 // Stored requests are sealed by package sealing: stored_request.go is their record.
 //
@@ -29,19 +29,24 @@
 //	Channels      what each channel can do, and its health (channels.go, channelstate.go)
 //	Controls      the record of freezes, pauses and removals (controls.go, controls_*.go, mark.go)
 //	Approvers     whose answers count, and whom a request is for (approvers.go)
+//	codes         makes the codes of cards, and stores where each leads (codes.go)
 //	Request       the pure state machine (request.go, callers.go, posting.go, steps.go)
 //	Requests      one record each, read, stepped and written by compare-and-set (requests.go)
 //	Cards         what people see of a request (cards.go, texts.go)
 //	endings       the last audit record of a request, once (endings.go)
-//	editor        brings cards up to date (editor.go, live_cards.go, orphans.go)
+//	handovers     the yeses that couriers of this process are about to get (handovers.go)
+//	editor        updates cards (editor.go, live_cards.go, orphans.go)
+//	uptime        since when this process and its store are available (uptime.go)
 //	poster        posts cards, and posts anew those that were lost (poster.go, repost.go)
+//	backlog       writes records to the audit that failed before (backlog.go)
 //	Controller    freezes, pauses, observe mode (controller.go, modes.go)
 //	Grants        a yes that lasts, and whether a yes still counts (grants.go, grants_list.go)
 //	Reports       what couriers report of released calls (reports.go, pending_notes.go)
 //	releases      gives a yes to the courier (release.go)
+//	Environments  the environment that each session began with (environment.go)
 //	opener        makes the request of a call, or finds it (open.go)
-//	Answers       takes answers, and says what became of them (reply.go, locate.go, outcome.go)
 //	lockout       counts wrong codes (lockout.go)
+//	Answers       takes answers, and says what became of them (reply.go, locate.go, outcome.go)
 //	Removals      removes approvers (removals.go)
 //	sweeper       does what is due and nobody waits for (sweeper.go)
 //	receivers     runs the channels (receivers.go, lease.go)
