@@ -1,7 +1,7 @@
-// Package broadcaster asks people about calls. A request shows a call on every channel at
-// once. The first authorized answer wins, every card is updated, and silence is a no.
-// Everything that must survive a crash is in the store, so several processes may share one.
-// Every zero value denies.
+// Package broadcaster asks people about calls, on every channel at once: the first answer wins.
+// Each call is a request. An answer counts if its person is authorized. Silence is a no. When
+// a request has ended, all its cards are updated. Everything that must survive a crash is in
+// the store, so several processes may share one. Every zero value denies.
 //
 // # Where to start
 //
